@@ -1,0 +1,38 @@
+/*
+ * cli.h: what the subcommands of `rungs` share. Each is one function in a file of its name; it gets argv from the
+ * subcommand's own name on, prints results on stdout and everything else on stderr, and returns the exit status.
+ */
+#ifndef RUNGS_CLI_H
+#define RUNGS_CLI_H
+
+#include "common/registry.h"
+
+enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_USE = 2 };
+
+int cli_list(int argc, char **argv);
+int cli_run(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_bench(int argc, char **argv);
+int cli_diff(int argc, char **argv);
+
+/* Prints "rungs: <text>" as one line on stderr and returns CLI_BAD_USE. */
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same with status_message(); for a failed status. */
+int cli_fail_status(void);
+
+/* Splits and looks up "ALGO" or "ALGO:VERSION"; *version stays NULL for the first form. */
+enum status cli_find(const char *text, const struct algorithm **algorithm, const struct version **version);
+
+/* Reads a whole number of an option ("--threads"), within minimum..maximum. */
+enum status cli_parse_int(const char *option, const char *text, long minimum, long maximum, int *value);
+/* Reads "1920x1080". */
+enum status cli_parse_size(const char *option, const char *text, int *width, int *height);
+
+/* A collected list of repeated options such as -p; `items` grows as needed and is freed with free(). */
+struct cli_list_option {
+    const char **items;
+    size_t count;
+};
+enum status cli_append(struct cli_list_option *list, const char *item);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * device.h: what every CUDA version needs and no student should have to read twice: checked calls, device images and
+ * copies. Included by .cu files only. The same source is compiled by nvcc for a GPU and by the emulator for the CPU.
+ */
+#ifndef RUNGS_DEVICE_H
+#define RUNGS_DEVICE_H
+
+#include <cuda_runtime.h>
+
+#include "common/cuda/phase.h"
+#include "common/image.h"
+#include "common/registry.h"
+#include "common/status.h"
+
+/* STATUS_OK for cudaSuccess, else STATUS_FAILED with "file:line: expression: reason". */
+enum status cuda_status(cudaError_t error, const char *expression, const char *file, int line);
+
+/* For a CUDA call inside a function with a local `status` and a label `out:`. After a launch:
+ * CUDA_TRY(cudaGetLastError()) reports an illegal launch shape. */
+#define CUDA_TRY(call) TRY(cuda_status((call), #call, __FILE__, __LINE__))
+
+/* Device memory of `bytes` bytes: cudaMalloc as a phase, and cudaFree of it (NULL is fine; *pointer becomes NULL). */
+enum status device_allocate(void **pointer, size_t bytes);
+void device_free(void *pointer);
+/* Copies `bytes` bytes from the host to device memory, returning when done. */
+enum status device_upload_bytes(void *device, const void *host, size_t bytes);
+
+/* Allocates device memory for an image of the shape of `like`, rows 64-byte aligned as on the host. */
+enum status device_image_create(struct image *image, const struct image *like);
+void device_image_free(struct image *image);
+
+/* Copies the pixels of one image between host and device; both return when the copy is done. */
+enum status device_upload(struct image *device, const struct image *host);
+enum status device_download(struct image *host, const struct image *device);
+
+/* NULL when the current device (emulated or not) has at least this compute capability (80 = 8.0), else why not. */
+const char *device_needs_capability(int capability);
+
+/* Blocks of `size` that cover `count` items. */
+static inline unsigned ceiling_divide(int count, int size)
+{
+    return (unsigned)((count + size - 1) / size);
+}
+
+#endif

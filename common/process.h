@@ -1,0 +1,34 @@
+/*
+ * process.h: runs a function in a child process, so that a crash, an endless loop or a poisoned GPU context is that
+ * child's alone. The parent itself never starts an OpenMP team nor touches CUDA: neither survives a fork.
+ */
+#ifndef RUNGS_PROCESS_H
+#define RUNGS_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/status.h"
+
+struct process_result {
+    bool timed_out;
+    int signal;    /* that ended the child, 0 if it exited */
+    int exit_code; /* what body returned */
+    char output[8192]; /* the first bytes that the child wrote to stderr (a sanitizer's report, say), 0-terminated */
+};
+
+/* Memory that parent and child share, zeroed; NULL when there is none. */
+void *process_shared_allocate(size_t bytes);
+void process_shared_free(void *memory, size_t bytes);
+
+/* Runs body(argument) in a child and waits for it, at most limit_seconds (0 = no limit), then kills its process group.
+ * The child sees a copy of all memory; what it writes is lost but for shared memory. Fails only when no child could be
+ * made. */
+enum status process_run(int (*body)(void *argument), void *argument, double limit_seconds,
+                        struct process_result *result);
+
+/* "killed by SIGSEGV (segmentation fault)", "ran past its limit of 60 s", "AddressSanitizer: heap-buffer-overflow ...",
+ * for a message; `text` gets "" when the child ended well with exit code 0. */
+void process_describe(const struct process_result *result, char *text, size_t size);
+
+#endif
