@@ -15,6 +15,12 @@
 
 #include "common/status.h"
 
+#if defined(__CUDACC__)
+#define HOST_DEVICE __host__ __device__
+#else
+#define HOST_DEVICE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -61,10 +67,7 @@ bool image_same_shape(const struct image *a, const struct image *b);
 void image_fill(struct image *image, uint8_t byte);
 
 /* The start of row y, to be cast to the pixel type. Works for device pointers too (nothing is read). */
-#if defined(__CUDACC__)
-__host__ __device__
-#endif
-static inline void *image_row(const struct image *image, int y)
+static inline HOST_DEVICE void *image_row(const struct image *image, int y)
 {
     return (char *)image->data + (size_t)y * image->stride;
 }

@@ -12,8 +12,8 @@
 
 struct process_result {
     bool timed_out;
-    int signal;    /* that ended the child, 0 if it exited */
-    int exit_code; /* what body returned */
+    int signal;        /* that ended the child, 0 if it exited */
+    int exit_code;     /* what body returned */
     char output[8192]; /* the first bytes that the child wrote to stderr (a sanitizer's report, say), 0-terminated */
 };
 

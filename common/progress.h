@@ -1,6 +1,6 @@
 /*
- * progress.h: one line on stderr that says what long work is doing. Shown only on a terminal, and only once the work has
- * taken a second; each call overwrites the line before.
+ * progress.h: one line on stderr that says what long work is doing. Shown only on a terminal, and only once the work
+ * has taken a second; each call overwrites the line before.
  */
 #ifndef RUNGS_PROGRESS_H
 #define RUNGS_PROGRESS_H

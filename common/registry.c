@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct algorithm *algorithms;      /* sorted by registry_open() */
-static struct version *registered;        /* in whatever order the constructors ran */
-static struct version **versions;         /* sorted: algorithm, then place in the ladder */
+#include "common/cuda/device_info.h"
+
+static struct algorithm *algorithms; /* sorted by registry_open() */
+static struct version *registered;   /* in whatever order the constructors ran */
+static struct version **versions;    /* sorted: algorithm, then place in the ladder */
 static size_t version_count;
 
 void registry_add_algorithm(struct algorithm *algorithm)
@@ -219,6 +221,13 @@ enum status registry_find_version(const struct algorithm *algorithm, const char 
         return status_set(STATUS_BAD_INPUT, "version '%s' of %s could be %s", text, algorithm->name, matching);
     *version = found;
     return STATUS_OK;
+}
+
+const char *version_unavailable(const struct version *version)
+{
+    const char *why = version_is_cuda(version) ? device_needs_capability(0) : NULL;
+
+    return !why && version->unavailable ? version->unavailable() : why;
 }
 
 bool version_is_cuda(const struct version *version)

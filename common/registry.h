@@ -51,8 +51,8 @@ enum { ALGORITHM_MAX_INPUTS = 2 };
 
 /* The least that any version must move and compute for one call; what the bench's limits are made of. */
 struct cost {
-    double bytes;      /* read and written once each in main memory */
-    double operations; /* of the kind named in operation */
+    double bytes;          /* read and written once each in main memory */
+    double operations;     /* of the kind named in operation */
     const char *operation; /* for example "8-bit multiply-accumulate" */
 };
 
@@ -98,9 +98,9 @@ struct algorithm {
 
 /* What the build knows of one version's file. Generated into $(BUILD)/generated/versions.c. */
 struct version_source {
-    const char *path;      /* "cuda/blur/v1.2_tiled.cu" */
-    const char *algorithm; /* "blur" */
-    const char *id;        /* "cuda/v1.2" */
+    const char *path;                    /* "cuda/blur/v1.2_tiled.cu" */
+    const char *algorithm;               /* "blur" */
+    const char *id;                      /* "cuda/v1.2" */
     const char *idea, *changed, *expect; /* the three header lines, unwrapped */
 };
 extern const struct version_source version_sources[];
@@ -159,6 +159,10 @@ void registry_versions(const struct algorithm *algorithm, struct version *const 
  * candidates when there is none or more than one (STATUS_BAD_INPUT). */
 enum status registry_find_version(const struct algorithm *algorithm, const char *text, const struct version **version);
 
+/* NULL, or in one line why this version cannot run on this machine: no device, or what the version itself says. Starts
+ * the CUDA runtime for cuda versions: to be called in a child process, or in one that will not fork. */
+const char *version_unavailable(const struct version *version);
+
 bool version_is_cuda(const struct version *version);
 bool version_is_peer(const struct version *version);
 /* The rung that the ladder compares this one with: the one before it of the same side; NULL for the first of a side
@@ -200,7 +204,8 @@ enum status params_parse_text(const struct algorithm *algorithm, const char *tex
     }
 
 /* In cuda/<name>/<version>.cu: registers the file's struct state and its functions
- *     setup(state, in, params)   launch(state, in, out, params, stream)   teardown(state)   run(state, in, out, params) */
+ *     setup(state, in, params)   launch(state, in, out, params, stream)   teardown(state)   run(state, in, out, params)
+ */
 #define RUNGS_CUDA_VERSION(name, ...)                                                                                  \
     static enum status setup_erased(void *state, const struct image in[], const void *params)                          \
     {                                                                                                                  \

@@ -27,7 +27,7 @@ enum status {
     STATUS_BAD_INPUT,   /* the user's: a file, an option, a parameter */
     STATUS_UNSUPPORTED, /* fine in itself, but not on this machine or in this build */
     STATUS_NO_MEMORY,
-    STATUS_FAILED       /* ours or the device's: a CUDA call, a child process */
+    STATUS_FAILED /* ours or the device's: a CUDA call, a child process */
 };
 
 /* Keeps the formatted message for this thread and returns `code`, so that a failure is one line:

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include "common/cuda/device_info.h"
 #include "common/cuda/phase.h"
 #include "common/image.h"
 #include "common/registry.h"
@@ -32,9 +33,6 @@ void device_image_free(struct image *image);
 /* Copies the pixels of one image between host and device; both return when the copy is done. */
 enum status device_upload(struct image *device, const struct image *host);
 enum status device_download(struct image *host, const struct image *device);
-
-/* NULL when the current device (emulated or not) has at least this compute capability (80 = 8.0), else why not. */
-const char *device_needs_capability(int capability);
 
 /* Blocks of `size` that cover `count` items. */
 static inline unsigned ceiling_divide(int count, int size)

@@ -1,0 +1,123 @@
+/*
+ * list.c: rungs list
+ */
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/cli/cli.h"
+#include "common/cuda/device_info.h"
+
+static const char help[] =
+    "usage: rungs list [ALGO] [--json]\n\n"
+    "Lists the algorithms and, for each, its versions in the order of the ladder: what the version does, how it was\n"
+    "built, and, where it cannot run on this machine, why.\n\n"
+    "  --json    the same as one JSON document on stdout\n"
+    "  --help    this text\n";
+
+static void how(const struct version *version, const char *unavailable, char *text, size_t size)
+{
+    if (unavailable)
+        snprintf(text, size, "cannot run here: %s", unavailable);
+    else if (version_is_cuda(version) && device_is_emulated())
+        snprintf(text, size, "emulated");
+    else
+        snprintf(text, size, "%s", version->instruction_set ? version->instruction_set : "");
+}
+
+static void print_range(const struct parameter *p)
+{
+    if (p->kind == PARAMETER_CHOICE) {
+        for (int i = 0; p->words[i]; i++)
+            printf("%s%s", i ? "|" : "", p->words[i]);
+        printf(", default %s", p->words[(int)p->preset]);
+    } else {
+        printf("%g to %g, default %g", p->minimum, p->maximum, p->preset);
+    }
+}
+
+static void print_algorithm(const struct algorithm *algorithm)
+{
+    struct version *const *versions;
+    size_t count;
+
+    registry_versions(algorithm, &versions, &count);
+    printf("%s: %s\n", algorithm->name, algorithm->summary);
+    for (const struct parameter *p = algorithm->parameters; p->name; p++) {
+        printf("  -p %s=  %s (", p->name, p->help);
+        print_range(p);
+        printf(")\n");
+    }
+    for (size_t i = 0; i < count; i++) {
+        char state[512];
+
+        how(versions[i], version_unavailable(versions[i]), state, sizeof state);
+        printf("  %-15s %s%s%s%s\n", versions[i]->source->id, versions[i]->source->idea, state[0] ? " [" : "", state,
+               state[0] ? "]" : "");
+    }
+}
+
+static json_t *describe_version(const struct version *version)
+{
+    const char *unavailable = version_unavailable(version);
+    const struct version_source *source = version->source;
+
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:s?, s:s?}", "id", source->id, "path", source->path, "idea",
+                     source->idea, "changed", source->changed, "expect", source->expect, "runs_here", !unavailable,
+                     "emulated", version_is_cuda(version) && device_is_emulated(), "unavailable", unavailable,
+                     "instruction_set", version->instruction_set);
+}
+
+static int print_json(const struct algorithm *only)
+{
+    json_t *list = json_array();
+
+    for (const struct algorithm *a = registry_algorithms(); a; a = a->next) {
+        struct version *const *versions;
+        size_t count;
+        json_t *entries = json_array();
+
+        if (only && a != only)
+            continue;
+        registry_versions(a, &versions, &count);
+        for (size_t i = 0; i < count; i++)
+            json_array_append_new(entries, describe_version(versions[i]));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o}", "name", a->name, "summary", a->summary, "versions", entries));
+    }
+    json_t *document = json_pack("{s:o}", "algorithms", list);
+    int failed = !document || json_dumpf(document, stdout, JSON_INDENT(2)) != 0;
+
+    putchar('\n');
+    json_decref(document);
+    return failed ? cli_fail("cannot write the JSON list") : CLI_DONE;
+}
+
+int cli_list(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    const struct algorithm *only = NULL;
+    const struct version *version = NULL;
+    bool json = false;
+
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return CLI_DONE;
+        }
+        if (option != 'j')
+            return CLI_BAD_USE;
+        json = true;
+    }
+    if (argc - optind > 1)
+        return cli_fail("list takes one algorithm at most, not '%s'", argv[optind + 1]);
+    if (optind < argc && cli_find(argv[optind], &only, &version) != STATUS_OK)
+        return cli_fail_status();
+    if (json)
+        return print_json(only);
+    for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
+        if (!only || a == only)
+            print_algorithm(a);
+    return CLI_DONE;
+}

@@ -1,0 +1,132 @@
+/*
+ * main.c: the program `rungs`: picks the subcommand, and the helpers that all of them share.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli/cli.h"
+
+static const struct subcommand {
+    const char *name;
+    int (*function)(int argc, char **argv);
+    const char *summary;
+} subcommands[] = {
+    {"list", cli_list, "algorithms and versions, with their ideas, and why one cannot run here"},
+    {"run", cli_run, "apply a version to a real file"},
+    {"check", cli_check, "verify versions against the reference"},
+    {"bench", cli_bench, "verify, then time versions side by side"},
+    {"diff", cli_diff, "two versions: code, verification, phases, prediction and measurement"},
+};
+enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
+
+int cli_fail(const char *format, ...)
+{
+    va_list arguments;
+
+    fflush(stdout);
+    fputs("rungs: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return CLI_BAD_USE;
+}
+
+int cli_fail_status(void)
+{
+    return cli_fail("%s", status_message());
+}
+
+enum status cli_find(const char *text, const struct algorithm **algorithm, const struct version **version)
+{
+    const char *colon = strchr(text, ':');
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", colon ? (int)(colon - text) : (int)strlen(text), text);
+    *version = NULL;
+    *algorithm = registry_find_algorithm(name);
+    if (!*algorithm) {
+        char all[512] = "";
+
+        for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
+            snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", a->name);
+        return status_set(STATUS_BAD_INPUT, "no algorithm '%s'; there is %s", name, all);
+    }
+    return colon ? registry_find_version(*algorithm, colon + 1, version) : STATUS_OK;
+}
+
+enum status cli_parse_int(const char *option, const char *text, long minimum, long maximum, int *value)
+{
+    char *end;
+    long number;
+
+    errno = 0;
+    number = strtol(text, &end, 10);
+    if (end == text || *end)
+        return status_set(STATUS_BAD_INPUT, "%s: '%s' is not a whole number", option, text);
+    if (errno || number < minimum || number > maximum)
+        return status_set(STATUS_BAD_INPUT, "%s: %s is outside %ld to %ld", option, text, minimum, maximum);
+    *value = (int)number;
+    return STATUS_OK;
+}
+
+enum status cli_parse_size(const char *option, const char *text, int *width, int *height)
+{
+    char rest;
+
+    if (sscanf(text, "%5dx%5d%c", width, height, &rest) != 2 || *width < 1 || *height < 1 || *width > IMAGE_MAX_SIDE ||
+        *height > IMAGE_MAX_SIDE)
+        return status_set(STATUS_BAD_INPUT, "%s: '%s' is not a size such as 1920x1080, each side 1 to %d", option, text,
+                          IMAGE_MAX_SIDE);
+    return STATUS_OK;
+}
+
+enum status cli_append(struct cli_list_option *list, const char *item)
+{
+    const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
+
+    if (!items)
+        return status_set(STATUS_NO_MEMORY, "no memory for option values");
+    items[list->count++] = item;
+    list->items = items;
+    return STATUS_OK;
+}
+
+static void print_help(FILE *stream)
+{
+    fputs("rungs: image-processing algorithms as ladders of versions, from a serial loop to a tuned GPU kernel\n\n"
+          "usage: rungs COMMAND ...\n\n",
+          stream);
+    for (int i = 0; i < SUBCOMMAND_COUNT; i++)
+        fprintf(stream, "  %-7s %s\n", subcommands[i].name, subcommands[i].summary);
+    fputs("\n`rungs COMMAND --help` explains one. Exit status: 0 done, 1 a check failed, 2 bad use or bad input.\n",
+          stream);
+}
+
+int main(int argc, char **argv)
+{
+    int exit_status;
+
+    if (registry_open() != STATUS_OK)
+        return cli_fail_status();
+    if (argc < 2) {
+        print_help(stderr);
+        return CLI_BAD_USE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return CLI_DONE;
+    }
+    for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
+        if (strcmp(argv[1], subcommands[i].name) != 0)
+            continue;
+        exit_status = subcommands[i].function(argc - 1, argv + 1);
+        if (fflush(stdout) != 0 || ferror(stdout))
+            return cli_fail("cannot write to standard output: %s", strerror(errno));
+        return exit_status;
+    }
+    return cli_fail("no command '%s'; `rungs --help` lists them", argv[1]);
+}

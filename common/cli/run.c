@@ -1,0 +1,147 @@
+/*
+ * run.c: rungs run
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli/cli.h"
+#include "common/cuda/device_info.h"
+#include "common/image_io.h"
+
+static const char help[] =
+    "usage: rungs run ALGO[:VERSION] IN... -o OUT [-p name=value]...\n\n"
+    "Applies an algorithm to a file. IN is PNG, JPEG, BMP, PGM, PPM or .npy; OUT's extension picks its format.\n"
+    "Without VERSION the highest rung that runs on this machine is taken (an emulated one never is).\n\n"
+    "  -o, --output OUT         the file to write; written whole or not at all\n"
+    "  -p, --param name=value   a parameter of the algorithm, as `rungs list ALGO` shows them\n"
+    "      --help               this text\n\n"
+    "example: rungs run blur:cpu/simd photo.jpg -o soft.png -p ksize=31\n";
+
+/* The last rung that can run: of the GPU's side if there is a GPU, else of the CPU's. */
+static const struct version *best_version(const struct algorithm *algorithm)
+{
+    struct version *const *versions;
+    const struct version *best_cpu = NULL, *best_cuda = NULL;
+    size_t count;
+
+    registry_versions(algorithm, &versions, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct version *version = versions[i];
+
+        if (version_unavailable(version))
+            continue;
+        if (strncmp(version->source->id, "cpu/", 4) == 0)
+            best_cpu = version;
+        else if (strncmp(version->source->id, "cuda/", 5) == 0 && !device_is_emulated())
+            best_cuda = version;
+    }
+    return best_cuda ? best_cuda : best_cpu;
+}
+
+static enum status apply(const struct algorithm *algorithm, const struct version *version, char *const *in_paths,
+                         const char *out_path, const void *params)
+{
+    enum status status = STATUS_OK;
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, shape = {0}, out = {0};
+    void *state = NULL;
+    const char *why = NULL;
+
+    TRY(image_save_check(out_path));
+    for (int i = 0; i < algorithm->inputs; i++)
+        TRY(image_load(&in[i], in_paths[i], 0));
+    if (algorithm->shape(in, params, &shape) != STATUS_OK) {
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", in_paths[0], status_message());
+        goto out;
+    }
+    why = version->declines ? version->declines(in, params) : NULL;
+    if (why) {
+        status = status_set(STATUS_UNSUPPORTED, "%s: %s cannot do this one: %s", in_paths[0], version->source->id, why);
+        goto out;
+    }
+    TRY(image_create_like(&out, &shape));
+    state = calloc(1, version->state_size ? version->state_size : 1);
+    if (!state) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", version->source->id);
+        goto out;
+    }
+    TRY(version->run(state, in, &out, params));
+    TRY(image_save(&out, out_path));
+    printf("%s:%s%s  %s %dx%d -> %s\n", algorithm->name, version->source->id,
+           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", in_paths[0], in[0].width,
+           in[0].height, out_path);
+out:
+    if (state && version->teardown)
+        version->teardown(state);
+    free(state);
+    image_free(&out);
+    for (int i = 0; i < algorithm->inputs; i++)
+        image_free(&in[i]);
+    return status;
+}
+
+int cli_run(int argc, char **argv)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"param", required_argument, NULL, 'p'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    struct cli_list_option settings = {0};
+    const struct algorithm *algorithm = NULL;
+    const struct version *version = NULL;
+    const char *out_path = NULL, *why;
+    void *params = NULL;
+    int exit_status = CLI_BAD_USE;
+
+    for (int option; (option = getopt_long(argc, argv, "o:p:", options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            exit_status = CLI_DONE;
+            goto out;
+        }
+        if (option == 'o')
+            out_path = optarg;
+        else if (option != 'p' || cli_append(&settings, optarg) != STATUS_OK)
+            goto out;
+    }
+    if (optind == argc) {
+        cli_fail("run needs an algorithm; `rungs run --help` shows how");
+        goto out;
+    }
+    if (cli_find(argv[optind], &algorithm, &version) != STATUS_OK) {
+        cli_fail_status();
+        goto out;
+    }
+    if (argc - optind - 1 != algorithm->inputs) {
+        cli_fail("%s takes %d input file%s, got %d", algorithm->name, algorithm->inputs,
+                 algorithm->inputs == 1 ? "" : "s", argc - optind - 1);
+        goto out;
+    }
+    if (!out_path) {
+        cli_fail("run needs -o OUT");
+        goto out;
+    }
+    if (!version)
+        version = best_version(algorithm);
+    why = version_unavailable(version);
+    if (why) {
+        cli_fail("%s:%s cannot run here: %s", algorithm->name, version->source->id, why);
+        goto out;
+    }
+    params = calloc(1, algorithm->params_size);
+    if (!params) {
+        cli_fail("no memory for parameters");
+        goto out;
+    }
+    if (params_parse(algorithm, &version, 1, settings.items, settings.count, params) != STATUS_OK ||
+        apply(algorithm, version, argv + optind + 1, out_path, params) != STATUS_OK) {
+        cli_fail_status();
+        goto out;
+    }
+    exit_status = CLI_DONE;
+out:
+    free(params);
+    free(settings.items);
+    return exit_status;
+}

@@ -1,0 +1,23 @@
+/*
+ * device_info.h: is there a device, and which? For C files; device.cu implements it. These calls start the CUDA
+ * runtime, so a process that will fork must not make them (process.h).
+ */
+#ifndef RUNGS_DEVICE_INFO_H
+#define RUNGS_DEVICE_INFO_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* True in a build whose .cu files run in the emulator: results count, times don't. */
+bool device_is_emulated(void);
+
+/* NULL when there is a device with at least this compute capability (80 = 8.0; 0 = any), else why not, in one line. */
+const char *device_needs_capability(int capability);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
