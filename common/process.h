@@ -14,7 +14,10 @@ struct process_result {
     bool timed_out;
     int signal;        /* that ended the child, 0 if it exited */
     int exit_code;     /* what body returned */
-    char output[8192]; /* the first bytes that the child wrote to stderr (a sanitizer's report, say), 0-terminated */
+    double limit_seconds; /* as given to process_run() */
+    /* What the child wrote to stdout and stderr, 0-terminated; when it is more than fits, the end of it, or a
+     * sanitizer's report from its first line on. */
+    char output[8192];
 };
 
 /* Memory that parent and child share, zeroed; NULL when there is none. */
@@ -22,13 +25,14 @@ void *process_shared_allocate(size_t bytes);
 void process_shared_free(void *memory, size_t bytes);
 
 /* Runs body(argument) in a child and waits for it, at most limit_seconds (0 = no limit), then kills its process group.
- * The child sees a copy of all memory; what it writes is lost but for shared memory. Fails only when no child could be
- * made. */
+ * The child sees a copy of all memory; what it writes is lost but for shared memory. Its stdout and stderr go to
+ * result->output (a printf left in a version must not end up in a table), its stdin is empty, it leaves no core file,
+ * and it dies with its parent. Fails only when no child could be made. */
 enum status process_run(int (*body)(void *argument), void *argument, double limit_seconds,
                         struct process_result *result);
 
 /* "killed by SIGSEGV (segmentation fault)", "ran past its limit of 60 s", "AddressSanitizer: heap-buffer-overflow ...",
- * for a message; `text` gets "" when the child ended well with exit code 0. */
+ * for a message; `text` gets "" when the child ended well with exit code 0 and no sanitizer complained. */
 void process_describe(const struct process_result *result, char *text, size_t size);
 
 #endif
