@@ -118,13 +118,24 @@ static enum status join(struct version *version)
     return STATUS_OK;
 }
 
+/* A version that was not built still has its place in every list, with the reason. Lives as long as the program. */
+static enum status add_placeholder(const struct version_source *source)
+{
+    struct version *version = calloc(1, sizeof *version);
+
+    if (!version)
+        return status_set(STATUS_NO_MEMORY, "no memory for the table of versions");
+    version->path = source->path;
+    version->algorithm_name = source->algorithm;
+    versions[version_count++] = version;
+    return join(version);
+}
+
 enum status registry_open(void)
 {
     enum status status = STATUS_OK;
 
     sort_algorithms();
-    free(versions);
-    version_count = 0;
     versions = calloc(version_source_count + 1, sizeof *versions);
     if (!versions)
         return status_set(STATUS_NO_MEMORY, "no memory for the table of versions");
@@ -139,6 +150,10 @@ enum status registry_open(void)
     for (size_t i = 0; i < version_source_count; i++) {
         size_t at = 0;
 
+        if (version_sources[i].not_built) {
+            TRY(add_placeholder(&version_sources[i]));
+            continue;
+        }
         while (at < version_count && versions[at]->source != &version_sources[i])
             at++;
         if (at == version_count)
@@ -225,8 +240,10 @@ enum status registry_find_version(const struct algorithm *algorithm, const char 
 
 const char *version_unavailable(const struct version *version)
 {
-    const char *why = version_is_cuda(version) ? device_needs_capability(0) : NULL;
+    const char *why = version->source->not_built;
 
+    if (!why && version_is_cuda(version))
+        why = device_needs_capability(0);
     return !why && version->unavailable ? version->unavailable() : why;
 }
 

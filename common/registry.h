@@ -102,6 +102,7 @@ struct version_source {
     const char *algorithm;               /* "blur" */
     const char *id;                      /* "cuda/v1.2" */
     const char *idea, *changed, *expect; /* the three header lines, unwrapped */
+    const char *not_built;               /* NULL, or why the build left this file out: listed, but it cannot run */
 };
 extern const struct version_source version_sources[];
 extern const size_t version_source_count;

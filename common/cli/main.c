@@ -109,6 +109,7 @@ static void print_help(FILE *stream)
 int main(int argc, char **argv)
 {
     int exit_status;
+    char name[32]; /* what getopt_long() puts before its messages */
 
     if (registry_open() != STATUS_OK)
         return cli_fail_status();
@@ -123,6 +124,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(argv[1], subcommands[i].name) != 0)
             continue;
+        snprintf(name, sizeof name, "rungs %s", argv[1]);
+        argv[1] = name;
         exit_status = subcommands[i].function(argc - 1, argv + 1);
         if (fflush(stdout) != 0 || ferror(stdout))
             return cli_fail("cannot write to standard output: %s", strerror(errno));

@@ -1,0 +1,247 @@
+# Rungs: parallel image processing, rung by rung.   `make help` lists what there is to make.
+#
+# Variables worth setting
+#   CUDA=native|emulated  how cuda/* versions are built; by default native where nvcc and a GPU are, else emulated
+#   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
+#   BUILD=build           folder for everything that is built
+#   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
+#   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
+
+BUILD ?= build
+ARCH ?= native
+SANITIZE ?=
+WERROR ?= -Werror
+RUN ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
+
+# --- what this machine has -----------------------------------------------------------------------------------------
+# Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
+ifneq ($(filter-out help clean deps images,$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/deps.mk
+endif
+
+$(BUILD)/deps.mk: common/build/deps.sh
+	@sh common/build/deps.sh
+	@mkdir -p $(@D) && touch $@
+
+NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+gpu := $(shell nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+ifndef CUDA
+CUDA := $(if $(and $(NVCC),$(gpu)),native,emulated)
+cuda_why := $(if $(NVCC),no NVIDIA GPU here,$(if $(gpu),no nvcc on PATH or in /usr/local/cuda,no NVIDIA GPU and no nvcc here))
+else
+cuda_why := asked for
+endif
+ifeq ($(filter native emulated,$(CUDA)),)
+$(error CUDA=$(CUDA): must be native or emulated)
+endif
+ifeq ($(CUDA),native)
+ifeq ($(NVCC),)
+$(error CUDA=native needs nvcc on PATH or in /usr/local/cuda/bin; install the CUDA Toolkit, or use CUDA=emulated)
+endif
+cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
+has_npp := $(firstword $(wildcard $(cuda_home)/include/nppi_filtering_functions.h \
+             $(cuda_home)/targets/*/include/nppi_filtering_functions.h))
+# The GPU's own architecture; without a GPU to ask, one of each generation that this nvcc knows and the kernels can use
+# (dp4a came with 6.1, so 7 and later).
+capability := $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
+ifeq ($(capability),)
+capability := $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | awk '$$1 >= 70 && !seen[int($$1 / 10)]++')
+endif
+cuda_code := $(foreach c,$(capability),-gencode=arch=compute_$(c),code=sm_$(c)) \
+             -gencode=arch=compute_$(lastword $(capability)),code=compute_$(lastword $(capability))
+endif
+opencv_libs := $(shell pkg-config --exists opencv4 2>/dev/null && echo -lopencv_imgproc -lopencv_core)
+opencv_flags := $(if $(opencv_libs),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags opencv4)))
+
+# --- flags ----------------------------------------------------------------------------------------------------------
+comma := ,
+warnings := -Wall -Wextra -Wshadow $(WERROR)
+march := $(if $(ARCH),-march=$(ARCH))
+sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+optimize := $(if $(SANITIZE),-O1,-O3)
+EXTRA ?=
+compile_c = $(CC) -std=c11 -D_GNU_SOURCE $(optimize) -g $(march) -fopenmp $(warnings) -Wstrict-prototypes \
+            -Wmissing-prototypes $(sanitizers) -I. -I$(BUILD)/generated $(CPPFLAGS) $(EXTRA) -MMD -MP
+compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(march) -fopenmp $(warnings) $(sanitizers) -I. \
+              $(CPPFLAGS) $(EXTRA) -MMD -MP
+compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu-targets \
+               $(if $(WERROR),-Werror all-warnings) \
+               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) -MMD -MP
+# Facts that results files record (common/machine.c).
+facts = -DRUNGS_COMPILER='"$(shell $(CC) --version | head -n 1)"' -DRUNGS_FLAGS='"$(optimize) $(march)"' \
+        -DRUNGS_CUDA='"$(CUDA)"' \
+        -DRUNGS_NVCC='"$(if $(filter native,$(CUDA)),$(shell $(NVCC) --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'))"'
+libraries = -ljansson -lm -lpthread $(if $(peer_opencv),$(opencv_libs))
+ifeq ($(CUDA),native)
+link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
+libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 $(if $(peer_npp),-lnppif -lnppc) -lcudart_static -ldl -lrt
+else
+link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
+endif
+
+# Rebuild everything when a compiler or a flag changes.
+settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code)
+$(BUILD)/settings: force
+	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
+.PHONY: force
+force:
+
+# --- sources --------------------------------------------------------------------------------------------------------
+peer_opencv := $(if $(opencv_libs),$(wildcard peers/*/opencv*.cpp))
+peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
+without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
+without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
+version_files := $(sort $(wildcard cpu/*/*.c cuda/*/*.cu assignments/*/starter/*/*.c assignments/*/starter/*/*.cu) \
+                   $(peer_opencv) $(peer_npp))
+common_files := $(filter-out common/emulator/%,$(wildcard common/*.c common/algo/*.c common/cli/*.c common/cuda/*.c \
+                   common/cuda/*.cu))
+ifeq ($(CUDA),emulated)
+common_files += $(wildcard common/emulator/emulator*.cpp)
+endif
+mutant_files := $(sort $(wildcard tests/mutants/*/*.c tests/mutants/*/*.cu) $(wildcard cpu/*/serial.c))
+
+object = $(addprefix $(BUILD)/,$(addsuffix .o,$(1)))
+common_objects := $(call object,$(common_files))
+library_objects := $(filter-out $(BUILD)/common/cli/%,$(common_objects))
+
+.PHONY: all
+all: $(BUILD)/rungs
+
+$(BUILD)/rungs: $(common_objects) $(call object,$(version_files)) $(BUILD)/generated/versions.c.o
+	@$(if $(filter emulated,$(CUDA)),echo "CUDA: cuda/* versions are built for the emulator ($(cuda_why)): verified, not timed",echo "CUDA: native, $(or $(gpu),no GPU here to run on)$(comma) architectures $(capability)")
+	$(link) $^ $(libraries) -o $@
+
+$(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files)) $(BUILD)/generated/mutants.c.o
+	$(link) $^ $(libraries) -o $@
+
+npp_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,NPP was not found beside the CUDA Toolkit)
+$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_npp) $(BUILD)/settings
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(version_files) \
+	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
+	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) >$@
+$(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files)
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(mutant_files) >$@
+
+$(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
+	$(compile_c) -c $< -o $@
+$(BUILD)/common/machine.c.o: EXTRA += $(facts)
+$(BUILD)/%.c.o: %.c $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(compile_c) -c $< -o $@
+$(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(compile_cxx) $(opencv_flags) -c $< -o $@
+$(BUILD)/%.cpp.o: %.cpp $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(compile_cxx) -Icommon/emulator/include -c $< -o $@
+ifeq ($(CUDA),native)
+$(BUILD)/%.cu.o: %.cu $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(compile_cuda) -c $< -o $@
+else
+# The build machine's compiler, also in a cross build: this one runs here.
+HOSTCC ?= gcc
+$(BUILD)/cu2cpp: common/emulator/cu2cpp.c
+	@mkdir -p $(@D)
+	$(HOSTCC) -std=c11 -D_GNU_SOURCE -O2 $(warnings) -I. $< -o $@
+$(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
+	@mkdir -p $(@D)
+	$(BUILD)/cu2cpp $< $@
+$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
+	$(compile_cxx) -Icommon/emulator/include -c $< -o $@
+endif
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# --- the commands ---------------------------------------------------------------------------------------------------
+# SIZE=1920x1080 INPUT=photo.jpg THREADS=2 VERSIONS=cpu/simd,cuda/v1.3 P="ksize=31 sigma=4" JSON=out.json CSV=out.csv
+bench_options = $(if $(SIZE),--size $(SIZE)) $(if $(INPUT),--input '$(INPUT)') $(if $(THREADS),--threads $(THREADS)) \
+                $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p '$(p)') $(if $(JSON),--json '$(JSON)') \
+                $(if $(CSV),--csv '$(CSV)')
+rungs = $(RUN) $(BUILD)/rungs
+
+.PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
+$(addprefix bench-,$(algorithms)): bench-%: $(BUILD)/rungs photograph
+	@$(rungs) bench $* $(bench_options)
+bench: $(addprefix bench-,$(algorithms))
+
+$(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
+	@$(if $(and $(A),$(B)),,echo "make $@: name two versions, for example  make $@ A=cuda/v1.1 B=cuda/v1.2" >&2; exit 2)
+	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(if $(INPUT),--input '$(INPUT)') \
+	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
+
+$(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
+	@$(if $(and $(IN),$(OUT)),,echo "make $@: name the files, for example  make $@ IN=photo.jpg OUT=soft.png" >&2; exit 2)
+	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(foreach p,$(P),-p '$(p)')
+
+check: $(BUILD)/rungs
+	@$(rungs) check
+
+# A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
+.PHONY: photograph images
+photograph:
+	@[ -n "$(INPUT)" ] || [ -d images/fetched ] || sh images/fetch.sh images/fetched || true
+images:
+	@sh images/fetch.sh images/fetched
+
+# --- tests ----------------------------------------------------------------------------------------------------------
+unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
+test_programs := $(addprefix $(BUILD)/,$(unit_tests))
+$(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files))) \
+                  $(BUILD)/generated/tests.c.o
+	$(link) $^ $(libraries) -lcmocka -o $@
+# The unit tests' own table of versions: the CPU ones.
+$(BUILD)/generated/tests.c: common/build/versions.sh $(version_files)
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
+
+.PHONY: test test-programs
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(test_programs)
+test:
+	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' sh tests/run_all.sh
+
+# --- the rest -------------------------------------------------------------------------------------------------------
+.PHONY: deps readme clean help
+deps:
+	@sh common/build/deps.sh
+
+$(BUILD)/readme-tables: results/readme_tables.c $(BUILD)/settings
+	$(compile_c) $< -ljansson -o $@
+readme: $(BUILD)/readme-tables
+	$(BUILD)/readme-tables README.md
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan
+
+help:
+	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
+	@echo 'make test          all tests: units, versions, mutants, command line; then again under the sanitizers'
+	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
+	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
+	@echo 'make check         verify every version of every algorithm'
+	@echo 'make bench         bench-ALGO for every algorithm'
+	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
+	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
+	@echo 'make images        fetch real photographs and videos into images/fetched'
+	@echo 'make readme        regenerate the tables of README.md from results/'
+	@echo 'make clean         remove $(BUILD)/'
+	@echo 'make help          this list'
+	@echo
+	@echo 'ALGO is one of: $(algorithms)'
+	@echo 'bench and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also VERSIONS=cpu/simd,cuda'
+	@echo 'JSON=out.json CSV=out.csv. Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC=.'

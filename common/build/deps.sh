@@ -1,0 +1,57 @@
+#!/bin/sh
+# Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
+# usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler, qemu-user)
+#
+# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests)
+# optional  OpenCV's imgproc: the CPU peer that the tables compare with; Rungs works without it
+set -u
+
+needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev"
+optional="libopencv-imgproc-dev"
+[ "${1:-}" = ci ] && needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "deps: this is no Debian or Ubuntu; install the equivalents of: $needed (optional: $optional)" >&2
+    # A build may still succeed: the compiler will say what is missing.
+    exit 0
+fi
+
+is_installed() { dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed'; }
+missing_of() { for package in "$@"; do is_installed "$package" || printf '%s ' "$package"; done; }
+
+missing=$(missing_of $needed)
+missing_optional=$(missing_of $optional)
+if [ -z "$missing$missing_optional" ]; then
+    echo "deps: nothing to install"
+    exit 0
+fi
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root="sudo -n"
+else
+    as_root=none
+fi
+
+install() {
+    [ "$as_root" != none ] || return 1
+    echo "deps: $as_root apt-get install -y --no-install-recommends $*"
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >"$log" 2>&1 </dev/null
+}
+
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+if [ "$as_root" != none ]; then
+    echo "deps: $as_root apt-get update"
+    $as_root apt-get update -qq >"$log" 2>&1 </dev/null || echo "deps: apt-get update failed; trying with the lists at hand" >&2
+fi
+if [ -n "$missing" ] && ! install $missing; then
+    [ "$as_root" = none ] || tail -n 5 "$log" >&2
+    echo "deps: cannot install $missing; type:  sudo apt-get update && sudo apt-get install -y --no-install-recommends $missing$missing_optional" >&2
+    exit 1
+fi
+if [ -n "$missing_optional" ] && ! install $missing_optional; then
+    echo "deps: without $missing_optional there is no OpenCV row to compare with; to add it:  sudo apt-get install -y --no-install-recommends $missing_optional" >&2
+fi
+exit 0
