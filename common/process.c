@@ -284,10 +284,9 @@ static bool find_frame(const char *report, struct frame *found)
 
 static void describe_report(const char *output, const char *report, char *text, size_t size)
 {
-    const char *undefined = ": runtime error: ";
     struct frame frame;
 
-    if (strncmp(report, undefined, strlen(undefined)) == 0) {
+    if (report[0] == ':') { /* "file:line: runtime error: ..." */
         const char *begin = report;
 
         while (begin > output && begin[-1] != '\n')
