@@ -4,6 +4,7 @@
 #   CUDA=native|emulated  how cuda/* versions are built; by default native where nvcc and a GPU are, else emulated
 #   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
 #   BUILD=build           folder for everything that is built
+#   OPENCV=no             leaves the OpenCV peer out (a cross build must)
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
 #   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
 
@@ -63,7 +64,7 @@ endif
 cuda_code := $(foreach c,$(capability),-gencode=arch=compute_$(c),code=sm_$(c)) \
              -gencode=arch=compute_$(lastword $(capability)),code=compute_$(lastword $(capability))
 endif
-opencv_libs := $(shell pkg-config --exists opencv4 2>/dev/null && echo -lopencv_imgproc -lopencv_core)
+opencv_libs := $(if $(filter no,$(OPENCV)),,$(shell pkg-config --exists opencv4 2>/dev/null && echo -lopencv_imgproc -lopencv_core))
 opencv_flags := $(if $(opencv_libs),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags opencv4)))
 
 # --- flags ----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
-# usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler, qemu-user)
+# usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler and jansson, qemu-user)
 #
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests)
 # optional  OpenCV's imgproc: the CPU peer that the tables compare with; Rungs works without it
@@ -8,7 +8,9 @@ set -u
 
 needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev"
 optional="libopencv-imgproc-dev"
-[ "${1:-}" = ci ] && needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static"
+if [ "${1:-}" = ci ]; then
+    needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "deps: this is no Debian or Ubuntu; install the equivalents of: $needed (optional: $optional)" >&2
@@ -36,14 +38,15 @@ fi
 
 install() {
     [ "$as_root" != none ] || return 1
-    echo "deps: $as_root apt-get install -y --no-install-recommends $*"
+    echo "deps: ${as_root:+$as_root }apt-get install -y --no-install-recommends $*"
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >"$log" 2>&1 </dev/null
 }
 
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 if [ "$as_root" != none ]; then
-    echo "deps: $as_root apt-get update"
+    case $missing in *:arm64*) $as_root dpkg --add-architecture arm64 ;; esac
+    echo "deps: ${as_root:+$as_root }apt-get update"
     $as_root apt-get update -qq >"$log" 2>&1 </dev/null || echo "deps: apt-get update failed; trying with the lists at hand" >&2
 fi
 if [ -n "$missing" ] && ! install $missing; then

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Runs the OpenMP versions under ThreadSanitizer with clang's OpenMP run-time and its Archer tool, which tells the sanitizer
+# where threads fork, join and wait. A mutant with a planted race must be reported, or the detector is not at work.
+# usage: sh tests/openmp_races.sh     (packages: sh common/build/deps.sh ci)
+set -eu
+build=build-tsan
+archer=$(find /usr/lib/llvm-*/lib -name libarcher.so | head -n 1)
+[ -n "$archer" ] || { echo "openmp_races: no libarcher.so; install libomp-dev" >&2; exit 2; }
+export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66" OMP_NUM_THREADS=4
+
+${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no EXTRA=-fsanitize=thread LDFLAGS=-fsanitize=thread \
+    BUILD="$build" "$build/rungs" "$build/rungs-mutants"
+for version in $("$build/rungs" list --json | sed -n 's/.*"id": "\(cpu\/[^"]*\)".*/\1/p' | sort -u); do
+    for algorithm in $(ls cpu); do
+        [ -e "cpu/$algorithm/${version#cpu/}.c" ] || continue
+        "$build/rungs" check "$algorithm:$version" || exit 1
+    done
+done
+if "$build/rungs-mutants" check blur:mutant/race >"$build/race.txt" 2>&1 || ! grep -q "ThreadSanitizer\|data race" "$build/race.txt"; then
+    echo "openmp_races: the planted race in mutant/race was not reported:" >&2
+    cat "$build/race.txt" >&2
+    exit 1
+fi
+echo "planted race reported; versions clean"
