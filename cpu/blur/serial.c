@@ -1,8 +1,9 @@
 /*
  * Idea:     the definition, word for word: every output sample is a weighted sum over ksize x ksize samples of the
  *           input, and coordinates outside the image are clamped to its border.
- * Changed:  nothing; this is the ground that the ladder stands on and the reference for every other version.
- * Expect:   EXPECT
+ * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
+ * Expect:   ksize * ksize taps a sample, each some 13 instructions (clamp, address, two products): at 1920x1080 and
+ *           ksize 15, 467 million taps of about 1.1 ns, half a second. Memory does not matter: 4 MB in all.
  */
 #include "common/algo/blur.h"
 
@@ -11,27 +12,32 @@ static int clamp(int value, int maximum)
     return value < 0 ? 0 : value > maximum ? maximum : value;
 }
 
+/* Never inlined, or gcc spills other registers in each rung's loop and the rungs differ by that too (up to 20 %). */
+static __attribute__((noinline)) uint8_t blur_sample(const struct image *in, const uint16_t *weights, int ksize, int x,
+                                                     int y, int c)
+{
+    uint32_t sum = 1 << (2 * BLUR_WEIGHT_BITS - 1);
+
+    for (int j = 0; j < ksize; j++) {
+        const uint8_t *row = image_row(in, clamp(y + j - ksize / 2, in->height - 1));
+        for (int i = 0; i < ksize; i++) {
+            int column = clamp(x + i - ksize / 2, in->width - 1);
+            sum += (uint32_t)weights[j] * weights[i] * row[column * in->channels + c];
+        }
+    }
+    return (uint8_t)(sum >> (2 * BLUR_WEIGHT_BITS));
+}
+
 static enum status run(const struct image *in, struct image *out, const struct blur_params *params)
 {
-    const int radius = (params->ksize - 1) / 2, channels = in->channels;
     uint16_t weights[BLUR_MAX_KSIZE];
 
     blur_weights(params, weights);
     for (int y = 0; y < in->height; y++) {
-        uint8_t *out_row = image_row(out, y);
-        for (int x = 0; x < in->width; x++) {
-            for (int c = 0; c < channels; c++) {
-                uint32_t sum = 1 << (2 * BLUR_WEIGHT_BITS - 1);
-                for (int j = 0; j < params->ksize; j++) {
-                    const uint8_t *in_row = image_row(in, clamp(y + j - radius, in->height - 1));
-                    for (int i = 0; i < params->ksize; i++) {
-                        int column = clamp(x + i - radius, in->width - 1);
-                        sum += (uint32_t)weights[j] * weights[i] * in_row[column * channels + c];
-                    }
-                }
-                out_row[x * channels + c] = (uint8_t)(sum >> (2 * BLUR_WEIGHT_BITS));
-            }
-        }
+        uint8_t *row = image_row(out, y);
+        for (int x = 0; x < in->width; x++)
+            for (int c = 0; c < in->channels; c++)
+                row[x * in->channels + c] = blur_sample(in, weights, params->ksize, x, y, c);
     }
     return STATUS_OK;
 }
