@@ -13,10 +13,20 @@
  *          done one after the other, changes nothing: all versions agree to the bit. There is one rounding, at the
  *          end, half up.
  *
- * Weights  blur_weights() below: the Gaussian exp(-(i-r)^2 / (2 sigma^2)), normalised to 256, rounded from the tails
- *          to the centre with the rounding error carried along, the centre taking what is left of 256: symmetric, sum
- *          exactly 256. OpenCV rounds its 8-bit weights the same way, so its result for the same sigma is met to the
- *          bit (the contract asks for 1 grey level).
+ * Weights  blur_weights() below: the Gaussian exp(-(i-r)^2 / (2 sigma^2)), normalised to 256, rounded (half to even)
+ *          from the tails to the centre with the rounding error carried along, the centre taking what is left of 256:
+ *          symmetric, sum exactly 256. They may reach 256 (sigma 0.1: 0 256 0), so they need 9 bits.
+ *
+ * OpenCV   rounds its 8-bit weights the same way and sums as exactly. Its GaussianBlur with BORDER_REPLICATE and the
+ *          sigma given is met to the bit (the contract asks for 1 grey level): no sample of 43 million differed from
+ *          4.6's, over all ksize, 35 sigmas, images from 1x1 to 70x37, random and extreme, 1 and 3 channels, nor of
+ *          45000 random rows over all ksize and 3000 sigmas.
+ *
+ * Accuracy Against the same kernel in real numbers, unrounded: on random images 0.32 grey levels away on average at
+ *          most (0.25 is the share of the final rounding alone), 1.43 at worst, over all ksize with the derived sigma.
+ *          An adversarial image, black and white along the sign of the weights' errors, can reach
+ *          255 * SUM_ji |w[j]w[i]/65536 - g[j]g[i]| / 2 + 0.5: 3.6 levels at ksize 15, 8.8 at the worst ksize, 25; for
+ *          any legal sigma 11.6 (ksize 29, sigma 12).
  *
  * Parameters   ksize  odd, 3..31, default 15, in pixels
  *              sigma  0.1..100 pixels; 0 (the default) = 0.3*((ksize-1)*0.5 - 1) + 0.8, as OpenCV derives it.
