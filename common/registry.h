@@ -182,6 +182,11 @@ enum status params_parse_text(const struct algorithm *algorithm, const char *tex
 
 /* ------------------------------------------------------------------------- the last line of a version's file */
 
+#if defined(__cplusplus) && defined(__GNUC__)
+/* g++ -Wextra calls every field that a designated initialiser leaves at zero missing; gcc and clang do not. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
+
 /* In common/algo/<name>.c. */
 #define RUNGS_ALGORITHM(algorithm)                                                                                     \
     __attribute__((constructor)) static void register_algorithm(void)                                                  \
