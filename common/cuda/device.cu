@@ -1,0 +1,119 @@
+#include "common/cuda/device.h"
+
+#include <cstdio>
+
+static void wait_for_device(void)
+{
+    cudaDeviceSynchronize(); /* an error stays with the device: the next checked call reports it */
+}
+
+__attribute__((constructor)) static void install_synchronize(void)
+{
+    phase_synchronize = wait_for_device;
+}
+
+enum status cuda_status(cudaError_t error, const char *expression, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return STATUS_OK;
+    cudaGetLastError(); /* clears it (unless the device is lost), so that no later launch reports it once more */
+    return status_set(STATUS_FAILED, "%s:%d: %s: %s", file, line, expression, cudaGetErrorString(error));
+}
+
+enum status device_allocate(void **pointer, size_t bytes)
+{
+    enum status status = STATUS_OK;
+
+    *pointer = NULL;
+    phase_begin(PHASE_ALLOCATE, bytes);
+    CUDA_TRY(cudaMalloc(pointer, bytes));
+out:
+    phase_begin(PHASE_OTHER, 0);
+    return status;
+}
+
+void device_free(void *pointer)
+{
+    if (!pointer)
+        return;
+    phase_begin(PHASE_FREE, 0);
+    cudaFree(pointer);
+    phase_begin(PHASE_OTHER, 0);
+}
+
+enum status device_upload_bytes(void *device, const void *host, size_t bytes)
+{
+    enum status status = STATUS_OK;
+
+    phase_begin(PHASE_UPLOAD, bytes);
+    CUDA_TRY(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+out:
+    phase_begin(PHASE_OTHER, 0);
+    return status;
+}
+
+enum status device_image_create(struct image *image, const struct image *like)
+{
+    *image = *like;
+    image->data = NULL;
+    image->stride = image_minimal_stride(image);
+    enum status status = device_allocate(&image->data, image->stride * (size_t)image->height);
+    if (status != STATUS_OK)
+        *image = {};
+    return status;
+}
+
+void device_image_free(struct image *image)
+{
+    device_free(image->data);
+    *image = {};
+}
+
+/* Copies the pixels alone, row by row: padding on either side may hold another image's pixels. */
+static enum status copy_image(struct image *to, const struct image *from, enum phase phase, cudaMemcpyKind kind)
+{
+    enum status status = STATUS_OK;
+
+    if (!image_same_shape(to, from))
+        return status_set(STATUS_FAILED, "%s: images of different shapes, %dx%dx%d %s and %dx%dx%d %s",
+                          phase_name(phase), from->width, from->height, from->channels, pixel_name(from->type),
+                          to->width, to->height, to->channels, pixel_name(to->type));
+    phase_begin(phase, image_pixel_bytes(from));
+    CUDA_TRY(cudaMemcpy2D(to->data, to->stride, from->data, from->stride, image_row_bytes(from), (size_t)from->height,
+                          kind));
+out:
+    phase_begin(PHASE_OTHER, 0);
+    return status;
+}
+
+enum status device_upload(struct image *device, const struct image *host)
+{
+    return copy_image(device, host, PHASE_UPLOAD, cudaMemcpyHostToDevice);
+}
+
+enum status device_download(struct image *host, const struct image *device)
+{
+    return copy_image(host, device, PHASE_DOWNLOAD, cudaMemcpyDeviceToHost);
+}
+
+const char *device_needs_capability(int capability)
+{
+    static thread_local char reason[160];
+    int device = 0, major = 0, minor = 0;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        snprintf(reason, sizeof reason, "no CUDA device: %s", cudaGetErrorString(error));
+        return reason;
+    }
+    if (10 * major + minor >= capability)
+        return NULL;
+    snprintf(reason, sizeof reason, "needs compute capability %d.%d, this GPU has %d.%d", capability / 10,
+             capability % 10, major, minor);
+    return reason;
+}
