@@ -133,6 +133,12 @@ static bool drain(int pipe_end, struct process_result *result, size_t *length)
 enum status process_run(int (*body)(void *argument), void *argument, double limit_seconds,
                         struct process_result *result)
 {
+    return process_run_watched(body, NULL, argument, limit_seconds, result);
+}
+
+enum status process_run_watched(int (*body)(void *argument), void (*watch)(void *argument), void *argument,
+                                double limit_seconds, struct process_result *result)
+{
     int ends[2], wait_status = 0;
     size_t length = 0;
     bool open_pipe = true;
@@ -173,6 +179,8 @@ enum status process_run(int (*body)(void *argument), void *argument, double limi
         poll(&wait_for, 1, milliseconds);
         if (open_pipe)
             open_pipe = drain(ends[0], result, &length);
+        if (watch)
+            watch(argument);
 
         /* WNOWAIT: the child stays a zombie, so its number, and the group's, cannot be another's when we kill. */
         siginfo_t info = {0};

@@ -12,8 +12,8 @@
 
 struct process_result {
     bool timed_out;
-    int signal;        /* that ended the child, 0 if it exited */
-    int exit_code;     /* what body returned */
+    int signal;           /* that ended the child, 0 if it exited */
+    int exit_code;        /* what body returned */
     double limit_seconds; /* as given to process_run() */
     /* What the child wrote to stdout and stderr, 0-terminated; when it is more than fits, the end of it, or a
      * sanitizer's report from its first line on. */
@@ -30,6 +30,10 @@ void process_shared_free(void *memory, size_t bytes);
  * and it dies with its parent. Fails only when no child could be made. */
 enum status process_run(int (*body)(void *argument), void *argument, double limit_seconds,
                         struct process_result *result);
+
+/* The same; meanwhile calls watch(argument) in the parent about 50 times a second, to show progress, say. */
+enum status process_run_watched(int (*body)(void *argument), void (*watch)(void *argument), void *argument,
+                                double limit_seconds, struct process_result *result);
 
 /* "killed by SIGSEGV (segmentation fault)", "ran past its limit of 60 s", "AddressSanitizer: heap-buffer-overflow ...",
  * for a message; `text` gets "" when the child ended well with exit code 0 and no sanitizer complained. */

@@ -614,10 +614,8 @@ static enum status verify_entry(struct session *session, const struct image in[]
         report_values(session, &results[i], wrong[i], unwritten_count);
         session->verdict->certainty =
             diagnose(&evidence, session->verdict->diagnosis, sizeof session->verdict->diagnosis);
-        if (picture) {
-            TRY(diagnose_picture(&evidence, picture));
-            session->verdict->pictured = true;
-        }
+        /* A disk that is full must not hide the verdict. */
+        session->verdict->pictured = picture && diagnose_picture(&evidence, picture) == STATUS_OK;
         /* Unwritten samples differ by their poison; what differs beside them is worth an inquiry. */
         changes = compare(session, &results[0], &results[1], NULL, NULL);
         if (changes > unwritten_count)
@@ -672,14 +670,11 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image *expected, const char *picture, struct verdict *verdict)
 {
     const struct algorithm *algorithm = version->algorithm;
-    const char *why = NULL;
+    const char *why;
     enum status status = STATUS_OK;
 
     memset(verdict, 0, sizeof *verdict);
-    if (version->source && version->source->not_built)
-        why = version->source->not_built;
-    else if (version->unavailable)
-        why = version->unavailable();
+    why = version_unavailable(version);
     if (!why && version->declines)
         why = version->declines(in, params);
 

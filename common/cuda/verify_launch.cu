@@ -48,6 +48,8 @@ enum status verify_launch(const struct version *version, void *state, struct ver
     }
     TRY(copy_up(&device_out, out, false));
     TRY(version->setup(state, images, params));
+    /* A copy from pageable memory may return before its last bytes are on the device. */
+    CUDA_TRY(cudaDeviceSynchronize());
 
     /* A stream that does not wait for the default one: work that launch() puts elsewhere comes too late. */
     CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

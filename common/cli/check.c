@@ -1,0 +1,232 @@
+/*
+ * check.c: rungs check
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/check.h"
+#include "common/cli/cli.h"
+#include "common/paths.h"
+#include "common/progress.h"
+
+static const char help[] =
+    "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--verbose]\n\n"
+    "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
+    "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
+    "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
+    "small, yellow: never written), and the line that repeats it.\n\n"
+    "  --seed N          of the random inputs; without it each run takes a new one, and prints it\n"
+    "  --limit SECONDS   a case that takes longer has failed (default 30)\n"
+    "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
+    "  --verbose         every case that failed, not just the most telling one\n"
+    "  --help            this text\n\n"
+    "Exit status: 0 nothing failed, 1 a version failed, 2 bad use.\n";
+
+/* All cases of one version that have not begun after so long are left out, and the output says so. Without a sanitizer
+ * or a slow machine no version of today comes near it. */
+static const double total_seconds = 120;
+
+static struct {
+    int passed, failed, skipped;
+} totals;
+static char watched[128];
+
+static void watch(const struct check_report *report)
+{
+    progress("check %s: case %d of %d", watched, report->checked + report->declined + 1, report->cases);
+}
+
+/* Prints "label text" below a version's line. A terminal gets lines of at most 100 columns, a file one long line. */
+static void print_detail(const char *label, const char *text)
+{
+    enum { INDENT = 13, COLUMNS = 100 };
+    const size_t room = isatty(STDOUT_FILENO) ? COLUMNS - INDENT : SIZE_MAX;
+
+    printf("    %s ", label);
+    while (strlen(text) > room) {
+        size_t cut = room;
+
+        while (cut > 0 && text[cut] != ' ')
+            cut--;
+        if (cut == 0)
+            break;
+        printf("%.*s\n%*s", (int)cut, text, INDENT + 3, "");
+        text += cut + 1;
+    }
+    printf("%s\n", text);
+}
+
+static void print_report(const struct version *version, const struct check_report *report,
+                         const struct check_options *options, bool verbose)
+{
+    const double tolerance = fmax(version->algorithm->tolerance, version->tolerance);
+    const char *const words[] = {"PASS", "FAIL", "SKIP"};
+    const int left_out = report->cases - report->checked - report->declined;
+    char agreement[64] = "exact", cases[64], note[128] = "", repeat[256];
+
+    if (report->outcome == OUTCOME_SKIP) {
+        printf("  SKIP  %-16s %s\n", version->source->id, report->reason);
+        return;
+    }
+    if (tolerance > 0 && report->worst > 0)
+        snprintf(agreement, sizeof agreement, "within %g, worst %g", tolerance, report->worst);
+    if (report->emulated)
+        snprintf(note, sizeof note, "emulated");
+    else if (version->instruction_set)
+        snprintf(note, sizeof note, "%s", version->instruction_set);
+
+    if (report->outcome == OUTCOME_PASS) {
+        snprintf(cases, sizeof cases, "%d cases", report->checked);
+        printf("  PASS  %-16s %-10s %s", version->source->id, cases, agreement);
+        if (report->goldens)
+            printf(", %d answers worked out by hand", report->goldens);
+        printf("%s%s%s\n", note[0] ? "  [" : "", note, note[0] ? "]" : "");
+    } else {
+        printf("  %s  %-16s %d of %d cases%s%s%s%s\n", words[report->outcome], version->source->id, report->failed,
+               report->cases, report->ended_early ? ", the rest not tried" : "", note[0] ? "  [" : "", note,
+               note[0] ? "]" : "");
+        print_detail("case:     ", report->failed_case);
+        print_detail("wrong:    ", report->what);
+        print_detail("diagnosis:", report->diagnosis);
+        if (report->picture[0])
+            print_detail("picture:  ", report->picture);
+        snprintf(repeat, sizeof repeat, "rungs check %s:%s --seed %llu", version->algorithm->name, version->source->id,
+                 (unsigned long long)options->seed);
+        print_detail("repeat:   ", repeat);
+    }
+    /* What was not checked is never left unsaid. */
+    if (left_out > 0 && !report->ended_early)
+        printf("        %d of %d cases left out: %g s were over\n", left_out, report->cases, options->total_seconds);
+    if (report->declined)
+        printf("        %d of %d cases declined: %s\n", report->declined, report->cases, report->reason);
+    for (const char *line = report->failures; verbose && *line;) {
+        const size_t length = strcspn(line, "\n");
+
+        printf("        %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static enum status check_one(const struct version *version, const struct check_options *options, bool verbose)
+{
+    struct check_report report;
+    enum status status = STATUS_OK;
+
+    snprintf(watched, sizeof watched, "%s:%s", version->algorithm->name, version->source->id);
+    TRY(check_version(version, options, watch, &report));
+    progress_clear();
+    print_report(version, &report, options, verbose);
+    fflush(stdout);
+    totals.passed += report.outcome == OUTCOME_PASS;
+    totals.failed += report.outcome == OUTCOME_FAIL;
+    totals.skipped += report.outcome == OUTCOME_SKIP;
+out:
+    return status;
+}
+
+static enum status check_algorithm(const struct algorithm *algorithm, const struct version *only,
+                                   const struct check_options *options, bool verbose)
+{
+    struct version *const *versions;
+    size_t count;
+    enum status status = STATUS_OK;
+
+    registry_versions(algorithm, &versions, &count);
+    printf("%s: %s (seed %llu)\n", algorithm->name, algorithm->summary, (unsigned long long)options->seed);
+    for (size_t i = 0; i < count; i++)
+        if (!only || versions[i] == only)
+            TRY(check_one(versions[i], options, verbose));
+out:
+    return status;
+}
+
+static enum status parse_seed(const char *text, uint64_t *seed)
+{
+    char *end;
+
+    errno = 0;
+    *seed = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno)
+        return status_set(STATUS_BAD_INPUT, "--seed: '%s' is not a whole number from 0 to 2^64-1", text);
+    return STATUS_OK;
+}
+
+static enum status parse_limit(const char *text, double *seconds)
+{
+    char *end;
+
+    *seconds = strtod(text, &end);
+    if (end == text || *end || !(*seconds >= 0.1 && *seconds <= 86400))
+        return status_set(STATUS_BAD_INPUT, "--limit: '%s' is not a number of seconds from 0.1 to 86400", text);
+    return STATUS_OK;
+}
+
+int cli_check(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"seed", required_argument, NULL, 's'},     {"limit", required_argument, NULL, 'l'},
+        {"pictures", required_argument, NULL, 'p'}, {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},           {0},
+    };
+    /* Five digits are short enough to type again. */
+    struct check_options check = {.seed = ((uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid()) % 100000,
+                                  .case_seconds = 30,
+                                  .total_seconds = total_seconds};
+    const struct algorithm *algorithm = NULL;
+    const struct version *version = NULL;
+    char pictures[1024];
+    bool verbose = false, pictures_given = false;
+    int option;
+
+    snprintf(pictures, sizeof pictures, "%s/check", paths_build());
+    check.pictures = pictures;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 's':
+            if (parse_seed(optarg, &check.seed) != STATUS_OK)
+                return cli_fail_status();
+            break;
+        case 'l':
+            if (parse_limit(optarg, &check.case_seconds) != STATUS_OK)
+                return cli_fail_status();
+            break;
+        case 'p':
+            check.pictures = optarg;
+            pictures_given = true;
+            break;
+        case 'v':
+            verbose = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return CLI_DONE;
+        default: /* getopt_long() has said what is wrong */
+            return CLI_BAD_USE;
+        }
+    }
+    if (argc - optind > 1)
+        return cli_fail("check takes one ALGO[:VERSION], not %d; `rungs check --help`", argc - optind);
+    if (pictures_given && mkdir(check.pictures, 0777) != 0 && errno != EEXIST)
+        return cli_fail("%s: cannot make this folder: %s", check.pictures, strerror(errno));
+    if (access(check.pictures, F_OK) == 0 && access(check.pictures, W_OK | X_OK) != 0) {
+        if (pictures_given)
+            return cli_fail("%s: cannot write pictures there: %s", check.pictures, strerror(errno));
+        check.pictures = NULL;
+    }
+    if (optind < argc && cli_find(argv[optind], &algorithm, &version) != STATUS_OK)
+        return cli_fail_status();
+
+    progress_start();
+    for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
+        if ((!algorithm || a == algorithm) && check_algorithm(a, version, &check, verbose) != STATUS_OK)
+            return cli_fail_status();
+    printf("%d passed, %d failed, %d skipped\n", totals.passed, totals.failed, totals.skipped);
+    return totals.failed ? CLI_CHECK_FAILED : CLI_DONE;
+}
