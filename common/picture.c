@@ -85,6 +85,24 @@ static int next_jpeg_marker(const uint8_t *bytes, size_t size, size_t *at)
     return 0;
 }
 
+/* stb writes past the end of its table for a Huffman table of more than 256 codes. */
+static bool is_huffman_segment_sound(const uint8_t *segment, size_t size)
+{
+    enum { HEAD = 17, CODES_LIMIT = 256 }; /* class, and how many codes there are of 1 to 16 bits */
+
+    while (size >= HEAD) {
+        size_t codes = 0;
+
+        for (int i = 1; i < HEAD; i++)
+            codes += segment[i];
+        if (codes > CODES_LIMIT || codes > size - HEAD)
+            return false;
+        segment += HEAD + codes;
+        size -= HEAD + codes;
+    }
+    return size == 0;
+}
+
 /* Walks the segments from one marker to the next: finds the frame header and, so that a cut file shows, the end. */
 static enum status walk_jpeg(const uint8_t *bytes, size_t size, const char *path, const uint8_t **frame)
 {
@@ -107,6 +125,8 @@ static enum status walk_jpeg(const uint8_t *bytes, size_t size, const char *path
                 break;
             *frame = bytes + at + 2;
         }
+        if (marker == DHT && !is_huffman_segment_sound(bytes + at + 2, length - 2))
+            return damaged(path, "JPEG: a Huffman table is wrong");
         at += length;
     }
     return damaged(path, "JPEG: it does not reach its end mark");
