@@ -1,0 +1,813 @@
+/*
+ * emulator.cpp: runs a kernel launch: blocks on host threads, the threads of a block as fibers, in random order.
+ *
+ * A task is one CUDA thread. It runs until it waits (barrier, warp collective), yields or ends; then a random one of the
+ * block's ready tasks goes on. A fiber whose task has ended starts the next unstarted task itself, so a kernel without
+ * barriers is a plain loop of calls without any switch. When nothing is ready and something still waits, the kernel is
+ * broken, and what waits for what is the explanation.
+ */
+#include "common/emulator/emulator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "common/emulator/emulator_internal.h"
+#include "common/emulator/fiber.h"
+#ifdef EMULATED_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace emulated
+{
+
+__thread struct thread *self;
+
+enum class state { ready, at_barrier, at_collective, ended };
+
+struct call { /* of a barrier or a warp collective */
+    const char *name, *file;
+    int line;
+};
+
+struct task : thread {
+    unsigned number; /* within its block */
+    enum state state;
+    struct fiber *fiber; /* NULL before it has started */
+    struct call call;    /* the one it waits at */
+    unsigned mask;       /* at a collective */
+    compute_function *compute;
+    void *operand;
+};
+
+struct warp {
+    unsigned waiting, gone; /* lanes at a collective; lanes that have ended or never were */
+};
+
+struct shared_allocation {
+    const char *site, *name;
+    void *memory;
+    size_t size;
+    bool in_use; /* by the block that runs now */
+};
+
+struct running_launch {
+    const launch_site *site;
+    void (*body)(void *context);
+    void *context;
+    unsigned threads; /* of a block */
+    uint64_t blocks, seed;
+    std::atomic<uint64_t> next_block;
+    std::atomic<bool> failed;
+    std::mutex mutex;
+    uint64_t failed_block; /* the lowest one, so that the message does not depend on which came first */
+    std::string message;
+};
+
+/* What one host thread needs to run blocks; kept from launch to launch for its stacks. */
+struct worker : block {
+    running_launch *launch;
+    uint64_t number; /* of the block */
+    uint64_t random;
+    std::vector<task> tasks;
+    std::vector<task *> ready; /* in no order; the first ready_count */
+    unsigned ready_count, live;
+    std::vector<warp> warps;
+
+    unsigned at_barrier, votes;
+    int barrier_result;
+    struct call barrier_call; /* of the first that waits */
+    bool barrier_mixed;       /* not all wait there */
+
+    std::vector<shared_allocation> shared;
+    void *dynamic_memory;
+
+    fiber host, *current;
+    std::vector<fiber *> fibers, idle;
+    bool dropped; /* the block ended by a fault, its fibers hold the rest of it */
+    char signal_stack[32768];
+};
+
+static __thread worker *active;
+
+static std::mutex workers_mutex;
+static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run while the program ends */
+
+/* ------------------------------------------------------------------------------------------------- randomness */
+
+static std::mutex seed_mutex;
+static uint64_t launch_random;
+static bool launch_random_set;
+
+uint64_t next_random(uint64_t *random)
+{
+    uint64_t z = *random += 0x9E3779B97F4A7C15u;
+
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static uint64_t number_from_environment(const char *name, uint64_t preset)
+{
+    const char *text = getenv(name);
+    char *end = nullptr;
+    const unsigned long long value = text != nullptr ? strtoull(text, &end, 0) : 0;
+
+    return text != nullptr && end != text && *end == '\0' ? value : preset;
+}
+
+static uint64_t next_launch_seed()
+{
+    const std::lock_guard<std::mutex> lock(seed_mutex);
+
+    if (!launch_random_set) {
+        launch_random = number_from_environment("RUNGS_EMULATOR_SEED", 1);
+        launch_random_set = true;
+    }
+    return next_random(&launch_random);
+}
+
+static unsigned random_below(uint64_t *random, unsigned limit)
+{
+    return (unsigned)((next_random(random) >> 32) * limit >> 32);
+}
+
+/* A random permutation of 0..count-1 without a table: a Feistel network over the next even number of bits, applied again
+ * where it leaves the range. */
+static uint64_t shuffled(uint64_t index, uint64_t count, uint64_t seed)
+{
+    int half = 1;
+
+    while (half < 32 && count > UINT64_C(1) << 2 * half)
+        half++;
+    do {
+        uint64_t left = index >> half, right = index & ((UINT64_C(1) << half) - 1);
+
+        for (uint64_t round = 0; round < 4; round++) {
+            uint64_t key = seed ^ round << 60 ^ right;
+            const uint64_t mixed = left ^ (next_random(&key) & ((UINT64_C(1) << half) - 1));
+
+            left = right;
+            right = mixed;
+        }
+        index = left << half | right;
+    } while (index >= count);
+    return index;
+}
+
+void fill_with_garbage(void *memory, size_t bytes, uint64_t *random)
+{
+    unsigned char *p = static_cast<unsigned char *>(memory);
+
+    while (bytes > 0) {
+        const uint64_t word = next_random(random);
+        const size_t part = bytes < sizeof(word) ? bytes : sizeof(word);
+
+        memcpy(p, &word, part);
+        p += part;
+        bytes -= part;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ faults */
+
+static std::string format_arguments(const char *format, va_list arguments)
+{
+    char text[1024];
+
+    vsnprintf(text, sizeof(text), format, arguments);
+    return text;
+}
+
+static std::string formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static std::string formatted(const char *format, ...)
+{
+    std::string text;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = format_arguments(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+static std::string describe(const uint3 &index)
+{
+    return formatted("(%u,%u,%u)", index.x, index.y, index.z);
+}
+
+static std::string describe(const task &t)
+{
+    const std::string place = t.call.name != nullptr ? formatted("%s() in %s:%d", t.call.name, t.call.file, t.call.line) : "";
+
+    switch (t.state) {
+    case state::at_barrier:
+        return "waits at " + place;
+    case state::at_collective:
+        return "waits at " + place + formatted(" with mask 0x%08x", t.mask);
+    case state::ended:
+        return "has ended";
+    case state::ready:
+        break;
+    }
+    return "runs";
+}
+
+/* Keeps what went wrong in the block that runs now, as "kernel blur (cuda/blur/x.cu:70), block (1,0,0): text". */
+static void keep_message(const std::string &kind, const std::string &text)
+{
+    const worker &w = *active;
+    const launch_site &site = *w.launch->site;
+    const std::lock_guard<std::mutex> lock(w.launch->mutex);
+
+    if (w.launch->message.empty() || w.number < w.launch->failed_block) {
+        w.launch->failed_block = w.number;
+        w.launch->message = kind + formatted("kernel %s (%s:%d), block ", site.name, site.file, site.line) +
+                            describe(w.index) + text;
+    }
+    w.launch->failed = true;
+}
+
+/* Leaves the block for good. What runs now is dropped without its destructors, so no caller may hold a std::string. */
+[[noreturn]] static void drop_block()
+{
+    active->dropped = true;
+    fiber_abandon(active->current, &active->host);
+}
+
+static void keep_fault(const char *format, va_list arguments)
+{
+    keep_message("", ", thread " + describe(self->index) + ": " + format_arguments(format, arguments));
+}
+
+void fault(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    keep_fault(format, arguments);
+    va_end(arguments);
+    drop_block();
+}
+
+/* Explains why no task of the block can go on. */
+static void keep_divergence(const worker &w)
+{
+    const task *waiting = nullptr, *other = nullptr;
+
+    for (const task &t : w.tasks) /* the first lane at a collective, and the first lane that it misses */
+        if (t.state == state::at_collective && waiting == nullptr) {
+            waiting = &t;
+            for (unsigned lane = 0; lane < 32 && other == nullptr; lane++) {
+                const unsigned number = t.number / 32 * 32 + lane;
+
+                if ((t.mask >> lane & 1) != 0 && number < w.tasks.size() && w.tasks[number].state != state::ended &&
+                    (w.tasks[number].state != state::at_collective || w.tasks[number].mask != t.mask ||
+                     w.tasks[number].compute != t.compute))
+                    other = &w.tasks[number];
+            }
+        }
+    for (const task &t : w.tasks) /* else the first at a barrier, and the first that is not at the same one */
+        if (waiting == nullptr && t.state == state::at_barrier)
+            waiting = &t;
+    for (const task &t : w.tasks)
+        if (other == nullptr && waiting != nullptr && waiting->state == state::at_barrier &&
+            (t.state != state::at_barrier || t.call.line != waiting->call.line ||
+             strcmp(t.call.file, waiting->call.file) != 0))
+            other = &t;
+    keep_message("barrier divergence in ", ": thread " + describe(waiting->index) + " " + describe(*waiting) +
+                                               ", but thread " + describe(other->index) + " " + describe(*other));
+}
+
+/* Says on stderr which CUDA thread was running when the process is about to die. Async-signal-safe but for snprintf,
+ * which on glibc allocates nothing for these conversions. */
+static void note_running_thread()
+{
+    char text[512];
+    int length;
+
+    if (self == nullptr || active == nullptr)
+        return;
+    length = snprintf(text, sizeof(text), "in kernel %s (%s:%d), block (%u,%u,%u), thread (%u,%u,%u)\n",
+                      active->launch->site->name, active->launch->site->file, active->launch->site->line, active->index.x,
+                      active->index.y, active->index.z, self->index.x, self->index.y, self->index.z);
+    if (write(STDERR_FILENO, text, (size_t)std::min(length, (int)sizeof(text) - 1)) < 0)
+        return;
+}
+
+#ifdef EMULATED_ASAN
+static void install_crash_notes()
+{
+    __asan_set_error_report_callback([](const char *) { note_running_thread(); });
+}
+#else
+static void note_and_die(int signal_number)
+{
+    note_running_thread();
+    signal(signal_number, SIG_DFL); /* the instruction runs again and ends the process */
+}
+
+/* For wild pointers and overflowing stacks of fibers. Leaves alone what the program has installed itself. */
+static void install_crash_notes()
+{
+    struct sigaction action = {}, old;
+
+    action.sa_handler = note_and_die;
+    action.sa_flags = SA_ONSTACK;
+    for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE})
+        if (sigaction(signal_number, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(signal_number, &action, nullptr);
+}
+#endif
+
+/* --------------------------------------------------------------------------------------------------- scheduling */
+
+static void make_ready(worker &w, task &t)
+{
+    t.state = state::ready;
+    w.ready[w.ready_count++] = &t;
+}
+
+/* A random ready task; NULL when all have ended. */
+static task *pick(worker &w)
+{
+    unsigned i;
+    task *t;
+
+    if (w.launch->failed.load(std::memory_order_relaxed))
+        drop_block();
+    if (w.ready_count == 0) {
+        if (w.live == 0)
+            return nullptr;
+        keep_divergence(w);
+        drop_block();
+    }
+    i = random_below(&w.random, w.ready_count);
+    t = w.ready[i];
+    w.ready[i] = w.ready[--w.ready_count];
+    return t;
+}
+
+static void switch_to(worker &w, fiber *to)
+{
+    fiber *from = w.current;
+
+    w.current = to;
+    fiber_switch(from, to);
+}
+
+static void fiber_entry();
+
+static fiber *take_idle_fiber(worker &w)
+{
+    fiber *f;
+
+    if (w.idle.empty()) {
+        f = fiber_create((unsigned)w.fibers.size());
+        if (f == nullptr)
+            fault("no memory for the stack of another thread");
+        fiber_start_at(f, fiber_entry, false);
+        w.fibers.push_back(f);
+        return f;
+    }
+    f = w.idle.back();
+    w.idle.pop_back();
+    return f;
+}
+
+/* Goes on with `next`, which is not the task that runs now. */
+static void resume(worker &w, task *next)
+{
+    fiber *f = next->fiber;
+
+    if (f == nullptr) {
+        f = take_idle_fiber(w);
+        f->next_task = next;
+    } else {
+        self = next;
+    }
+    switch_to(w, f);
+}
+
+/* Lets others run until somebody has made the task that runs now ready, and its turn has come. */
+static void wait(worker &w)
+{
+    task *const own = static_cast<task *>(self), *const next = pick(w);
+
+    if (next != own)
+        resume(w, next);
+}
+
+void yield()
+{
+    worker &w = *active;
+
+    self->atomics_left = 1 + (int)random_below(&w.random, 64);
+    make_ready(w, *static_cast<task *>(self));
+    wait(w);
+}
+
+static void complete_collective(worker &w, warp &its, const task &first);
+
+static void end_task(worker &w, task &t)
+{
+    warp &its = w.warps[t.number / 32];
+
+    t.state = state::ended;
+    w.live--;
+    its.gone |= 1u << t.lane;
+    for (unsigned lane = 0; lane < 32; lane++) /* some may have waited for this lane only */
+        if ((its.waiting >> lane & 1) != 0)
+            complete_collective(w, its, w.tasks[t.number / 32 * 32 + lane]);
+}
+
+/* Runs tasks, one after the other, on a fiber. */
+static void fiber_entry()
+{
+    worker &w = *active;
+
+    fiber_entered(&w.host);
+    for (;;) {
+        fiber *const own = w.current;
+        task *const t = own->next_task;
+        task *next;
+
+        t->fiber = own;
+        self = t;
+        w.launch->body(w.launch->context);
+        end_task(w, *t);
+        next = pick(w);
+        if (next != nullptr && next->fiber == nullptr) {
+            own->next_task = next;
+            continue;
+        }
+        w.idle.push_back(own);
+        if (next != nullptr)
+            resume(w, next);
+        else
+            switch_to(w, &w.host);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- barriers and collectives */
+
+int barrier(vote kind, int value, const char *name, const char *file, int line)
+{
+    worker &w = *active;
+    task &own = *static_cast<task *>(self);
+
+    own.call = {name, file, line};
+    own.state = state::at_barrier;
+    if (w.at_barrier++ == 0) {
+        w.votes = 0;
+        w.barrier_mixed = false;
+        w.barrier_call = own.call;
+    }
+    w.votes += value != 0;
+    w.barrier_mixed = w.barrier_mixed || line != w.barrier_call.line || strcmp(file, w.barrier_call.file) != 0;
+    if (w.at_barrier == w.tasks.size()) {
+        if (w.barrier_mixed) {
+            keep_divergence(w);
+            drop_block();
+        }
+        w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size()
+                           : kind == vote::any ? w.votes > 0
+                                               : (int)w.votes;
+        w.at_barrier = 0;
+        for (task &t : w.tasks)
+            make_ready(w, t);
+    }
+    wait(w);
+    return w.barrier_result;
+}
+
+/* Completes the collective that `first` waits at, if all lanes of its mask are there. */
+static void complete_collective(worker &w, warp &its, const task &first)
+{
+    const unsigned mask = first.mask, participants = mask & its.waiting;
+    task *const lanes = &w.tasks[first.number / 32 * 32];
+    void *operands[32] = {};
+
+    if (((its.waiting | its.gone) & mask) != mask)
+        return;
+    for (unsigned left = participants; left != 0; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+
+        if (lanes[lane].mask != mask || lanes[lane].compute != first.compute)
+            return;
+        operands[lane] = lanes[lane].operand;
+    }
+    first.compute(operands);
+    its.waiting &= ~participants;
+    for (unsigned left = participants; left != 0; left &= left - 1)
+        make_ready(w, lanes[__builtin_ctz(left)]);
+}
+
+void collective(const char *name, compute_function *compute, unsigned mask, void *operand, const char *file, int line)
+{
+    worker &w = *active;
+    task &own = *static_cast<task *>(self);
+    warp &its = w.warps[own.number / 32];
+
+    if ((mask >> own.lane & 1) == 0)
+        fault("%s() in %s:%d has mask 0x%08x, which leaves out the calling lane %u", name, file, line, mask, own.lane);
+    own.call = {name, file, line};
+    own.mask = mask;
+    own.compute = compute;
+    own.operand = operand;
+    own.state = state::at_collective;
+    its.waiting |= 1u << own.lane;
+    complete_collective(w, its, own);
+    wait(w);
+}
+
+/* ------------------------------------------------------------------------------------------------ shared memory */
+
+void *shared_memory(const char *site, const char *name, size_t size)
+{
+    worker &w = *active;
+    shared_allocation *found = nullptr;
+    size_t total = size;
+
+    for (shared_allocation &s : w.shared) {
+        if (s.site == site)
+            found = &s;
+        else if (s.in_use)
+            total += s.size;
+    }
+    if (found != nullptr && found->in_use)
+        return found->memory;
+    if (total > STATIC_SHARED_BYTES)
+        fault("%zu bytes of __shared__ variables: at most %d", total, (int)STATIC_SHARED_BYTES);
+    if (total + w.launch->site->shared_bytes > MOST_SHARED_BYTES)
+        fault("%zu bytes of __shared__ variables and %zu of dynamic shared memory: at most %d together", total,
+              w.launch->site->shared_bytes, (int)MOST_SHARED_BYTES);
+    if (found == nullptr) {
+        w.shared.push_back({site, name, guarded_allocate(size), size, false});
+        found = &w.shared.back();
+        if (found->memory == nullptr)
+            fault("no memory for %s", name);
+    }
+    fill_with_garbage(found->memory, size, &w.random);
+    found->in_use = true;
+    return found->memory;
+}
+
+void *dynamic_shared_memory()
+{
+    return active->dynamic_memory;
+}
+
+/* A barrier-free end of the block: nobody may have written beside the shared variables. */
+static bool check_shared_guards(worker &w)
+{
+    for (const shared_allocation &s : w.shared) {
+        const ptrdiff_t offset = guarded_damage(s.memory, s.size);
+
+        if (offset != 0) {
+            keep_message("", formatted(": a thread wrote outside of the shared variable %s (%zu bytes) at byte %td", s.name,
+                                       s.size, offset));
+            return false;
+        }
+    }
+    if (w.dynamic_memory != nullptr) {
+        const ptrdiff_t offset = guarded_damage(w.dynamic_memory, w.launch->site->shared_bytes);
+
+        if (offset != 0) {
+            keep_message("", formatted(": a thread wrote outside of the %zu bytes of dynamic shared memory at byte %td",
+                                       w.launch->site->shared_bytes, offset));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- blocks */
+
+static void run_block(worker &w, uint64_t number)
+{
+    const dim3 &grid = w.grid;
+
+    w.number = number;
+    w.index = {(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y), (unsigned)(number / grid.x / grid.y)};
+    w.random = w.launch->seed + number;
+    w.random = next_random(&w.random);
+    w.at_barrier = 0;
+    w.live = w.ready_count = (unsigned)w.tasks.size();
+    for (unsigned i = 0; i < w.live; i++) {
+        w.tasks[i].fiber = nullptr;
+        w.tasks[i].state = state::ready;
+        w.tasks[i].atomics_left = 1 + (int)(i * 37 % 64);
+        w.ready[i] = &w.tasks[i];
+    }
+    for (unsigned i = 0; i < w.warps.size(); i++) {
+        const unsigned lanes = std::min(32u, w.live - 32 * i);
+
+        w.warps[i] = {0, lanes == 32 ? 0 : ~0u << lanes};
+    }
+    for (shared_allocation &s : w.shared)
+        s.in_use = false;
+    if (w.dynamic_memory != nullptr)
+        fill_with_garbage(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
+    resume(w, pick(w));
+    self = nullptr;
+    if (!w.dropped)
+        check_shared_guards(w);
+}
+
+/* Makes a worker ready for blocks of this launch. */
+static bool begin_launch(worker &w, running_launch *launch)
+{
+    const launch_site &site = *launch->site;
+
+    w.launch = launch;
+    w.size = site.block;
+    w.grid = site.grid;
+    w.tasks.resize(launch->threads);
+    w.ready.resize(launch->threads);
+    w.warps.resize((launch->threads + 31) / 32);
+    for (unsigned i = 0; i < launch->threads; i++) {
+        task &t = w.tasks[i];
+
+        t.index = {i % w.size.x, i / w.size.x % w.size.y, i / w.size.x / w.size.y};
+        t.lane = i % 32;
+        t.number = i;
+        t.block = &w;
+        t.call = {};
+    }
+    w.host = {};
+    w.current = &w.host;
+    w.idle = w.fibers;
+    for (fiber *f : w.fibers)
+        fiber_start_at(f, fiber_entry, w.dropped);
+    w.dropped = false;
+    w.dynamic_memory = site.shared_bytes > 0 ? guarded_allocate(site.shared_bytes) : nullptr;
+    return site.shared_bytes == 0 || w.dynamic_memory != nullptr;
+}
+
+static void end_launch(worker &w)
+{
+    for (const shared_allocation &s : w.shared)
+        guarded_free(s.memory);
+    w.shared.clear();
+    guarded_free(w.dynamic_memory);
+    w.dynamic_memory = nullptr;
+}
+
+/* One host thread's share of a launch: blocks, until there are no more. */
+static void run_blocks(running_launch *launch)
+{
+    worker *w = nullptr;
+    stack_t signal_stack = {}, old_signal_stack = {};
+
+    {
+        const std::lock_guard<std::mutex> lock(workers_mutex);
+
+        if (idle_workers == nullptr)
+            idle_workers = new std::vector<worker *>;
+        if (!idle_workers->empty()) {
+            w = idle_workers->back();
+            idle_workers->pop_back();
+        }
+    }
+    if (w == nullptr)
+        w = new worker();
+    active = w;
+    signal_stack.ss_sp = w->signal_stack; /* a handler cannot run on the stack that overflows */
+    signal_stack.ss_size = sizeof(w->signal_stack);
+    sigaltstack(&signal_stack, &old_signal_stack);
+    if (begin_launch(*w, launch)) {
+        while (!launch->failed.load(std::memory_order_relaxed)) {
+            const uint64_t turn = launch->next_block.fetch_add(1, std::memory_order_relaxed);
+
+            if (turn >= launch->blocks)
+                break;
+            run_block(*w, shuffled(turn, launch->blocks, launch->seed));
+        }
+    } else {
+        keep_message("", ": no memory for dynamic shared memory");
+    }
+    end_launch(*w);
+    active = nullptr;
+    sigaltstack(&old_signal_stack, nullptr);
+    {
+        const std::lock_guard<std::mutex> lock(workers_mutex);
+
+        idle_workers->push_back(w);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- launches */
+
+static std::string describe_shape(const dim3 &shape)
+{
+    return formatted("%ux%ux%u", shape.x, shape.y, shape.z);
+}
+
+/* The rule that a launch breaks, in words; "" when it is legal. */
+static std::string broken_rule(const launch_site &site)
+{
+    const dim3 &block = site.block, &grid = site.grid;
+    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    const std::string of_block = "block of " + describe_shape(block), of_grid = "grid of " + describe_shape(grid);
+
+    if (threads == 0)
+        return of_block + ": each side must be at least 1";
+    if (block.z > MOST_BLOCK_Z)
+        return of_block + formatted(": z is at most %d", (int)MOST_BLOCK_Z);
+    if (block.x > MOST_THREADS || block.y > MOST_THREADS)
+        return of_block + formatted(": x and y are at most %d", (int)MOST_THREADS);
+    if (threads > MOST_THREADS)
+        return of_block + formatted(" = %llu threads: at most %d", (unsigned long long)threads, (int)MOST_THREADS);
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        return of_grid + ": each side must be at least 1";
+    if (grid.x > INT_MAX)
+        return of_grid + formatted(": x is at most %d", INT_MAX);
+    if (grid.y > MOST_GRID_YZ || grid.z > MOST_GRID_YZ)
+        return of_grid + formatted(": y and z are at most %d", (int)MOST_GRID_YZ);
+    if (site.shared_bytes > MOST_SHARED_BYTES)
+        return formatted("%zu bytes of dynamic shared memory: at most %d", site.shared_bytes, (int)MOST_SHARED_BYTES);
+    if (site.kernel != nullptr && site.shared_bytes > allowed_dynamic_bytes(site.kernel))
+        return formatted("%zu bytes of dynamic shared memory: at most %zu unless cudaFuncSetAttribute(%s, "
+                         "cudaFuncAttributeMaxDynamicSharedMemorySize, ...) allows more",
+                         site.shared_bytes, allowed_dynamic_bytes(site.kernel), site.name);
+    return "";
+}
+
+static bool launch_is_legal(const launch_site &site)
+{
+    const std::string rule = broken_rule(site);
+
+    if (lasting_error() != cudaSuccess)
+        return false;
+    if (!rule.empty()) {
+        set_error(cudaErrorInvalidConfiguration, "kernel %s (%s:%d): %s", site.name, site.file, site.line, rule.c_str());
+        return false;
+    }
+    if (!is_stream(site.stream)) {
+        set_error(cudaErrorInvalidResourceHandle, "kernel %s (%s:%d): launched on a stream that does not exist",
+                  site.name, site.file, site.line);
+        return false;
+    }
+    return true;
+}
+
+/* A host thread is worth its start (some 20 us) for about this many CUDA threads. */
+static const uint64_t THREADS_PER_HOST_THREAD = 1024;
+static const uint64_t MOST_HOST_THREADS = 256;
+
+void run(const launch_site &site, void (*body)(void *context), void *context)
+{
+    running_launch launch = {};
+    std::vector<std::thread> helpers;
+    uint64_t host_threads;
+
+    if (self != nullptr)
+        fault("launches kernel %s; the emulator has no launches from the device", site.name);
+    if (!launch_is_legal(site))
+        return;
+    launch.site = &site;
+    launch.body = body;
+    launch.context = context;
+    launch.threads = site.block.x * site.block.y * site.block.z;
+    launch.blocks = (uint64_t)site.grid.x * site.grid.y * site.grid.z;
+    launch.seed = next_launch_seed();
+    host_threads = number_from_environment("RUNGS_EMULATOR_THREADS", std::thread::hardware_concurrency());
+    host_threads = std::min({std::max(host_threads, (uint64_t)1), MOST_HOST_THREADS, launch.blocks,
+                             1 + launch.blocks * launch.threads / THREADS_PER_HOST_THREAD});
+    install_crash_notes();
+    try {
+        for (uint64_t i = 1; i < host_threads; i++)
+            helpers.emplace_back(run_blocks, &launch);
+    } catch (const std::system_error &) {
+        /* fewer host threads do as well */
+    }
+    run_blocks(&launch);
+    for (std::thread &helper : helpers)
+        helper.join();
+    if (launch.failed)
+        set_lasting_error(cudaErrorLaunchFailure, launch.message);
+    else if (const std::string damage = damaged_allocation(); !damage.empty())
+        set_lasting_error(cudaErrorIllegalAddress,
+                          formatted("kernel %s (%s:%d): ", site.name, site.file, site.line) + damage);
+}
+
+} /* namespace emulated */
+
+void emulator_seed(uint64_t seed)
+{
+    const std::lock_guard<std::mutex> lock(emulated::seed_mutex);
+
+    emulated::launch_random = seed;
+    emulated::launch_random_set = true;
+}

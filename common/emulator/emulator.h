@@ -1,0 +1,28 @@
+/*
+ * emulator.h: what a program that was built with CUDA=emulated can ask of the emulator.
+ *
+ * The emulator runs the threads of a block as fibers on one host thread and blocks in parallel on several. In which
+ * order threads and blocks get their turn is drawn anew for each launch from a seed, so that a kernel that relies on an
+ * order by luck fails sooner or later, and with the same seed (and one host thread) fails the same way again.
+ *
+ * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
+ * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
+ *
+ * Host threads live no longer than a launch, so a process may fork between launches.
+ */
+#ifndef RUNGS_EMULATOR_H
+#define RUNGS_EMULATOR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Starts the sequence of random orders anew. */
+void emulator_seed(uint64_t seed);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

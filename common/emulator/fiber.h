@@ -1,0 +1,56 @@
+/*
+ * fiber.h: a second stack to run on, and switching to it without a system call.
+ *
+ * A fiber must be started anew before another host thread runs it, since compilers keep the address of thread-local
+ * variables across calls. Under AddressSanitizer every switch is announced, so that it knows
+ * the stack in use.
+ */
+#ifndef RUNGS_FIBER_H
+#define RUNGS_FIBER_H
+
+#include <stddef.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EMULATED_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMULATED_ASAN 1
+#endif
+#endif
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#define EMULATED_UCONTEXT 1
+#include <ucontext.h>
+#endif
+
+namespace emulated
+{
+
+struct fiber {
+    void *stack_pointer; /* while it does not run */
+    const void *stack;   /* its lowest address, and size in bytes; of a host thread: set at the first switch from it */
+    size_t stack_size;
+    void *fake_stack;       /* AddressSanitizer's */
+    struct task *next_task; /* what the scheduler wants it to run */
+#ifdef EMULATED_UCONTEXT
+    ucontext_t context;
+#endif
+};
+
+/* A fiber with a stack of its own, guarded below; NULL when there is no memory. It never goes away: stacks are reused. */
+fiber *fiber_create(unsigned colour);
+
+/* Prepares the fiber to start at entry(), which must first call fiber_entered() and never return. Whatever waits on its
+ * stack is forgotten; `dropped` says that this may be more than entry() itself, that is, after fiber_abandon(). */
+void fiber_start_at(fiber *f, void (*entry)(), bool dropped);
+
+/* Goes on with `to`; returns when somebody switches back to `from`. */
+void fiber_switch(fiber *from, fiber *to);
+/* The same for good: what runs now on `from` is dropped. */
+[[noreturn]] void fiber_abandon(fiber *from, fiber *to);
+/* `host` learns the bounds of the host thread's stack when the switch came from there. */
+void fiber_entered(fiber *host);
+
+} /* namespace emulated */
+
+#endif

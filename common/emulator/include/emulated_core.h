@@ -1,0 +1,154 @@
+/*
+ * emulated_core.h: what translated .cu code needs of the emulator: launches, the running thread, shared memory, barriers
+ * and warp collectives. common/emulator/emulator.cpp implements it.
+ */
+#ifndef RUNGS_EMULATED_CORE_H
+#define RUNGS_EMULATED_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <type_traits>
+
+#include "vector_types.h"
+
+struct CUstream_st;
+typedef struct CUstream_st *cudaStream_t;
+
+namespace emulated
+{
+
+/* ------------------------------------------------------------------------------------------- the running thread */
+
+struct block {
+    uint3 index;
+    dim3 size, grid;
+};
+
+struct thread {
+    uint3 index;
+    unsigned lane;
+    int atomics_left; /* until another thread gets a turn */
+    struct block *block;
+};
+
+extern __thread struct thread *self; /* NULL outside of kernels */
+
+/* Ends the launch with cudaErrorLaunchFailure; the message says after kernel, block and thread what went wrong. */
+[[noreturn]] void fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Lets another thread of the block run. */
+void yield();
+
+/* Called by every atomic operation. Now and then it yields: atomics are where threads of a block meet without a barrier,
+ * so their order should vary there, and a loop that waits for another thread's atomic must let that thread run. */
+inline void count_atomic()
+{
+    if (--self->atomics_left <= 0)
+        yield();
+}
+
+enum class vote { none, count, all, any };
+/* __syncthreads() and its three voting forms. */
+int barrier(vote kind, int value, const char *name, const char *file, int line);
+
+/* A warp collective: waits until all lanes of `mask` that have not ended call the same one with the same mask; then
+ * `compute` is called once, with the operand of each participating lane (NULL for others). */
+typedef void compute_function(void *const operands[32]);
+void collective(const char *name, compute_function *compute, unsigned mask, void *operand, const char *file, int line);
+
+/* ------------------------------------------------------------------------------------------------ shared memory */
+
+void *shared_memory(const char *site, const char *name, size_t size);
+void *dynamic_shared_memory();
+
+/* Becomes whatever type the translated declaration asks for: T (&tile)[32][33] = shared(...). */
+struct shared_variable {
+    const char *site, *name;
+    template <class T> operator T &() const
+    {
+        static_assert(std::is_trivially_destructible_v<T>, "shared variables must be plain data");
+        return *static_cast<T *>(shared_memory(site, name, sizeof(T)));
+    }
+};
+inline shared_variable shared(const char *site, const char *name)
+{
+    return {site, name};
+}
+
+struct dynamic_shared_array {
+    template <class T> operator T *() const
+    {
+        return static_cast<T *>(dynamic_shared_memory());
+    }
+};
+inline dynamic_shared_array dynamic_shared()
+{
+    return {};
+}
+
+/* ----------------------------------------------------------------------------------------------------- launches */
+
+template <class Result, class... Parameters> const void *address(Result (*kernel)(Parameters...))
+{
+    return reinterpret_cast<const void *>(kernel);
+}
+
+struct launch_site {
+    const char *name, *file;
+    int line;
+    const void *kernel; /* its address; NULL when that is not known */
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+};
+
+/* Calls body(context) once for each thread. */
+void run(const launch_site &site, void (*body)(void *context), void *context);
+
+/* Whether a kernel can follow this pointer, its argument number `position`; if not, the launch fails. */
+bool check_pointer(const launch_site &site, int position, const volatile void *pointer);
+
+template <class Argument> bool check_argument(const launch_site &site, int position, const Argument &argument)
+{
+    if constexpr (std::is_pointer_v<Argument> && !std::is_function_v<std::remove_pointer_t<Argument>>)
+        return check_pointer(site, position, argument);
+    else if constexpr (requires { static_cast<const void *>(argument.data); }) /* struct image by value */
+        return check_pointer(site, position, argument.data);
+    else
+        return true;
+}
+
+template <class Kernel> struct launcher {
+    launch_site site;
+    Kernel kernel;
+
+    /* Arguments are evaluated and copied once, on the host, as CUDA does. */
+    template <class... Arguments> void operator()(Arguments... arguments) const
+    {
+        const auto body = [&] { kernel(arguments...); };
+        [[maybe_unused]] int position = 0;
+
+        if ((check_argument(site, ++position, arguments) && ...))
+            run(
+                site, [](void *context) { (*static_cast<decltype(body) *>(context))(); },
+                const_cast<void *>(static_cast<const void *>(&body)));
+    }
+};
+
+struct configuration {
+    launch_site site;
+    template <class Kernel> launcher<Kernel> kernel(Kernel function) const
+    {
+        return {site, function};
+    }
+};
+
+inline configuration launch(const char *name, const char *file, int line, const void *kernel, dim3 grid, dim3 block,
+                            size_t shared_bytes = 0, cudaStream_t stream = nullptr)
+{
+    return {{name, file, line, kernel, grid, block, shared_bytes, stream}};
+}
+
+} /* namespace emulated */
+
+#endif

@@ -1,0 +1,389 @@
+/*
+ * emulated_device.h: CUDA's device built-ins that depend on the running thread: indices, barriers, warp collectives,
+ * atomics. The call site of a barrier or collective comes in through defaulted arguments.
+ */
+#ifndef RUNGS_EMULATED_DEVICE_H
+#define RUNGS_EMULATED_DEVICE_H
+
+#include <string.h>
+#include <time.h>
+#include <type_traits>
+
+#include "emulated_core.h"
+
+#define __global__ __attribute__((unused))
+#define __device__ __attribute__((unused))
+#define __host__
+#define __constant__ __attribute__((unused))
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) alignas(bytes)
+
+#define threadIdx (static_cast<const uint3 &>(::emulated::self->index))
+#define blockIdx  (static_cast<const uint3 &>(::emulated::self->block->index))
+#define blockDim  (static_cast<const dim3 &>(::emulated::self->block->size))
+#define gridDim   (static_cast<const dim3 &>(::emulated::self->block->grid))
+inline constexpr int warpSize = 32;
+
+#define EMULATED_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+/* ----------------------------------------------------------------------------------------------------- barriers */
+
+inline void __syncthreads(EMULATED_SITE)
+{
+    emulated::barrier(emulated::vote::none, 0, "__syncthreads", file, line);
+}
+
+inline int __syncthreads_count(int predicate, EMULATED_SITE)
+{
+    return emulated::barrier(emulated::vote::count, predicate, "__syncthreads_count", file, line);
+}
+
+inline int __syncthreads_and(int predicate, EMULATED_SITE)
+{
+    return emulated::barrier(emulated::vote::all, predicate, "__syncthreads_and", file, line);
+}
+
+inline int __syncthreads_or(int predicate, EMULATED_SITE)
+{
+    return emulated::barrier(emulated::vote::any, predicate, "__syncthreads_or", file, line);
+}
+
+inline void __threadfence()
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+inline void __threadfence_block()
+{
+    __threadfence();
+}
+
+inline void __threadfence_system()
+{
+    __threadfence();
+}
+
+inline void __nanosleep(unsigned)
+{
+    emulated::yield();
+}
+
+[[noreturn]] inline void __trap()
+{
+    emulated::fault("__trap() was called");
+}
+
+inline long long clock64()
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+
+/* ---------------------------------------------------------------------------------------------- warp collectives */
+
+namespace emulated
+{
+
+template <class T> struct exchange {
+    T value, result;
+    unsigned argument, width;
+};
+
+/* Calls visit(lane, operand) for each participating lane. */
+template <class Operand, class Visit> void for_each_lane(void *const operands[32], Visit visit)
+{
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (operands[lane] != nullptr)
+            visit(lane, *static_cast<Operand *>(operands[lane]));
+}
+
+enum class shuffle { index, up, down, exclusive_or };
+
+/* PTX ISA, shfl.sync: a lane whose source lies outside of its segment of `width` lanes gets its own value. */
+template <shuffle kind, class T> void compute_shuffle(void *const operands[32])
+{
+    for_each_lane<exchange<T>>(operands, [operands](unsigned lane, exchange<T> &own) {
+        const unsigned first = lane & ~(own.width - 1), last = first + own.width - 1, argument = own.argument & 31;
+        unsigned source = lane;
+
+        if (kind == shuffle::index)
+            source = first + (argument & (own.width - 1));
+        else if (kind == shuffle::up && lane >= first + argument)
+            source = lane - argument;
+        else if (kind == shuffle::down && lane + argument <= last)
+            source = lane + argument;
+        else if (kind == shuffle::exclusive_or && (lane ^ argument) <= last)
+            source = lane ^ argument;
+        if (operands[source] != nullptr)
+            own.result = static_cast<exchange<T> *>(operands[source])->value;
+        else
+            memset(&own.result, 0xCB, sizeof(T)); /* undefined in CUDA: a lane that does not take part */
+    });
+}
+
+template <shuffle kind, class T>
+T exchange_lanes(const char *name, unsigned mask, T value, unsigned argument, int width, const char *file, int line)
+{
+    exchange<T> operand = {value, value, argument, (unsigned)width};
+
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 32 or 64 bits");
+    if (width < 1 || width > 32 || (width & (width - 1)) != 0)
+        fault("%s() in %s:%d: width %d is not a power of two from 1 to 32", name, file, line, width);
+    collective(name, compute_shuffle<kind, T>, mask, &operand, file, line);
+    return operand.result;
+}
+
+/* Applies combine(result, value) over all participating lanes; all get the result. */
+template <auto combine, class T> void compute_reduction(void *const operands[32])
+{
+    bool first = true;
+    T result = {};
+
+    for_each_lane<exchange<T>>(operands, [&](unsigned, exchange<T> &own) {
+        result = first ? own.value : combine(result, own.value);
+        first = false;
+    });
+    for_each_lane<exchange<T>>(operands, [&](unsigned, exchange<T> &own) { own.result = result; });
+}
+
+template <auto combine, class T> T reduce(const char *name, unsigned mask, T value, const char *file, int line)
+{
+    exchange<T> operand = {value, value, 0, 0};
+
+    collective(name, compute_reduction<combine, T>, mask, &operand, file, line);
+    return operand.result;
+}
+
+template <class T> T add(T a, T b)
+{
+    return (T)((unsigned)a + (unsigned)b);
+}
+
+template <class T> T smaller(T a, T b)
+{
+    return b < a ? b : a;
+}
+
+template <class T> T larger(T a, T b)
+{
+    return a < b ? b : a;
+}
+
+inline unsigned bit_and(unsigned a, unsigned b)
+{
+    return a & b;
+}
+
+inline unsigned bit_or(unsigned a, unsigned b)
+{
+    return a | b;
+}
+
+inline unsigned bit_xor(unsigned a, unsigned b)
+{
+    return a ^ b;
+}
+
+template <class T> void compute_match(void *const operands[32])
+{
+    for_each_lane<exchange<T>>(operands, [operands](unsigned, exchange<T> &own) {
+        own.argument = 0;
+        for_each_lane<exchange<T>>(operands, [&own](unsigned lane, exchange<T> &other) {
+            own.argument |= (unsigned)(memcmp(&own.value, &other.value, sizeof(T)) == 0) << lane;
+        });
+    });
+}
+
+inline void compute_nothing(void *const *)
+{
+}
+
+} /* namespace emulated */
+
+#define EMULATED_SHUFFLE(name, kind, argument_type)                                                                    \
+    template <class T> auto name(unsigned mask, T value, argument_type argument, int width = 32, EMULATED_SITE)        \
+    {                                                                                                                  \
+        return emulated::exchange_lanes<emulated::shuffle::kind>(#name, mask, +value, (unsigned)argument, width, file, \
+                                                                 line);                                                \
+    }
+EMULATED_SHUFFLE(__shfl_sync, index, int)
+EMULATED_SHUFFLE(__shfl_up_sync, up, unsigned)
+EMULATED_SHUFFLE(__shfl_down_sync, down, unsigned)
+EMULATED_SHUFFLE(__shfl_xor_sync, exclusive_or, int)
+#undef EMULATED_SHUFFLE
+
+inline void __syncwarp(unsigned mask = 0xffffffffu, EMULATED_SITE)
+{
+    emulated::collective("__syncwarp", emulated::compute_nothing, mask, &mask, file, line);
+}
+
+inline unsigned __ballot_sync(unsigned mask, int predicate, EMULATED_SITE)
+{
+    const unsigned bit = (unsigned)(predicate != 0) << emulated::self->lane;
+
+    return emulated::reduce<emulated::bit_or>("__ballot_sync", mask, bit, file, line);
+}
+
+inline int __any_sync(unsigned mask, int predicate, EMULATED_SITE)
+{
+    return (int)emulated::reduce<emulated::bit_or>("__any_sync", mask, (unsigned)(predicate != 0), file, line);
+}
+
+inline int __all_sync(unsigned mask, int predicate, EMULATED_SITE)
+{
+    return (int)emulated::reduce<emulated::bit_and>("__all_sync", mask, (unsigned)(predicate != 0), file, line);
+}
+
+/* CUDA promises only the calling lane's own bit; the emulator gives no more, so that nobody relies on more. */
+inline unsigned __activemask()
+{
+    return 1u << emulated::self->lane;
+}
+
+template <class T> unsigned __match_any_sync(unsigned mask, T value, EMULATED_SITE)
+{
+    emulated::exchange<T> operand = {value, value, 0, 0};
+
+    emulated::collective("__match_any_sync", emulated::compute_match<T>, mask, &operand, file, line);
+    return operand.argument;
+}
+
+template <class T> unsigned __match_all_sync(unsigned mask, T value, int *predicate, EMULATED_SITE)
+{
+    const unsigned equal = __match_any_sync(mask, value, file, line);
+    const unsigned participants = __ballot_sync(mask, 1, file, line);
+
+    *predicate = equal == participants;
+    return *predicate ? mask : 0;
+}
+
+#define EMULATED_REDUCE(name, T, combine)                                                                              \
+    inline T name(unsigned mask, T value, EMULATED_SITE)                                                               \
+    {                                                                                                                  \
+        return emulated::reduce<combine>(#name, mask, value, file, line);                                              \
+    }
+EMULATED_REDUCE(__reduce_add_sync, unsigned, emulated::add<unsigned>)
+EMULATED_REDUCE(__reduce_add_sync, int, emulated::add<int>)
+EMULATED_REDUCE(__reduce_min_sync, unsigned, emulated::smaller<unsigned>)
+EMULATED_REDUCE(__reduce_min_sync, int, emulated::smaller<int>)
+EMULATED_REDUCE(__reduce_max_sync, unsigned, emulated::larger<unsigned>)
+EMULATED_REDUCE(__reduce_max_sync, int, emulated::larger<int>)
+EMULATED_REDUCE(__reduce_and_sync, unsigned, emulated::bit_and)
+EMULATED_REDUCE(__reduce_or_sync, unsigned, emulated::bit_or)
+EMULATED_REDUCE(__reduce_xor_sync, unsigned, emulated::bit_xor)
+#undef EMULATED_REDUCE
+
+namespace emulated
+{
+
+struct mma_operand {
+    int *d;
+    const unsigned *a, *b;
+    const int *c;
+};
+
+/* PTX ISA 8.7, "Matrix Fragments for mma.m16n8k32", types .u8/.s8 for A and B, .s32 for C and D. With group = lane / 4
+ * and member = lane % 4, a lane holds
+ *     a[r], byte i   A[group + (r & 1 ? 8 : 0)][member * 4 + i + (r & 2 ? 16 : 0)]     r = 0..3
+ *     b[r], byte i   B[member * 4 + i + (r ? 16 : 0)][group]                           r = 0..1
+ *     c[r], d[r]     C[group + (r & 2 ? 8 : 0)][member * 2 + (r & 1)]                  r = 0..3           */
+inline void compute_mma_m16n8k32_u8(void *const operands[32])
+{
+    unsigned A[16][32], B[32][8];
+
+    for_each_lane<mma_operand>(operands, [&A, &B](unsigned lane, mma_operand &own) {
+        const unsigned group = lane / 4, member = lane % 4;
+
+        for (unsigned r = 0; r < 4; r++)
+            for (unsigned i = 0; i < 4; i++)
+                A[group + (r & 1) * 8][member * 4 + i + (r >> 1) * 16] = own.a[r] >> (8 * i) & 255;
+        for (unsigned r = 0; r < 2; r++)
+            for (unsigned i = 0; i < 4; i++)
+                B[member * 4 + i + r * 16][group] = own.b[r] >> (8 * i) & 255;
+    });
+    for_each_lane<mma_operand>(operands, [&A, &B](unsigned lane, mma_operand &own) {
+        for (unsigned r = 0; r < 4; r++) {
+            unsigned sum = (unsigned)own.c[r]; /* wraps around, as without .satfinite */
+
+            for (unsigned k = 0; k < 32; k++)
+                sum += A[lane / 4 + (r >> 1) * 8][k] * B[k][lane % 4 * 2 + (r & 1)];
+            own.d[r] = (int)sum;
+        }
+    });
+}
+
+} /* namespace emulated */
+
+/* mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32: all 32 lanes of a warp. d may be c. */
+inline void emulated_mma_m16n8k32_u8(int d[4], const unsigned a[4], const unsigned b[2], const int c[4], EMULATED_SITE)
+{
+    emulated::mma_operand operand = {d, a, b, c};
+    const dim3 size = emulated::self->block->size;
+    const uint3 index = emulated::self->index;
+
+    if ((index.x + (index.y + index.z * size.y) * size.x) / 32 * 32 + 32 > size.x * size.y * size.z)
+        emulated::fault("mma in %s:%d needs a full warp of 32 threads", file, line);
+    emulated::collective("mma.m16n8k32", emulated::compute_mma_m16n8k32_u8, 0xffffffffu, &operand, file, line);
+}
+
+/* ------------------------------------------------------------------------------------------------------- atomics */
+
+namespace emulated
+{
+
+/* Replaces *target by change(*target) in one step and returns what was there. */
+template <class T, class Change> T change_atomically(T *target, Change change)
+{
+    T old, desired;
+
+    count_atomic();
+    __atomic_load(target, &old, __ATOMIC_RELAXED);
+    do
+        desired = change(old);
+    while (!__atomic_compare_exchange(target, &old, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}
+
+} /* namespace emulated */
+
+/* Integer addition wraps around, as on the device. */
+#define EMULATED_ATOMIC(name, T, expression)                                                                           \
+    inline T name(T *target, T value)                                                                                  \
+    {                                                                                                                  \
+        return emulated::change_atomically(target, [value](T old) -> T { return expression; });                        \
+    }
+#define EMULATED_ATOMICS(T, U)                                                                                         \
+    EMULATED_ATOMIC(atomicAdd, T, (T)((U)old + (U)value))                                                              \
+    EMULATED_ATOMIC(atomicMin, T, value < old ? value : old)                                                           \
+    EMULATED_ATOMIC(atomicMax, T, old < value ? value : old)                                                           \
+    EMULATED_ATOMIC(atomicAnd, T, old &value)                                                                          \
+    EMULATED_ATOMIC(atomicOr, T, old | value)                                                                          \
+    EMULATED_ATOMIC(atomicXor, T, old ^ value)                                                                         \
+    EMULATED_ATOMIC(atomicExch, T, ((void)old, value))                                                                 \
+    inline T atomicCAS(T *target, T compare, T value)                                                                  \
+    {                                                                                                                  \
+        return emulated::change_atomically(target, [=](T old) { return old == compare ? value : old; });               \
+    }
+EMULATED_ATOMICS(int, unsigned)
+EMULATED_ATOMICS(unsigned, unsigned)
+EMULATED_ATOMICS(unsigned long long, unsigned long long)
+EMULATED_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)value))
+EMULATED_ATOMIC(atomicSub, unsigned, old - value)
+EMULATED_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
+EMULATED_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
+EMULATED_ATOMIC(atomicMin, long long, value < old ? value : old)
+EMULATED_ATOMIC(atomicMax, long long, old < value ? value : old)
+EMULATED_ATOMIC(atomicAdd, float, old + value)
+EMULATED_ATOMIC(atomicAdd, double, old + value)
+EMULATED_ATOMIC(atomicExch, float, ((void)old, value))
+#undef EMULATED_ATOMICS
+#undef EMULATED_ATOMIC
+#undef EMULATED_SITE
+
+#endif
