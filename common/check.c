@@ -333,7 +333,7 @@ enum status check_version(const struct version *version, const struct check_opti
     struct shared *shared = process_shared_allocate(sizeof *shared);
     struct job job = {.version = version, .options = &own, .shared = shared, .watch = watch};
     struct process_result result;
-    char how[512];
+    char how[400];
     enum status status = STATUS_OK;
 
     memset(report, 0, sizeof *report);

@@ -165,14 +165,30 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(arguments);
 }
 
-/* The largest power of two, 4 to 128, that divides `start` and is larger than `rest`: what a loop over full tiles of
- * that size leaves over; 0 when there is none. */
-static int tile_that_leaves(int start, int rest)
+/* Sides of tiles whose loop over full tiles ends at `start` and leaves `rest` over: powers of two, 4 to 128. */
+struct tiles {
+    int smallest, largest; /* 0: none fits */
+};
+
+static struct tiles tiles_that_leave(int start, int rest)
 {
-    for (int tile = 128; tile >= 4; tile /= 2)
-        if (start % tile == 0 && tile > rest)
-            return tile;
-    return 0;
+    struct tiles tiles = {0};
+
+    for (int side = 4; side <= 128; side *= 2) {
+        if (start % side != 0 || side <= rest)
+            continue;
+        tiles.smallest = tiles.smallest ? tiles.smallest : side;
+        tiles.largest = side;
+    }
+    return tiles;
+}
+
+static void append_tiles(char *text, size_t size, const char *before, const struct tiles *tiles, const char *unit)
+{
+    if (tiles->smallest == tiles->largest)
+        append(text, size, "%s of %d %s", before, tiles->largest, unit);
+    else
+        append(text, size, "%s of %d to %d %s", before, tiles->smallest, tiles->largest, unit);
 }
 
 /* Marks fill the last columns, the last rows or both, and nothing else. */
@@ -192,50 +208,62 @@ static int find_last(const struct marks *marks, int radius, int channels, char *
                 return CERTAINTY_NONE;
 
     const int columns = marks->width - x0, rows = marks->height - y0;
-    int tile_x = columns ? tile_that_leaves(x0, columns) : 0, tile_y = rows ? tile_that_leaves(y0, rows) : 0;
+    struct tiles tile_x = {0}, tile_y = {0};
     const char *unit_x = "columns";
 
+    if (columns)
+        tile_x = tiles_that_leave(x0, columns);
+    if (rows)
+        tile_y = tiles_that_leave(y0, rows);
     /* Vector code counts samples, not pixels. */
-    if (columns && !tile_x && channels > 1) {
-        tile_x = tile_that_leaves(x0 * channels, columns * channels);
+    if (columns && !tile_x.largest && channels > 1) {
+        tile_x = tiles_that_leave(x0 * channels, columns * channels);
         unit_x = "samples";
     }
 
     text[0] = '\0';
     append(text, size, "only the last ");
-    if (columns)
-        append(text, size, "%d column%s (x >= %d)%s", columns, plural(columns), x0, rows ? " and the last " : "");
-    if (rows)
-        append(text, size, "%d row%s (y >= %d)", rows, plural(rows), y0);
-    if (tile_x)
-        append(text, size, ": remainder after the last full tile of %d %s", tile_x, unit_x);
-    if (tile_y)
-        append(text, size, "%s tile of %d rows", tile_x ? " and" : ": remainder after the last full", tile_y);
+    if (columns > 1)
+        append(text, size, "%d columns (x >= %d)", columns, x0);
+    else if (columns)
+        append(text, size, "column (x = %d)", x0);
+    if (columns && rows)
+        append(text, size, " and the last ");
+    if (rows > 1)
+        append(text, size, "%d rows (y >= %d)", rows, y0);
+    else if (rows)
+        append(text, size, "row (y = %d)", y0);
+    if (tile_x.largest)
+        append_tiles(text, size, ": remainder after the last full tile", &tile_x, unit_x);
+    if (tile_y.largest)
+        append_tiles(text, size, tile_x.largest ? " and" : ": remainder after the last full tile", &tile_y, "rows");
 
-    /* As narrow as the radius it may also be the border of one or two sides. */
+    /* As narrow as the radius it may also be the border on one or two sides. */
     const bool narrow = radius > 0 && columns <= radius && rows <= radius;
 
-    if (!tile_x && !tile_y) {
+    if (!tile_x.largest && !tile_y.largest) {
         append(text, size,
                narrow ? ": border handling, or a loop that ends too early" : ": a loop that ends too early");
-        return CERTAINTY_GOOD;
+        return narrow ? CERTAINTY_WEAK : CERTAINTY_GOOD;
     }
     if (narrow) {
         append(text, size, ", or border handling");
         return CERTAINTY_WEAK;
     }
-    return CERTAINTY_SURE;
+    /* One tile that fits says more than several. */
+    return tile_x.smallest == tile_x.largest && tile_y.smallest == tile_y.largest ? CERTAINTY_SURE : CERTAINTY_GOOD;
 }
 
 /* Marks lie only where an output pixel looks beyond the image. */
-static int find_border(const struct marks *marks, int radius, char *text, size_t size)
+static int find_border(const struct marks *marks, int radius, int *depth, char *text, size_t size)
 {
     const int width = marks->width, height = marks->height;
     /* Pixels that are near the border on one side only tell which side it is. */
     enum { LEFT, RIGHT, TOP, BOTTOM, SIDES };
     static const char *const names[SIDES] = {"left", "right", "top", "bottom"};
     size_t near[SIDES] = {0};
-    int depth = 0;
+
+    *depth = 0;
 
     if (radius < 1 || width <= 2 * radius || height <= 2 * radius)
         return CERTAINTY_NONE;
@@ -251,7 +279,7 @@ static int find_border(const struct marks *marks, int radius, char *text, size_t
 
             int from_x = x < width - 1 - x ? x : width - 1 - x, from_y = y < height - 1 - y ? y : height - 1 - y;
             int from_edge = from_x < from_y ? from_x : from_y;
-            depth = from_edge + 1 > depth ? from_edge + 1 : depth;
+            *depth = from_edge + 1 > *depth ? from_edge + 1 : *depth;
             if (sides == 1)
                 for (int side = 0; side < SIDES; side++)
                     near[side] += beyond[side];
@@ -259,7 +287,7 @@ static int find_border(const struct marks *marks, int radius, char *text, size_t
     }
 
     text[0] = '\0';
-    append(text, size, "only within %d pixel%s of the image's border (", depth, plural(depth));
+    append(text, size, "only within %d pixel%s of the image's border (", *depth, plural(*depth));
     int listed = 0;
     for (int side = 0; side < SIDES; side++)
         if (near[side])
@@ -398,16 +426,22 @@ static int find_box(const struct marks *marks, char *text, size_t size)
 static int find_region(const struct marks *marks, int radius, int channels, char *text, size_t size)
 {
     char other[256];
-    int certainty = find_last(marks, radius, channels, text, size);
+    int depth, certainty = find_last(marks, radius, channels, text, size);
 
-    if (certainty == CERTAINTY_SURE)
+    if (certainty >= CERTAINTY_GOOD)
         return certainty;
 
-    int border = find_border(marks, radius, other, sizeof other);
+    int border = find_border(marks, radius, &depth, other, sizeof other);
 
-    if (border > certainty) {
-        snprintf(text, size, "%s", other);
-        certainty = border;
+    /* A wrong border reaches as deep as the kernel (a pixel less where the outermost weight is next to nothing); what
+     * is thinner, and at the end of rows or columns only, is as likely a remainder. */
+    if (certainty == CERTAINTY_NONE || (border && depth >= radius - 1 && radius > 1)) {
+        if (certainty && border > CERTAINTY_GOOD)
+            border = CERTAINTY_GOOD;
+        if (border) {
+            snprintf(text, size, "%s", other);
+            certainty = border;
+        }
     }
     if (certainty == CERTAINTY_NONE)
         certainty = find_lattice(marks, text, size);
@@ -474,6 +508,7 @@ static int find_displacement(const struct evidence *evidence, char *text, size_t
     const double enough = 0.9;
     const int reach = evidence->radius > 15 ? 15 : evidence->radius < 3 ? 3 : evidence->radius;
     int found = 0;
+    char from_x[16] = "x", from_y[16] = "y";
 
     if (in_place < 0 || in_place > 0.6)
         return CERTAINTY_NONE;
@@ -521,9 +556,14 @@ static int find_displacement(const struct evidence *evidence, char *text, size_t
                 continue;
             if (agreement(evidence, &how) < enough)
                 continue;
-            if (found++ == 0)
-                snprintf(text, size, "shifted by (%d,%d): out(x,y) holds what belongs at (x%+d,y%+d)", -dx, -dy, dx,
-                         dy);
+            if (found++ > 0)
+                continue;
+            if (dx)
+                snprintf(from_x, sizeof from_x, "x%+d", dx);
+            if (dy)
+                snprintf(from_y, sizeof from_y, "y%+d", dy);
+            snprintf(text, size, "shifted by (%d,%d): out(x,y) holds what belongs at (%s,%s)", -dx, -dy, from_x,
+                     from_y);
         }
     }
     return found == 0 ? CERTAINTY_NONE : found == 1 ? CERTAINTY_SURE : CERTAINTY_WEAK;

@@ -241,7 +241,10 @@ static void check_guards(struct session *session, const struct guarded *guarded,
 
         FAIL(session, CERTAINTY_SURE, "%swrote %zu byte%s before the first row of the %s", entry(session), bytes,
              plural(bytes), name);
-        DIAGNOSIS(session, "overrun: writes above the first row, where y < 0");
+        if (bytes <= image->stride - row_bytes)
+            DIAGNOSIS(session, "overrun: writes left of the first column, where x < 0");
+        else
+            DIAGNOSIS(session, "overrun: writes above the first row, where y < 0");
     }
 }
 
@@ -361,6 +364,21 @@ static bool same_pixels(const struct image *a, const struct image *b)
     return true;
 }
 
+static bool is_flat(const struct image *image)
+{
+    const uint8_t *first = image->data;
+    const size_t size = pixel_size(image->type);
+
+    for (int y = 0; y < image->height; y++) {
+        const uint8_t *row = image_row(image, y);
+
+        for (size_t i = 0; i < image_row_bytes(image); i += size)
+            if (memcmp(row + i, first, size) != 0)
+                return false;
+    }
+    return true;
+}
+
 /* Samples that differ by more than the tolerance, in the part that counts. With `verdict`, which may be NULL, worst and
  * where are kept. `unwritten` as in struct evidence: such a sample is always wrong. */
 static size_t compare(const struct session *session, const struct image *expected, const struct image *actual,
@@ -456,8 +474,8 @@ static void report_values(struct session *session, const struct image *actual, s
         snprintf(channel, sizeof channel, " channel %d", c);
     if (unwritten)
         snprintf(lost, sizeof lost, ", %s never written", grouped(unwritten, some));
-    FAIL(session, CERTAINTY_NONE, "%s%s of %s samples wrong (%.*f %%)%s, worst %g at (%d,%d)%s: got %g, expected %g",
-         entry(session), grouped(wrong, some), grouped(verdict->samples, all), percent < 1 ? 2 : 0, percent, lost,
+    FAIL(session, CERTAINTY_NONE, "%s%s of %s samples wrong (%.*g %%)%s, worst %g at (%d,%d)%s: got %g, expected %g",
+         entry(session), grouped(wrong, some), grouped(verdict->samples, all), percent < 1 ? 1 : 3, percent, lost,
          verdict->worst, x, y, channel, diagnose_sample(actual, x, y, c), diagnose_sample(expected, x, y, c));
 }
 
@@ -562,13 +580,16 @@ static enum status check_other_input(struct session *session, const struct image
 
     if (wrong == 0)
         goto out;
+    /* A flat result may also be equal by chance. */
+    const int certainty = is_flat(earlier) ? CERTAINTY_WEAK : CERTAINTY_SURE;
+
     session->verdict->wrong = wrong;
     session->verdict->worst = worst.worst;
     if (same) {
-        FAIL(session, CERTAINTY_SURE, "%sgave the same result for two different inputs", entry(session));
+        FAIL(session, certainty, "%sgave the same result for two different inputs", entry(session));
         DIAGNOSIS(session, "returned the result of an earlier call");
     } else {
-        FAIL(session, CERTAINTY_SURE, "%sright for one input, wrong for the next one of the same shape (%zu samples)",
+        FAIL(session, certainty, "%sright for one input, wrong for the next one of the same shape (%zu samples)",
              entry(session), wrong);
         DIAGNOSIS(session, "something of an earlier call is kept and not renewed");
     }

@@ -37,6 +37,7 @@ static struct {
     int passed, failed, skipped;
 } totals;
 static char watched[128];
+static int id_width; /* of the longest id in the list */
 
 static void watch(const struct check_report *report)
 {
@@ -72,7 +73,7 @@ static void print_report(const struct version *version, const struct check_repor
     char agreement[64] = "exact", cases[64], note[128] = "", repeat[256];
 
     if (report->outcome == OUTCOME_SKIP) {
-        printf("  SKIP  %-16s %s\n", version->source->id, report->reason);
+        printf("  SKIP  %-*s  %s\n", id_width, version->source->id, report->reason);
         return;
     }
     if (tolerance > 0 && report->worst > 0)
@@ -84,14 +85,14 @@ static void print_report(const struct version *version, const struct check_repor
 
     if (report->outcome == OUTCOME_PASS) {
         snprintf(cases, sizeof cases, "%d cases", report->checked);
-        printf("  PASS  %-16s %-10s %s", version->source->id, cases, agreement);
+        printf("  PASS  %-*s  %-10s %s", id_width, version->source->id, cases, agreement);
         if (report->goldens)
             printf(", %d answers worked out by hand", report->goldens);
         printf("%s%s%s\n", note[0] ? "  [" : "", note, note[0] ? "]" : "");
     } else {
-        printf("  %s  %-16s %d of %d cases%s%s%s%s\n", words[report->outcome], version->source->id, report->failed,
-               report->cases, report->ended_early ? ", the rest not tried" : "", note[0] ? "  [" : "", note,
-               note[0] ? "]" : "");
+        printf("  %s  %-*s  %d of %d cases%s%s%s%s\n", words[report->outcome], id_width, version->source->id,
+               report->failed, report->cases, report->ended_early ? ", the rest not tried" : "", note[0] ? "  [" : "",
+               note, note[0] ? "]" : "");
         print_detail("case:     ", report->failed_case);
         print_detail("wrong:    ", report->what);
         print_detail("diagnosis:", report->diagnosis);
@@ -140,6 +141,10 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
 
     registry_versions(algorithm, &versions, &count);
     printf("%s: %s (seed %llu)\n", algorithm->name, algorithm->summary, (unsigned long long)options->seed);
+    id_width = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((!only || versions[i] == only) && (int)strlen(versions[i]->source->id) > id_width)
+            id_width = (int)strlen(versions[i]->source->id);
     for (size_t i = 0; i < count; i++)
         if (!only || versions[i] == only)
             TRY(check_one(versions[i], options, verbose));
