@@ -1,0 +1,251 @@
+#include "common/ceiling.h"
+
+#include <omp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/statistics.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+enum { MAX_SAMPLES = 1000, ALIGNMENT = 64 };
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* -------------------------------------------------------------------------------------------------- copying */
+
+static void copy_part(char *to, const char *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+/* Stores that go around the cache: a plain store first reads the line that it is about to overwrite. */
+static void stream_part(char *to, const char *from, size_t bytes)
+{
+#if defined(__x86_64__)
+    for (size_t i = 0; i < bytes; i += ALIGNMENT) {
+#if defined(__AVX512F__)
+        _mm512_stream_si512((void *)(to + i), _mm512_load_si512((const void *)(from + i)));
+#else
+        for (size_t j = i; j < i + ALIGNMENT; j += 16)
+            _mm_stream_si128((__m128i *)(void *)(to + j), _mm_load_si128((const __m128i *)(const void *)(from + j)));
+#endif
+    }
+    _mm_sfence();
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static void copy_by_all(char *to, const char *from, size_t bytes, int threads,
+                        void (*part)(char *, const char *, size_t))
+{
+#pragma omp parallel num_threads(threads)
+    {
+        const size_t share = bytes / ALIGNMENT, me = (size_t)omp_get_thread_num(), all = (size_t)omp_get_num_threads();
+        const size_t begin = share * me / all * ALIGNMENT, end = share * (me + 1) / all * ALIGNMENT;
+
+        part(to + begin, from + begin, end - begin);
+    }
+}
+
+static double copy_rate(char *from, char *to, size_t bytes, int sets, int threads,
+                        void (*part)(char *, const char *, size_t), double seconds)
+{
+    double *samples = malloc(MAX_SAMPLES * sizeof *samples), median = 0;
+    const double end = now() + seconds;
+    size_t count = 0;
+
+    /* One round unmeasured: page faults and the threads' start. */
+    for (int set = 0; set < sets; set++)
+        copy_by_all(to + (size_t)set * bytes, from + (size_t)set * bytes, bytes, threads, part);
+    for (int set = 0; samples && count < MAX_SAMPLES && (count < 5 || now() < end); set = (set + 1) % sets) {
+        const double start = now();
+
+        copy_by_all(to + (size_t)set * bytes, from + (size_t)set * bytes, bytes, threads, part);
+        samples[count++] = now() - start;
+    }
+    if (count > 0)
+        median = statistics_of(samples, count).median;
+    free(samples);
+    return median > 0 ? 2 * (double)bytes / median : 0;
+}
+
+static enum status measure_copy(size_t bytes, int sets, int threads, double seconds, double *rate)
+{
+    const size_t all = bytes * (size_t)sets;
+    char *from = aligned_alloc(ALIGNMENT, all), *to = aligned_alloc(ALIGNMENT, all);
+    enum status status = STATUS_OK;
+
+    if (!from || !to) {
+        status = status_set(STATUS_NO_MEMORY, "no memory to measure the copy rate");
+        goto out;
+    }
+    /* Touched by the threads that will use it, so that each finds its share on its own NUMA node. */
+    for (int set = 0; set < sets; set++) {
+#pragma omp parallel num_threads(threads)
+        {
+            const size_t share = bytes / ALIGNMENT, me = (size_t)omp_get_thread_num(),
+                         team = (size_t)omp_get_num_threads();
+            const size_t begin = share * me / team * ALIGNMENT, end = share * (me + 1) / team * ALIGNMENT;
+
+            memset(from + (size_t)set * bytes + begin, 1 + set % 255, end - begin);
+            memset(to + (size_t)set * bytes + begin, 0, end - begin);
+        }
+    }
+    *rate = 0;
+    for (int way = 0; way < (threads > 1 ? 4 : 2); way++) {
+        const double found =
+            copy_rate(from, to, bytes, sets, way < 2 ? threads : 1, way % 2 ? stream_part : copy_part, seconds / 4);
+        if (found > *rate)
+            *rate = found;
+    }
+out:
+    free(from);
+    free(to);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- arithmetic */
+
+enum { CHAINS = 16 }; /* independent sums: 2 units x 5 cycles of latency keep 10 in flight */
+
+#if defined(__AVX512VNNI__)
+#define INSTRUCTION "AVX-512 vpdpbusd"
+enum { PRODUCTS = 64 };
+typedef __m512i lanes;
+static inline lanes accumulate(lanes sum, lanes a, lanes b)
+{
+    return _mm512_dpbusd_epi32(sum, a, b);
+}
+#define OPAQUE(x) __asm__ volatile("" : "+v"(x))
+#elif defined(__AVXVNNI__)
+#define INSTRUCTION "AVX2 vpdpbusd"
+enum { PRODUCTS = 32 };
+typedef __m256i lanes;
+static inline lanes accumulate(lanes sum, lanes a, lanes b)
+{
+    return _mm256_dpbusd_avx_epi32(sum, a, b);
+}
+#define OPAQUE(x)   __asm__ volatile("" : "+x"(x))
+#elif defined(__AVX512BW__)
+#define INSTRUCTION "AVX-512 vpmaddubsw"
+enum { PRODUCTS = 64 };
+typedef __m512i lanes;
+static inline lanes accumulate(lanes sum, lanes a, lanes b)
+{
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(a, b), _mm512_set1_epi16(1)));
+}
+#define OPAQUE(x)   __asm__ volatile("" : "+v"(x))
+#elif defined(__AVX2__)
+#define INSTRUCTION "AVX2 vpmaddubsw"
+enum { PRODUCTS = 32 };
+typedef __m256i lanes;
+static inline lanes accumulate(lanes sum, lanes a, lanes b)
+{
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), _mm256_set1_epi16(1)));
+}
+#define OPAQUE(x)   __asm__ volatile("" : "+x"(x))
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define INSTRUCTION "NEON udot"
+enum { PRODUCTS = 16 };
+typedef uint32x4_t lanes;
+static inline lanes accumulate(lanes sum, lanes a, lanes b)
+{
+    return vdotq_u32(sum, vreinterpretq_u8_u32(a), vreinterpretq_u8_u32(b));
+}
+#define OPAQUE(x)   __asm__ volatile("" : "+w"(x))
+#elif defined(__aarch64__)
+#define INSTRUCTION "NEON umull + uadalp"
+enum { PRODUCTS = 16 };
+typedef uint32x4_t lanes;
+static inline lanes accumulate(lanes sum, lanes a, lanes b)
+{
+    const uint8x16_t x = vreinterpretq_u8_u32(a), y = vreinterpretq_u8_u32(b);
+
+    sum = vpadalq_u16(sum, vmull_u8(vget_low_u8(x), vget_low_u8(y)));
+    return vpadalq_u16(sum, vmull_high_u8(x, y));
+}
+#define OPAQUE(x)   __asm__ volatile("" : "+w"(x))
+#else
+#define INSTRUCTION "SSE2 pmaddwd"
+enum { PRODUCTS = 8 }; /* without SSSE3 bytes are widened to 16 bits first; the widening is not counted */
+typedef __m128i lanes;
+static inline lanes accumulate(lanes sum, lanes a, lanes b)
+{
+    return _mm_add_epi32(sum, _mm_madd_epi16(a, b));
+}
+#define OPAQUE(x)   __asm__ volatile("" : "+x"(x))
+#endif
+
+/* `rounds` times CHAINS instructions on registers; the operands pass through an empty asm each round, so the compiler
+ * can neither hoist nor fold the products. */
+static uint32_t multiply_accumulate(long rounds)
+{
+    lanes sums[CHAINS], a, b, total;
+    uint32_t words[sizeof(lanes) / sizeof(uint32_t)], result = 0;
+
+    memset(sums, 0, sizeof sums);
+    memset(&a, 3, sizeof a);
+    memset(&b, 5, sizeof b);
+    for (long round = 0; round < rounds; round++) {
+        OPAQUE(a);
+        OPAQUE(b);
+#pragma GCC unroll 16
+        for (int chain = 0; chain < CHAINS; chain++)
+            sums[chain] = accumulate(sums[chain], a, b);
+    }
+    for (int chain = 0; chain < CHAINS; chain++) {
+        total = sums[chain];
+        memcpy(words, &total, sizeof words);
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            result += words[i];
+    }
+    return result;
+}
+
+static double multiply_accumulate_rate(int threads, double seconds)
+{
+    enum { ROUNDS = 20000, SAMPLES = 200 }; /* 320,000 instructions: about 0.1 ms, far above a barrier's cost */
+    double samples[SAMPLES];
+    const double end = now() + seconds;
+    volatile uint32_t sink = 0;
+    size_t count = 0;
+
+    for (int warm_up = 1; count < SAMPLES && (count < 5 || now() < end); warm_up = 0) {
+        const double start = now();
+        uint32_t sum = 0;
+
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+        sum += multiply_accumulate(ROUNDS);
+        sink = sink + sum;
+        if (!warm_up)
+            samples[count++] = now() - start;
+    }
+    return (double)threads * ROUNDS * CHAINS * PRODUCTS / statistics_of(samples, count).median;
+}
+
+enum status ceilings_measure(size_t from, size_t to, int sets, int threads, double seconds, struct ceilings *ceilings)
+{
+    enum status status = STATUS_OK;
+    const size_t bytes = ((from + to) / 2 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+    memset(ceilings, 0, sizeof *ceilings);
+    TRY(measure_copy(bytes, sets, threads, seconds * 0.75, &ceilings->copy_bytes_per_second));
+    ceilings->multiply_accumulates_per_second = multiply_accumulate_rate(threads, seconds * 0.25);
+    ceilings->multiply_accumulate_by = INSTRUCTION;
+out:
+    return status;
+}

@@ -1,0 +1,227 @@
+/*
+ * bench.c: rungs bench
+ */
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bench.h"
+#include "common/cli/cli.h"
+#include "common/cli/workload.h"
+#include "common/file.h"
+#include "common/results.h"
+#include "common/table.h"
+
+static const char help[] =
+    "usage: rungs bench ALGO [--versions a,b] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"
+    "                        [--json FILE] [--csv FILE]\n\n"
+    "Verifies the versions of an algorithm on one input against cpu/serial, times those that are right, side by side,\n"
+    "and prints a table. A version that is wrong gets no times.\n\n"
+    "      --versions a,b       only these, and cpu/serial (default: all; a unique prefix of a name is "
+    "enough)\n" WORKLOAD_HELP "      --time SECONDS       time budget per version (default 1)\n"
+    "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
+    "      --csv FILE           the results as CSV too\n"
+    "      --help               this text\n\n"
+    "Exit status: 0 done, 1 a version was wrong, 2 bad use or bad input.\n\n"
+    "example: rungs bench blur --versions serial,simd --size 3840x2160 --threads 4 -p ksize=31\n";
+
+enum { OPTION_VERSIONS = 256, OPTION_TIME, OPTION_JSON, OPTION_CSV, OPTION_HELP };
+
+struct bench_options {
+    struct workload workload;
+    const char *names, *json, *csv;
+    double seconds;
+    bool help;
+};
+
+static enum status parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+
+    errno = 0;
+    *seconds = strtod(text, &end);
+    if (end == text || *end || !(*seconds >= 0.01 && *seconds <= 3600))
+        return status_set(STATUS_BAD_INPUT, "--time %s: must be 0.01 to 3600 seconds", text);
+    return STATUS_OK;
+}
+
+static bool parse_options(int argc, char **argv, struct bench_options *parsed)
+{
+    static const struct option options[] = {WORKLOAD_OPTIONS,
+                                            {"versions", required_argument, NULL, OPTION_VERSIONS},
+                                            {"time", required_argument, NULL, OPTION_TIME},
+                                            {"json", required_argument, NULL, OPTION_JSON},
+                                            {"csv", required_argument, NULL, OPTION_CSV},
+                                            {"help", no_argument, NULL, OPTION_HELP},
+                                            {0}};
+
+    for (int option; (option = getopt_long(argc, argv, "p:", options, NULL)) != -1;) {
+        switch (option) {
+        case OPTION_VERSIONS:
+            parsed->names = optarg;
+            break;
+        case OPTION_TIME:
+            if (parse_seconds(optarg, &parsed->seconds) != STATUS_OK) {
+                cli_fail_status();
+                return false;
+            }
+            break;
+        case OPTION_JSON:
+            parsed->json = optarg;
+            break;
+        case OPTION_CSV:
+            parsed->csv = optarg;
+            break;
+        case OPTION_HELP:
+            parsed->help = true;
+            return true;
+        default:
+            if (!workload_option(&parsed->workload, option))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Marks the versions named in a comma-separated list. */
+static enum status select_versions(const struct algorithm *algorithm, const char *names, bool *selected)
+{
+    enum status status = STATUS_OK;
+    struct version *const *all;
+    size_t count;
+    char *copy = strdup(names), *rest = copy;
+
+    if (!copy)
+        return status_set(STATUS_NO_MEMORY, "no memory for the list of versions");
+    registry_versions(algorithm, &all, &count);
+    for (char *name; (name = strsep(&rest, ","));) {
+        const struct version *found;
+
+        TRY(registry_find_version(algorithm, name, &found));
+        for (size_t i = 0; i < count; i++)
+            selected[i] |= all[i] == found;
+    }
+out:
+    free(copy);
+    return status;
+}
+
+/* `asked` are the versions that the user named (all by default), `versions` those and cpu/serial, both in the order of
+ * the ladder. A version made to fail (a mutant) takes part only when named. */
+static enum status collect_versions(const struct algorithm *algorithm, const char *names, const struct version **asked,
+                                    size_t *asked_count, const struct version **versions, size_t *version_count)
+{
+    enum status status = STATUS_OK;
+    struct version *const *all;
+    size_t count;
+    bool *selected;
+
+    registry_versions(algorithm, &all, &count);
+    selected = calloc(count + 1, sizeof *selected);
+    if (!selected)
+        return status_set(STATUS_NO_MEMORY, "no memory for the list of versions");
+    if (names)
+        TRY(select_versions(algorithm, names, selected));
+    for (size_t i = 0; i < count; i++) {
+        const char *id = all[i]->source->id;
+
+        if (!names)
+            selected[i] = strncmp(id, "mutant/", 7) != 0;
+        if (selected[i])
+            asked[(*asked_count)++] = all[i];
+        if (selected[i] || strcmp(id, "cpu/serial") == 0)
+            versions[(*version_count)++] = all[i];
+    }
+out:
+    free(selected);
+    return status;
+}
+
+static enum status measure(struct bench_options *options, const struct algorithm *algorithm, bool *failed)
+{
+    enum status status = STATUS_OK;
+    struct bench bench = {0};
+    struct bench_request request = {.algorithm = algorithm, .seconds = options->seconds};
+    struct workload *workload = &options->workload;
+    struct version *const *all;
+    size_t count, asked_count = 0;
+
+    registry_versions(algorithm, &all, &count);
+    const struct version **asked = calloc(count + 1, sizeof *asked), **versions = calloc(count + 1, sizeof *versions);
+    if (!asked || !versions) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the list of versions");
+        goto out;
+    }
+    TRY(collect_versions(algorithm, options->names, asked, &asked_count, versions, &request.version_count));
+    if (options->json)
+        TRY(file_check_output(options->json));
+    if (options->csv)
+        TRY(file_check_output(options->csv));
+    TRY(workload_prepare(workload, algorithm, asked, asked_count));
+    request.versions = versions;
+    memcpy(request.in, workload->in, sizeof request.in);
+    request.params = workload->params;
+    request.threads = workload->threads;
+    request.input = workload->description;
+    request.command = workload->command;
+    TRY(bench_run(&request, &bench));
+    table_print(&bench, stdout);
+    *failed = bench_any_failed(&bench);
+    if (options->json)
+        TRY(results_write_json(&bench, options->json));
+    if (options->csv)
+        TRY(results_write_csv(&bench, options->csv));
+out:
+    bench_free(&bench);
+    free(asked);
+    free(versions);
+    return status;
+}
+
+int cli_bench(int argc, char **argv)
+{
+    struct bench_options options = {.seconds = 1};
+    const struct algorithm *algorithm = NULL;
+    const struct version *version = NULL;
+    int exit_status = CLI_BAD_USE;
+    bool failed = false;
+    enum status status;
+
+    setlocale(LC_CTYPE, "");
+    workload_set_command(&options.workload, argc, argv);
+    if (!parse_options(argc, argv, &options))
+        goto out;
+    if (options.help) {
+        fputs(help, stdout);
+        exit_status = CLI_DONE;
+        goto out;
+    }
+    if (argc - optind != 1) {
+        cli_fail(optind == argc ? "bench needs an algorithm; `rungs bench --help` shows how"
+                                : "bench takes one algorithm, not also '%s'",
+                 optind == argc ? "" : argv[optind + 1]);
+        goto out;
+    }
+    if (cli_find(argv[optind], &algorithm, &version) != STATUS_OK) {
+        cli_fail_status();
+        goto out;
+    }
+    if (version && options.names) {
+        cli_fail("%s: name versions behind the colon or with --versions, not both", argv[optind]);
+        goto out;
+    }
+    if (version)
+        options.names = version->source->id;
+    status = measure(&options, algorithm, &failed);
+    if (status != STATUS_OK)
+        cli_fail_status();
+    exit_status = status == STATUS_FAILED ? CLI_CHECK_FAILED : status != STATUS_OK ? CLI_BAD_USE : CLI_DONE;
+    if (failed && exit_status == CLI_DONE)
+        exit_status = CLI_CHECK_FAILED;
+out:
+    workload_free(&options.workload);
+    return exit_status;
+}

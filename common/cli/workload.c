@@ -1,0 +1,194 @@
+#include "common/cli/workload.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/image_io.h"
+#include "common/machine.h"
+#include "common/paths.h"
+#include "common/pattern.h"
+
+enum { DEFAULT_WIDTH = 1920, DEFAULT_HEIGHT = 1080, MAX_THREADS = 1024 };
+
+bool workload_option(struct workload *workload, int option)
+{
+    enum status status = STATUS_OK;
+
+    switch (option) {
+    case 's':
+        status = cli_parse_size("--size", optarg, &workload->width, &workload->height);
+        break;
+    case 'i':
+        status = cli_append(&workload->inputs, optarg);
+        break;
+    case 'c':
+        status = cli_parse_int("--channels", optarg, 1, 3, &workload->channels);
+        if (status == STATUS_OK && workload->channels == 2)
+            status = status_set(STATUS_BAD_INPUT, "--channels 2: must be 1 or 3");
+        break;
+    case 't':
+        status = cli_parse_int("--threads", optarg, 1, MAX_THREADS, &workload->threads);
+        break;
+    case 'p':
+        status = cli_append(&workload->settings, optarg);
+        break;
+    default:
+        return false; /* getopt_long() has said why */
+    }
+    if (status != STATUS_OK)
+        cli_fail_status();
+    return status == STATUS_OK;
+}
+
+static bool is_picture_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && (strcmp(dot, ".jpg") == 0 || strcmp(dot, ".png") == 0 || strcmp(dot, ".jpeg") == 0);
+}
+
+/* A photograph with detail everywhere if there is one of that name, else the first by name; "" when there is none. */
+static void find_photograph(char *path, size_t size)
+{
+    static const char *const preferred[] = {"aloeL.jpg", "building.jpg", "baboon.jpg", "fruits.jpg"};
+    const char *root = paths_root();
+    char folder[2048];
+    struct dirent **entries = NULL;
+    int count, best = -1;
+
+    path[0] = '\0';
+    if (!root)
+        return;
+    snprintf(folder, sizeof folder, "%s/images/fetched", root);
+    count = scandir(folder, &entries, NULL, alphasort);
+    for (int i = count - 1; i >= 0; i--)
+        if (is_picture_name(entries[i]->d_name))
+            best = i;
+    for (int want = (int)(sizeof preferred / sizeof preferred[0]) - 1; want >= 0; want--)
+        for (int i = 0; i < count; i++)
+            if (strcmp(entries[i]->d_name, preferred[want]) == 0)
+                best = i;
+    if (best >= 0)
+        snprintf(path, size, "%s/%s", folder, entries[best]->d_name);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+}
+
+/* The path as a reader of the table would type it at the top of the source tree. */
+static const char *shown_path(const char *path)
+{
+    const char *root = paths_root();
+    const size_t length = root ? strlen(root) : 0;
+
+    return root && strncmp(path, root, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}
+
+static enum status load(struct image *image, const char *path, int channels, int width, int height)
+{
+    enum status status = STATUS_OK;
+    struct image whole = {0};
+
+    TRY(image_load(&whole, path, channels));
+    if (width == 0 || (width == whole.width && height == whole.height)) {
+        *image = whole;
+        return STATUS_OK;
+    }
+    status = image_resize_to_cover(image, &whole, width, height);
+    if (status != STATUS_OK)
+        status = status_set(status, "%s: %s", path, status_message());
+out:
+    image_free(&whole);
+    return status;
+}
+
+static enum status make_pattern(struct workload *workload, const struct algorithm *algorithm, int width, int height)
+{
+    enum status status = STATUS_OK;
+    const int channels = workload->channels ? workload->channels : algorithm->bench_channels;
+
+    for (int i = 0; i < algorithm->inputs; i++) {
+        TRY(image_create(&workload->in[i], width, height, channels, algorithm->input_type));
+        pattern_fill(&workload->in[i], PATTERN_RANDOM, (uint64_t)i + 1);
+    }
+    snprintf(workload->description, sizeof workload->description,
+             "synthetic: uniform random samples (no photograph in images/fetched; `make images` gets some)");
+out:
+    return status;
+}
+
+static enum status load_inputs(struct workload *workload, const struct algorithm *algorithm)
+{
+    enum status status = STATUS_OK;
+    const bool given = workload->inputs.count > 0;
+    const int width = workload->width ? workload->width : given ? 0 : DEFAULT_WIDTH;
+    const int height = workload->height ? workload->height : given ? 0 : DEFAULT_HEIGHT;
+    const int channels = workload->channels ? workload->channels : given ? 0 : algorithm->bench_channels;
+    char photograph[4096] = "";
+    size_t used = 0;
+
+    if (!given && algorithm->input_type == PIXEL_U8)
+        find_photograph(photograph, sizeof photograph);
+    if (!given && !photograph[0])
+        return make_pattern(workload, algorithm, width, height);
+    if (given && workload->inputs.count != 1 && workload->inputs.count != (size_t)algorithm->inputs)
+        return status_set(STATUS_BAD_INPUT, "%s takes %d input%s, got %zu", algorithm->name, algorithm->inputs,
+                          algorithm->inputs == 1 ? "" : "s", workload->inputs.count);
+    for (int i = 0; i < algorithm->inputs; i++) {
+        const size_t which = (size_t)i < workload->inputs.count ? (size_t)i : 0;
+        const char *path = given ? workload->inputs.items[which] : photograph;
+
+        TRY(load(&workload->in[i], path, channels, width, height));
+        if (i == 0 || workload->inputs.count > 1)
+            used += (size_t)snprintf(workload->description + used, sizeof workload->description - used, "%s%s",
+                                     i ? " and " : "", shown_path(path));
+        if (used >= sizeof workload->description)
+            used = sizeof workload->description - 1;
+    }
+    if (width)
+        snprintf(workload->description + used, sizeof workload->description - used, ", scaled to cover %dx%d", width,
+                 height);
+out:
+    return status;
+}
+
+enum status workload_prepare(struct workload *workload, const struct algorithm *algorithm,
+                             const struct version *const *versions, size_t version_count)
+{
+    enum status status = STATUS_OK;
+    struct image shape;
+
+    if (workload->threads == 0)
+        workload->threads = machine_cores();
+    workload->params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
+    if (!workload->params)
+        return status_set(STATUS_NO_MEMORY, "no memory for parameters");
+    TRY(params_parse(algorithm, versions, version_count, workload->settings.items, workload->settings.count,
+                     workload->params));
+    TRY(load_inputs(workload, algorithm));
+    status = algorithm->shape(workload->in, workload->params, &shape);
+    if (status != STATUS_OK)
+        status = status_set(status, "%s: %s", workload->description, status_message());
+out:
+    return status;
+}
+
+void workload_set_command(struct workload *workload, int argc, char **argv)
+{
+    size_t used = (size_t)snprintf(workload->command, sizeof workload->command, "%s", argv[0]);
+
+    for (int i = 1; i < argc && used < sizeof workload->command; i++)
+        used += (size_t)snprintf(workload->command + used, sizeof workload->command - used, " %s", argv[i]);
+}
+
+void workload_free(struct workload *workload)
+{
+    for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
+        image_free(&workload->in[i]);
+    free(workload->params);
+    free(workload->inputs.items);
+    free(workload->settings.items);
+    memset(workload, 0, sizeof *workload);
+}

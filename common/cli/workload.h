@@ -1,0 +1,52 @@
+/*
+ * workload.h: what `rungs bench` and `rungs diff` give the versions to do: input images, parameters and threads, from
+ * the options that both commands have.
+ */
+#ifndef RUNGS_WORKLOAD_H
+#define RUNGS_WORKLOAD_H
+
+#include <getopt.h>
+
+#include "common/cli/cli.h"
+
+struct workload {
+    /* As the options say. */
+    struct cli_list_option inputs, settings;
+    int width, height; /* 0 = not given */
+    int channels;      /* 0 = not given */
+    int threads;       /* 0 = not given */
+    /* Ready to use. */
+    struct image in[ALGORITHM_MAX_INPUTS];
+    void *params;
+    char description[1024]; /* of the input, in words */
+    char command[1024];     /* the command line */
+};
+
+/* For a getopt_long() table: --size, --input, --channels, --threads, --param (-p). */
+#define WORKLOAD_OPTIONS                                                                                               \
+    {"size", required_argument, NULL, 's'}, {"input", required_argument, NULL, 'i'},                                   \
+        {"channels", required_argument, NULL, 'c'}, {"threads", required_argument, NULL, 't'},                         \
+    {                                                                                                                  \
+        "param", required_argument, NULL, 'p'                                                                          \
+    }
+
+#define WORKLOAD_HELP                                                                                                  \
+    "      --size WxH           pixels; a photograph is scaled to cover them (default 1920x1080)\n"                    \
+    "      --input FILE         use this file, as it is unless --size is given; default: a photograph from\n"          \
+    "                           images/fetched, or a synthetic pattern when there is none\n"                           \
+    "      --channels 1|3       gray or RGB (default: the algorithm's own; with --input, the file's)\n"                \
+    "      --threads N          threads of CPU versions (default: all cores that this process may use)\n"              \
+    "  -p, --param name=value   a parameter, as `rungs list ALGO` shows them\n"
+
+/* Takes one of WORKLOAD_OPTIONS: `option` as getopt_long() returned it, with optarg. Complains by cli_fail() and
+ * returns false when it is wrong or none of these. */
+bool workload_option(struct workload *workload, int option);
+
+/* Parses the settings and loads or makes the input. */
+enum status workload_prepare(struct workload *workload, const struct algorithm *algorithm,
+                             const struct version *const *versions, size_t version_count);
+/* Keeps the command line for the record. */
+void workload_set_command(struct workload *workload, int argc, char **argv);
+void workload_free(struct workload *workload);
+
+#endif

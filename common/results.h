@@ -1,0 +1,17 @@
+/*
+ * results.h: the bench's results as files. results/README.md documents both formats; JSON is the stable one ("schema":
+ * "rungs-results", "version": 1: fields may be added, never renamed), CSV has the same rows flat under a header row.
+ */
+#ifndef RUNGS_RESULTS_H
+#define RUNGS_RESULTS_H
+
+#include "common/bench.h"
+
+/* Each writes a whole file or none (file.h): STATUS_BAD_INPUT "path: reason" when it cannot. */
+enum status results_write_json(const struct bench *bench, const char *path);
+enum status results_write_csv(const struct bench *bench, const char *path);
+
+/* "timed", "emulated", "skipped", "failed" */
+const char *results_outcome_name(enum bench_outcome outcome);
+
+#endif
