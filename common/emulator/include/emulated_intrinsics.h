@@ -159,8 +159,9 @@ static inline unsigned __urhadd(unsigned a, unsigned b)
     return (unsigned)(((unsigned long long)a + b + 1) >> 1);
 }
 
-/* CUDA's min and max take any two arithmetic types and give their common type. */
-template <class A, class B, class = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
+/* CUDA's min and max take any two arithmetic types (or enumerations) and give their common type. */
+template <class A, class B>
+    requires(std::is_arithmetic_v<decltype(+A())> && std::is_arithmetic_v<decltype(+B())>)
 constexpr auto min(A a, B b)
 {
     typedef std::common_type_t<decltype(+a), decltype(+b)> T;
@@ -171,7 +172,8 @@ constexpr auto min(A a, B b)
         return (T)b < (T)a ? (T)b : (T)a;
 }
 
-template <class A, class B, class = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
+template <class A, class B>
+    requires(std::is_arithmetic_v<decltype(+A())> && std::is_arithmetic_v<decltype(+B())>)
 constexpr auto max(A a, B b)
 {
     typedef std::common_type_t<decltype(+a), decltype(+b)> T;
