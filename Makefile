@@ -110,7 +110,7 @@ version_files := $(sort $(wildcard cpu/*/*.c cuda/*/*.cu assignments/*/starter/*
 common_files := $(filter-out common/emulator/%,$(wildcard common/*.c common/algo/*.c common/cli/*.c common/cuda/*.c \
                    common/cuda/*.cu))
 ifeq ($(CUDA),emulated)
-common_files += $(wildcard common/emulator/emulator*.cpp)
+common_files += $(wildcard common/emulator/*.cpp)
 endif
 mutant_files := $(sort $(wildcard tests/mutants/*/*.c tests/mutants/*/*.cu) $(wildcard cpu/*/serial.c))
 
@@ -163,8 +163,9 @@ $(BUILD)/cu2cpp: common/emulator/cu2cpp.c
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
 	$(BUILD)/cu2cpp $< $@
+# Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++.
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
-	$(compile_cxx) -Icommon/emulator/include -c $< -o $@
+	$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
 endif
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
