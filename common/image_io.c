@@ -42,6 +42,7 @@ static enum status decode_with_stb(struct image *image, const uint8_t *bytes, si
     const size_t sample_size = pixel_size(image->type);
     const size_t channels = (size_t)image->channels;
     int width = 0, height = 0, found = 0;
+    char reason[80];
     uint8_t *decoded;
 
     if (image->type == PIXEL_U16)
@@ -49,13 +50,14 @@ static enum status decode_with_stb(struct image *image, const uint8_t *bytes, si
     else
         decoded = stbi_load_from_memory(bytes, (int)size, &width, &height, &found, 0);
     if (!decoded) {
-        const char *reason = stbi_failure_reason();
-
-        if (reason && strcmp(reason, "outofmem") == 0)
+        /* stb quotes names from the file, which in a damaged one can hold anything: keep the message one line. */
+        snprintf(reason, sizeof reason, "%s", stbi_failure_reason());
+        for (char *letter = reason; *letter; letter++)
+            *letter = *letter < ' ' || *letter > '~' ? '?' : *letter;
+        if (strcmp(reason, "outofmem") == 0)
             status = status_set(STATUS_NO_MEMORY, "%s: no memory", path);
         else
-            status = status_set(STATUS_BAD_INPUT, "%s: damaged or of a kind that is not read (stb: %s)", path,
-                                reason ? reason : "no reason given");
+            status = status_set(STATUS_BAD_INPUT, "%s: damaged or of a kind that is not read (stb: %s)", path, reason);
         goto out;
     }
     if (width != image->width || height != image->height || found < image->channels) {

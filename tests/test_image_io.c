@@ -756,6 +756,20 @@ static void lying_headers(void **state)
     assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 }
 
+/* Puts the right checksum into every chunk, so that mutations reach the decoder. */
+static void repair_png(uint8_t *bytes, size_t size)
+{
+    for (size_t i = 8; i + 12 <= size;) {
+        const size_t length =
+            (size_t)bytes[i] << 24 | (size_t)bytes[i + 1] << 16 | (size_t)bytes[i + 2] << 8 | bytes[i + 3];
+
+        if (length > size - i - 12)
+            return;
+        big_endian(bytes + i + 8 + length, crc_of(bytes + i + 4, length + 4));
+        i += 12 + length;
+    }
+}
+
 static void damaged_png(void **state)
 {
     static const uint8_t row[] = {0, 1, 2, 3};
@@ -763,6 +777,14 @@ static void damaged_png(void **state)
     const size_t size = make_png(png, 3, 1, 8, 0, NULL, 0, row, sizeof row);
 
     (void)state;
+    /* A chunk that must be understood but is not, whose name would break the message into two lines. */
+    memcpy(png + 33 + 4, "IDA\n", 4);
+    repair_png(png, size);
+    put(at("a.png"), png, size);
+    assert_refused(at("a.png"), "stb: IDA?");
+    memcpy(png + 33 + 4, "IDAT", 4);
+    repair_png(png, size);
+
     /* Any single bit of a chunk, its checksum included, and of the signature. */
     for (size_t i = 0; i < size; i++) {
         for (int bit = 0; bit < 8; bit++) {
@@ -920,20 +942,6 @@ static void every_cut_shows(void **state)
             assert_null(image.data);
         }
         free(bytes);
-    }
-}
-
-/* Puts the right checksum into every chunk, so that mutations reach the decoder. */
-static void repair_png(uint8_t *bytes, size_t size)
-{
-    for (size_t i = 8; i + 12 <= size;) {
-        const size_t length =
-            (size_t)bytes[i] << 24 | (size_t)bytes[i + 1] << 16 | (size_t)bytes[i + 2] << 8 | bytes[i + 3];
-
-        if (length > size - i - 12)
-            return;
-        big_endian(bytes + i + 8 + length, crc_of(bytes + i + 4, length + 4));
-        i += 12 + length;
     }
 }
 
