@@ -1,6 +1,6 @@
 /*
- * Idea:     NPP's other Gaussian, FilterGaussBorder, whose weights are built in: nobody's, but it may be the faster
- * one. Changed:  from peer/npp: the function. It knows ksize up to 15 and one sigma for each, 0.4 + 0.6 * (ksize / 2).
+ * Idea:     NPP's other Gaussian, FilterGaussBorder, whose weights are built in.
+ * Changed:  from peer/npp: the function. It knows ksize up to 15 and one sigma for each, 0.4 + 0.6 * (ksize / 2).
  * Expect:   at most the time of peer/npp, since constants need not be loaded; off by one grey level more often, since
  *           its weights are not rounded to 1/256.
  */
