@@ -118,11 +118,17 @@ object = $(addprefix $(BUILD)/,$(addsuffix .o,$(1)))
 common_objects := $(call object,$(common_files))
 library_objects := $(filter-out $(BUILD)/common/cli/%,$(common_objects))
 
+ifeq ($(CUDA),native)
+cuda_line := CUDA: native for $(or $(gpu),sm_$(capability)), $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/nvcc \1/p')
+else
+cuda_line := CUDA: emulated ($(cuda_why)): cuda/* versions are verified, not timed
+endif
+
 .PHONY: all
 all: $(BUILD)/rungs
 
 $(BUILD)/rungs: $(common_objects) $(call object,$(version_files)) $(BUILD)/generated/versions.c.o
-	@$(if $(filter emulated,$(CUDA)),echo "CUDA: cuda/* versions are built for the emulator ($(cuda_why)): verified, not timed",echo "CUDA: native, $(or $(gpu),no GPU here to run on)$(comma) architectures $(capability)")
+	@echo "$(cuda_line)"
 	$(link) $^ $(libraries) -o $@
 
 $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files)) $(BUILD)/generated/mutants.c.o
