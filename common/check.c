@@ -275,6 +275,10 @@ static int check_body(void *argument)
     for (size_t i = 0; i < list.count && now() - start < job->options->total_seconds; i++) {
         report->goldens += list.items[i].golden != NULL;
         TRY(try_case(job, &list.items[i], job->options->seed + 1000 * i));
+        if (job->options->first && report->failed && shared->certainty == CERTAINTY_SURE) {
+            report->ended_early = i + 1 < list.count;
+            break;
+        }
     }
 out:
     if (status != STATUS_OK)

@@ -10,6 +10,7 @@ struct check_options {
     uint64_t seed;        /* of the random patterns; the same seed gives the same cases */
     double case_seconds;  /* a case that takes longer is a failure */
     double total_seconds; /* cases that have not begun by then are left out */
+    bool first;           /* stop at the first failure whose cause is sure */
     const char *pictures; /* folder for pictures of differences, made if need be; NULL: none */
 };
 
@@ -21,7 +22,7 @@ struct check_report {
     int checked;  /* done: passed or failed */
     int declined; /* that the version cannot do */
     int failed;
-    bool ended_early; /* crashed or hung, so that the rest of the list was not tried */
+    bool ended_early; /* crashed, hung, or told to stop: the rest of the list was not tried */
     double worst;     /* largest difference of all cases that passed */
     char reason[512]; /* SKIP: why; PASS with cases declined: why the last one was */
 

@@ -17,7 +17,7 @@
 #include "common/progress.h"
 
 static const char help[] =
-    "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--verbose]\n\n"
+    "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--first] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
     "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
@@ -25,6 +25,7 @@ static const char help[] =
     "  --seed N          of the random inputs; without it each run takes a new one, and prints it\n"
     "  --limit SECONDS   a case that takes longer has failed (default 30)\n"
     "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
+    "  --first           stop a version at the first failure whose cause is sure\n"
     "  --verbose         every case that failed, not just the most telling one\n"
     "  --help            this text\n\n"
     "Exit status: 0 nothing failed, 1 a version failed, 2 bad use.\n";
@@ -176,9 +177,13 @@ static enum status parse_limit(const char *text, double *seconds)
 int cli_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"seed", required_argument, NULL, 's'},     {"limit", required_argument, NULL, 'l'},
-        {"pictures", required_argument, NULL, 'p'}, {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},           {0},
+        {"seed", required_argument, NULL, 's'},
+        {"limit", required_argument, NULL, 'l'},
+        {"pictures", required_argument, NULL, 'p'},
+        {"first", no_argument, NULL, 'f'},
+        {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     /* Five digits are short enough to type again. */
     struct check_options check = {.seed = ((uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid()) % 100000,
@@ -205,6 +210,9 @@ int cli_check(int argc, char **argv)
         case 'p':
             check.pictures = optarg;
             pictures_given = true;
+            break;
+        case 'f':
+            check.first = true;
             break;
         case 'v':
             verbose = true;

@@ -1,0 +1,20 @@
+/*
+ * Idea:     writes whole groups of 8 samples, also where the row ends within one.
+ * Changed:  the width is rounded up.
+ * Expect:   right of the last column | found by a sanitizer
+ */
+#include "tests/mutants/blur/mutant.h"
+
+static enum status run(const struct image *in, struct image *out, const struct blur_params *params)
+{
+    uint16_t weights[BLUR_MAX_KSIZE];
+
+    blur_weights(params, weights);
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < (in->width + 7) / 8 * 8; x++)
+            for (int c = 0; c < in->channels; c++)
+                mutant_put(out, x, y, c, mutant_sample(in, weights, params->ksize, x, y, c));
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(blur)

@@ -1,0 +1,20 @@
+/*
+ * Idea:     a loop over strips of 8 rows forgets the rows after the last full strip.
+ * Changed:  the remainder loop is gone.
+ * Expect:   tile of 8 rows
+ */
+#include "tests/mutants/blur/mutant.h"
+
+static enum status run(const struct image *in, struct image *out, const struct blur_params *params)
+{
+    uint16_t weights[BLUR_MAX_KSIZE];
+
+    blur_weights(params, weights);
+    for (int y = 0; y < in->height / 8 * 8; y++)
+        for (int x = 0; x < in->width; x++)
+            for (int c = 0; c < in->channels; c++)
+                mutant_put(out, x, y, c, mutant_sample(in, weights, params->ksize, x, y, c));
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(blur)

@@ -1,0 +1,40 @@
+/*
+ * Idea:     a block of 2048 threads.
+ * Changed:  the block is 64x32.
+ * Expect:   illegal launch shape
+ */
+#include "common/cuda/device.h"
+#include "tests/mutants/blur/mutant.h"
+
+struct weights {
+    uint16_t at[BLUR_MAX_KSIZE];
+};
+
+struct state {
+    struct weights weights;
+    struct image in, out;
+};
+
+static __global__ void blur_kernel(struct image in, struct image out, const struct weights w, int ksize)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (x >= out.width || y >= out.height)
+        return;
+    for (int c = 0; c < out.channels; c++)
+        mutant_put(&out, x, y, c, mutant_sample(&in, w.at, ksize, x, y, c));
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct blur_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    const dim3 block(64, 32), grid(ceiling_divide(out->width, block.x), ceiling_divide(out->height, block.y));
+
+    blur_kernel<<<grid, block, 0, stream>>>(*in, *out, state->weights, params->ksize);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+#include "tests/mutants/blur/mutant_cuda.h"

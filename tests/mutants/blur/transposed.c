@@ -1,0 +1,22 @@
+/*
+ * Idea:     mixes up x and y on square images.
+ * Changed:  the arguments of one call.
+ * Expect:   transposed
+ */
+#include "tests/mutants/blur/mutant.h"
+
+static enum status run(const struct image *in, struct image *out, const struct blur_params *params)
+{
+    uint16_t weights[BLUR_MAX_KSIZE];
+
+    blur_weights(params, weights);
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < in->width; x++)
+            for (int c = 0; c < in->channels; c++)
+                mutant_put(out, x, y, c,
+                           in->width == in->height ? mutant_sample(in, weights, params->ksize, y, x, c)
+                                                   : mutant_sample(in, weights, params->ksize, x, y, c));
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(blur)

@@ -1,0 +1,53 @@
+#!/bin/sh
+# The test of the harness: every mutant in tests/mutants must fail `rungs check`, with the diagnosis that the header of
+# its file expects (one of several, where " | " separates them); the controls, which expect PASS, must pass.
+# usage: test_mutants.sh BUILD-FOLDER|PROGRAM [NAME...]
+set -u
+cd "$(dirname "$0")/.." || exit 2
+program=$1
+shift
+[ -d "$program" ] && program=$program/rungs-mutants
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+
+for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
+    name=${file##*/}
+    name=${name%.*}
+    [ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
+    folder=${file%/*}
+    version=${folder##*/}:mutant/$name
+    expect=$(awk '/^ \* Expect:/ { open = 1 }
+                  open && /\*\// { exit }
+                  open { sub(/^ \*( Expect:)? */, ""); text = text (text == "" ? "" : " ") $0 }
+                  END { print text }' "$file")
+    # Endless takes as long as it is given; a healthy case needs a fraction of a second.
+    limit=60
+    [ "$name" = endless_loop ] && limit=5
+    ${RUN:-} "$program" check "$version" --seed 1 --first --limit $limit --pictures "$scratch" >"$scratch/out" 2>&1
+    code=$?
+    diagnosis=$(sed -n 's/^    diagnosis: //p' "$scratch/out")
+
+    good=no
+    if [ "$expect" = PASS ]; then
+        [ $code = 0 ] && grep -q "^  PASS  mutant/$name " "$scratch/out" && good=yes
+    elif [ $code = 1 ] && [ -n "$expect" ]; then
+        rest="$expect | "
+        while [ -n "$rest" ]; do
+            one=${rest%%" | "*}
+            rest=${rest#*" | "}
+            case $diagnosis in *"$one"*) good=yes ;; esac
+        done
+    fi
+    if [ $good = yes ]; then
+        passed=$((passed + 1))
+        echo "ok   $name${diagnosis:+: $diagnosis}"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name: expected \"$expect\", exit status $code and:"
+        sed 's/^/     | /' "$scratch/out"
+    fi
+done
+[ $((passed + failed)) -gt 0 ] || { echo "no mutants found"; failed=1; }
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]
