@@ -96,6 +96,15 @@ enum status device_download(struct image *host, const struct image *device)
     return copy_image(host, device, PHASE_DOWNLOAD, cudaMemcpyDeviceToHost);
 }
 
+bool device_is_emulated(void)
+{
+#ifdef RUNGS_EMULATED
+    return true;
+#else
+    return false;
+#endif
+}
+
 const char *device_needs_capability(int capability)
 {
     static thread_local char reason[160];
