@@ -64,8 +64,12 @@ endif
 cuda_code := $(foreach c,$(capability),-gencode=arch=compute_$(c),code=sm_$(c)) \
              -gencode=arch=compute_$(lastword $(capability)),code=compute_$(lastword $(capability))
 endif
-opencv_libs := $(if $(filter no,$(OPENCV)),,$(shell pkg-config --exists opencv4 2>/dev/null && echo -lopencv_imgproc -lopencv_core))
-opencv_flags := $(if $(opencv_libs),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags opencv4)))
+# Debian's libopencv-imgproc-dev brings headers and libraries but no opencv4.pc, which is in the far larger libopencv-dev.
+opencv_include := $(if $(filter no,$(OPENCV)),,$(patsubst %/opencv2/imgproc.hpp,%,$(firstword $(wildcard \
+                    $(patsubst -I%,%/opencv2/imgproc.hpp,$(shell pkg-config --cflags-only-I opencv4 2>/dev/null)) \
+                    /usr/include/opencv4/opencv2/imgproc.hpp))))
+opencv_libs := $(if $(opencv_include),-lopencv_imgproc -lopencv_core)
+opencv_flags := $(addprefix -isystem ,$(opencv_include))
 
 # --- flags ----------------------------------------------------------------------------------------------------------
 comma := ,

@@ -26,6 +26,31 @@ static void how(const struct version *version, const char *unavailable, char *te
         snprintf(text, size, "%s", version->instruction_set ? version->instruction_set : "");
 }
 
+/* Prints words behind `head`, broken so that no line passes `columns`; further lines are indented as far as the head. */
+static void print_wrapped(const char *head, const char *text, int columns)
+{
+    const int indent = (int)strlen(head);
+    int at = indent;
+
+    fputs(head, stdout);
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+
+        if (at > indent && at + 1 + length > columns) {
+            printf("\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            putchar(' ');
+            at++;
+        }
+        printf("%.*s", length, text);
+        at += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
 static void print_range(const struct parameter *p)
 {
     if (p->kind == PARAMETER_CHOICE) {
@@ -50,11 +75,13 @@ static void print_algorithm(const struct algorithm *algorithm)
         printf(")\n");
     }
     for (size_t i = 0; i < count; i++) {
-        char state[512];
+        char state[512], head[64], text[2048];
 
         how(versions[i], version_unavailable(versions[i]), state, sizeof state);
-        printf("  %-15s %s%s%s%s\n", versions[i]->source->id, versions[i]->source->idea, state[0] ? " [" : "", state,
-               state[0] ? "]" : "");
+        snprintf(head, sizeof head, "  %-15s ", versions[i]->source->id);
+        snprintf(text, sizeof text, "%s%s%s%s", versions[i]->source->idea, state[0] ? " [" : "", state,
+                 state[0] ? "]" : "");
+        print_wrapped(head, text, 100);
     }
 }
 
