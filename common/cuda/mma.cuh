@@ -1,0 +1,33 @@
+/*
+ * mma.cuh: one instruction of the tensor cores, D = A * B + C, done by the 32 threads of a warp together.
+ *
+ * A is 16x32 and B is 32x8, unsigned bytes; C and D are 16x8, int. With group = lane / 4 and member = lane % 4, a
+ * thread holds of them (PTX ISA 8.7, "Matrix Fragments for mma.m16n8k32"; byte b of a register is bits 8b to 8b + 7)
+ *
+ *     a[r], byte b   A[group + 8 * (r & 1)][16 * (r >> 1) + 4 * member + b]     r = 0..3
+ *     b[r], byte b   B[16 * r + 4 * member + b][group]                          r = 0..1
+ *     c[r], d[r]     C[group + 8 * (r >> 1)][2 * member + (r & 1)]              r = 0..3
+ *
+ * d may be c. Needs compute capability 8.0 (device_needs_capability(80)); on less it ends the kernel with an error.
+ */
+#ifndef RUNGS_MMA_CUH
+#define RUNGS_MMA_CUH
+
+#include <cuda_runtime.h>
+
+static __device__ inline void mma_m16n8k32_u8(int d[4], const unsigned a[4], const unsigned b[2], const int c[4])
+{
+#if defined(RUNGS_EMULATED)
+    emulated_mma_m16n8k32_u8(d, a, b, c);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%10, %11, %12, %13};"
+        : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+#else
+    (void)d, (void)a, (void)b, (void)c;
+    __trap();
+#endif
+}
+
+#endif
