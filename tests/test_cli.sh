@@ -90,7 +90,7 @@ refuses "two channels" "two_channels.npy: .*channels" run "$folder/two_channels.
 # --- parameters
 for setting in ksize=4 ksize=1 ksize=33 ksize=1e9 ksize=-3 ksize=7.5 ksize= ksize=abc ksize=nan sigma=nan sigma=-1 sigma=inf \
     sigma=1e9 sigma=2x bogus=1 =3 ksize; do
-    refuses "-p $setting" "parameter" run "$good" -p "$setting"
+    refuses "-p $setting" "parameter|ksize=4: must be odd" run "$good" -p "$setting"
 done
 
 # --- names and options
@@ -105,8 +105,11 @@ refuses "no output" "needs -o" "$rungs" run blur "$good"
 refuses "unknown option" "unrecognized option" "$rungs" run blur "$good" -o "$out" --fast
 for command in list check bench diff; do
     refuses "$command: unknown option" "unrecognized option" "$rungs" $command --fast
-    refuses "$command: unknown algorithm" "no algorithm" "$rungs" $command nothing cpu/serial cpu/omp
 done
+for command in list check bench; do
+    refuses "$command: unknown algorithm" "no algorithm 'nothing'" "$rungs" $command nothing
+done
+refuses "diff: unknown algorithm" "no algorithm 'nothing'" "$rungs" diff nothing cpu/serial cpu/omp
 refuses "check: unknown version" "no version" "$rungs" check blur:cpu/magic
 refuses "check: bad seed" "seed" "$rungs" check blur:cpu/omp --seed x1
 refuses "bench: unknown version" "no version" "$rungs" bench blur --versions cpu/magic
