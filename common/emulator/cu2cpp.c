@@ -1,14 +1,14 @@
 /*
  * cu2cpp.c: turns a .cu file into C++ that runs in the emulator.        cu2cpp cuda/blur/v1.2_tiled.cu out.cpp
  *
- *     kernel<15><<<grid, block>>>(in, out);   a call of emulated::launch(), which carries the kernel's name and place
- *     extern __shared__ int sums[];           a pointer to the block's dynamic shared memory
- *     __shared__ int tile[32][33], last;      references to memory that the emulator makes for each block
- *     #pragma unroll, __noinline__            nothing, a GNU attribute (a macro of that name breaks libstdc++)
+ *     blur<15><<<grid, block>>>(in, out);    EMULATED_KERNEL(blur<15>)(grid, block)(in, out);
+ *     __shared__ int tile[32][33], last;     int (&tile)[32][33] = EMULATED_SHARED(tile), (&last) = EMULATED_SHARED(last);
+ *     extern __shared__ int sums[];          int *const sums = EMULATED_DYNAMIC_SHARED;
+ *     #pragma unroll, __noinline__           nothing, a GNU attribute (a macro of that name would break libstdc++)
  *
- * All else is copied, and every line keeps its number, so that __FILE__, compilers and debuggers speak of the .cu file.
- * The file is cut into tokens once, so that comments, strings and directives cannot be mistaken for code.
- * Exit status 0, or 2 with "file:line: reason" on stderr and no output file.
+ * The macros are in include/emulated_core.h. All else is copied and stays in its line, so that __FILE__, compilers and
+ * debuggers speak of the .cu file. The file is cut into tokens once, so that comments, strings and directives cannot be
+ * mistaken for code. Exit status 0, or 2 with "file:line: reason" on stderr and no output file.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -251,12 +251,11 @@ static int matching(int i, int step)
     return NONE;
 }
 
-/* The same for the angle brackets of a template; *commas counts those directly inside. */
-static int matching_angle(int i, int step, int *commas)
+/* The same for the angle brackets of a template. */
+static int matching_angle(int i, int step)
 {
     int depth = 0;
 
-    *commas = 0;
     for (; i >= 0 && (size_t)i < token_count && !is_one_of(i, ";{}"); i += step) {
         if (is_one_of(i, step > 0 ? "([" : ")]") && (i = matching(i, step)) == NONE)
             return NONE;
@@ -264,41 +263,14 @@ static int matching_angle(int i, int step, int *commas)
             depth++;
         else if (is_mark(i, step > 0 ? '>' : '<') && --depth == 0)
             return i;
-        *commas += depth == 1 && is_mark(i, ',');
     }
     return NONE;
 }
 
-/* ------------------------------------------------------------------------------------------------- output */
-
-static void write_token(FILE *out, int i)
+static void write_tokens(FILE *out, int first, int end)
 {
-    fwrite(tokens[i].text, 1, tokens[i].length, out);
-}
-
-/* Tokens first..last-1 with each run of blanks as one space, `quoted` inside a string. */
-static void write_flat(FILE *out, int first, int last, bool quoted)
-{
-    for (int i = first; i < last; i++) {
-        if (is_skipped(i)) {
-            if (i > first && !is_skipped(i - 1))
-                fputc(' ', out);
-            continue;
-        }
-        for (size_t k = 0; k < tokens[i].length; k++) {
-            if (quoted && strchr("\"\\", tokens[i].text[k]) != NULL)
-                fputc('\\', out);
-            fputc(tokens[i].text[k], out);
-        }
-    }
-}
-
-static void write_newlines(FILE *out, int first, int last)
-{
-    for (int i = first; i < last; i++)
-        for (size_t k = 0; k < tokens[i].length; k++)
-            if (tokens[i].text[k] == '\n')
-                fputc('\n', out);
+    for (int i = first; i < end; i++)
+        fwrite(tokens[i].text, 1, tokens[i].length, out);
 }
 
 /* ------------------------------------------------------------------------------------------------- launches */
@@ -306,7 +278,7 @@ static void write_newlines(FILE *out, int first, int last)
 /* The first token of the expression that ends before the <<< at i: ns::kernel<T>, table[k], (pick ? a : b). */
 static int kernel_start(int i)
 {
-    int start = NONE, commas;
+    int start = NONE;
 
     for (i = before(i); i >= 0; i = before(i)) {
         if (is_one_of(i, ")]")) {
@@ -317,7 +289,7 @@ static int kernel_start(int i)
                 return i;
             continue;
         }
-        if (is_mark(i, '>') && (i = before(matching_angle(i, -1, &commas))) < 0)
+        if (is_mark(i, '>') && (i = before(matching_angle(i, -1))) < 0)
             return NONE;
         if (!is_any_word(i))
             return start;
@@ -325,7 +297,7 @@ static int kernel_start(int i)
         while (is_mark(before(start), ':') && is_mark(before(start) - 1, ':')) { /* a qualified name */
             start = before(start) - 1;
             i = before(start);
-            if (is_mark(i, '>') && (i = before(matching_angle(i, -1, &commas))) < 0)
+            if (is_mark(i, '>') && (i = before(matching_angle(i, -1))) < 0)
                 return NONE;
             if (!is_any_word(i) || is_word(i, "return") || is_word(i, "else"))
                 return start;
@@ -339,32 +311,6 @@ static int kernel_start(int i)
             return start;
     }
     return start;
-}
-
-/* Whether the address of the kernel first..last-1 can be taken: not of a template some of whose arguments are deduced.
- * (The emulator wants the address to look up what cudaFuncSetAttribute() allowed.) */
-static bool has_address(int first, int last)
-{
-    int name = before(last), given = 0, commas = 0, wanted = 0;
-
-    if (is_mark(name, '>')) {
-        name = before(matching_angle(name, -1, &commas));
-        given = commas + 1;
-    }
-    for (int i = 0; name >= first && (size_t)i < token_count; i++) {
-        int declared;
-
-        if (!is_word(i, "template") || !is_mark(after(i), '<'))
-            continue;
-        declared = matching_angle(after(i), 1, &commas);
-        for (i = declared; i >= 0 && (size_t)i < token_count && !is_one_of(i, ";{=,"); i++)
-            if (is_mark(after(i), '(') && is_any_word(i) && tokens[i].length == tokens[name].length &&
-                memcmp(tokens[i].text, tokens[name].text, tokens[i].length) == 0)
-                wanted = commas + 1;
-        if (i == NONE)
-            break;
-    }
-    return given >= wanted;
 }
 
 /* The >>> that closes the launch whose configuration starts at i. Each < may open a template's arguments, so that in
@@ -391,36 +337,6 @@ static int launch_end(int i)
     return NONE;
 }
 
-/* Writes the launch that starts with its kernel at `first` and has its <<< at `angles`; *next gets the token after >>>,
- * which opens the arguments: they stay as they are. */
-static bool write_launch(FILE *out, int first, int angles, int *next)
-{
-    const int last = before(angles) + 1, end = launch_end(angles + 3), line = tokens[angles].line;
-
-    if (end == NONE)
-        return fail(line, "this <<< has no matching >>> followed by '(', or brackets inside do not match");
-    if (matching(after(end + 2), 1) == NONE)
-        return fail(line, "the '(' after this launch's >>> is never closed");
-    fputs("::emulated::launch(\"", out);
-    write_flat(out, first, last, true);
-    fputs("\", __FILE__, __LINE__, ", out);
-    if (has_address(first, last)) {
-        fputs("::emulated::address(", out);
-        write_flat(out, first, last, false);
-        fputs("), ", out);
-    } else {
-        fputs("nullptr, ", out);
-    }
-    write_newlines(out, first, angles);
-    for (int i = angles + 3; i < end; i++)
-        write_token(out, i);
-    fputs(").kernel([&](auto... emulated_arguments) { ", out);
-    write_flat(out, first, last, false);
-    fputs("(emulated_arguments...); })", out);
-    *next = end + 3;
-    return true;
-}
-
 /* -------------------------------------------------------------------------------------------- shared memory */
 
 static bool is_alignment(int i)
@@ -440,126 +356,121 @@ static bool starts_shared(int i)
     return is_word(i, "__shared__");
 }
 
-/* Writes the declaration of shared variables that starts at `first`; *next gets the token after its semicolon. */
+/* Writes the declaration of shared variables that starts at `first`; *next gets its semicolon. */
 static bool write_shared(FILE *out, int first, int *next)
 {
+    const char *const reason = "cannot read this __shared__ declaration (wanted: type name[size]..., no initial value)";
     const int line = tokens[first].line;
-    char *type = NULL;
-    size_t type_size = 0;
-    FILE *type_out = open_memstream(&type, &type_size);
-    bool dynamic = false, fine = true;
-    int i = first, commas;
+    bool dynamic = false;
+    int i, name;
 
-    if (type_out == NULL)
-        return fail(line, "no memory");
-    /* The type ends before its pointer stars, or before the word that [ , ; or = follows. */
-    for (; (size_t)i < token_count && !is_one_of(i, ";{}*"); i = after(i)) {
+    /* The type, up to the name: the word that [ , ; or = follows. */
+    for (i = first; !is_any_word(i) || !is_one_of(after(i), "[,;="); i++) {
         const int start = i;
 
-        if (is_any_word(i) && is_one_of(after(i), "[,;="))
-            break;
+        if (is_alignment(i))
+            i = matching(after(i), 1); /* the emulator aligns all to 256 bytes */
+        else if (is_mark(i, '<'))
+            i = matching_angle(i, 1);
+        if (i == NONE || (size_t)i >= token_count || is_one_of(i, ";{}="))
+            return fail(line, "%s", reason);
         dynamic = dynamic || is_word(i, "extern");
-        if (is_alignment(i) && (i = matching(after(i), 1)) != NONE)
-            continue;
-        if (is_mark(i, '<'))
-            i = matching_angle(i, 1, &commas);
-        else if (is_mark(i, '('))
-            i = matching(i, 1);
-        if (i == NONE) {
-            i = (int)token_count;
-            break;
-        }
-        if (is_word(i, "extern") || is_word(i, "static") || is_word(i, "__shared__"))
-            continue;
-        write_flat(type_out, start, i + 1, false);
-        fputc(' ', type_out);
+        if (!is_alignment(start) && !is_word(i, "extern") && !is_word(i, "static") && !is_word(i, "__shared__"))
+            write_tokens(out, start, i + 1);
     }
-    fclose(type_out);
-    while (fine) { /* one declarator a turn: stars, name, extents */
-        int name = i, end;
+    for (;;) { /* at the name of a declarator */
+        fputs(dynamic ? "*const " : "(&", out);
+        write_tokens(out, name = i, i + 1);
+        fputs(dynamic ? "" : ")", out);
+        for (i = i + 1; !is_one_of(i, ",;"); i++) {
+            const int start = i;
 
-        while (is_mark(name, '*'))
-            name = after(name);
-        end = after(name);
-        while (is_mark(end, '[') && matching(end, 1) != NONE)
-            end = after(matching(end, 1));
-        if (!is_any_word(name) || type_size == 0 || !is_one_of(end, ",;")) {
-            fine = fail(line, "cannot read this __shared__ declaration (wanted: type name[size]..., no initial value)");
-        } else if (dynamic) {
-            fprintf(out, "%s", type);
-            write_flat(out, i, name, false);
-            fputs("*const ", out);
-            write_token(out, name);
-            fputs(" = ::emulated::dynamic_shared(); ", out);
-        } else {
-            fprintf(out, "static char %.*s_site; %s", (int)tokens[name].length, tokens[name].text, type);
-            write_flat(out, i, name, false);
-            fputs("(&", out);
-            write_token(out, name);
-            fputc(')', out);
-            write_flat(out, after(name), end, false);
-            fprintf(out, " = ::emulated::shared(&%.*s_site, \"%.*s\"); ", (int)tokens[name].length, tokens[name].text,
-                    (int)tokens[name].length, tokens[name].text);
+            if (is_mark(i, '['))
+                i = matching(i, 1);
+            if (i == NONE || (!is_mark(i, ']') && !is_skipped(i)))
+                return fail(line, "%s", reason);
+            if (!dynamic || is_skipped(i))
+                write_tokens(out, start, i + 1);
         }
-        i = after(end);
-        *next = end + 1;
-        if (fine && is_mark(end, ';'))
-            break;
+        fprintf(out, dynamic ? " = EMULATED_DYNAMIC_SHARED" : " = EMULATED_SHARED(%.*s)", (int)tokens[name].length,
+                tokens[name].text);
+        if (is_mark(*next = i, ';'))
+            return true;
+        while (is_mark(i, ',') || is_mark(i, '*') || is_skipped(i))
+            write_tokens(out, i, i + 1), i++;
+        if (!is_any_word(i))
+            return fail(line, "%s", reason);
     }
-    if (fine)
-        write_newlines(out, first, *next);
-    free(type);
-    return fine;
 }
 
 /* ------------------------------------------------------------------------------------------------- the file */
 
 static bool is_unroll(int i)
 {
-    int words = 0;
+    int end = 0;
 
-    return tokens[i].kind == DIRECTIVE && sscanf(tokens[i].text, "# pragma unroll%n", &words) == 0 && words > 0;
+    return tokens[i].kind == DIRECTIVE && sscanf(tokens[i].text, "# pragma unroll%n", &end) == 0 && end > 0;
 }
 
-static bool translate(FILE *out)
-{
-    int *launches = calloc(token_count + 1, sizeof(*launches)); /* at a kernel's first token: its <<<; else 0 */
-    bool fine = launches != NULL || fail(1, "no memory");
-    int next, nesting = 0;
+/* Finds each launch and what to write before its kernel and in place of <<< and >>>: edits[token], with the edit's length
+ * in tokens. */
+struct edit {
+    const char *text;
+    int replaced;
+};
 
-    for (int i = 0; fine && (size_t)i < token_count; i++) {
-        int start;
+static bool find_launches(struct edit *edits)
+{
+    for (int i = 0; (size_t)i < token_count; i++) {
+        int start, end;
 
         if (!is_triple(i, '<') || is_word(before(i), "operator"))
             continue;
         start = kernel_start(i);
+        end = launch_end(i + 3);
         if (start == NONE)
-            fine = fail(tokens[i].line, "no kernel before this <<<");
-        else
-            launches[start] = i;
-        i += 2;
+            return fail(tokens[i].line, "no kernel before this <<<");
+        if (end == NONE)
+            return fail(tokens[i].line, "this <<< has no >>> followed by '(', or brackets between do not match");
+        if (matching(after(end + 2), 1) == NONE)
+            return fail(tokens[i].line, "the '(' after this launch's >>> is never closed");
+        edits[start] = (struct edit){"EMULATED_KERNEL(", 0};
+        edits[i] = (struct edit){")(", 3};
+        edits[end] = (struct edit){")", 3};
+        i = end + 2;
     }
+    return true;
+}
+
+static bool translate(FILE *out)
+{
+    struct edit *edits = calloc(token_count + 1, sizeof(*edits));
+    bool fine = edits != NULL ? find_launches(edits) : fail(1, "no memory");
+    int nesting = 0;
+
     fputs("#include <cuda_runtime.h>\n#line 1 \"", out);
     for (const char *p = path; *p != '\0'; p++)
         fprintf(out, strchr("\"\\", *p) != NULL ? "\\%c" : "%c", *p);
     fputs("\"\n", out);
-    for (int i = 0; fine && (size_t)i < token_count; i = next) {
-        next = i + 1;
+    for (int i = 0; fine && (size_t)i < token_count;) {
+        int next = i + 1;
+
         nesting += is_mark(i, '{') - is_mark(i, '}');
-        if (launches[i] != 0) {
-            fine = write_launch(out, i, launches[i], &next);
-        } else if (starts_shared(i)) {
-            fine = nesting > 0 ? write_shared(out, i, &next)
-                               : fail(tokens[i].line, "__shared__ outside of a function: declare it in the kernel");
-        } else if (is_word(i, "__noinline__")) {
+        if (edits[i].text != NULL)
+            fputs(edits[i].text, out);
+        if (edits[i].replaced > 0)
+            next = i + edits[i].replaced;
+        else if (starts_shared(i) && nesting > 0)
+            fine = write_shared(out, i, &next);
+        else if (starts_shared(i))
+            fine = fail(tokens[i].line, "__shared__ outside of a function: declare it in the kernel");
+        else if (is_word(i, "__noinline__"))
             fputs("__attribute__((noinline))", out);
-        } else if (is_unroll(i)) {
-            write_newlines(out, i, i + 1);
-        } else {
-            write_token(out, i);
-        }
+        else if (!is_unroll(i))
+            write_tokens(out, i, next);
+        i = next;
     }
-    free(launches);
+    free(edits);
     return fine;
 }
 
@@ -606,7 +517,7 @@ int main(int argc, char **argv)
 out:
     if (file != NULL)
         fclose(file);
-    if (status != 0 && argc == 3)
+    if (status != 0 && file != NULL)
         remove(argv[2]);
     if (out != NULL)
         fclose(out);

@@ -208,7 +208,8 @@ static std::string describe(const uint3 &index)
 
 static std::string describe(const task &t)
 {
-    const std::string place = t.call.name != nullptr ? formatted("%s() in %s:%d", t.call.name, t.call.file, t.call.line) : "";
+    const std::string place =
+        t.call.name != nullptr ? formatted("%s() in %s:%d", t.call.name, t.call.file, t.call.line) : "";
 
     switch (t.state) {
     case state::at_barrier:
@@ -232,8 +233,8 @@ static void keep_message(const std::string &kind, const std::string &text)
 
     if (w.launch->message.empty() || w.number < w.launch->failed_block) {
         w.launch->failed_block = w.number;
-        w.launch->message = kind + formatted("kernel %s (%s:%d), block ", site.name, site.file, site.line) +
-                            describe(w.index) + text;
+        w.launch->message =
+            kind + formatted("kernel %s (%s:%d), block ", site.name, site.file, site.line) + describe(w.index) + text;
     }
     w.launch->failed = true;
 }
@@ -299,8 +300,8 @@ static void note_running_thread()
     if (self == nullptr || active == nullptr)
         return;
     length = snprintf(text, sizeof(text), "in kernel %s (%s:%d), block (%u,%u,%u), thread (%u,%u,%u)\n",
-                      active->launch->site->name, active->launch->site->file, active->launch->site->line, active->index.x,
-                      active->index.y, active->index.z, self->index.x, self->index.y, self->index.z);
+                      active->launch->site->name, active->launch->site->file, active->launch->site->line,
+                      active->index.x, active->index.y, active->index.z, self->index.x, self->index.y, self->index.z);
     if (write(STDERR_FILENO, text, (size_t)std::min(length, (int)sizeof(text) - 1)) < 0)
         return;
 }
@@ -575,8 +576,8 @@ static bool check_shared_guards(worker &w)
         const ptrdiff_t offset = guarded_damage(s.memory, s.size);
 
         if (offset != 0) {
-            keep_message("", formatted(": a thread wrote outside of the shared variable %s (%zu bytes) at byte %td", s.name,
-                                       s.size, offset));
+            keep_message("", formatted(": a thread wrote outside of the shared variable %s (%zu bytes) at byte %td",
+                                       s.name, s.size, offset));
             return false;
         }
     }
@@ -751,7 +752,8 @@ static bool launch_is_legal(const launch_site &site)
     if (lasting_error() != cudaSuccess)
         return false;
     if (!rule.empty()) {
-        set_error(cudaErrorInvalidConfiguration, "kernel %s (%s:%d): %s", site.name, site.file, site.line, rule.c_str());
+        set_error(cudaErrorInvalidConfiguration, "kernel %s (%s:%d): %s", site.name, site.file, site.line,
+                  rule.c_str());
         return false;
     }
     if (!is_stream(site.stream)) {

@@ -292,12 +292,13 @@ static cudaError_t check_side(const char *call, const char *side, const void *po
     }
     room = it->first + it->second.bytes - (uintptr_t)pointer;
     if (on_device && (it->second.kind == memory::pinned || it->second.kind == memory::registered))
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is host memory (pinned), not device memory", call, side);
+        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is host memory (pinned), not device memory", call,
+                         side);
     if (!on_device && room > 0 && (it->second.kind == memory::device || it->second.kind == memory::symbol))
         return set_error(cudaErrorInvalidValue, "%s: the %s pointer is device memory, not host memory", call, side);
     if (bytes > room && (on_device || room > 0) && it->second.kind != memory::registered)
-        return set_error(cudaErrorInvalidValue, "%s: %zu bytes too many for the %s, which has %zu bytes from there on", call,
-                         bytes - room, side, room);
+        return set_error(cudaErrorInvalidValue, "%s: %zu bytes too many for the %s, which has %zu bytes from there on",
+                         call, bytes - room, side, room);
     return cudaSuccess;
 }
 
@@ -331,8 +332,8 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     return error;
 }
 
-cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from, size_t bytes,
-                        cudaMemcpyKind kind)
+cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
+                        size_t bytes, cudaMemcpyKind kind)
 {
     const bool writes = to == nullptr;
     const char *const call = writes ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
@@ -345,11 +346,12 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
         kind != (writes ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost))
         return set_error(cudaErrorInvalidMemcpyDirection, "%s: kind %d does not fit", call, (int)kind);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return set_error(cudaErrorInvalidValue, "%s: %zu bytes at offset %zu of a symbol of %zu bytes", call, bytes, offset,
-                         symbol_bytes);
+        return set_error(cudaErrorInvalidValue, "%s: %zu bytes at offset %zu of a symbol of %zu bytes", call, bytes,
+                         offset, symbol_bytes);
     if (bytes == 0)
         return lasting_error();
-    error = writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
+    error =
+        writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
     if (error == cudaSuccess)
         memcpy(writes ? place : to, writes ? from : place, bytes);
     return error;
@@ -375,7 +377,8 @@ size_t allowed_dynamic_bytes(const void *kernel)
     const std::lock_guard<std::mutex> lock(table.mutex);
     const auto it = table.dynamic_bytes.find(kernel);
 
-    return it == table.dynamic_bytes.end() || it->second < STATIC_SHARED_BYTES ? (size_t)STATIC_SHARED_BYTES : it->second;
+    return it == table.dynamic_bytes.end() || it->second < STATIC_SHARED_BYTES ? (size_t)STATIC_SHARED_BYTES
+                                                                               : it->second;
 }
 
 cudaError_t set_function_attribute(const void *function, cudaFuncAttribute attribute, int value)
@@ -390,12 +393,13 @@ cudaError_t set_function_attribute(const void *function, cudaFuncAttribute attri
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return value >= -1 && value <= 100
                    ? cudaSuccess
-                   : set_error(cudaErrorInvalidValue, "cudaFuncSetAttribute: a carveout of %d is not -1..100 %%", value);
+                   : set_error(cudaErrorInvalidValue, "cudaFuncSetAttribute: a carveout of %d is not -1..100 %%",
+                               value);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return set_error(cudaErrorInvalidValue, "cudaFuncSetAttribute: attribute %d", (int)attribute);
     if (value < 0 || value > MOST_SHARED_BYTES)
-        return set_error(cudaErrorInvalidValue, "cudaFuncSetAttribute: %d bytes of dynamic shared memory: at most %d", value,
-                         (int)MOST_SHARED_BYTES);
+        return set_error(cudaErrorInvalidValue, "cudaFuncSetAttribute: %d bytes of dynamic shared memory: at most %d",
+                         value, (int)MOST_SHARED_BYTES);
     table.dynamic_bytes[function] = (size_t)value;
     return cudaSuccess;
 }
@@ -404,7 +408,8 @@ cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes)
 {
     const int warps = (threads + 31) / 32;
     const int by_threads = threads > 0 ? MULTIPROCESSOR_THREADS / 32 / warps : 0;
-    const int by_shared = (int)(MULTIPROCESSOR_SHARED_BYTES / (dynamic_shared_bytes + 1024)); /* 1 KiB is the system's */
+    const int by_shared =
+        (int)(MULTIPROCESSOR_SHARED_BYTES / (dynamic_shared_bytes + 1024)); /* 1 KiB is the system's */
     int most = MULTIPROCESSOR_BLOCKS;
 
     if (blocks == nullptr || threads < 1)
@@ -460,7 +465,8 @@ static handle_table<CUevent_st> &the_events()
 
 bool is_stream(cudaStream_t stream)
 {
-    return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread || the_streams().has(stream);
+    return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+           the_streams().has(stream);
 }
 
 static cudaError_t check_stream(const char *call, cudaStream_t stream)
@@ -534,7 +540,8 @@ cudaError_t cudaGetDevice(int *device)
 
 cudaError_t cudaSetDevice(int device)
 {
-    return device == 0 ? lasting_error() : set_error(cudaErrorInvalidDevice, "device %d: there is only device 0", device);
+    return device == 0 ? lasting_error()
+                       : set_error(cudaErrorInvalidDevice, "device %d: there is only device 0", device);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
@@ -746,7 +753,8 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     cudaError_t error = lasting_error();
 
     if (error == cudaSuccess && pitch < width)
-        error = set_error(cudaErrorInvalidPitchValue, "cudaMemset2D: pitch %zu is less than the width %zu", pitch, width);
+        error =
+            set_error(cudaErrorInvalidPitchValue, "cudaMemset2D: pitch %zu is less than the width %zu", pitch, width);
     if (width == 0 || height == 0 || error != cudaSuccess)
         return error;
     error = check_side("cudaMemset", "destination", to, area_bytes(pitch, width, height), true);
@@ -860,7 +868,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if (error != cudaSuccess)
         return error;
     if (!start->recorded || !end->recorded || !start->timed || !end->timed)
-        return set_error(cudaErrorInvalidResourceHandle, "cudaEventElapsedTime: an event was never recorded or keeps no time");
+        return set_error(cudaErrorInvalidResourceHandle,
+                         "cudaEventElapsedTime: an event was never recorded or keeps no time");
     *milliseconds = (float)(end->nanoseconds - start->nanoseconds) * 1e-6f;
     return cudaSuccess;
 }

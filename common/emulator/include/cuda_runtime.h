@@ -87,7 +87,7 @@ struct cudaDeviceProp {
 typedef struct CUevent_st *cudaEvent_t;
 
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
-#define cudaStreamLegacy ((cudaStream_t)1)
+#define cudaStreamLegacy    ((cudaStream_t)1)
 #define cudaStreamPerThread ((cudaStream_t)2)
 enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4 };
@@ -154,8 +154,8 @@ enum class memory { device, pinned, managed, registered, symbol };
 cudaError_t allocate(void **pointer, size_t bytes, memory kind);
 /* A global variable (__constant__, __device__) as device memory. */
 void *symbol_address(const void *symbol, size_t bytes);
-cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from, size_t bytes,
-                        cudaMemcpyKind kind);
+cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
+                        size_t bytes, cudaMemcpyKind kind);
 cudaError_t set_function_attribute(const void *function, cudaFuncAttribute attribute, int value);
 cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes);
 

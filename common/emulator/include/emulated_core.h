@@ -61,7 +61,7 @@ void collective(const char *name, compute_function *compute, unsigned mask, void
 void *shared_memory(const char *site, const char *name, size_t size);
 void *dynamic_shared_memory();
 
-/* Becomes whatever type the translated declaration asks for: T (&tile)[32][33] = shared(...). */
+/* Becomes whatever type the translated declaration asks for: int (&tile)[32][33] = EMULATED_SHARED(tile). */
 struct shared_variable {
     const char *site, *name;
     template <class T> operator T &() const
@@ -70,25 +70,17 @@ struct shared_variable {
         return *static_cast<T *>(shared_memory(site, name, sizeof(T)));
     }
 };
-inline shared_variable shared(const char *site, const char *name)
-{
-    return {site, name};
-}
-
 struct dynamic_shared_array {
     template <class T> operator T *() const
     {
         return static_cast<T *>(dynamic_shared_memory());
     }
 };
-inline dynamic_shared_array dynamic_shared()
-{
-    return {};
-}
-
 /* ----------------------------------------------------------------------------------------------------- launches */
 
-template <class Result, class... Parameters> const void *address(Result (*kernel)(Parameters...))
+/* The address of a kernel. Dependent on Tag, so that a template can ask whether its argument has one: an overloaded name
+ * or a template with arguments to deduce has not. */
+template <class Tag, class Result, class... Parameters> const void *address(Result (*kernel)(Parameters...))
 {
     return reinterpret_cast<const void *>(kernel);
 }
@@ -135,20 +127,45 @@ template <class Kernel> struct launcher {
     }
 };
 
-struct configuration {
-    launch_site site;
-    template <class Kernel> launcher<Kernel> kernel(Kernel function) const
+/* What stands before <<<. */
+template <class Kernel> struct named_kernel {
+    const char *name, *file;
+    int line;
+    Kernel kernel;
+    const void *address;
+
+    launcher<Kernel> operator()(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr) const
     {
-        return {site, function};
+        return {{name, file, line, address, grid, block, shared_bytes, stream}, kernel};
     }
 };
 
-inline configuration launch(const char *name, const char *file, int line, const void *kernel, dim3 grid, dim3 block,
-                            size_t shared_bytes = 0, cudaStream_t stream = nullptr)
+template <class Kernel>
+named_kernel<Kernel> name_kernel(const char *name, const char *file, int line, Kernel kernel, const void *address)
 {
-    return {{name, file, line, kernel, grid, block, shared_bytes, stream}};
+    return {name, file, line, kernel, address};
 }
 
 } /* namespace emulated */
+
+/* The argument may hold commas: blur<15, 3>. */
+#define EMULATED_KERNEL(...)                                                                                           \
+    ::emulated::name_kernel(                                                                                           \
+        #__VA_ARGS__, __FILE__, __LINE__, [&](auto... emulated_arguments) { __VA_ARGS__(emulated_arguments...); },     \
+        [&]<class Emulated>(Emulated) -> const void * {                                                                \
+            if constexpr (requires { ::emulated::address<Emulated>(__VA_ARGS__); })                                    \
+                return ::emulated::address<Emulated>(__VA_ARGS__);                                                     \
+            else                                                                                                       \
+                return nullptr;                                                                                        \
+        }(0))
+
+/* The static in the lambda identifies the variable, also in each instance of a template. */
+#define EMULATED_SHARED(name)                                                                                          \
+    (::emulated::shared_variable{[]() -> const char * {                                                                \
+                                     static char site;                                                                 \
+                                     return &site;                                                                     \
+                                 }(),                                                                                  \
+                                 #name})
+#define EMULATED_DYNAMIC_SHARED (::emulated::dynamic_shared_array{})
 
 #endif

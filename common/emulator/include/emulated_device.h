@@ -18,7 +18,7 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__  inline __attribute__((always_inline))
 #define __align__(bytes) alignas(bytes)
 
 #define threadIdx (static_cast<const uint3 &>(::emulated::self->index))
@@ -83,7 +83,6 @@ inline long long clock64()
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
-
 
 /* ---------------------------------------------------------------------------------------------- warp collectives */
 

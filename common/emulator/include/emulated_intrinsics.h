@@ -161,8 +161,7 @@ static inline unsigned __urhadd(unsigned a, unsigned b)
 
 /* CUDA's min and max take any two arithmetic types (or enumerations) and give their common type. */
 template <class A, class B>
-    requires(std::is_arithmetic_v<decltype(+A())> && std::is_arithmetic_v<decltype(+B())>)
-constexpr auto min(A a, B b)
+requires(std::is_arithmetic_v<decltype(+A())> &&std::is_arithmetic_v<decltype(+B())>) constexpr auto min(A a, B b)
 {
     typedef std::common_type_t<decltype(+a), decltype(+b)> T;
 
@@ -173,8 +172,7 @@ constexpr auto min(A a, B b)
 }
 
 template <class A, class B>
-    requires(std::is_arithmetic_v<decltype(+A())> && std::is_arithmetic_v<decltype(+B())>)
-constexpr auto max(A a, B b)
+requires(std::is_arithmetic_v<decltype(+A())> &&std::is_arithmetic_v<decltype(+B())>) constexpr auto max(A a, B b)
 {
     typedef std::common_type_t<decltype(+a), decltype(+b)> T;
 
@@ -395,7 +393,8 @@ template <class To, class From> To reinterpret_bits(From from)
 /* A rounded number as an integer: out of range gives the nearest end, NaN gives 0, as the cvt instruction does. */
 template <class Integer> Integer saturate(double rounded)
 {
-    const double lowest = std::is_signed_v<Integer> ? INT_MIN : 0, highest = std::is_signed_v<Integer> ? INT_MAX : UINT_MAX;
+    const double lowest = std::is_signed_v<Integer> ? INT_MIN : 0,
+                 highest = std::is_signed_v<Integer> ? INT_MAX : UINT_MAX;
 
     if (isnan(rounded))
         return 0;

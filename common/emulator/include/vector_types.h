@@ -7,16 +7,20 @@
 /* One element type: vectors of 1 to 4 with alignments a1, a2 and a4 (three elements are aligned like one). may_alias:
  * kernels read arrays of bytes through them. */
 #define EMULATED_VECTORS(name, T, a1, a2, a4)                                                                          \
-    struct __attribute__((aligned(a1), may_alias)) name##1 {                                                           \
+    struct __attribute__((aligned(a1), may_alias)) name##1                                                             \
+    {                                                                                                                  \
         T x;                                                                                                           \
     };                                                                                                                 \
-    struct __attribute__((aligned(a2), may_alias)) name##2 {                                                           \
+    struct __attribute__((aligned(a2), may_alias)) name##2                                                             \
+    {                                                                                                                  \
         T x, y;                                                                                                        \
     };                                                                                                                 \
-    struct __attribute__((aligned(a1), may_alias)) name##3 {                                                           \
+    struct __attribute__((aligned(a1), may_alias)) name##3                                                             \
+    {                                                                                                                  \
         T x, y, z;                                                                                                     \
     };                                                                                                                 \
-    struct __attribute__((aligned(a4), may_alias)) name##4 {                                                           \
+    struct __attribute__((aligned(a4), may_alias)) name##4                                                             \
+    {                                                                                                                  \
         T x, y, z, w;                                                                                                  \
     };                                                                                                                 \
     static inline name##1 make_##name##1(T x)                                                                          \
