@@ -9,12 +9,18 @@ shift
 [ -d "$program" ] && program=$program/rungs-mutants
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
+passed=0 failed=0 skipped=0
+grep -q __asan_init "$program" && asan=yes || asan=no
 
 for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
     name=${file##*/}
     name=${name%.*}
     [ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
+    if [ "$name $asan" = "uninitialised yes" ]; then
+        skipped=$((skipped + 1))
+        echo "skip $name: AddressSanitizer fills fresh memory, with the same bytes each time"
+        continue
+    fi
     folder=${file%/*}
     version=${folder##*/}:mutant/$name
     expect=$(awk '/^ \* Expect:/ { open = 1 }
@@ -49,5 +55,5 @@ for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
     fi
 done
 [ $((passed + failed)) -gt 0 ] || { echo "no mutants found"; failed=1; }
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -54,3 +54,5 @@ out:
 }
 
 #include "tests/mutants/blur/mutant_cuda.h"
+
+RUNGS_CUDA_VERSION(blur)

@@ -1,6 +1,7 @@
 /*
  * mutant_cuda.h: what the CUDA mutants share: everything of a CUDA version but the kernel and launch(), which each of
- * them spoils in its own way. To be included after launch().
+ * them spoils in its own way. To be included after launch(); the file itself registers, since
+ * its name is the version's.
  */
 #ifndef RUNGS_MUTANT_CUDA_H
 #define RUNGS_MUTANT_CUDA_H
@@ -35,7 +36,5 @@ static enum status run(struct state *state, const struct image in[], struct imag
 out:
     return status;
 }
-
-RUNGS_CUDA_VERSION(blur)
 
 #endif

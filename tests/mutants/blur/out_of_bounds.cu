@@ -36,3 +36,5 @@ out:
 }
 
 #include "tests/mutants/blur/mutant_cuda.h"
+
+RUNGS_CUDA_VERSION(blur)
