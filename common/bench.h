@@ -15,7 +15,8 @@
  * Times    end to end: a host clock around run(), host image to host image. For a CUDA version that includes transfers,
  *          with the device already initialised; the first call of a process, with its initialisation, is reported
  * apart. kernel: for a CUDA version launch() by itself, by device events (bench_device.h); for a CPU version the same
- *          as end to end. Emulated CUDA versions are verified and have no times.
+ *          as end to end. Emulated CUDA versions are verified (on the middle of the input, for they are some
+ *          hundred times slower than serial) and have no times.
  * Limit    the larger of bytes / copy rate and operations / arithmetic rate: bytes and operations by the algorithm's
  *          cost(), rates measured in the same run on the same processor (ceiling.h, bench_device.h).
  */
@@ -28,7 +29,11 @@
 #include "common/registry.h"
 #include "common/statistics.h"
 
-enum { BENCH_ROUNDS = 3 };
+enum {
+    BENCH_ROUNDS = 3,
+    BENCH_EMULATED_WIDTH = 512, /* the most of an input that emulated versions are verified on: its middle */
+    BENCH_EMULATED_HEIGHT = 288
+};
 
 struct bench_request {
     const struct algorithm *algorithm;
@@ -37,7 +42,7 @@ struct bench_request {
     struct image in[ALGORITHM_MAX_INPUTS];
     const void *params;
     int threads;
-    double seconds; /* time budget per version and kind of time */
+    double seconds; /* time budget per version and kind of time; 0 = only verify */
     /* For the record. */
     const char *input;   /* "images/fetched/aloeL.jpg, resized" */
     const char *command; /* the command line */

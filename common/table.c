@@ -67,27 +67,25 @@ void table_verified(const struct bench_row *row, char text[TABLE_CELL])
 
 /* ---------------------------------------------------------------------------------------------------- printing */
 
-/* Columns that a text takes: bytes that do not continue a UTF-8 character. */
-static int columns(const char *text)
+int table_columns(const char *text)
 {
     int count = 0;
 
     for (; *text; text++)
-        count += ((unsigned char)*text & 0xC0) != 0x80;
+        count += ((unsigned char)*text & 0xC0) != 0x80; /* continues no character */
     return count;
 }
 
 /* width > 0: right-aligned, < 0: left-aligned. */
 static void cell(FILE *stream, const char *text, int width)
 {
-    const int padding = abs(width) - columns(text);
+    const int padding = abs(width) - table_columns(text);
 
     fprintf(stream, "%*s%s%*s", width > 0 && padding > 0 ? padding : 0, "", text,
             width < 0 && padding > 0 ? padding : 0, "");
 }
 
-/* "label     text", broken at blanks, continued below the text's first column. */
-static void wrapped(FILE *stream, const char *label, const char *text)
+void table_wrapped(FILE *stream, const char *label, const char *text)
 {
     int column = LABEL;
 
@@ -97,12 +95,12 @@ static void wrapped(FILE *stream, const char *label, const char *text)
         char word[512];
 
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
-        if (column > LABEL && column + 1 + columns(word) > WIDTH) {
+        if (column > LABEL && column + 1 + table_columns(word) > WIDTH) {
             fprintf(stream, "\n%*s", LABEL, "");
             column = LABEL;
         }
         fprintf(stream, "%s%s", column > LABEL ? " " : "", word);
-        column += (column > LABEL) + columns(word);
+        column += (column > LABEL) + table_columns(word);
         text += length;
         text += strspn(text, " ");
     }
@@ -125,11 +123,11 @@ static void print_headline(const struct bench *bench, FILE *stream)
 
     snprintf(text, sizeof text, "%s, %dx%d, %d channel%s, %d thread%s", bench->settings, in->width, in->height,
              in->channels, in->channels == 1 ? "" : "s", request->threads, request->threads == 1 ? "" : "s");
-    wrapped(stream, request->algorithm->name, text);
-    wrapped(stream, "input", request->input);
+    table_wrapped(stream, request->algorithm->name, text);
+    table_wrapped(stream, "input", request->input);
     snprintf(text, sizeof text, "%s, %d core%s; %s %s", machine->cpu, machine->cores, machine->cores == 1 ? "" : "s",
              machine->compiler, machine->flags);
-    wrapped(stream, "CPU", text);
+    table_wrapped(stream, "CPU", text);
     if (machine->gpu[0])
         snprintf(text, sizeof text, "%s, %d multiprocessors; driver %s, CUDA %s", machine->gpu,
                  machine->gpu_multiprocessors, machine->driver[0] ? machine->driver : "unknown", machine->cuda);
@@ -137,7 +135,7 @@ static void print_headline(const struct bench *bench, FILE *stream)
         snprintf(text, sizeof text, "none: cuda/* are emulated and have no times");
     else
         snprintf(text, sizeof text, "none: %s", machine->no_gpu);
-    wrapped(stream, "GPU", text);
+    table_wrapped(stream, "GPU", text);
     putc('\n', stream);
 }
 
@@ -379,13 +377,13 @@ static void print_limit(const struct bench *bench, const struct bench_row *row, 
         else
             snprintf(text, sizeof text, "%s: %s, for %s M %ss at their rate", where, limit, operations,
                      bench->cost.operation);
-        wrapped(stream, "limit", text);
+        table_wrapped(stream, "limit", text);
     }
     snprintf(text, sizeof text, "%s: copy %s GB/s (read + write)", where, copied);
     if (rate > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", 8-bit multiply-accumulate %s G/s by %s", computed,
                  by);
-    wrapped(stream, "ceilings", text);
+    table_wrapped(stream, "ceilings", text);
 }
 
 static void print_ceilings(const struct bench *bench, FILE *stream)
@@ -402,7 +400,16 @@ static void print_ceilings(const struct bench *bench, FILE *stream)
 
 static void print_notes(const struct bench *bench, FILE *stream)
 {
+    const struct image *in = &bench->request->in[0];
     const int threads = bench->request->threads;
+    bool emulated = false;
+
+    for (size_t i = 0; i < bench->row_count; i++)
+        emulated |= bench->rows[i].outcome == BENCH_EMULATED;
+    if (emulated && (in->width > BENCH_EMULATED_WIDTH || in->height > BENCH_EMULATED_HEIGHT))
+        fprintf(stream, "%-*semulated versions were verified on the middle %dx%d pixels\n", LABEL, "note",
+                in->width < BENCH_EMULATED_WIDTH ? in->width : BENCH_EMULATED_WIDTH,
+                in->height < BENCH_EMULATED_HEIGHT ? in->height : BENCH_EMULATED_HEIGHT);
 
     if (threads > 1 && bench->machine.numa_nodes > 1 && !getenv("OMP_PROC_BIND")) {
         char text[256];
@@ -411,14 +418,14 @@ static void print_notes(const struct bench *bench, FILE *stream)
                  "OMP_PROC_BIND is unset and this machine has %d NUMA nodes: threads may move away from their memory; "
                  "OMP_PROC_BIND=spread gives steadier times",
                  bench->machine.numa_nodes);
-        wrapped(stream, "note", text);
+        table_wrapped(stream, "note", text);
     }
     if (threads > bench->machine.cores) {
         char text[128];
 
         snprintf(text, sizeof text, "%d threads share %d core%s", threads, bench->machine.cores,
                  bench->machine.cores == 1 ? "" : "s");
-        wrapped(stream, "note", text);
+        table_wrapped(stream, "note", text);
     }
 }
 

@@ -21,6 +21,11 @@ void table_number(double number, char text[TABLE_CELL]);
 /* "exact", "within 1", "reference", "exact, emulated", "FAIL", "skipped". */
 void table_verified(const struct bench_row *row, char text[TABLE_CELL]);
 
+/* Prints "label     text", broken at blanks within 100 columns and continued below the text's first column. */
+void table_wrapped(FILE *stream, const char *label, const char *text);
+/* Columns that a text takes on a terminal: UTF-8 characters. */
+int table_columns(const char *text);
+
 /* The character set's sign for a multiple ("×" or "x") and for plus or minus. */
 const char *table_times_sign(void);
 const char *table_spread_sign(void);

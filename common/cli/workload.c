@@ -114,7 +114,7 @@ static enum status make_pattern(struct workload *workload, const struct algorith
         pattern_fill(&workload->in[i], PATTERN_RANDOM, (uint64_t)i + 1);
     }
     snprintf(workload->description, sizeof workload->description,
-             "synthetic: uniform random samples (no photograph in images/fetched; `make images` gets some)");
+             "synthetic, uniform random samples (no photograph in images/fetched: make images)");
 out:
     return status;
 }
