@@ -6,6 +6,7 @@
 #   BUILD=build           folder for everything that is built
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must)
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
+#   VERBOSE=1             show the commands
 #   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
 
 BUILD ?= build
@@ -24,6 +25,14 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+# One short line per step; VERBOSE=1 shows the commands.
+VERBOSE ?=
+quiet := $(if $(VERBOSE),,@)
+say = $(if $(VERBOSE),,@printf '  %-7s %s\n' $(1) '$(2)')
 
 algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
 
@@ -133,10 +142,12 @@ all: $(BUILD)/rungs
 
 $(BUILD)/rungs: $(common_objects) $(call object,$(version_files)) $(BUILD)/generated/versions.c.o
 	@echo "$(cuda_line)"
-	$(link) $^ $(libraries) -o $@
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -o $@
 
 $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files)) $(BUILD)/generated/mutants.c.o
-	$(link) $^ $(libraries) -o $@
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -o $@
 
 npp_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,NPP was not found beside the CUDA Toolkit)
 $(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_npp) $(BUILD)/settings
@@ -149,33 +160,39 @@ $(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files)
 	@sh common/build/versions.sh $(mutant_files) >$@
 
 $(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
-	$(compile_c) -c $< -o $@
+	$(quiet)$(compile_c) -c $< -o $@
 $(BUILD)/common/machine.c.o: EXTRA += $(facts)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
-	$(compile_c) -c $< -o $@
+	$(call say,cc,$<)
+	$(quiet)$(compile_c) -c $< -o $@
 $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings
 	@mkdir -p $(@D)
-	$(compile_cxx) $(opencv_flags) -c $< -o $@
+	$(call say,c++,$<)
+	$(quiet)$(compile_cxx) $(opencv_flags) -c $< -o $@
 $(BUILD)/%.cpp.o: %.cpp $(BUILD)/settings
 	@mkdir -p $(@D)
-	$(compile_cxx) -Icommon/emulator/include -c $< -o $@
+	$(call say,c++,$<)
+	$(quiet)$(compile_cxx) -Icommon/emulator/include -c $< -o $@
 ifeq ($(CUDA),native)
 $(BUILD)/%.cu.o: %.cu $(BUILD)/settings
 	@mkdir -p $(@D)
-	$(compile_cuda) -c $< -o $@
+	$(call say,nvcc,$<)
+	$(quiet)$(compile_cuda) -c $< -o $@
 else
 # The build machine's compiler, also in a cross build: this one runs here.
 HOSTCC ?= gcc
 $(BUILD)/cu2cpp: common/emulator/cu2cpp.c
 	@mkdir -p $(@D)
-	$(HOSTCC) -std=c11 -D_GNU_SOURCE -O2 $(warnings) -I. $< -o $@
+	$(call say,cc,$<)
+	$(quiet)$(HOSTCC) -std=c11 -D_GNU_SOURCE -O2 $(warnings) -I. $< -o $@
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
-	$(BUILD)/cu2cpp $< $@
+	$(quiet)$(BUILD)/cu2cpp $< $@
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++.
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
-	$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
+	$(call say,emulate,$*.cu)
+	$(quiet)$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
 endif
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
@@ -190,7 +207,9 @@ rungs = $(RUN) $(BUILD)/rungs
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
 $(addprefix bench-,$(algorithms)): bench-%: $(BUILD)/rungs photograph
 	@$(rungs) bench $* $(bench_options)
-bench: $(addprefix bench-,$(algorithms))
+# One after the other: two benches at once would measure each other.
+bench:
+	@for algorithm in $(algorithms); do $(MAKE) --no-print-directory bench-$$algorithm || exit 1; done
 
 $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
 	@$(if $(and $(A),$(B)),,echo "make $@: name two versions, for example  make $@ A=cuda/v1.1 B=cuda/v1.2" >&2; exit 2)
@@ -216,7 +235,8 @@ unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 test_programs := $(addprefix $(BUILD)/,$(unit_tests))
 $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files))) \
                   $(BUILD)/generated/tests.c.o
-	$(link) $^ $(libraries) -lcmocka -o $@
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files)
 	@mkdir -p $(@D)
@@ -233,7 +253,8 @@ deps:
 	@sh common/build/deps.sh
 
 $(BUILD)/readme-tables: results/readme_tables.c $(BUILD)/settings
-	$(compile_c) $< -ljansson -o $@
+	$(call say,cc,$<)
+	$(quiet)$(compile_c) $< -ljansson -o $@
 readme: $(BUILD)/readme-tables
 	$(BUILD)/readme-tables README.md
 
@@ -256,4 +277,4 @@ help:
 	@echo
 	@echo 'ALGO is one of: $(algorithms)'
 	@echo 'bench and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also VERSIONS=cpu/simd,cuda'
-	@echo 'JSON=out.json CSV=out.csv. Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC=.'
+	@echo 'JSON=out.json CSV=out.csv. Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'
