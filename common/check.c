@@ -275,7 +275,10 @@ static int check_body(void *argument)
     for (size_t i = 0; i < list.count && now() - start < job->options->total_seconds; i++) {
         report->goldens += list.items[i].golden != NULL;
         TRY(try_case(job, &list.items[i], job->options->seed + 1000 * i));
-        if (job->options->first && report->failed && shared->certainty == CERTAINTY_SURE) {
+        /* A kernel that failed takes the device's context with it: what follows would say nothing. */
+        const bool lost = report->failed && version_is_cuda(job->version) && version_unavailable(job->version);
+
+        if (lost || (job->options->first && report->failed && shared->certainty == CERTAINTY_SURE)) {
             report->ended_early = i + 1 < list.count;
             break;
         }

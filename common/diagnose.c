@@ -392,17 +392,20 @@ static int find_lattice(const struct marks *marks, char *text, size_t size)
         append_residues(text, size, 'y', &y);
     append(text, size, "): ");
     if (x.size >= 8 && y.size >= 8)
-        append(text, size, "halo of a %dx%d tile", x.size, y.size);
+        append(text, size, "halo of %dx%d tiles", x.size, y.size);
     else if (x.size >= 8)
-        append(text, size, "halo of a %d-wide tile", x.size);
+        append(text, size, "halo of %d-wide tiles", x.size);
     else if (y.size >= 8)
-        append(text, size, "halo of a %d-high tile", y.size);
+        append(text, size, "halo of %d-high tiles", y.size);
     else
         append(text, size, "some lanes of a vector, or steps of an unrolled loop");
 
-    const int lines = x.lines + y.lines;
+    const int lines = x.lines + y.lines, tile = x.size > y.size ? x.size : y.size;
 
-    return lines >= 8 ? CERTAINTY_SURE : lines >= 4 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
+    /* Three periods along both axes also tell a tile from a strip. */
+    if (lines >= 8 && marks->width >= 3 * tile && marks->height >= 3 * tile)
+        return CERTAINTY_SURE;
+    return lines >= 4 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
 }
 
 /* Marks lie in one part of the image. */

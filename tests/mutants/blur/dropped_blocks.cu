@@ -1,7 +1,7 @@
 /*
  * Idea:     as many blocks as fit into the image, and none for the rest.
  * Changed:  the grid is rounded down.
- * Expect:   never written: only the last
+ * Expect:   only the last
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"

@@ -1,0 +1,466 @@
+/*
+ * test_diagnose.c: each kind of wrong image gets its own diagnosis, right images and chance get none.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/diagnose.h"
+#include "common/image_io.h"
+#include "common/pattern.h"
+
+/* A pair of equal images, smooth enough for a blur's result and different everywhere, and the evidence made of them. */
+struct scene {
+    struct image expected, actual;
+    uint8_t *unwritten;
+    struct evidence evidence;
+    char text[256];
+    int certainty;
+};
+
+static void open_scene(struct scene *scene, int width, int height, int channels, enum pixel_type type)
+{
+    memset(scene, 0, sizeof *scene);
+    assert_int_equal(image_create(&scene->expected, width, height, channels, type), STATUS_OK);
+    assert_int_equal(image_create_like(&scene->actual, &scene->expected), STATUS_OK);
+    pattern_fill(&scene->expected, PATTERN_RANDOM, 7);
+    image_copy(&scene->actual, &scene->expected);
+    scene->unwritten = calloc((size_t)width * (size_t)height, (size_t)channels);
+    assert_non_null(scene->unwritten);
+    scene->evidence = (struct evidence){
+        .expected = &scene->expected, .actual = &scene->actual, .unwritten = scene->unwritten, .radius = 3};
+}
+
+static void close_scene(struct scene *scene)
+{
+    image_free(&scene->expected);
+    image_free(&scene->actual);
+    free(scene->unwritten);
+}
+
+static uint8_t *sample(const struct image *image, int x, int y, int c)
+{
+    return (uint8_t *)image_row(image, y) + x * image->channels + c;
+}
+
+/* Makes all channels of a pixel wrong by a lot. */
+static void spoil(struct scene *scene, int x, int y)
+{
+    for (int c = 0; c < scene->expected.channels; c++)
+        *sample(&scene->actual, x, y, c) ^= 0xc0;
+}
+
+static void spoil_where(struct scene *scene, bool (*where)(const struct image *image, int x, int y))
+{
+    for (int y = 0; y < scene->expected.height; y++)
+        for (int x = 0; x < scene->expected.width; x++)
+            if (where(&scene->expected, x, y))
+                spoil(scene, x, y);
+}
+
+static void look(struct scene *scene)
+{
+    scene->certainty = diagnose(&scene->evidence, scene->text, sizeof scene->text);
+}
+
+#define assert_says(scene, words)                                                                                      \
+    do {                                                                                                               \
+        if (!strstr((scene)->text, words))                                                                             \
+            print_error("expected \"%s\", got \"%s\"\n", words, (scene)->text);                                        \
+        assert_non_null(strstr((scene)->text, words));                                                                 \
+    } while (0)
+
+/* One place, one diagnosis. */
+static void expect_where(bool (*where)(const struct image *image, int x, int y), int width, int height, int channels,
+                         const char *words, int least_certainty)
+{
+    struct scene scene;
+
+    open_scene(&scene, width, height, channels, PIXEL_U8);
+    spoil_where(&scene, where);
+    look(&scene);
+    assert_says(&scene, words);
+    assert_true(scene.certainty >= least_certainty);
+    close_scene(&scene);
+}
+
+static bool last_column(const struct image *image, int x, int y)
+{
+    (void)y;
+    return x == image->width - 1;
+}
+
+static bool after_column_48(const struct image *image, int x, int y)
+{
+    (void)image, (void)y;
+    return x >= 48;
+}
+
+static bool after_row_32(const struct image *image, int x, int y)
+{
+    (void)image, (void)x;
+    return y >= 32;
+}
+
+static bool after_both(const struct image *image, int x, int y)
+{
+    return after_column_48(image, x, y) || after_row_32(image, x, y);
+}
+
+static bool within_3_of_border(const struct image *image, int x, int y)
+{
+    return x < 3 || y < 3 || x >= image->width - 3 || y >= image->height - 3;
+}
+
+static bool within_3_of_left(const struct image *image, int x, int y)
+{
+    (void)image, (void)y;
+    return x < 3;
+}
+
+static bool near_right_and_bottom(const struct image *image, int x, int y)
+{
+    return x >= image->width - 3 || y >= image->height - 3;
+}
+
+static bool around_multiples_of_32(const struct image *image, int x, int y)
+{
+    (void)y;
+    return (x % 32 < 2 || x % 32 > 29) && x >= 30 && x < image->width - 2;
+}
+
+static bool corners_of_16x16(const struct image *image, int x, int y)
+{
+    (void)image;
+    return x % 16 >= 14 || y % 16 >= 14;
+}
+
+static bool every_fourth(const struct image *image, int x, int y)
+{
+    (void)image, (void)y;
+    return x % 4 == 3;
+}
+
+static bool rows_of_8(const struct image *image, int x, int y)
+{
+    (void)image, (void)x;
+    return y % 8 == 0;
+}
+
+static bool one_tile(const struct image *image, int x, int y)
+{
+    (void)image;
+    return x >= 32 && x < 48 && y >= 16 && y < 32;
+}
+
+static bool by_chance(const struct image *image, int x, int y)
+{
+    uint64_t seed = (uint64_t)(y * image->width + x);
+
+    return pattern_random(&seed) % 5 == 0;
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    expect_where(after_column_48, 63, 40, 1,
+                 "only the last 15 columns (x >= 48): remainder after the last full tile of 16 ", CERTAINTY_SURE);
+    expect_where(after_row_32, 40, 63, 3,
+                 "only the last 31 rows (y >= 32): remainder after the last full tile of 32 rows", CERTAINTY_SURE);
+    expect_where(after_both, 63, 63, 1, "only the last 15 columns (x >= 48) and the last 31 rows (y >= 32): remainder",
+                 CERTAINTY_SURE);
+    expect_where(last_column, 66, 40, 1, "only the last column (x = 65)", CERTAINTY_WEAK);
+    expect_where(last_column, 65, 40, 1, "only the last column (x = 64): remainder after the last full tile of 4 to 64",
+                 CERTAINTY_WEAK);
+    expect_where(within_3_of_border, 65, 40, 1, "only within 3 pixels of the image's border (left, right, top, bottom)",
+                 CERTAINTY_SURE);
+    expect_where(within_3_of_left, 65, 40, 3, "border (left): border handling", CERTAINTY_SURE);
+    expect_where(near_right_and_bottom, 66, 41, 1, "border (right, bottom): border handling", CERTAINTY_GOOD);
+    expect_where(around_multiples_of_32, 200, 40, 1,
+                 "lattice of 32 columns (x mod 32 = 30..31 and 0..1): halo of 32-wide", CERTAINTY_GOOD);
+    expect_where(corners_of_16x16, 97, 70, 1,
+                 "lattice of 16 columns and 16 rows (x mod 16 = 14..15, y mod 16 = 14..15): "
+                 "halo of 16x16 tiles",
+                 CERTAINTY_SURE);
+    expect_where(every_fourth, 67, 40, 1, "lattice of 4 columns (x mod 4 = 3): some lanes", CERTAINTY_SURE);
+    expect_where(rows_of_8, 67, 40, 1, "lattice of 8 rows (y mod 8 = 0): halo of 8-high tiles", CERTAINTY_GOOD);
+    expect_where(one_tile, 80, 70, 1, "only in x 32..47, y 16..31 (16x16 of 80x70 pixels)", CERTAINTY_WEAK);
+    expect_where(by_chance, 80, 70, 1, "no pattern recognised", CERTAINTY_NONE);
+}
+
+static void test_a_few_pixels_prove_little(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 5, 5, 1, PIXEL_U8);
+    spoil_where(&scene, last_column);
+    look(&scene);
+    assert_true(scene.certainty <= CERTAINTY_WEAK);
+    close_scene(&scene);
+}
+
+static void test_margin_does_not_count(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 60, 40, 1, PIXEL_U8);
+    spoil_where(&scene, within_3_of_border);
+    scene.evidence.margin = 3;
+    look(&scene);
+    assert_says(&scene, "nothing is wrong");
+    close_scene(&scene);
+}
+
+static void test_never_written(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 70, 40, 3, PIXEL_U8);
+    image_fill(&scene.actual, 0xa5);
+    memset(scene.unwritten, 1, 70 * 40 * 3);
+    look(&scene);
+    assert_says(&scene, "never written: not one sample");
+    assert_int_equal(scene.certainty, CERTAINTY_SURE);
+    close_scene(&scene);
+
+    /* A value that is right by luck is still never written. */
+    open_scene(&scene, 79, 40, 1, PIXEL_U8);
+    for (int y = 0; y < 40; y++)
+        memset(scene.unwritten + y * 79 + 64, 1, 15);
+    look(&scene);
+    assert_says(&scene,
+                "never written: only the last 15 columns (x >= 64): remainder after the last full tile of 16 to 64");
+    close_scene(&scene);
+
+    open_scene(&scene, 79, 40, 1, PIXEL_U8);
+    for (int i = 0; i < 79 * 40; i += 5)
+        scene.unwritten[i] = 1;
+    spoil(&scene, 1, 0);
+    look(&scene);
+    assert_says(&scene, "never written: ");
+    assert_says(&scene, "; others are wrong too");
+    close_scene(&scene);
+}
+
+static void test_displaced(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (int dx = -3; dx <= 3; dx++) {
+        for (int dy = -2; dy <= 2; dy++) {
+            char words[64];
+
+            if (dx == 0 && dy == 0)
+                continue;
+            open_scene(&scene, 64, 50, 1, PIXEL_U8);
+            for (int y = 0; y < 50; y++)
+                for (int x = 0; x < 64; x++)
+                    if (x - dx >= 0 && x - dx < 64 && y - dy >= 0 && y - dy < 50)
+                        *sample(&scene.actual, x, y, 0) = *sample(&scene.expected, x - dx, y - dy, 0);
+            look(&scene);
+            snprintf(words, sizeof words, "shifted by (%d,%d)", dx, dy);
+            assert_says(&scene, words);
+            assert_int_equal(scene.certainty, CERTAINTY_SURE);
+            close_scene(&scene);
+        }
+    }
+
+    static const struct {
+        int order[3];
+        const char *words;
+    } orders[] = {
+        {{2, 1, 0}, "channels 0 and 2 swapped (BGR for RGB)"},
+        {{1, 0, 2}, "channels 0 and 1 swapped"},
+        {{0, 2, 1}, "channels 1 and 2 swapped"},
+        {{1, 2, 0}, "channels in the order 1, 2, 0"},
+    };
+
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        open_scene(&scene, 64, 50, 3, PIXEL_U8);
+        for (int y = 0; y < 50; y++)
+            for (int x = 0; x < 64; x++)
+                for (int c = 0; c < 3; c++)
+                    *sample(&scene.actual, x, y, c) = *sample(&scene.expected, x, y, orders[i].order[c]);
+        look(&scene);
+        assert_says(&scene, orders[i].words);
+        close_scene(&scene);
+    }
+
+    open_scene(&scene, 50, 50, 1, PIXEL_U8);
+    for (int y = 0; y < 50; y++)
+        for (int x = 0; x < 50; x++)
+            *sample(&scene.actual, x, y, 0) = *sample(&scene.expected, y, x, 0);
+    look(&scene);
+    assert_says(&scene, "transposed");
+    for (int y = 0; y < 50; y++)
+        for (int x = 0; x < 50; x++)
+            *sample(&scene.actual, x, y, 0) = *sample(&scene.expected, 49 - x, y, 0);
+    look(&scene);
+    assert_says(&scene, "mirrored left to right");
+    for (int y = 0; y < 50; y++)
+        for (int x = 0; x < 50; x++)
+            *sample(&scene.actual, x, y, 0) = *sample(&scene.expected, x, 49 - y, 0);
+    look(&scene);
+    assert_says(&scene, "upside down");
+    close_scene(&scene);
+}
+
+static void test_values(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 60, 40, 1, PIXEL_U8);
+    for (int y = 0; y < 40; y++)
+        for (int x = 0; x < 60; x++)
+            *sample(&scene.actual, x, y, 0) -= (x * 7 + y * 5) % 3 == 0 && *sample(&scene.expected, x, y, 0) > 0;
+    look(&scene);
+    assert_says(&scene, "too small by 1: rounding (truncated");
+    assert_int_equal(scene.certainty, CERTAINTY_SURE);
+    close_scene(&scene);
+
+    open_scene(&scene, 60, 40, 1, PIXEL_U8);
+    for (int y = 0; y < 40; y++)
+        for (int x = 0; x < 60; x++)
+            *sample(&scene.expected, x, y, 0) = *sample(&scene.actual, x, y, 0) = (uint8_t)(100 + (x * y) % 50);
+    for (int y = 0; y < 40; y++)
+        for (int x = 0; x < 60; x++)
+            *sample(&scene.actual, x, y, 0) += (uint8_t)((x * 5 + y * 3) % 3 - 1);
+    look(&scene);
+    assert_says(&scene, "off by 1: rounding");
+    for (int y = 0; y < 40; y++)
+        for (int x = 0; x < 60; x++)
+            *sample(&scene.actual, x, y, 0) = (uint8_t)(*sample(&scene.expected, x, y, 0) + 5);
+    look(&scene);
+    assert_says(&scene, "every sample is off by +5");
+    image_fill(&scene.actual, 17);
+    look(&scene);
+    assert_says(&scene, "the output is constant: every sample is 17");
+    close_scene(&scene);
+
+    open_scene(&scene, 60, 40, 3, PIXEL_U8);
+    for (int y = 0; y < 40; y++)
+        for (int x = 0; x < 60; x++)
+            *sample(&scene.actual, x, y, 2) ^= 0x55;
+    look(&scene);
+    assert_says(&scene, "only channel 2 (of 3) is wrong");
+    close_scene(&scene);
+}
+
+static void test_floats(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 60, 40, 1, PIXEL_F32);
+    ((float *)image_row(&scene.actual, 3))[5] = NAN;
+    look(&scene);
+    assert_says(&scene, "NaN in 1 of 2400 samples");
+    assert_int_equal(scene.certainty, CERTAINTY_SURE);
+    close_scene(&scene);
+
+    /* The sixth digit of each sample. */
+    open_scene(&scene, 60, 40, 1, PIXEL_F32);
+    for (int y = 0; y < 40; y++)
+        for (int x = 0; x < 60; x++)
+            ((float *)image_row(&scene.actual, y))[x] *= (x + y) % 2 ? 1.00001f : 0.99999f;
+    look(&scene);
+    assert_says(&scene, "off slightly: rounding");
+    /* Within the tolerance nothing of it is wrong. */
+    scene.evidence.tolerance = 1e-4;
+    look(&scene);
+    assert_says(&scene, "nothing is wrong");
+    close_scene(&scene);
+}
+
+static void test_wider_types(void **state)
+{
+    static const enum pixel_type types[] = {PIXEL_U16, PIXEL_I32};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        open_scene(&scene, 63, 40, 1, types[i]);
+        for (int y = 0; y < 40; y++)
+            memset((char *)image_row(&scene.actual, y) + 48 * pixel_size(types[i]), 0, 15 * pixel_size(types[i]));
+        look(&scene);
+        assert_says(&scene, "only the last 15 columns (x >= 48)");
+        close_scene(&scene);
+    }
+}
+
+static void test_picture(void **state)
+{
+    char folder[] = "/tmp/rungs-test-diagnose-XXXXXX", path[64];
+    struct image picture = {0};
+    struct scene scene;
+    const uint8_t *pixel;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/difference.png", folder);
+    open_scene(&scene, 60, 40, 1, PIXEL_U8);
+    *sample(&scene.expected, 10, 5, 0) = *sample(&scene.expected, 20, 5, 0) = 100;
+    *sample(&scene.expected, 30, 5, 0) = *sample(&scene.expected, 31, 5, 0) = 100;
+    *sample(&scene.actual, 10, 5, 0) = 200; /* too large: red */
+    *sample(&scene.actual, 20, 5, 0) = 0;   /* too small: blue */
+    *sample(&scene.actual, 30, 5, 0) = 100; /* right: gray */
+    *sample(&scene.actual, 31, 5, 0) = 101; /* a little too large: darker red */
+    scene.unwritten[5 * 60 + 40] = 1;       /* yellow */
+    assert_int_equal(diagnose_picture(&scene.evidence, path), STATUS_OK);
+    assert_int_equal(image_load(&picture, path, 3), STATUS_OK);
+    assert_int_equal(picture.width, 8 * 60);
+    assert_int_equal(picture.height, 8 * 40);
+
+    pixel = (const uint8_t *)image_row(&picture, 8 * 5 + 7) + 3 * (8 * 10 + 7);
+    assert_int_equal(pixel[0], 255);
+    assert_int_equal(pixel[2], 0);
+    pixel = (const uint8_t *)image_row(&picture, 8 * 5) + 3 * (8 * 20);
+    assert_int_equal(pixel[0], 0);
+    assert_int_equal(pixel[2], 255);
+    pixel = (const uint8_t *)image_row(&picture, 8 * 5) + 3 * (8 * 30);
+    assert_int_equal(pixel[0], pixel[1]);
+    assert_int_equal(pixel[1], pixel[2]);
+    assert_true(pixel[0] < 64);
+    pixel = (const uint8_t *)image_row(&picture, 8 * 5) + 3 * (8 * 31);
+    assert_true(pixel[0] >= 90 && pixel[0] < 255);
+    assert_int_equal(pixel[2], 0);
+    pixel = (const uint8_t *)image_row(&picture, 8 * 5) + 3 * (8 * 40);
+    assert_int_equal(pixel[0], 255);
+    assert_int_equal(pixel[1], 255);
+    assert_int_equal(pixel[2], 0);
+
+    image_free(&picture);
+    close_scene(&scene);
+    unlink(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_a_few_pixels_prove_little),
+        cmocka_unit_test(test_margin_does_not_count),
+        cmocka_unit_test(test_never_written),
+        cmocka_unit_test(test_displaced),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_wider_types),
+        cmocka_unit_test(test_picture),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
