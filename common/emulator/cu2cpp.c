@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum kind { BLANK, DIRECTIVE, WORD, LITERAL, MARK }; /* BLANK: white space and comments; MARK: one character */
 
@@ -275,42 +276,43 @@ static void write_tokens(FILE *out, int first, int end)
 
 /* ------------------------------------------------------------------------------------------------- launches */
 
-/* The first token of the expression that ends before the <<< at i: ns::kernel<T>, table[k], (pick ? a : b). */
-static int kernel_start(int i)
+static bool is_keyword(int i)
 {
-    int start = NONE;
+    static const char *const keywords[] = {"if", "else", "for", "while", "do", "switch", "return"};
 
-    for (i = before(i); i >= 0; i = before(i)) {
-        if (is_one_of(i, ")]")) {
-            start = i = matching(i, -1);
-            if (i == NONE || (is_mark(i, '(') && !is_any_word(before(i)) && !is_one_of(before(i), ")]")))
-                return i;
-            if (is_word(before(i), "return") || is_word(before(i), "else"))
-                return i;
-            continue;
-        }
-        if (is_mark(i, '>') && (i = before(matching_angle(i, -1))) < 0)
-            return NONE;
-        if (!is_any_word(i))
-            return start;
-        start = i;
-        while (is_mark(before(start), ':') && is_mark(before(start) - 1, ':')) { /* a qualified name */
-            start = before(start) - 1;
-            i = before(start);
-            if (is_mark(i, '>') && (i = before(matching_angle(i, -1))) < 0)
-                return NONE;
-            if (!is_any_word(i) || is_word(i, "return") || is_word(i, "else"))
-                return start;
+    for (size_t k = 0; k < sizeof(keywords) / sizeof(*keywords); k++)
+        if (is_word(i, keywords[k]))
+            return true;
+    return false;
+}
+
+/* The first token of the expression before the <<< at `angles`: ns::kernel<T>, table[k], its->kernel, (pick ? a : b). Goes
+ * back from link to link: a word may follow :: or . or ->, and these and each bracket want an operand before them. */
+static int kernel_start(int angles)
+{
+    int start = angles;
+
+    while (start != NONE) {
+        const int i = before(start);
+
+        if (!is_any_word(start)) {
+            if (is_any_word(i) && !is_keyword(i))
+                start = i;
+            else if (is_one_of(i, ")]") && (start == angles || !is_keyword(before(matching(i, -1)))))
+                start = matching(i, -1);
+            else if (is_mark(i, '>'))
+                start = matching_angle(i, -1);
+            else
+                return start == angles ? NONE : start;
+        } else if (is_mark(i, '.')) {
             start = i;
-        }
-        if (is_mark(before(start), '.'))
-            i = before(start);
-        else if (is_mark(before(start), '>') && is_mark(before(start) - 1, '-'))
-            i = before(start) - 1;
-        else
+        } else if ((is_mark(i, ':') && is_mark(i - 1, ':')) || (is_mark(i, '>') && is_mark(i - 1, '-'))) {
+            start = i - 1;
+        } else {
             return start;
+        }
     }
-    return start;
+    return NONE;
 }
 
 /* The >>> that closes the launch whose configuration starts at i. Each < may open a template's arguments, so that in
@@ -365,7 +367,7 @@ static bool write_shared(FILE *out, int first, int *next)
     int i, name;
 
     /* The type, up to the name: the word that [ , ; or = follows. */
-    for (i = first; !is_any_word(i) || !is_one_of(after(i), "[,;="); i++) {
+    for (i = first; !is_any_word(i) || is_word(i, "__shared__") || !is_one_of(after(i), "[,;="); i++) {
         const int start = i;
 
         if (is_alignment(i))
@@ -397,7 +399,8 @@ static bool write_shared(FILE *out, int first, int *next)
         if (is_mark(*next = i, ';'))
             return true;
         while (is_mark(i, ',') || is_mark(i, '*') || is_skipped(i))
-            write_tokens(out, i, i + 1), i++;
+            i++;
+        write_tokens(out, *next, i);
         if (!is_any_word(i))
             return fail(line, "%s", reason);
     }
@@ -496,6 +499,7 @@ int main(int argc, char **argv)
     char *text = NULL, *result = NULL;
     size_t result_size = 0;
     FILE *out = NULL, *file = NULL;
+    struct stat there;
     int status = 2;
 
     if (argc != 3) {
@@ -517,7 +521,7 @@ int main(int argc, char **argv)
 out:
     if (file != NULL)
         fclose(file);
-    if (status != 0 && file != NULL)
+    if (status != 0 && stat(argv[2], &there) == 0 && S_ISREG(there.st_mode)) /* not /dev/null */
         remove(argv[2]);
     if (out != NULL)
         fclose(out);
