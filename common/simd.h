@@ -1,0 +1,151 @@
+/*
+ * simd.h: one vector as wide as the machine that we compile for has, and the few operations on it that C cannot say.
+ *
+ * Vectors are GCC/clang vector extensions: + - * & | ^ << >> and [] work on them element by element, and a cast
+ * between two of the types below keeps the bits. So one source serves AVX-512, AVX2, SSSE3, NEON and plain C; the
+ * instruction sets differ only in this file.
+ */
+#ifndef RUNGS_SIMD_H
+#define RUNGS_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512BW__) && defined(__AVX512VNNI__)
+#define SIMD_NAME "AVX-512 VNNI"
+#elif defined(__AVX512BW__)
+#define SIMD_NAME "AVX-512"
+#elif defined(__AVX2__) && defined(__AVXVNNI__)
+#define SIMD_NAME "AVX2 VNNI"
+#elif defined(__AVX2__)
+#define SIMD_NAME "AVX2"
+#elif defined(__SSSE3__)
+#define SIMD_NAME "SSSE3"
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+#define SIMD_NAME "NEON i8mm"
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#define SIMD_NAME "NEON"
+#else
+#define SIMD_NAME "plain C vectors"
+#endif
+
+#if defined(__SSSE3__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#if defined(__AVX512BW__)
+#define SIMD_BYTES 64
+#elif defined(__AVX2__)
+#define SIMD_BYTES 32
+#else
+#define SIMD_BYTES 16
+#endif
+
+typedef uint8_t simd_u8 __attribute__((vector_size(SIMD_BYTES)));
+typedef int16_t simd_i16 __attribute__((vector_size(SIMD_BYTES)));
+typedef int32_t simd_i32 __attribute__((vector_size(SIMD_BYTES)));
+typedef uint32_t simd_u32 __attribute__((vector_size(SIMD_BYTES)));
+
+#define SIMD_INLINE static inline __attribute__((always_inline, unused))
+
+/* Any alignment. */
+SIMD_INLINE simd_u8 simd_load(const void *from)
+{
+    simd_u8 vector;
+    memcpy(&vector, from, sizeof vector);
+    return vector;
+}
+
+SIMD_INLINE void simd_store(void *to, simd_u8 vector)
+{
+    memcpy(to, &vector, sizeof vector);
+}
+
+/* The same 32 bits in every lane. */
+SIMD_INLINE simd_u32 simd_splat(uint32_t value)
+{
+    return (simd_u32){0} + value;
+}
+
+/* Lane by lane: sum + the four products of unsigned bytes a and signed bytes b. The sum of two neighbouring bytes of a
+ * must be at most 256: AVX2 adds pairs of products in 16 bits with saturation. */
+SIMD_INLINE simd_i32 simd_dot4(simd_i32 sum, simd_u8 a, simd_u8 b)
+{
+#if defined(__AVX512BW__) && defined(__AVX512VNNI__)
+    return (simd_i32)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+#elif defined(__AVX512BW__)
+    __m512i pairs = _mm512_maddubs_epi16((__m512i)a, (__m512i)b);
+    return sum + (simd_i32)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+#elif defined(__AVX2__) && defined(__AVXVNNI__)
+    return (simd_i32)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)a, (__m256i)b);
+#elif defined(__AVX2__)
+    __m256i pairs = _mm256_maddubs_epi16((__m256i)a, (__m256i)b);
+    return sum + (simd_i32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+#elif defined(__SSSE3__)
+    __m128i pairs = _mm_maddubs_epi16((__m128i)a, (__m128i)b);
+    return sum + (simd_i32)_mm_madd_epi16(pairs, _mm_set1_epi16(1));
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+    return (simd_i32)vusdotq_s32((int32x4_t)sum, (uint8x16_t)a, (int8x16_t)b);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    int16x8_t low = vmulq_s16((int16x8_t)vmovl_u8(vget_low_u8((uint8x16_t)a)), vmovl_s8(vget_low_s8((int8x16_t)b)));
+    int16x8_t high = vmulq_s16((int16x8_t)vmovl_high_u8((uint8x16_t)a), vmovl_high_s8((int8x16_t)b));
+    return (simd_i32)vpadalq_s16((int32x4_t)sum, vpaddq_s16(low, high));
+#else
+    for (int i = 0; i < SIMD_BYTES; i++)
+        sum[i / 4] += a[i] * (int8_t)b[i];
+    return sum;
+#endif
+}
+
+/* Lane by lane: sum + the two products of signed 16-bit halves. */
+SIMD_INLINE simd_i32 simd_dot2(simd_i32 sum, simd_i16 a, simd_i16 b)
+{
+#if defined(__AVX512BW__) && defined(__AVX512VNNI__)
+    return (simd_i32)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+#elif defined(__AVX512BW__)
+    return sum + (simd_i32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__) && defined(__AVXVNNI__)
+    return (simd_i32)_mm256_dpwssd_avx_epi32((__m256i)sum, (__m256i)a, (__m256i)b);
+#elif defined(__AVX2__)
+    return sum + (simd_i32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSSE3__)
+    return sum + (simd_i32)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    int32x4_t low = vmull_s16(vget_low_s16((int16x8_t)a), vget_low_s16((int16x8_t)b));
+    int32x4_t high = vmull_high_s16((int16x8_t)a, (int16x8_t)b);
+    return sum + (simd_i32)vpaddq_s32(low, high);
+#else
+    for (int i = 0; i < SIMD_BYTES / 2; i++)
+        sum[i / 2] += a[i] * b[i];
+    return sum;
+#endif
+}
+
+/* A vector whose bytes can be put in any order by one instruction: 64 bytes with AVX-512 VBMI, else 16.
+ * simd_permute(v, order)[i] = v[order[i]]. */
+#if defined(__AVX512VBMI__)
+#define SIMD_PERMUTE_BYTES 64
+#else
+#define SIMD_PERMUTE_BYTES 16
+#endif
+typedef uint8_t simd_bytes __attribute__((vector_size(SIMD_PERMUTE_BYTES)));
+
+SIMD_INLINE simd_bytes simd_permute(simd_bytes vector, simd_bytes order)
+{
+#if defined(__AVX512VBMI__)
+    return (simd_bytes)_mm512_permutexvar_epi8((__m512i)order, (__m512i)vector);
+#elif defined(__SSSE3__)
+    return (simd_bytes)_mm_shuffle_epi8((__m128i)vector, (__m128i)order);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_bytes)vqtbl1q_u8((uint8x16_t)vector, (uint8x16_t)order);
+#else
+    simd_bytes result = vector;
+    for (int i = 0; i < SIMD_PERMUTE_BYTES; i++)
+        result[i] = vector[order[i]];
+    return result;
+#endif
+}
+
+#endif
