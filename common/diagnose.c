@@ -305,6 +305,7 @@ struct period {
     int size;        /* 0: none */
     int first, last; /* the residues hit, first..last, cyclic */
     int lines;       /* columns hit */
+    bool sharp;      /* at most half of the residues are hit */
 };
 
 static struct period find_period(const int *hits, int count)
@@ -355,18 +356,29 @@ static struct period find_period(const int *hits, int count)
         period.last = (period.first + size - gap - 1) % size;
         period.size = size;
         period.lines = lines;
+        period.sharp = 2 * residues <= size;
         return period;
     }
     return period;
 }
 
+static void append_range(char *text, size_t size, int first, int last)
+{
+    append(text, size, "%d", first);
+    if (last > first)
+        append(text, size, "..%d", last);
+}
+
 static void append_residues(char *text, size_t size, char axis, const struct period *period)
 {
-    append(text, size, "%c mod %d = %d", axis, period->size, period->first);
-    if (period->last > period->first)
-        append(text, size, "..%d", period->last);
-    else if (period->last < period->first)
-        append(text, size, "..%d and 0..%d", period->size - 1, period->last);
+    append(text, size, "%c mod %d = ", axis, period->size);
+    if (period->last < period->first) { /* around 0: first..size-1, then 0..last */
+        append_range(text, size, period->first, period->size - 1);
+        append(text, size, " and ");
+        append_range(text, size, 0, period->last);
+    } else {
+        append_range(text, size, period->first, period->last);
+    }
 }
 
 /* Marks repeat every so many columns or rows: the edges of tiles, or the lanes of a vector. */
@@ -402,8 +414,10 @@ static int find_lattice(const struct marks *marks, char *text, size_t size)
 
     const int lines = x.lines + y.lines, tile = x.size > y.size ? x.size : y.size;
 
-    /* Three periods along both axes also tell a tile from a strip. */
-    if (lines >= 8 && marks->width >= 3 * tile && marks->height >= 3 * tile)
+    /* Three periods along both axes also tell a tile from a strip; where a halo covers most of the tile, one axis may go
+     * unnoticed. */
+    if (lines >= 8 && (x.sharp || !x.size) && (y.sharp || !y.size) && marks->width >= 3 * tile &&
+        marks->height >= 3 * tile)
         return CERTAINTY_SURE;
     return lines >= 4 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
 }
