@@ -13,7 +13,7 @@
 
 enum {
     MAX_SAMPLES = 1000, /* per version, round and kind of time */
-    MAX_SETS = 1024,
+    MAX_SETS = 256,
     MAX_SET_BYTES = 256 << 20
 };
 
@@ -401,10 +401,11 @@ out:
 static int ceilings_in_child(void *argument)
 {
     struct task *task = argument;
-    const int threads = task->request->threads;
+    const struct bench_request *request = task->request;
 
-    omp_set_num_threads(threads);
-    return keep(task, ceilings_measure(task->copy_from, task->copy_to, task->sets, threads, 0.6, &task->ceilings));
+    omp_set_num_threads(request->threads);
+    return keep(task, ceilings_measure(task->copy_from, task->copy_to, task->sets, request->threads,
+                                       fmin(request->seconds, 0.6), &task->ceilings));
 }
 
 static int device_ceilings_in_child(void *argument)

@@ -1,0 +1,337 @@
+/*
+ * readme_tables.c: rewrites the measured tables of a Markdown file from results files, so that no number in it was typed.
+ *
+ *     readme-tables README.md            between a line  <!-- results: results/h200/blur.json -->
+ *     readme-tables --check README.md    and the next    <!-- /results -->
+ *
+ * everything is replaced by the table of that file (written by rungs bench --json; its path is relative to the Markdown
+ * file's folder). --check changes nothing and fails when something would change.
+ *
+ * Exit status: 0 done, 1 --check found an outdated table, 2 bad use or bad input.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char begin_marker[] = "<!-- results: ", marker_end[] = " -->", end_marker[] = "<!-- /results -->";
+
+static bool fail(const char *path, const char *why)
+{
+    fprintf(stderr, "readme-tables: %s: %s\n", path, why);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------ one table */
+
+/* Three significant digits, no exponent. */
+static void print_number(FILE *out, double number)
+{
+    int decimals = 2;
+
+    for (double rest = number; rest >= 9.995 && decimals > 0; rest /= 10)
+        decimals--;
+    for (double rest = number; rest > 0 && rest < 0.9995 && decimals < 9; rest *= 10)
+        decimals++;
+    fprintf(out, "%.*f", decimals, number);
+}
+
+static void print_time(FILE *out, const json_t *statistics)
+{
+    const double median = json_real_value(json_object_get(statistics, "median"));
+    const double q1 = json_real_value(json_object_get(statistics, "q1")),
+                 q3 = json_real_value(json_object_get(statistics, "q3"));
+    const bool whole = median >= 0.9995, milli = median >= 0.9995e-3;
+
+    if (!json_is_object(statistics)) {
+        fputs(" – |", out);
+        return;
+    }
+    fputc(' ', out);
+    print_number(out, median * (whole ? 1 : milli ? 1e3 : 1e6));
+    fprintf(out, " %s ± %.1f %% |", whole ? "s" : milli ? "ms" : "µs", 50 * (q3 - q1) / median);
+}
+
+/* {"times": 4.1, "differs": true} */
+static void print_ratio(FILE *out, const json_t *ratio)
+{
+    if (!json_is_object(ratio)) {
+        fputs(" – |", out);
+    } else if (!json_is_true(json_object_get(ratio, "differs"))) {
+        fputs(" = |", out);
+    } else {
+        fputc(' ', out);
+        print_number(out, json_real_value(json_object_get(ratio, "times")));
+        fputs(" |", out);
+    }
+}
+
+static void print_verified(FILE *out, const json_t *version)
+{
+    const char *outcome = json_string_value(json_object_get(version, "outcome"));
+    const double worst = json_real_value(json_object_get(version, "worst_difference"));
+
+    if (json_is_true(json_object_get(version, "reference")))
+        fputs(" reference |", out);
+    else if (strcmp(outcome, "failed") == 0)
+        fputs(" **wrong** |", out);
+    else if (worst > 0)
+        fprintf(out, " within %.3g%s |", worst,
+                json_is_true(json_object_get(version, "interior_only")) ? ", interior" : "");
+    else
+        fprintf(out, " exact%s |", strcmp(outcome, "emulated") == 0 ? ", emulated" : "");
+}
+
+static void print_version(FILE *out, const json_t *version, bool device)
+{
+    const json_t *over_serial = json_object_get(version, "over_serial"),
+                 *over_below = json_object_get(version, "over_below");
+    const double fraction = json_real_value(json_object_get(version, "limit_fraction"));
+
+    fprintf(out, "| `%s` |", json_string_value(json_object_get(version, "id")));
+    print_verified(out, version);
+    print_time(out, json_object_get(version, "kernel"));
+    if (device)
+        print_time(out, json_object_get(version, "end_to_end"));
+    if (fraction > 0)
+        fprintf(out, " %.*f %% |", fraction < 0.001 ? 2 : fraction < 0.1 ? 1 : 0, 100 * fraction);
+    else
+        fputs(" – |", out);
+    print_ratio(out, json_object_get(over_serial, "kernel"));
+    if (device)
+        print_ratio(out, json_object_get(over_serial, "end_to_end"));
+    print_ratio(out, json_object_get(over_below, "kernel"));
+    if (device)
+        print_ratio(out, json_object_get(over_below, "end_to_end"));
+    fputc('\n', out);
+}
+
+/* Whether a document has what print_table() reads. */
+static bool is_results(const json_t *document)
+{
+    const char *schema = json_string_value(json_object_get(document, "schema"));
+    const json_t *machine = json_object_get(document, "machine"), *versions = json_object_get(document, "versions");
+    static const char *const texts[] = {"date", "commit", "command", "algorithm", "settings", "input"};
+    size_t index;
+    json_t *version;
+
+    if (!schema || strcmp(schema, "rungs-results") != 0 ||
+        json_integer_value(json_object_get(document, "version")) != 1)
+        return false;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (!json_is_string(json_object_get(document, texts[i])))
+            return false;
+    if (!json_is_string(json_object_get(machine, "cpu")) || !json_is_string(json_object_get(machine, "compiler")) ||
+        !json_is_array(versions))
+        return false;
+    json_array_foreach(versions, index, version) if (!json_is_string(json_object_get(version, "id")) ||
+                                                     !json_is_string(json_object_get(version, "outcome"))) return false;
+    return true;
+}
+
+static void print_caption(FILE *out, const json_t *document, const char *path)
+{
+    const json_t *machine = json_object_get(document, "machine"), *gpu = json_object_get(machine, "gpu");
+    const char *driver = json_string_value(json_object_get(gpu, "driver"));
+
+    fprintf(out, "%s, %s, %d×%d, %d channel%s, %d thread%s. Input: %s.\n",
+            json_string_value(json_object_get(document, "algorithm")),
+            json_string_value(json_object_get(document, "settings")),
+            (int)json_integer_value(json_object_get(document, "width")),
+            (int)json_integer_value(json_object_get(document, "height")),
+            (int)json_integer_value(json_object_get(document, "channels")),
+            json_integer_value(json_object_get(document, "channels")) == 1 ? "" : "s",
+            (int)json_integer_value(json_object_get(document, "threads")),
+            json_integer_value(json_object_get(document, "threads")) == 1 ? "" : "s",
+            json_string_value(json_object_get(document, "input")));
+    fprintf(out, "%s, %d cores, %s %s", json_string_value(json_object_get(machine, "cpu")),
+            (int)json_integer_value(json_object_get(machine, "cores")),
+            json_string_value(json_object_get(machine, "compiler")),
+            json_string_value(json_object_get(machine, "flags")));
+    if (json_is_object(gpu))
+        fprintf(out, "; %s, driver %s, CUDA %s", json_string_value(json_object_get(gpu, "name")),
+                driver ? driver : "unknown", json_string_value(json_object_get(gpu, "cuda")));
+    fprintf(out, ". %s, commit %s: `%s` ([all numbers](%s))\n\n", json_string_value(json_object_get(document, "date")),
+            json_string_value(json_object_get(document, "commit")),
+            json_string_value(json_object_get(document, "command")), path);
+}
+
+static void print_table(FILE *out, const json_t *document, const char *path)
+{
+    const json_t *versions = json_object_get(document, "versions");
+    bool device = false;
+    size_t index;
+    json_t *version;
+
+    json_array_foreach(versions, index, version)
+    {
+        const char *method = json_string_value(json_object_get(version, "kernel_method"));
+
+        device |= method && strcmp(method, "host clock") != 0;
+    }
+    print_caption(out, document, path);
+    if (device)
+        fputs("| version | verified | kernel | end to end | of limit | × serial, kernel | × serial, end to end | "
+              "× rung below, kernel | × rung below, end to end |\n"
+              "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+              out);
+    else
+        fputs("| version | verified | time | of limit | × serial | × rung below |\n"
+              "| --- | --- | ---: | ---: | ---: | ---: |\n",
+              out);
+    json_array_foreach(versions, index, version) if (strcmp(json_string_value(json_object_get(version, "outcome")),
+                                                            "skipped") != 0) print_version(out, version, device);
+    fputs("\nMedian ± half of the interquartile range; =: not different, the ranges overlap.\n", out);
+}
+
+/* ------------------------------------------------------------------------------------------------ the document */
+
+static char *read_all(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0, got;
+    char part[4096];
+
+    if (!file) {
+        fail(path, strerror(errno));
+        return NULL;
+    }
+    FILE *memory = open_memstream(&text, &size);
+    while (memory && (got = fread(part, 1, sizeof part, file)) > 0)
+        fwrite(part, 1, got, memory);
+    if (!memory || ferror(file) || fclose(memory) != 0) {
+        fail(path, "cannot be read");
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+/* Prints the table of the results file `name`, relative to the folder of `document`. */
+static bool print_results(FILE *out, const char *document, const char *name)
+{
+    const char *slash = strrchr(document, '/');
+    char path[4096], why[JSON_ERROR_TEXT_LENGTH + 32];
+    json_error_t error;
+    json_t *results;
+    bool ok;
+
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - document + 1) : 0, document, name);
+    results = json_load_file(path, 0, &error);
+    if (!results) {
+        if (error.line > 0)
+            snprintf(why, sizeof why, "line %d: %s", error.line, error.text);
+        else
+            snprintf(why, sizeof why, "%s", error.text);
+        return fail(path, why);
+    }
+    ok = is_results(results);
+    if (ok)
+        print_table(out, results, name);
+    else
+        fail(path, "is no results file of rungs bench (schema rungs-results, version 1)");
+    json_decref(results);
+    return ok;
+}
+
+/* Copies the document with every table between markers made anew. A marker counts at the start of a line only. */
+static bool rewrite(FILE *out, const char *path, const char *text)
+{
+    while (*text) {
+        const char *line_end = text + strcspn(text, "\n");
+        const size_t line = (size_t)(line_end - text) + (*line_end == '\n');
+        char name[1024];
+
+        fwrite(text, 1, line, out);
+        if (strncmp(text, begin_marker, strlen(begin_marker)) == 0) {
+            const char *name_begin = text + strlen(begin_marker), *name_end = strstr(name_begin, marker_end);
+            const char *end = text + line;
+
+            if (!name_end || name_end > line_end || (size_t)(name_end - name_begin) >= sizeof name)
+                return fail(path, "a results marker does not end in \" -->\" on its line");
+            snprintf(name, sizeof name, "%.*s", (int)(name_end - name_begin), name_begin);
+            while (*end && strncmp(end, end_marker, strlen(end_marker)) != 0) {
+                end += strcspn(end, "\n");
+                end += *end == '\n';
+                if (strncmp(end, begin_marker, strlen(begin_marker)) == 0)
+                    break;
+            }
+            if (strncmp(end, end_marker, strlen(end_marker)) != 0)
+                return fail(path, "a results marker has no <!-- /results --> line after it");
+            if (!print_results(out, path, name))
+                return false;
+            text = end;
+        } else {
+            text += line;
+        }
+    }
+    return true;
+}
+
+/* Under a temporary name first: a full disk must not cost the document. */
+static bool replace(const char *path, const char *text, size_t size)
+{
+    char temporary[4096];
+    struct stat old;
+    FILE *file;
+    bool ok;
+
+    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    file = fopen(temporary, "wbx");
+    if (!file)
+        return fail(temporary, strerror(errno));
+    ok = fwrite(text, 1, size, file) == size;
+    ok = fclose(file) == 0 && ok;
+    ok = ok && stat(path, &old) == 0 && chmod(temporary, old.st_mode & 07777) == 0 && rename(temporary, path) == 0;
+    if (!ok) {
+        fail(path, strerror(errno));
+        unlink(temporary);
+    }
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    const bool check = argc > 1 && strcmp(argv[1], "--check") == 0;
+    const char *path = argc == 2 + check ? argv[1 + check] : NULL;
+    char *text = NULL, *made = NULL;
+    size_t size = 0;
+    FILE *out = NULL;
+    int exit_status = 2;
+
+    if (!path || path[0] == '-') {
+        fputs("usage: readme-tables [--check] FILE.md\n", stderr);
+        return path && strcmp(path, "--help") == 0 ? 0 : 2;
+    }
+    text = read_all(path);
+    out = text ? open_memstream(&made, &size) : NULL;
+    if (!out)
+        goto out;
+    if (!rewrite(out, path, text)) {
+        fclose(out);
+        goto out;
+    }
+    if (fclose(out) != 0) {
+        fail(path, strerror(errno));
+        goto out;
+    }
+    exit_status = 0;
+    if (strcmp(text, made) != 0) {
+        if (check) {
+            fail(path, "a table does not match its results file; run `make readme`");
+            exit_status = 1;
+        } else if (!replace(path, made, size)) {
+            exit_status = 2;
+        }
+    }
+out:
+    free(text);
+    free(made);
+    return exit_status;
+}

@@ -1,0 +1,116 @@
+#!/bin/sh
+# rungs bench, rungs diff and the README's tables from the command line: what they print and write, and that bad use costs
+# one line and no work. usage: sh tests/test_bench.sh BUILD-FOLDER
+set -u
+build=$1
+rungs=$build/rungs
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+
+check() { # TITLE COMMAND...: the command must succeed
+    title=$1
+    shift
+    if "$@" >"$folder/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $title: $*"
+        sed 's/^/     /' "$folder/log"
+    fi
+}
+
+refuses() { # TITLE PATTERN ARGUMENTS...: exit 2 within a second or two, one line that matches, and no file
+    title=$1 pattern=$2
+    shift 2
+    timeout 20 "$rungs" "$@" >"$folder/stdout" 2>"$folder/stderr"
+    code=$?
+    if [ $code = 2 ] && [ "$(wc -l <"$folder/stderr")" = 1 ] && grep -q -- "$pattern" "$folder/stderr" &&
+        [ ! -s "$folder/stdout" ] && [ -z "$(ls "$folder/out")" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $title: exit $code"
+        sed 's/^/     /' "$folder/stdout" "$folder/stderr"
+        ls -l "$folder/out"
+    fi
+}
+
+mkdir "$folder/out"
+refuses "no algorithm" "needs an algorithm" bench
+refuses "two algorithms" "blur" bench blur blur
+refuses "unknown algorithm" "nonsense" bench nonsense
+refuses "unknown version" "magic" bench blur --versions serial,magic
+refuses "empty version list" "no version" bench blur --versions ""
+refuses "ambiguous version" "could be" bench blur --versions c
+refuses "unknown option" "--frobnicate" bench blur --frobnicate
+refuses "time 0" "--time" bench blur --time 0
+refuses "time nan" "--time" bench blur --time nan
+refuses "time with a unit" "--time" bench blur --time 1s
+refuses "threads 0" "threads" bench blur --threads 0
+refuses "threads, huge" "threads" bench blur --threads 99999999999999999999
+refuses "channels 2" "channels" bench blur --channels 2
+refuses "size 0x0" "size" bench blur --size 0x0
+refuses "size, huge" "size" bench blur --size 100000x100000
+refuses "even ksize" "ksize" bench blur -p ksize=4
+refuses "two inputs for one" "input" bench blur --input a.png --input b.png
+refuses "missing input" "missing.png" bench blur --input "$folder/missing.png"
+refuses "JSON into no folder, before any measuring" "nowhere" bench blur --json "$folder/nowhere/a.json"
+refuses "JSON that is a folder" "out" bench blur --json "$folder/out"
+refuses "CSV into no folder" "nowhere" bench blur --csv "$folder/nowhere/a.csv" --json "$folder/out/a.json"
+refuses "diff of one" "two versions" diff blur serial
+refuses "diff of a version with itself" "cpu/omp" diff blur omp cpu/omp
+refuses "diff, unknown version" "magic" diff blur serial magic
+
+small="--size 64x48 --time 0.05 --threads 2"
+check "bench runs" "$rungs" bench blur --versions serial,omp $small --json "$folder/out/a.json" --csv "$folder/out/a.csv"
+cp "$folder/log" "$folder/table"
+check "table names the reference" grep -q "cpu/serial *reference" "$folder/table"
+check "table says exact" grep -q "cpu/omp *exact" "$folder/table"
+check "table has the ceilings" grep -q "^ceilings *CPU, 2 threads: copy [0-9.]* GB/s" "$folder/table"
+check "JSON has the schema" grep -q '"schema": "rungs-results"' "$folder/out/a.json"
+check "JSON has the command" grep -q "rungs bench blur --versions serial,omp --size 64x48" "$folder/out/a.json"
+check "CSV has header and two rows" test "$(wc -l <"$folder/out/a.csv")" = 3
+check "nothing else was written" test "$(ls "$folder/out" | wc -l)" = 2
+check "ASCII where the locale is" sh -c "LC_ALL=C '$rungs' bench blur --versions serial $small | LC_ALL=C grep -qv '[^ -~]' &&
+    ! LC_ALL=C '$rungs' bench blur --versions serial $small | LC_ALL=C grep '[^ -~]'"
+check "no column beyond 100" sh -c "! LC_ALL=C '$rungs' bench blur $small | grep '.\{101\}'"
+check "a version behind a colon" "$rungs" bench blur:omp $small
+check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
+
+check "emulated versions have no times" sh -c "'$rungs' list blur | grep -q 'cuda/v1.0 .*\[emulated\]' || exit 0
+    '$rungs' bench blur --versions cuda/v1.0 $small >'$folder/emulated' &&
+    grep -q 'cuda/v1.0 *exact, emulated  *- *- *- *- *-\$' '$folder/emulated'"
+
+check "diff runs" "$rungs" diff blur serial omp --size 64x48 --threads 2
+cp "$folder/log" "$folder/diff"
+check "diff shows the pragma" grep -q "^+#pragma omp parallel for" "$folder/diff"
+check "diff counts lines" grep -q "cpu/blur/serial.c -> cpu/blur/omp.c: [0-9]* lines added, [0-9]* removed" "$folder/diff"
+check "diff shows prediction and measurement" sh -c "grep -q '^predicted' '$folder/diff' && grep -q '^measured' '$folder/diff'"
+check "diff without code" sh -c "'$rungs' diff blur serial omp --no-code --size 64x48 >'$folder/diff' && ! grep -q pragma '$folder/diff'"
+check "phases of a version that keeps its buffers" sh -c "'$rungs' diff blur cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
+    { '$rungs' list blur | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
+    test \$(grep -c '^  allocate' '$folder/diff') = 2 && grep -q '^  free  *-' '$folder/diff'"
+
+tables=$build/readme-tables
+if [ -x "$tables" ]; then
+    printf '# Title\n<!-- results: out/a.json -->\nold\n<!-- /results -->\nlast line' >"$folder/README.md"
+    check "an outdated table is found" sh -c "'$tables' --check '$folder/README.md'; test \$? = 1"
+    check "tables are made" "$tables" "$folder/README.md"
+    check "a made table is up to date" "$tables" --check "$folder/README.md"
+    check "table has both versions" sh -c "grep -q '^| .cpu/serial. | reference |' '$folder/README.md' &&
+        grep -q '^| .cpu/omp. | exact |' '$folder/README.md' && ! grep -q '^old' '$folder/README.md'"
+    check "the rest stays" sh -c "head -n 1 '$folder/README.md' | grep -q '^# Title' && tail -n 1 '$folder/README.md' | grep -q '^last line'"
+    cp "$folder/README.md" "$folder/whole.md"
+    printf '<!-- results: out/a.json -->\nno end\n' >"$folder/broken.md"
+    check "a missing end is refused" sh -c "'$tables' '$folder/broken.md'; test \$? = 2 && grep -q 'no end' '$folder/broken.md'"
+    printf '<!-- results: out/none.json -->\n<!-- /results -->\n' >"$folder/broken.md"
+    check "a missing file is refused" sh -c "'$tables' '$folder/broken.md'; test \$? = 2"
+    echo '{"schema": "something else"}' >"$folder/out/other.json"
+    printf '<!-- results: out/other.json -->\n<!-- /results -->\n' >"$folder/broken.md"
+    check "another schema is refused" sh -c "'$tables' '$folder/broken.md'; test \$? = 2"
+    check "nothing temporary stays" sh -c "! ls '$folder' | grep 'md\.'"
+fi
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]
