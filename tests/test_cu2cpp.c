@@ -132,7 +132,7 @@ static void test_lines_stay(void **state)
     expect("k<15,\n  T>\n<<<g, // grid\n  b /* > \n >>>( */ >>>\n(x,\n y);\nint z;",
            "EMULATED_KERNEL(k<15,\n  T>\n)(g, // grid\n  b /* > \n >>>( */ )\n(x,\n y);\nint z;");
     expect("{ __shared__\n int a[2]\n[3],\n b; }\nint z;",
-           "{ \n int (&a)[2]\n[3] = EMULATED_SHARED(a),\n (&b) = EMULATED_SHARED(b); }\nint z;");
+           "{ \n int (&a)[2]\n[3] = EMULATED_SHARED(a),\n &b = EMULATED_SHARED(b); }\nint z;");
 }
 
 static void test_closing_angles(void **state)
@@ -175,10 +175,10 @@ static void test_pragmas_and_attributes(void **state)
 static void test_shared(void **state)
 {
     (void)state;
-    expect("{ __shared__ int a; }", "{  int (&a) = EMULATED_SHARED(a); }");
+    expect("{ __shared__ int a; }", "{  int &a = EMULATED_SHARED(a); }");
     expect("{ __shared__ unsigned char a[N + 2 * R][W], b; }",
-           "{  unsigned char (&a)[N + 2 * R][W] = EMULATED_SHARED(a), (&b) = EMULATED_SHARED(b); }");
-    expect("{ __shared__ int *p, **q[3]; }", "{  int *(&p) = EMULATED_SHARED(p), **(&q)[3] = EMULATED_SHARED(q); }");
+           "{  unsigned char (&a)[N + 2 * R][W] = EMULATED_SHARED(a), &b = EMULATED_SHARED(b); }");
+    expect("{ __shared__ int *p, **q[3]; }", "{  int *&p = EMULATED_SHARED(p), **(&q)[3] = EMULATED_SHARED(q); }");
     expect("{ __shared__ pair<int, vec<2>> a[f(1, 2)]; }",
            "{  pair<int, vec<2>> (&a)[f(1, 2)] = EMULATED_SHARED(a); }");
     expect("{ static volatile __shared__ int a[2]; }", "{  volatile  int (&a)[2] = EMULATED_SHARED(a); }");

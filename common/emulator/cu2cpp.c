@@ -2,7 +2,7 @@
  * cu2cpp.c: turns a .cu file into C++ that runs in the emulator.        cu2cpp cuda/blur/v1.2_tiled.cu out.cpp
  *
  *     blur<15><<<grid, block>>>(in, out);    EMULATED_KERNEL(blur<15>)(grid, block)(in, out);
- *     __shared__ int tile[32][33], last;     int (&tile)[32][33] = EMULATED_SHARED(tile), (&last) = EMULATED_SHARED(last);
+ *     __shared__ int tile[32][33], last;     int (&tile)[32][33] = EMULATED_SHARED(tile), &last = EMULATED_SHARED(last);
  *     extern __shared__ int sums[];          int *const sums = EMULATED_DYNAMIC_SHARED;
  *     #pragma unroll, __noinline__           nothing, a GNU attribute (a macro of that name would break libstdc++)
  *
@@ -363,7 +363,7 @@ static bool write_shared(FILE *out, int first, int *next)
 {
     const char *const reason = "cannot read this __shared__ declaration (wanted: type name[size]..., no initial value)";
     const int line = tokens[first].line;
-    bool dynamic = false;
+    bool dynamic = false, array;
     int i, name;
 
     /* The type, up to the name: the word that [ , ; or = follows. */
@@ -381,9 +381,10 @@ static bool write_shared(FILE *out, int first, int *next)
             write_tokens(out, start, i + 1);
     }
     for (;;) { /* at the name of a declarator */
-        fputs(dynamic ? "*const " : "(&", out);
-        write_tokens(out, name = i, i + 1);
-        fputs(dynamic ? "" : ")", out);
+        array = is_mark(after(name = i), '[');
+        fputs(dynamic ? "*const " : array ? "(&" : "&", out);
+        write_tokens(out, name, name + 1);
+        fputs(array && !dynamic ? ")" : "", out);
         for (i = i + 1; !is_one_of(i, ",;"); i++) {
             const int start = i;
 
