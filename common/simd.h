@@ -12,11 +12,13 @@
 #include <string.h>
 
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
-#define SIMD_NAME "AVX-512 VNNI"
+#define SIMD_NAME            "AVX-512 VNNI"
+#define SIMD_DOT_INSTRUCTION 1
 #elif defined(__AVX512BW__)
 #define SIMD_NAME "AVX-512"
 #elif defined(__AVX2__) && defined(__AVXVNNI__)
-#define SIMD_NAME "AVX2 VNNI"
+#define SIMD_NAME            "AVX2 VNNI"
+#define SIMD_DOT_INSTRUCTION 1
 #elif defined(__AVX2__)
 #define SIMD_NAME "AVX2"
 #elif defined(__SSSE3__)
@@ -69,23 +71,21 @@ SIMD_INLINE simd_u32 simd_splat(uint32_t value)
     return (simd_u32){0} + value;
 }
 
-/* Lane by lane: sum + the four products of unsigned bytes a and signed bytes b. The sum of two neighbouring bytes of a
- * must be at most 256: AVX2 adds pairs of products in 16 bits with saturation. */
+/* Sums of products of unsigned bytes a and signed bytes b, four a lane: start with zeros, add with simd_dot4() and read
+ * with simd_dot4_total(). For weights that together are at most 256: without a dot instruction, AVX-512 and AVX2 keep two
+ * partial sums of 16 bits in a lane until the end, one instruction less a step, and they must fit. */
 SIMD_INLINE simd_i32 simd_dot4(simd_i32 sum, simd_u8 a, simd_u8 b)
 {
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
     return (simd_i32)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 #elif defined(__AVX512BW__)
-    __m512i pairs = _mm512_maddubs_epi16((__m512i)a, (__m512i)b);
-    return sum + (simd_i32)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+    return (simd_i32)_mm512_add_epi16((__m512i)sum, _mm512_maddubs_epi16((__m512i)a, (__m512i)b));
 #elif defined(__AVX2__) && defined(__AVXVNNI__)
     return (simd_i32)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)a, (__m256i)b);
 #elif defined(__AVX2__)
-    __m256i pairs = _mm256_maddubs_epi16((__m256i)a, (__m256i)b);
-    return sum + (simd_i32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    return (simd_i32)_mm256_add_epi16((__m256i)sum, _mm256_maddubs_epi16((__m256i)a, (__m256i)b));
 #elif defined(__SSSE3__)
-    __m128i pairs = _mm_maddubs_epi16((__m128i)a, (__m128i)b);
-    return sum + (simd_i32)_mm_madd_epi16(pairs, _mm_set1_epi16(1));
+    return (simd_i32)_mm_add_epi16((__m128i)sum, _mm_maddubs_epi16((__m128i)a, (__m128i)b));
 #elif defined(__ARM_FEATURE_MATMUL_INT8)
     return (simd_i32)vusdotq_s32((int32x4_t)sum, (uint8x16_t)a, (int8x16_t)b);
 #elif defined(__ARM_NEON) && defined(__aarch64__)
@@ -95,6 +95,21 @@ SIMD_INLINE simd_i32 simd_dot4(simd_i32 sum, simd_u8 a, simd_u8 b)
 #else
     for (int i = 0; i < SIMD_BYTES; i++)
         sum[i / 4] += a[i] * (int8_t)b[i];
+    return sum;
+#endif
+}
+
+SIMD_INLINE simd_i32 simd_dot4_total(simd_i32 sum)
+{
+#if defined(SIMD_DOT_INSTRUCTION)
+    return sum;
+#elif defined(__AVX512BW__)
+    return (simd_i32)_mm512_madd_epi16((__m512i)sum, _mm512_set1_epi16(1));
+#elif defined(__AVX2__)
+    return (simd_i32)_mm256_madd_epi16((__m256i)sum, _mm256_set1_epi16(1));
+#elif defined(__SSSE3__)
+    return (simd_i32)_mm_madd_epi16((__m128i)sum, _mm_set1_epi16(1));
+#else
     return sum;
 #endif
 }

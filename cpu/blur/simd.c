@@ -61,6 +61,14 @@ static void make_tables(const uint16_t *weights, int ksize, struct tables *table
     }
 }
 
+SIMD_INLINE simd_bytes permuted(const uint8_t *from, simd_bytes order)
+{
+    simd_bytes bytes;
+
+    memcpy(&bytes, from, sizeof bytes);
+    return simd_permute(bytes, order);
+}
+
 /* Brings the strip at byte `start` of row y, and what lies beside it, into a line as quads of sample - 128. */
 SIMD_INLINE void fetch(const struct image *in, const struct tables *tables, int y, int start, int halo, int channels,
                        struct scratch *scratch, uint8_t *line)
@@ -70,27 +78,22 @@ SIMD_INLINE void fetch(const struct image *in, const struct tables *tables, int 
     const uint8_t *ahead = image_row(in, minimum(y < 0 ? AHEAD : y + AHEAD, in->height - 1));
     const uint8_t flip = channels == 1 ? 0x80 : 0;
     uint8_t *copy = channels == 1 ? line : scratch->copy + MARGIN;
-    const uint8_t *from = copy;
 
-    if (channels == 3 && start > 0 && start + STRIP + MARGIN + SIMD_PERMUTE_BYTES <= row_bytes) {
-        from = row + start;
-    } else {
+    if (channels == 1 || start == 0 || start + STRIP + MARGIN + SIMD_PERMUTE_BYTES > row_bytes) {
         for (int i = start ? start - MARGIN : 0; i < end; i += SIMD_BYTES) {
             __builtin_prefetch(ahead + i);
             simd_store(copy + i - start, simd_load(row + i) ^ flip);
         }
-        if (start == 0)
-            for (int i = -1; i >= -halo; i--)
-                copy[i] = copy[i + channels];
-        if (end == row_bytes)
-            for (int i = end - start; i < end - start + halo; i++)
-                copy[i] = copy[i - channels];
+        for (int i = 0; start == 0 && i < halo; i++)
+            copy[i - halo] = row[i % channels] ^ flip;
+        for (int i = 0; end == row_bytes && i < halo; i++)
+            copy[end - start + i] = row[end - channels + i % channels] ^ flip;
     }
     for (int i = -halo; channels == 3 && i < STRIP + halo; i += GROUP) {
-        simd_bytes group;
+        /* Only groups that the border cuts come from the copy: what was just stored in parts is slow to load whole. */
+        const bool inside = start + i >= 0 && start + i + SIMD_PERMUTE_BYTES <= row_bytes;
+        const simd_bytes group = permuted(inside ? row + start + i : copy + i, tables->to_quads) ^ 0x80;
         __builtin_prefetch(ahead + start + i);
-        memcpy(&group, from + i, sizeof group);
-        group = simd_permute(group, tables->to_quads) ^ 0x80;
         memcpy(line + i, &group, sizeof group);
     }
 }
@@ -114,8 +117,10 @@ SIMD_INLINE void blur_across(const struct tables *tables, const uint8_t *upper, 
             }
         }
 #pragma GCC unroll 4
-        for (int phase = 0; phase < 4; phase++)
-            pair[block][phase] = (simd_i16)((sums[0][phase] & 0xffff) | sums[1][phase] << 16);
+        for (int phase = 0; phase < 4; phase++) {
+            simd_i32 low = simd_dot4_total(sums[0][phase]), high = simd_dot4_total(sums[1][phase]);
+            pair[block][phase] = (simd_i16)((low & 0xffff) | high << 16);
+        }
     }
 }
 
@@ -148,21 +153,20 @@ SIMD_INLINE void blur_down(const struct tables *tables, struct scratch *scratch,
     }
 }
 
-/* Writes exactly `bytes` bytes. A permuted vector's surplus is overwritten by the next one. */
+/* Writes exactly `bytes` bytes. What a permuted vector has beyond its group is overwritten by the next one. */
 SIMD_INLINE void put(const uint8_t *result, const struct tables *tables, int channels, uint8_t *to, int bytes)
 {
-    const int step = channels == 1 ? SIMD_BYTES : GROUP;
     int i = 0;
 
-    for (; channels == 1 && i + SIMD_BYTES <= bytes; i += step)
+    for (; channels == 1 && i + SIMD_BYTES <= bytes; i += SIMD_BYTES)
         simd_store(to + i, simd_load(result + i));
-    for (; channels == 3 && i < bytes; i += step) {
-        simd_bytes group;
-        memcpy(&group, result + i, sizeof group);
-        group = simd_permute(group, tables->from_quads);
-        if (i + SIMD_PERMUTE_BYTES <= bytes)
-            memcpy(to + i, &group, sizeof group);
-        else if (i + GROUP <= bytes)
+    for (; channels == 3 && i + SIMD_PERMUTE_BYTES <= bytes; i += GROUP) {
+        const simd_bytes group = permuted(result + i, tables->from_quads);
+        memcpy(to + i, &group, sizeof group);
+    }
+    for (; channels == 3 && i < bytes; i += GROUP) {
+        const simd_bytes group = permuted(result + i, tables->from_quads);
+        if (i + GROUP <= bytes) /* a constant size becomes two stores, any other a call */
             memcpy(to + i, &group, GROUP);
         else
             memcpy(to + i, &group, (size_t)(bytes - i));
@@ -214,6 +218,8 @@ static enum status run(const struct image *in, struct image *out, const struct b
             const int top = in->height * band / bands, bottom = in->height * (band + 1) / bands;
             if (ksize == 15 && in->channels == 1) /* constants, so that loops unroll and weights stay in registers */
                 blur_strip(in, out, &tables, 15, 1, strip * STRIP, top, bottom);
+            else if (ksize == 15)
+                blur_strip(in, out, &tables, 15, 3, strip * STRIP, top, bottom);
             else if (in->channels == 1)
                 blur_strip(in, out, &tables, ksize, 1, strip * STRIP, top, bottom);
             else
