@@ -85,10 +85,11 @@ static int next_jpeg_marker(const uint8_t *bytes, size_t size, size_t *at)
     return 0;
 }
 
-/* stb writes past the end of its table for a Huffman table of more than 256 codes. */
+/* stb writes past the end of its arrays for a Huffman table of more than 256 codes, and takes code 255 for "none". The
+ * tables of real files have at most 16 codes (DC) or 176 (AC, progressive). */
 static bool is_huffman_segment_sound(const uint8_t *segment, size_t size)
 {
-    enum { HEAD = 17, CODES_LIMIT = 256 }; /* class, and how many codes there are of 1 to 16 bits */
+    enum { HEAD = 17, CODES_LIMIT = 255 }; /* class, and how many codes there are of 1 to 16 bits */
 
     while (size >= HEAD) {
         size_t codes = 0;

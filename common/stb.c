@@ -11,6 +11,13 @@
 #pragma GCC optimize("wrapv")
 #endif
 
+/* A damaged JPEG may use tables that it never defines: all zero they decode to a flat picture, while what malloc() left
+ * in them leads stb's decoder out of its arrays. */
+#include <stdlib.h>
+#define STBI_MALLOC(size)           calloc(1, size)
+#define STBI_REALLOC(pointer, size) realloc(pointer, size)
+#define STBI_FREE(pointer)          free(pointer)
+
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_RESIZE_IMPLEMENTATION

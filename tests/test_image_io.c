@@ -801,6 +801,50 @@ static void damaged_png(void **state)
     assert_loads(at("a.png"), 0, 3, 1, 1, PIXEL_U8, row + 1);
 }
 
+/* stb trusts the tables of a JPEG to be there and to be sound. */
+static void jpeg_tables(void **state)
+{
+    enum { DHT = 0xc4, DQT = 0xdb, SOS = 0xda };
+    uint8_t *bytes, *copy, table[4 + 17 + 256] = {0xff, DHT, (2 + 17 + 256) >> 8, (2 + 17 + 256) & 255, 0x10};
+    struct image image, outer, window = window_of(&outer, 20, 12, 3, PIXEL_U8);
+    int removed = 0;
+    size_t size;
+
+    (void)state;
+    assert_int_equal(image_save(&window, at("a.jpg")), STATUS_OK);
+    image_free(&outer);
+    bytes = get(at("a.jpg"), &size);
+    copy = malloc(size + sizeof table);
+    assert_non_null(copy);
+    for (size_t segment = 2; bytes[segment + 1] != SOS;) {
+        const size_t length = 2 + ((size_t)bytes[segment + 2] << 8 | bytes[segment + 3]);
+
+        if (bytes[segment + 1] == DHT || bytes[segment + 1] == DQT) {
+            memcpy(copy, bytes, segment);
+            memcpy(copy + segment, bytes + segment + length, size - segment - length);
+            put(at("b.jpg"), copy, size - length);
+            if (image_load(&image, at("b.jpg"), 0) == STATUS_OK)
+                image_free(&image);
+            removed++;
+        }
+        segment += length;
+    }
+    assert_true(removed >= 2);
+
+    /* 256 codes, then 257. */
+    for (int more = 0; more < 2; more++) {
+        table[4 + 8] = 255;
+        table[4 + 9] = (uint8_t)(1 + more);
+        memcpy(copy, bytes, 2);
+        memcpy(copy + 2, table, sizeof table);
+        memcpy(copy + 2 + sizeof table, bytes + 2, size - 2);
+        put(at("b.jpg"), copy, size + sizeof table);
+        assert_refused(at("b.jpg"), "a Huffman table is wrong");
+    }
+    free(copy);
+    free(bytes);
+}
+
 static void bad_npy(void **state)
 {
 #define HEADER(dtype, order, shape) "{'descr': " dtype ", 'fortran_order': " order ", 'shape': " shape ", }\n"
@@ -1331,6 +1375,7 @@ int main(void)
         TEST(bad_pictures),
         TEST(lying_headers),
         TEST(damaged_png),
+        TEST(jpeg_tables),
         TEST(bad_npy),
         TEST(every_cut_shows),
         TEST(mutations_do_no_harm),
