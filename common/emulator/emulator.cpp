@@ -94,7 +94,7 @@ struct worker : block {
     fiber host, *current;
     std::vector<fiber *> fibers, idle;
     bool dropped; /* the block ended by a fault, its fibers hold the rest of it */
-    char signal_stack[32768];
+    alignas(16) char signal_stack[32768];
 };
 
 static __thread worker *active;

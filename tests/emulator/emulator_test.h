@@ -33,7 +33,8 @@ template <class T, size_t Count> struct mirrored {
     }
     ~mirrored()
     {
-        cudaFree(device);
+        if (cudaFree(device) != cudaSuccess)
+            cudaGetLastError(); /* a reset has freed it */
     }
     void upload()
     {

@@ -78,11 +78,11 @@ struct dynamic_shared_array {
 };
 /* ----------------------------------------------------------------------------------------------------- launches */
 
-/* The address of a kernel. Dependent on Tag, so that a template can ask whether its argument has one: an overloaded name
- * or a template with arguments to deduce has not. */
-template <class Tag, class Result, class... Parameters> const void *address(Result (*kernel)(Parameters...))
+/* A kernel as a pointer. Dependent on Tag, so that a template can ask whether its argument is one function: an overloaded
+ * name or a template with arguments to deduce is not. */
+template <class Tag, class... Parameters> auto pointer_to(void (*kernel)(Parameters...))
 {
-    return reinterpret_cast<const void *>(kernel);
+    return kernel;
 }
 
 struct launch_site {
@@ -110,40 +110,69 @@ template <class Argument> bool check_argument(const launch_site &site, int posit
         return true;
 }
 
-template <class Kernel> struct launcher {
+/* Arguments are copies made once, on the host, as in CUDA; kernel(arguments...) is one thread. */
+template <class Kernel, class... Arguments>
+void run_with(const launch_site &site, const Kernel &kernel, const Arguments &...arguments)
+{
+    const auto body = [&] { kernel(arguments...); };
+    [[maybe_unused]] int position = 0;
+
+    if ((check_argument(site, ++position, arguments) && ...))
+        run(
+            site, [](void *context) { (*static_cast<decltype(body) *>(context))(); },
+            const_cast<void *>(static_cast<const void *>(&body)));
+}
+
+/* What is left to call with the arguments. With the kernel's pointer known they become its parameters' types here, as
+ * NULL must; else the kernel's name is looked up with the types that they have. */
+template <class Kernel, class... Parameters> struct launcher {
     launch_site site;
     Kernel kernel;
 
-    /* Arguments are evaluated and copied once, on the host, as CUDA does. */
+    void operator()(Parameters... arguments) const
+    {
+        run_with(site, kernel, arguments...);
+    }
+};
+
+template <class Kernel> struct deducing_launcher {
+    launch_site site;
+    Kernel kernel;
+
     template <class... Arguments> void operator()(Arguments... arguments) const
     {
-        const auto body = [&] { kernel(arguments...); };
-        [[maybe_unused]] int position = 0;
-
-        if ((check_argument(site, ++position, arguments) && ...))
-            run(
-                site, [](void *context) { (*static_cast<decltype(body) *>(context))(); },
-                const_cast<void *>(static_cast<const void *>(&body)));
+        run_with(site, kernel, arguments...);
     }
 };
 
 /* What stands before <<<. */
-template <class Kernel> struct named_kernel {
-    const char *name, *file;
-    int line;
-    Kernel kernel;
-    const void *address;
+template <class Launcher> struct named_kernel {
+    Launcher launcher;
 
-    launcher<Kernel> operator()(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr) const
+    Launcher operator()(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr) const
     {
-        return {{name, file, line, address, grid, block, shared_bytes, stream}, kernel};
+        Launcher configured = launcher;
+
+        configured.site.grid = grid;
+        configured.site.block = block;
+        configured.site.shared_bytes = shared_bytes;
+        configured.site.stream = stream;
+        return configured;
     }
 };
 
-template <class Kernel>
-named_kernel<Kernel> name_kernel(const char *name, const char *file, int line, Kernel kernel, const void *address)
+template <class Kernel, class... Parameters>
+named_kernel<launcher<Kernel, Parameters...>> name_kernel(const char *name, const char *file, int line, Kernel kernel,
+                                                          void (*pointer)(Parameters...))
 {
-    return {name, file, line, kernel, address};
+    return {{{name, file, line, reinterpret_cast<const void *>(pointer), {}, {}, 0, nullptr}, kernel}};
+}
+
+template <class Kernel>
+named_kernel<deducing_launcher<Kernel>> name_kernel(const char *name, const char *file, int line, Kernel kernel,
+                                                    decltype(nullptr))
+{
+    return {{{name, file, line, nullptr, {}, {}, 0, nullptr}, kernel}};
 }
 
 } /* namespace emulated */
@@ -152,9 +181,9 @@ named_kernel<Kernel> name_kernel(const char *name, const char *file, int line, K
 #define EMULATED_KERNEL(...)                                                                                           \
     ::emulated::name_kernel(                                                                                           \
         #__VA_ARGS__, __FILE__, __LINE__, [&](auto... emulated_arguments) { __VA_ARGS__(emulated_arguments...); },     \
-        [&]<class Emulated>(Emulated) -> const void * {                                                                \
-            if constexpr (requires { ::emulated::address<Emulated>(__VA_ARGS__); })                                    \
-                return ::emulated::address<Emulated>(__VA_ARGS__);                                                     \
+        [&]<class Emulated>(Emulated) {                                                                                \
+            if constexpr (requires { ::emulated::pointer_to<Emulated>(__VA_ARGS__); })                                 \
+                return ::emulated::pointer_to<Emulated>(__VA_ARGS__);                                                  \
             else                                                                                                       \
                 return nullptr;                                                                                        \
         }(0))
