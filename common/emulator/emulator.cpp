@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "common/emulator/emulator_internal.h"
-#include "common/emulator/fiber.h"
 #ifdef EMULATED_ASAN
 #include <sanitizer/asan_interface.h>
 #endif

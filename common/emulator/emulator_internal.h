@@ -7,6 +7,8 @@
 #include <cuda_runtime.h>
 #include <string>
 
+#include "common/emulator/fiber.h"
+
 namespace emulated
 {
 
@@ -26,14 +28,8 @@ enum {
 };
 
 /* Bytes on both sides of an allocation that nobody may write. AddressSanitizer has its own. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef EMULATED_ASAN
 enum { GUARD_BYTES = 0 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-enum { GUARD_BYTES = 0 };
-#else
-enum { GUARD_BYTES = 256 };
-#endif
 #else
 enum { GUARD_BYTES = 256 };
 #endif

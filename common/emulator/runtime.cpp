@@ -186,6 +186,12 @@ static std::map<uintptr_t, allocation>::iterator find_allocation(memory_table &t
     return address - it->first <= it->second.bytes ? it : table.allocations.end();
 }
 
+/* The device's memory: the machine's. */
+static size_t device_bytes()
+{
+    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 cudaError_t allocate(void **pointer, size_t bytes, memory kind)
 {
     memory_table &table = the_table();
@@ -198,7 +204,8 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
     *pointer = nullptr;
     if (bytes == 0)
         return cudaSuccess;
-    *pointer = guarded_allocate(bytes);
+    if (bytes <= device_bytes())
+        *pointer = guarded_allocate(bytes);
     if (*pointer == nullptr)
         return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);
     fill_with_garbage(*pointer, bytes, &table.random);
@@ -659,10 +666,8 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
-    const long page = sysconf(_SC_PAGESIZE), available = sysconf(_SC_AVPHYS_PAGES), pages = sysconf(_SC_PHYS_PAGES);
-
-    *free_bytes = (size_t)available * (size_t)page;
-    *total_bytes = (size_t)pages * (size_t)page;
+    *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    *total_bytes = device_bytes();
     return lasting_error();
 }
 

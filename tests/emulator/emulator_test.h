@@ -19,6 +19,7 @@ extern "C" {
 }
 
 #include "common/emulator/emulator.h"
+#include "common/emulator/fiber.h" /* EMULATED_ASAN */
 
 /* A device array of Count elements and its copy on the host. */
 template <class T, size_t Count> struct mirrored {

@@ -186,8 +186,8 @@ static void test_simd_in_word(void **)
         assert_int_equal(__vsadu4(a, b), sums[0]);
         assert_int_equal(__vsads4(a, b), sums[1]);
         assert_int_equal(__vneg4(a), negated);
-        assert_int_equal(__vsadu2(a, b),
-                         abs(half_of(a, 0, false) - half_of(b, 0, false)) + abs(half_of(a, 1, false) - half_of(b, 1, false)));
+        assert_int_equal(__vsadu2(a, b), abs(half_of(a, 0, false) - half_of(b, 0, false)) +
+                                             abs(half_of(a, 1, false) - half_of(b, 1, false)));
     }
 }
 

@@ -222,8 +222,8 @@ static void test_divergence_is_explained(void **)
                    ":%d with mask 0x00000007",
                    __LINE__ - 5, DIFFERENT_MASKS_SYNC, DIFFERENT_MASKS_SYNC);
     traps<<<3, 256>>>(37);
-    expect_message(fault_message(),
-                   "kernel traps (" HERE ":%d), block (2,0,0), thread (37,0,0): __trap() was called", __LINE__ - 2);
+    expect_message(fault_message(), "kernel traps (" HERE ":%d), block (2,0,0), thread (37,0,0): __trap() was called",
+                   __LINE__ - 2);
     /* After a reset all is well again, on stacks that were dropped in the middle of things. */
     assert_int_equal(wrong_rotations(true), 0);
 }
@@ -236,7 +236,8 @@ static void test_faults_last(void **)
     traps<<<3, 256>>>(0);
     rotate<<<1, 1>>>(out.device, true);
     assert_int_equal(cudaPeekAtLastError(), cudaErrorLaunchFailure);
-    assert_int_equal(cudaMemcpy(out.host, out.device, sizeof(out.host), cudaMemcpyDeviceToHost), cudaErrorLaunchFailure);
+    assert_int_equal(cudaMemcpy(out.host, out.device, sizeof(out.host), cudaMemcpyDeviceToHost),
+                     cudaErrorLaunchFailure);
     assert_non_null(strstr(message_of(cudaErrorLaunchFailure), "kernel traps"));
 }
 
@@ -390,7 +391,7 @@ static char *stderr_of(void (*body)())
 static void expect_in_stderr(void (*body)(), const char *with_sanitizer, const char *without)
 {
     char *text = stderr_of(body);
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(EMULATED_ASAN)
     const char *const wanted = with_sanitizer;
 
     (void)without;
@@ -440,7 +441,7 @@ static void test_wild_writes_are_caught(void **)
                      "a thread wrote outside of the shared variable values (100 bytes) at byte 100");
 }
 
-#if !defined(__SANITIZE_ADDRESS__) /* it says so itself, but cmocka takes its handler of signals away */
+#if !defined(EMULATED_ASAN) /* it says so itself, but cmocka takes its handler of signals away */
 static __global__ void recurse(int *out, int depth)
 {
     volatile char local[1000];
@@ -529,13 +530,19 @@ static void test_arguments_are_evaluated_once(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders_follow_the_seed),   cmocka_unit_test(test_every_block_runs_once),
-        cmocka_unit_test(test_missing_barrier_shows),    cmocka_unit_test(test_divergence_is_explained),
-        cmocka_unit_test(test_faults_last),              cmocka_unit_test(test_illegal_shapes_are_refused),
-        cmocka_unit_test(test_dynamic_shared_memory_limit), cmocka_unit_test(test_kernel_names),
-        cmocka_unit_test(test_wild_writes_are_caught),         cmocka_unit_test(test_kernels_run_after_a_fork), cmocka_unit_test(test_host_pointers_are_refused),
+        cmocka_unit_test(test_orders_follow_the_seed),
+        cmocka_unit_test(test_every_block_runs_once),
+        cmocka_unit_test(test_missing_barrier_shows),
+        cmocka_unit_test(test_divergence_is_explained),
+        cmocka_unit_test(test_faults_last),
+        cmocka_unit_test(test_illegal_shapes_are_refused),
+        cmocka_unit_test(test_dynamic_shared_memory_limit),
+        cmocka_unit_test(test_kernel_names),
+        cmocka_unit_test(test_wild_writes_are_caught),
+        cmocka_unit_test(test_kernels_run_after_a_fork),
+        cmocka_unit_test(test_host_pointers_are_refused),
         cmocka_unit_test(test_arguments_are_evaluated_once),
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(EMULATED_ASAN)
         cmocka_unit_test(test_crashes_are_explained),
 #endif
     };
