@@ -14,7 +14,8 @@
 enum {
     MAX_SAMPLES = 1000, /* per version, round and kind of time */
     MAX_SETS = 256,
-    MAX_SET_BYTES = 256 << 20
+    MAX_SET_BYTES = 256 << 20,
+    POISON = 0xA5 /* what outputs hold before a call */
 };
 
 /* What a child gets and gives; lives in memory that it shares with the parent. */
@@ -49,15 +50,15 @@ static double now(void)
 
 /* ------------------------------------------------------------------------------------------------ input sets */
 
-/* The content of one set: the image shifted cyclically, by another amount for each set. Rows are copied by the threads
- * that the versions will use, so that each part of an image is first touched near the core that will read it. */
+/* The content of one set: the image shifted cyclically, by another amount for each set. Inside a parallel region the
+ * rows are shared out, so that each part of an image is first touched near the core that will read it. */
 static void derive(struct image *to, const struct image *from, int set, int sets)
 {
     const int down = (int)((long)set * (from->height / sets + 1) % from->height);
     const int right = (int)((long)set * (from->width / sets + 1) % from->width);
     const size_t pixel = (size_t)from->channels * pixel_size(from->type), cut = (size_t)right * pixel;
 
-#pragma omp parallel for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int y = 0; y < from->height; y++) {
         const char *source = image_row(from, (y + down) % from->height);
         char *target = image_row(to, y);
@@ -98,14 +99,17 @@ static enum status sets_create(struct image_sets *sets, const struct bench_reque
         return status_set(STATUS_NO_MEMORY, "no memory for %d sets of images", count);
     TRY(request->algorithm->shape(request->in, request->params, &shape));
     for (int set = 0; set < count; set++) {
-        for (int i = 0; i < request->algorithm->inputs; i++) {
+        for (int i = 0; i < request->algorithm->inputs; i++)
             TRY(image_create_like(&sets->in[set][i], &request->in[i]));
-            derive(&sets->in[set][i], &request->in[i], set, count);
-        }
         TRY(image_create_like(&sets->out[set], &shape));
-#pragma omp parallel for schedule(static)
+    }
+#pragma omp parallel
+    for (int set = 0; set < count; set++) {
+        for (int i = 0; i < request->algorithm->inputs; i++)
+            derive(&sets->in[set][i], &request->in[i], set, count);
+#pragma omp for schedule(static) nowait
         for (int y = 0; y < shape.height; y++)
-            memset(image_row(&sets->out[set], y), 0xA5, image_row_bytes(&shape));
+            memset(image_row(&sets->out[set], y), POISON, image_row_bytes(&shape));
     }
 out:
     return status;
@@ -318,7 +322,7 @@ static enum status time_end_to_end(struct task *task, struct image_sets *sets, d
         TRY(version->run(state, sets->in[set], &sets->out[set], request->params));
     }
     for (set = 0; set < 2; set++)
-        image_fill(&sets->out[set], 0xA5);
+        image_fill(&sets->out[set], POISON);
 
     start = now();
     for (set = 0; !enough(samples, count, now() - start, seconds, &next_look) || count == 0;

@@ -47,6 +47,8 @@ static int tear_down(void **unused)
 
 static int calls; /* of run() in this process */
 
+enum { VERIFYING_CALLS = 10 }; /* more than a verification makes; a timed round makes hundreds */
+
 static enum status right(void *state, const struct image in[], struct image *out, const void *params)
 {
     calls++;
@@ -72,12 +74,12 @@ static enum status wrong(void *state, const struct image in[], struct image *out
 /* Right until the verification is over, then it keeps what it has. */
 static enum status lazy(void *state, const struct image in[], struct image *out, const void *params)
 {
-    return calls < 20 ? right(state, in, out, params) : STATUS_OK;
+    return calls < VERIFYING_CALLS ? right(state, in, out, params) : STATUS_OK;
 }
 
 static enum status crashing(void *state, const struct image in[], struct image *out, const void *params)
 {
-    if (calls >= 20) {
+    if (calls >= VERIFYING_CALLS) {
         signal(SIGSEGV, SIG_DFL); /* cmocka's handler came along into the child */
         raise(SIGSEGV);
     }
@@ -153,7 +155,7 @@ static void expect_failure(enum status (*body)(void *, const struct image[], str
     const struct version version = made(&sources[0], body);
     struct run run;
 
-    bench(&run, &version, NULL, 0.05);
+    bench(&run, &version, NULL, 0.5);
     const struct bench_row *row = bench_find(&run.bench, &version);
     assert_int_equal(row->outcome, BENCH_FAILED);
     assert_int_equal(row->kernel.count, 0);
