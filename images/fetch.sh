@@ -102,7 +102,7 @@ complain() {
 }
 
 mkdir -p "$(dirname "$folder")" || exit 1
-work=$(mktemp -d "$folder.XXXXXX") || exit 1
+work=$(mktemp -d "$folder.XXXXXX") && work=$(cd "$work" && pwd) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
