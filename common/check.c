@@ -326,6 +326,9 @@ static void report_death(const struct job *job, const struct process_result *res
                  "time-out: an endless loop, a deadlock, or far too slow (--limit allows more)");
     else if (strstr(how, "Sanitizer"))
         snprintf(report->diagnosis, sizeof report->diagnosis, "memory error, found by a sanitizer: see the line above");
+    else if (!result->signal)
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "the version ended the process: a call of exit(), or a check of a library that failed");
     else
         snprintf(report->diagnosis, sizeof report->diagnosis,
                  "crash: probably a pointer or an index out of bounds (make check SANITIZE=1 names the line)");

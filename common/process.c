@@ -67,8 +67,8 @@ static void child(int (*body)(void *argument), void *argument, int pipe_end, pid
 static const char *find_report(const char *text)
 {
     static const char *const starts[] = {
-        "ERROR: AddressSanitizer: ", "ERROR: ThreadSanitizer: ", "ERROR: LeakSanitizer: ",
-        "ERROR: UndefinedBehaviorSanitizer: ", ": runtime error: "};
+        "ERROR: AddressSanitizer: ",           "ERROR: ThreadSanitizer: ",         "ERROR: LeakSanitizer: ",
+        "ERROR: UndefinedBehaviorSanitizer: ", "AddressSanitizer: CHECK failed: ", ": runtime error: "};
     const char *first = NULL;
 
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -300,6 +300,11 @@ static void describe_report(const char *output, const char *report, char *text, 
         while (begin > output && begin[-1] != '\n')
             begin--;
         snprintf(text, size, "UndefinedBehaviorSanitizer: %.*s", (int)strcspn(begin, "\n"), begin);
+        return;
+    }
+
+    if (report[0] == 'A') { /* the sanitizer itself gave up */
+        snprintf(text, size, "%.*s", (int)strcspn(report, "\n"), report);
         return;
     }
 

@@ -274,6 +274,9 @@ static void test_reports_of_other_kinds(void **state)
                                             "exponent 32 is too large");
     snprintf(result.output, sizeof result.output, "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x0\n");
     assert_string_equal(described(&result), "AddressSanitizer: SEGV");
+    snprintf(result.output, sizeof result.output,
+             "==1==AddressSanitizer: CHECK failed: x.cpp:1 \"((a)) == ((b))\"\n#0\n");
+    assert_string_equal(described(&result), "AddressSanitizer: CHECK failed: x.cpp:1 \"((a)) == ((b))\"");
     snprintf(result.output, sizeof result.output, "==1==ERROR: AddressSanitizer:");
     assert_non_null(described(&result));
     result.exit_code = 3;

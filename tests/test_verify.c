@@ -18,6 +18,14 @@
 #include "common/pattern.h"
 #include "common/verify.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ADDRESS_SANITIZER
+#endif
+#endif
+
 /* ------------------------------------------------------------------------------------------------- algorithms
  * average: f32, out = (a + b) / 2 of two inputs.   negate: i32, out = -in. Neither has parameters. */
 
@@ -363,7 +371,7 @@ static void test_second_input(void **state)
 }
 
 /* Under AddressSanitizer these three end the process; tests/mutants covers that. */
-#ifndef __SANITIZE_ADDRESS__
+#ifndef UNDER_ADDRESS_SANITIZER
 static enum status run_past_row(void *state, const struct image in[], struct image *out, const void *params)
 {
     run_negate(state, in, out, params);
@@ -496,7 +504,7 @@ int main(void)
         cmocka_unit_test(test_interior_only),
         cmocka_unit_test(test_skip_is_not_pass),
         cmocka_unit_test(test_second_input),
-#ifndef __SANITIZE_ADDRESS__
+#ifndef UNDER_ADDRESS_SANITIZER
         cmocka_unit_test(test_overruns),
 #endif
         cmocka_unit_test(test_state),

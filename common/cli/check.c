@@ -48,7 +48,7 @@ static void watch(const struct check_report *report)
 /* Prints "label text" below a version's line. A terminal gets lines of at most 100 columns, a file one long line. */
 static void print_detail(const char *label, const char *text)
 {
-    enum { INDENT = 13, COLUMNS = 100 };
+    enum { INDENT = 15, COLUMNS = 100 };
     const size_t room = isatty(STDOUT_FILENO) ? COLUMNS - INDENT : SIZE_MAX;
 
     printf("    %s ", label);
@@ -59,7 +59,7 @@ static void print_detail(const char *label, const char *text)
             cut--;
         if (cut == 0)
             break;
-        printf("%.*s\n%*s", (int)cut, text, INDENT + 3, "");
+        printf("%.*s\n%*s", (int)cut, text, INDENT, "");
         text += cut + 1;
     }
     printf("%s\n", text);
@@ -191,6 +191,7 @@ int cli_check(int argc, char **argv)
                                   .total_seconds = total_seconds};
     const struct algorithm *algorithm = NULL;
     const struct version *version = NULL;
+    struct stat folder;
     char pictures[1024];
     bool verbose = false, pictures_given = false;
     int option;
@@ -228,9 +229,10 @@ int cli_check(int argc, char **argv)
         return cli_fail("check takes one ALGO[:VERSION], not %d; `rungs check --help`", argc - optind);
     if (pictures_given && mkdir(check.pictures, 0777) != 0 && errno != EEXIST)
         return cli_fail("%s: cannot make this folder: %s", check.pictures, strerror(errno));
-    if (access(check.pictures, F_OK) == 0 && access(check.pictures, W_OK | X_OK) != 0) {
+    if (stat(check.pictures, &folder) == 0 && (!S_ISDIR(folder.st_mode) || access(check.pictures, W_OK | X_OK) != 0)) {
         if (pictures_given)
-            return cli_fail("%s: cannot write pictures there: %s", check.pictures, strerror(errno));
+            return cli_fail("%s: %s", check.pictures,
+                            S_ISDIR(folder.st_mode) ? "no permission to write pictures there" : "not a folder");
         check.pictures = NULL;
     }
     if (optind < argc && cli_find(argv[optind], &algorithm, &version) != STATUS_OK)
