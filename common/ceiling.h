@@ -18,8 +18,9 @@ struct ceilings {
 /* Measures both, in the calling process (from a child: it starts an OpenMP team). `from` and `to` are the bytes that
  * one call of the algorithm reads and writes, `sets` how many such pairs the bench rotates through: the copies go
  * through as many pairs of buffers of (from + to) / 2 bytes, so they meet the same caches as the versions do. Copies
- * with memcpy and, on x86, with streaming stores, by all threads and by one, and keeps the best median: a ceiling, not
- * a habit. Takes about `seconds`, and more where buffers are large. */
+ * with memcpy and, on x86, with streaming stores, by all threads and by one, and keeps the best; of repeated
+ * samples the fastest tenth counts, for a ceiling must hold when no neighbour takes the cores. Takes about `seconds`,
+ * and more where buffers are large. */
 enum status ceilings_measure(size_t from, size_t to, int sets, int threads, double seconds, struct ceilings *ceilings);
 
 #endif

@@ -43,6 +43,7 @@ refuses "unknown algorithm" "nonsense" bench nonsense
 refuses "unknown version" "magic" bench blur --versions serial,magic
 refuses "empty version list" "no version" bench blur --versions ""
 refuses "ambiguous version" "could be" bench blur --versions c
+refuses "half a side" "could be" bench blur --versions cp
 refuses "unknown option" "--frobnicate" bench blur --frobnicate
 refuses "time 0" "--time" bench blur --time 0
 refuses "time nan" "--time" bench blur --time nan
@@ -76,6 +77,8 @@ check "ASCII where the locale is" sh -c "LC_ALL=C '$rungs' bench blur --versions
     ! LC_ALL=C '$rungs' bench blur --versions serial $small | LC_ALL=C grep '[^ -~]'"
 check "no column beyond 100" sh -c "! LC_ALL=C '$rungs' bench blur $small | grep '.\{101\}'"
 check "a version behind a colon" "$rungs" bench blur:omp $small
+check "a whole side" sh -c "'$rungs' bench blur --versions cpu $small >'$folder/side' && grep -q '^cpu/simd' '$folder/side' &&
+    ! grep -q '^cuda\|^peer' '$folder/side'"
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
 
 check "emulated versions have no times" sh -c "'$rungs' list blur | grep -q 'cuda/v1.0 .*\[emulated\]' || exit 0

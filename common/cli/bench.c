@@ -98,9 +98,15 @@ static enum status select_versions(const struct algorithm *algorithm, const char
         return status_set(STATUS_NO_MEMORY, "no memory for the list of versions");
     registry_versions(algorithm, &all, &count);
     for (char *name; (name = strsep(&rest, ","));) {
-        const struct version *found;
+        const struct version *found = NULL;
+        const size_t length = strlen(name);
+        bool side = false; /* "cuda": all of that side */
 
-        TRY(registry_find_version(algorithm, name, &found));
+        for (size_t i = 0; i < count; i++)
+            if (length > 0 && strncmp(all[i]->source->id, name, length) == 0 && all[i]->source->id[length] == '/')
+                selected[i] = side = true;
+        if (!side)
+            TRY(registry_find_version(algorithm, name, &found));
         for (size_t i = 0; i < count; i++)
             selected[i] |= all[i] == found;
     }
