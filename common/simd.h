@@ -71,9 +71,9 @@ SIMD_INLINE simd_u32 simd_splat(uint32_t value)
     return (simd_u32){0} + value;
 }
 
-/* Sums of products of unsigned bytes a and signed bytes b, four a lane: start with zeros, add with simd_dot4() and read
- * with simd_dot4_total(). For weights that together are at most 256: without a dot instruction, AVX-512 and AVX2 keep two
- * partial sums of 16 bits in a lane until the end, one instruction less a step, and they must fit. */
+/* Sums of products of unsigned bytes a and signed bytes b, four a lane: start with zeros, add with simd_dot4(), read
+ * with simd_dot4_total(). The bytes of a, over all steps of one sum, must together be at most 256: without a dot
+ * instruction, x86 keeps two partial sums of 16 bits in a lane until the end, one instruction less a step. */
 SIMD_INLINE simd_i32 simd_dot4(simd_i32 sum, simd_u8 a, simd_u8 b)
 {
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
