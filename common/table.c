@@ -34,6 +34,18 @@ void table_number(double number, char text[TABLE_CELL])
     snprintf(text, TABLE_CELL, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, number);
 }
 
+void table_bytes(double bytes, char text[TABLE_CELL])
+{
+    const bool mega = bytes >= 0.9995e5, kilo = bytes >= 999.5;
+    char digits[TABLE_CELL];
+
+    table_number(bytes / (mega ? 1e6 : kilo ? 1e3 : 1), digits);
+    if (mega || kilo)
+        snprintf(text, TABLE_CELL, "%.*s %s", TABLE_CELL - 4, digits, mega ? "MB" : "kB");
+    else
+        snprintf(text, TABLE_CELL, "%.0f B", bytes);
+}
+
 void table_time(double seconds, char text[TABLE_CELL])
 {
     /* 999.6 microseconds round to 1.00 ms, not to 1000 µs. */
@@ -366,14 +378,14 @@ static void print_limit(const struct bench *bench, const struct bench_row *row, 
     char bytes[TABLE_CELL], copied[TABLE_CELL], operations[TABLE_CELL], computed[TABLE_CELL], limit[TABLE_CELL];
     char text[1024];
 
-    table_number(bench->cost.bytes / 1e6, bytes);
+    table_bytes(bench->cost.bytes, bytes);
     table_number(copy / 1e9, copied);
     table_number(bench->cost.operations / 1e6, operations);
     table_number(rate / 1e9, computed);
     if (row && row->limit > 0) {
         table_time(row->limit, limit);
         if (row->bound == BENCH_BOUND_BYTES)
-            snprintf(text, sizeof text, "%s: %s, to move %s MB at the copy rate", where, limit, bytes);
+            snprintf(text, sizeof text, "%s: %s, to move %s at the copy rate", where, limit, bytes);
         else
             snprintf(text, sizeof text, "%s: %s, for %s M %ss at their rate", where, limit, operations,
                      bench->cost.operation);

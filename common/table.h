@@ -16,6 +16,8 @@ enum { TABLE_CELL = 32 };
 
 /* "1.23 s", "45.6 ms", "789 µs": three significant digits. */
 void table_time(double seconds, char text[TABLE_CELL]);
+/* "12.4 MB", "12.4 kB", "12 B". */
+void table_bytes(double bytes, char text[TABLE_CELL]);
 /* Three significant digits without an exponent: "0.0123", "1.23", "12.3", "1234". */
 void table_number(double number, char text[TABLE_CELL]);
 /* "exact", "within 1", "reference", "exact, emulated", "FAIL", "skipped". */

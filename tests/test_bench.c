@@ -390,6 +390,22 @@ static void times_have_three_digits(void **unused)
     }
 }
 
+static void bytes_have_a_fitting_unit(void **unused)
+{
+    static const struct {
+        double bytes;
+        const char *text;
+    } cases[] = {{6, "6 B"},         {999, "999 B"},       {2048, "2.05 kB"},
+                 {65536, "65.5 kB"}, {307200, "0.307 MB"}, {4147200, "4.15 MB"}};
+    char text[TABLE_CELL];
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        table_bytes(cases[i].bytes, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 static char *print(const struct bench *bench)
 {
     char *text = NULL;
@@ -517,6 +533,7 @@ int main(void)
         cmocka_unit_test(csv_has_a_field_for_each_column),
         cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),
         cmocka_unit_test(times_have_three_digits),
+        cmocka_unit_test(bytes_have_a_fitting_unit),
         cmocka_unit_test(tables_fit_and_say_what_was_measured),
         cmocka_unit_test(overlapping_spreads_are_not_different),
     };

@@ -20,8 +20,9 @@ static const char help[] =
     "                        [--json FILE] [--csv FILE]\n\n"
     "Verifies the versions of an algorithm on one input against cpu/serial, times those that are right, side by side,\n"
     "and prints a table. A version that is wrong gets no times.\n\n"
-    "      --versions a,b       only these, and cpu/serial (default: all; a unique prefix of a name is "
-    "enough)\n" WORKLOAD_HELP "      --time SECONDS       time budget per version (default 1)\n"
+    "      --versions a,b       only these, and cpu/serial (default: all); a unique prefix of a name is\n"
+    "                           enough, and cpu, cuda or peer stands for all of that side\n" WORKLOAD_HELP
+    "      --time SECONDS       time budget per version (default 1)\n"
     "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
     "      --csv FILE           the results as CSV too\n"
     "      --help               this text\n\n"

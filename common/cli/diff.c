@@ -128,9 +128,10 @@ enum { LATER_CALLS = 9, FIRST = 0, LATER = 1 };
 struct phase_task {
     const struct version *version;
     const struct bench_request *request;
+    int later_calls; /* 1 when emulated, for there are no times to take medians of */
     enum status status;
     char message[512];
-    struct phase_record records[2]; /* of the first call, and of a later one with the medians of LATER_CALLS */
+    struct phase_record records[2]; /* of the first call, and of a later one with the medians of later_calls */
 };
 
 static enum status record_call(struct phase_task *task, void *state, struct image *out, struct phase_record *record)
@@ -160,15 +161,15 @@ static int phases_in_child(void *argument)
     TRY(request->algorithm->shape(request->in, request->params, &out));
     TRY(image_create(&out, out.width, out.height, out.channels, out.type));
     TRY(record_call(task, state, &out, &task->records[FIRST]));
-    for (int call = 0; call < LATER_CALLS; call++)
+    for (int call = 0; call < task->later_calls; call++)
         TRY(record_call(task, state, &out, &later[call]));
-    task->records[LATER] = later[LATER_CALLS - 1];
+    task->records[LATER] = later[task->later_calls - 1];
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         double seconds[LATER_CALLS];
 
-        for (int call = 0; call < LATER_CALLS; call++)
+        for (int call = 0; call < task->later_calls; call++)
             seconds[call] = later[call].seconds[phase];
-        task->records[LATER].seconds[phase] = statistics_of(seconds, LATER_CALLS).median;
+        task->records[LATER].seconds[phase] = statistics_of(seconds, (size_t)task->later_calls).median;
     }
 out:
     if (state && task->version->teardown)
@@ -189,12 +190,11 @@ static void print_cell(const char *text, int width)
 
 static void print_phase(const struct phase_record *record, int phase, bool timed)
 {
-    char text[TABLE_CELL], number[TABLE_CELL];
+    char text[TABLE_CELL];
 
     snprintf(text, sizeof text, "%d", record->calls[phase]);
     print_cell(phase == PHASE_OTHER ? "" : record->calls[phase] ? text : "-", 9);
-    table_number((double)record->bytes[phase] / 1e6, number);
-    snprintf(text, sizeof text, "%.20s MB", number);
+    table_bytes((double)record->bytes[phase], text);
     print_cell(record->bytes[phase] ? text : "", 12);
     table_time(record->seconds[phase], text);
     if (timed)
@@ -258,6 +258,7 @@ static enum status show_phases(const struct bench *bench, const struct version *
         return status_set(STATUS_NO_MEMORY, "no memory to record phases");
     task->version = version;
     task->request = bench->request;
+    task->later_calls = row->outcome == BENCH_TIMED ? LATER_CALLS : 1;
     progress("%s: recording the phases of %s", bench->request->algorithm->name, version->source->id);
     TRY(process_run(phases_in_child, task, 3600, &result));
     progress_clear();
