@@ -52,7 +52,7 @@ static bool is_picture_name(const char *name)
 /* A photograph with detail everywhere if there is one of that name, else the first by name; "" when there is none. */
 static void find_photograph(char *path, size_t size)
 {
-    static const char *const preferred[] = {"aloeL.jpg", "building.jpg", "baboon.jpg", "fruits.jpg"};
+    static const char *const preferred[] = {"aloeL.jpg", "building.jpg", "astronaut.png"};
     const char *root = paths_root();
     char folder[2048];
     struct dirent **entries = NULL;
