@@ -14,7 +14,9 @@
 /* emulated_switch(void **save, void *load): pushes the registers that a callee must keep, stores the stack pointer in
  * *save, takes `load` for it and pops. EMULATED_FRAME words are what it pushes; START is the word popped last, where a
  * fresh stack holds the address to start at. */
-#if defined(__x86_64__)
+#if defined(EMULATED_UCONTEXT)
+/* The C library's swapcontext() instead: portable, but a system call each time. */
+#elif defined(__x86_64__)
 enum { EMULATED_FRAME = 7, EMULATED_START = 6 };
 asm(R"(
     .text

@@ -18,7 +18,9 @@
 #endif
 #endif
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
+/* Other machines; -DEMULATED_UCONTEXT=1 to try it on these. */
+#if (!defined(__x86_64__) && !defined(__aarch64__)) || defined(EMULATED_UCONTEXT)
+#undef EMULATED_UCONTEXT
 #define EMULATED_UCONTEXT 1
 #include <ucontext.h>
 #endif

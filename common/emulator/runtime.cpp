@@ -583,7 +583,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
-    cudaDeviceProp p;
+    cudaDeviceProp p = {};
     const cudaError_t error = cudaGetDeviceProperties(&p, device);
 
     if (error != cudaSuccess)
