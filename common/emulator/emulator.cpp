@@ -75,7 +75,8 @@ struct running_launch {
 /* What one host thread needs to run blocks; kept from launch to launch for its stacks. */
 struct worker : block {
     running_launch *launch;
-    uint64_t number; /* of the block */
+    uint64_t launches; /* so far */
+    uint64_t number;   /* of the block */
     uint64_t random;
     std::vector<task> tasks;
     std::vector<task *> ready; /* in no order; the first ready_count */
@@ -377,11 +378,16 @@ static fiber *take_idle_fiber(worker &w)
         if (f == nullptr)
             fault("no memory for the stack of another thread");
         fiber_start_at(f, fiber_entry, false);
+        f->launch = w.launches;
         w.fibers.push_back(f);
         return f;
     }
     f = w.idle.back();
     w.idle.pop_back();
+    if (f->launch != w.launches) {
+        fiber_start_at(f, fiber_entry, false);
+        f->launch = w.launches;
+    }
     return f;
 }
 
@@ -648,8 +654,10 @@ static bool begin_launch(worker &w, running_launch *launch)
     w.host = {};
     w.current = &w.host;
     w.idle = w.fibers;
-    for (fiber *f : w.fibers)
-        fiber_start_at(f, fiber_entry, w.dropped);
+    w.launches++;
+    if (w.dropped)
+        for (fiber *f : w.fibers)
+            fiber_start_at(f, fiber_entry, true);
     w.dropped = false;
     w.dynamic_memory = site.shared_bytes > 0 ? guarded_allocate(site.shared_bytes) : nullptr;
     return site.shared_bytes == 0 || w.dynamic_memory != nullptr;

@@ -9,6 +9,7 @@
 #define RUNGS_FIBER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EMULATED_ASAN 1
@@ -34,6 +35,7 @@ struct fiber {
     size_t stack_size;
     void *fake_stack;       /* AddressSanitizer's */
     struct task *next_task; /* what the scheduler wants it to run */
+    uint64_t launch;        /* the scheduler's: for which launch it was started */
 #ifdef EMULATED_UCONTEXT
     ucontext_t context;
 #endif

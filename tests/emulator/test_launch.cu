@@ -509,6 +509,32 @@ static void test_host_pointers_are_refused(void **)
     assert_int_equal(on_host, 0);
 }
 
+struct view {
+    int *data;
+};
+
+struct numbers {
+    int data[3];
+};
+
+static __global__ void copy_third(struct view to, struct numbers from)
+{
+    to.data[threadIdx.x] = from.data[2];
+}
+
+static void test_structs_as_arguments(void **)
+{
+    mirrored<int, 4> out;
+    struct view on_device = {out.device}, on_host = {out.host};
+    const struct numbers numbers = {{5, 6, 7}};
+
+    copy_third<<<1, 4>>>(on_device, numbers);
+    out.download();
+    assert_int_equal(out.host[3], 7);
+    copy_third<<<1, 4>>>(on_host, numbers);
+    assert_non_null(strstr(message_of(cudaErrorInvalidValue), "argument 1 points to host memory"));
+}
+
 static int evaluations;
 
 static int evaluate(int value)
@@ -542,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_kernels_run_after_a_fork),
         cmocka_unit_test(test_host_pointers_are_refused),
         cmocka_unit_test(test_arguments_are_evaluated_once),
+        cmocka_unit_test(test_structs_as_arguments),
 #if !defined(EMULATED_ASAN)
         cmocka_unit_test(test_crashes_are_explained),
 #endif

@@ -104,8 +104,8 @@ template <class Argument> bool check_argument(const launch_site &site, int posit
 {
     if constexpr (std::is_pointer_v<Argument> && !std::is_function_v<std::remove_pointer_t<Argument>>)
         return check_pointer(site, position, argument);
-    else if constexpr (requires { static_cast<const void *>(argument.data); }) /* struct image by value */
-        return check_pointer(site, position, argument.data);
+    else if constexpr (requires { *argument.data; }) /* struct image by value */
+        return !std::is_pointer_v<decltype(argument.data)> || check_pointer(site, position, argument.data);
     else
         return true;
 }
