@@ -25,6 +25,8 @@
 #define SIMD_NAME "SSSE3"
 #elif defined(__ARM_FEATURE_MATMUL_INT8)
 #define SIMD_NAME "NEON i8mm"
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define SIMD_NAME "NEON dotprod"
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 #define SIMD_NAME "NEON"
 #else
@@ -88,6 +90,11 @@ SIMD_INLINE simd_i32 simd_dot4(simd_i32 sum, simd_u8 a, simd_u8 b)
     return (simd_i32)_mm_add_epi16((__m128i)sum, _mm_maddubs_epi16((__m128i)a, (__m128i)b));
 #elif defined(__ARM_FEATURE_MATMUL_INT8)
     return (simd_i32)vusdotq_s32((int32x4_t)sum, (uint8x16_t)a, (int8x16_t)b);
+#elif defined(__ARM_FEATURE_DOTPROD)
+    /* There is no dot product of unsigned and signed bytes: b + 128 is unsigned, and 128 * a is taken off again. */
+    const uint8x16_t bias = vdupq_n_u8(128);
+    uint32x4_t biased = vdotq_u32((uint32x4_t)sum, (uint8x16_t)a, veorq_u8((uint8x16_t)b, bias));
+    return (simd_i32)vsubq_u32(biased, vdotq_u32(vdupq_n_u32(0), (uint8x16_t)a, bias));
 #elif defined(__ARM_NEON) && defined(__aarch64__)
     int16x8_t low = vmulq_s16((int16x8_t)vmovl_u8(vget_low_u8((uint8x16_t)a)), vmovl_s8(vget_low_s8((int8x16_t)b)));
     int16x8_t high = vmulq_s16((int16x8_t)vmovl_high_u8((uint8x16_t)a), vmovl_high_s8((int8x16_t)b));

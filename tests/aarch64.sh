@@ -1,11 +1,18 @@
 #!/bin/sh
-# Builds Rungs for aarch64 with the cross compiler and verifies every version under qemu-user: once for plain ARMv8.0, once
-# with the dot-product instructions. usage: sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
+# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user: every version for plain ARMv8.0, and the
+# simd versions once more for processors with dot-product instructions (dotprod: 2018 and later; i8mm: 2021 and later).
+# usage: sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
 set -eu
-for arch in armv8-a armv8.2-a+dotprod; do
-    build=build-aarch64-$arch
-    ${MAKE:-make} -s -j2 CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH="$arch" CUDA=emulated OPENCV=no \
-        LDFLAGS=-static BUILD="$build" all
-    echo "-- $arch"
-    qemu-aarch64-static "$build/rungs" check
+build() { # ARCH
+    ${MAKE:-make} -s CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH="$1" CUDA=emulated OPENCV=no \
+        LDFLAGS="-static -Wl,--no-warnings" BUILD="build-aarch64-$1" all
+}
+build armv8-a
+qemu-aarch64-static build-aarch64-armv8-a/rungs check
+for arch in armv8.2-a+dotprod armv8.6-a; do
+    build $arch
+    for simd in cpu/*/simd.c; do
+        algorithm=${simd#cpu/}
+        qemu-aarch64-static "build-aarch64-$arch/rungs" check "${algorithm%/simd.c}:cpu/simd"
+    done
 done
