@@ -157,7 +157,7 @@ typedef __m256i lanes;
 static inline lanes accumulate(lanes sum, lanes a, lanes b)
 {
     /* Not _mm256_dpbusd_avx_epi32(): gcc 12 keeps its sums in memory, at half the rate. */
-    __asm__("{vex} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
     return sum;
 }
 #define OPAQUE(x)   __asm__ volatile("" : "+x"(x))
