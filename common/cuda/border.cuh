@@ -15,11 +15,11 @@
 
 #include "common/image.h"
 
-/* image_row() of a row inside the image in one instruction: a stride of u8 pixels fits in 32 bits, and 32 times 32 bits
- * is one multiply-add where 64 times 64 is four. */
-static __device__ inline uint8_t *device_row(const struct image &image, int y)
+/* y rows below `first` in one instruction: a stride of u8 pixels fits in 32 bits, and 32 times 32 bits plus 64 is one
+ * multiply-add where 64 times 64 is four. */
+template <class T> static __device__ inline T *device_row(T *first, size_t stride, int y)
 {
-    return (uint8_t *)image.data + (size_t)(unsigned)y * (unsigned)image.stride;
+    return first + (size_t)(unsigned)y * (unsigned)stride;
 }
 
 /* `offset` moved into the row: where a load of `width` bytes (4 or 16, of which offset is a multiple) may be done. It

@@ -54,12 +54,18 @@ out:
 
 enum status device_image_create(struct image *image, const struct image *like)
 {
+    enum status status = STATUS_OK;
+
     *image = *like;
     image->data = NULL;
     image->stride = image_minimal_stride(image);
-    enum status status = device_allocate(&image->data, image->stride * (size_t)image->height);
+    const size_t used = image_row_bytes(image), padding = image->stride - used;
+    TRY(device_allocate(&image->data, image->stride * (size_t)image->height));
+    if (padding > 0) /* versions may read it (image.h): that shall not be memory that nobody ever wrote */
+        CUDA_TRY(cudaMemset2D((char *)image->data + used, image->stride, 0, padding, (size_t)image->height));
+out:
     if (status != STATUS_OK)
-        *image = {};
+        device_image_free(image);
     return status;
 }
 

@@ -14,6 +14,7 @@
 #define RUNGS_MMA_CUH
 
 #include <cuda_runtime.h>
+#include <stdint.h>
 
 static __device__ inline void mma_m16n8k32_u8(int d[4], const unsigned a[4], const unsigned b[2], const int c[4])
 {
@@ -28,6 +29,12 @@ static __device__ inline void mma_m16n8k32_u8(int d[4], const unsigned a[4], con
     (void)d, (void)a, (void)b, (void)c;
     __trap();
 #endif
+}
+
+/* A[m][k] in a table of operands A that lane `l` loads as 16 bytes from matrix[l]. For the host. */
+static inline uint8_t *mma_element_a(uint8_t matrix[32][16], int m, int k)
+{
+    return &matrix[4 * (m % 8) + k % 16 / 4][4 * (m / 8 + 2 * (k / 16)) + k % 4];
 }
 
 #endif

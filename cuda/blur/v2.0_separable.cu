@@ -8,6 +8,7 @@
 /* Try: make bench-blur VERSIONS=cuda/v1.3,cuda/v2.0,peer/npp */
 #include "common/algo/blur.h"
 #include "common/cuda/border.cuh"
+#include "common/cuda/bytes.cuh"
 #include "common/cuda/device.h"
 
 enum { THREADS = 128, TILE_WIDTH = 256, TILE_HEIGHT = 32, ROWS = 16 /* of a tile for one thread */ };
@@ -34,7 +35,7 @@ static __device__ void blur_columns(const struct image &in, const struct weights
     constexpr int SPAN = (RADIUS + 1) / 2 + 1; /* words of 4 rows that one sum touches */
     const int row_bytes = in.width * CHANNELS;
 
-#pragma unroll
+#pragma unroll 1 /* or 3 channels take 3 times the registers */
     for (int start = 0; start < 4 * CHANNELS; start += 4) {
         const int source = EDGE ? border_source(offset + start, row_bytes, 4) : offset + start;
         const unsigned select = EDGE ? border_select<CHANNELS>(offset + start, row_bytes) : 0;
@@ -45,19 +46,16 @@ static __device__ void blur_columns(const struct image &in, const struct weights
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const int at = y - RADIUS - 1 + 4 * k + i;
-                const uint8_t *row = device_row(in, EDGE ? min(max(at, 0), in.height - 1) : at);
+                const uint8_t *row =
+                    device_row((const uint8_t *)in.data, in.stride, EDGE ? min(max(at, 0), in.height - 1) : at);
                 line[i] = *(const unsigned *)(row + source);
                 if (EDGE)
                     line[i] = __byte_perm(line[i], border_pixel<CHANNELS>(row, offset + start, row_bytes), select);
             }
-            const unsigned left01 = __byte_perm(line[0], line[1], 0x5140); /* from here on: 4x4 bytes transposed */
-            const unsigned left23 = __byte_perm(line[2], line[3], 0x5140);
-            const unsigned right01 = __byte_perm(line[0], line[1], 0x7362);
-            const unsigned right23 = __byte_perm(line[2], line[3], 0x7362);
-            words[0][k] = __byte_perm(left01, left23, 0x5410);
-            words[1][k] = __byte_perm(left01, left23, 0x7632);
-            words[2][k] = __byte_perm(right01, right23, 0x5410);
-            words[3][k] = __byte_perm(right01, right23, 0x7632);
+            transpose_bytes(line);
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                words[c][k] = line[c];
             const int ready = k - (SPAN - 1);
 #pragma unroll
             for (int i = 0; i < 4 && ready >= 0; i++) {
@@ -67,22 +65,21 @@ static __device__ void blur_columns(const struct image &in, const struct weights
 #pragma unroll
                     for (int w = i == 3; w < SPAN - (i == 0); w++) /* outside these all four weights are 0 */
                         sums[c] = __dp4a(words[c][ready + w], weights.down[i][w], sums[c]);
-                uint16_t(*to)[TILE_HEIGHT][TILE_WIDTH] = tile;
                 const int tile_row = first + 4 * ready + i;
                 if (CHANNELS == 1)
-                    *(uint2 *)&to[0][tile_row][column] =
+                    *(uint2 *)&tile[0][tile_row][column] =
                         make_uint2(__byte_perm(sums[0], sums[1], 0x5410), __byte_perm(sums[2], sums[3], 0x5410));
                 else
 #pragma unroll
                     for (int c = 0; c < 4; c++)
-                        to[(start + c) % CHANNELS][tile_row][column + (start + c) / CHANNELS] = (uint16_t)sums[c];
+                        tile[(start + c) % CHANNELS][tile_row][column + (start + c) / CHANNELS] = (uint16_t)sums[c];
             }
         }
     }
 }
 
 template <int CHANNELS, int RADIUS> /* RADIUS: the next of 3, 7, 11, 15 from the true radius on */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, CHANNELS == 1 ? 5 : 3)
     blur_kernel(struct image in, struct image out, const __grid_constant__ struct weights weights)
 {
     constexpr int HALO = RADIUS + 1, WIDTH = TILE_WIDTH - 2 * HALO; /* pixels that the tile gives */
@@ -116,21 +113,20 @@ static __global__ void __launch_bounds__(THREADS)
                     sums[c][i] = __dp2a_lo(((const unsigned *)pairs)[i / 2 + k], weights.along[i % 2][k], sums[c][i]);
             }
         }
-        uint8_t *to = device_row(out, y0 + row) + x * CHANNELS;
+        uint8_t *to = device_row((uint8_t *)out.data, out.stride, y0 + row) + x * CHANNELS;
 #pragma unroll
         for (int k = 0; k < 8 * CHANNELS; k += 4) /* interleaves the channels; byte 2 of a sum is the result */
-            bytes[k / 4] = __byte_perm(
-                __byte_perm(sums[k % CHANNELS][k / CHANNELS], sums[(k + 1) % CHANNELS][(k + 1) / CHANNELS], 0x0062),
-                __byte_perm(sums[(k + 2) % CHANNELS][(k + 2) / CHANNELS], sums[(k + 3) % CHANNELS][(k + 3) / CHANNELS],
-                            0x0062),
-                0x5410);
+            bytes[k / 4] =
+                pack_byte2(sums[k % CHANNELS][k / CHANNELS], sums[(k + 1) % CHANNELS][(k + 1) / CHANNELS],
+                           sums[(k + 2) % CHANNELS][(k + 2) / CHANNELS], sums[(k + 3) % CHANNELS][(k + 3) / CHANNELS]);
 #pragma unroll
         for (int k = 0; k < 2 * CHANNELS; k += 2)
             if (x + 8 <= out.width)
                 *(uint2 *)(to + 4 * k) = make_uint2(bytes[k], bytes[k + 1]);
             else
+#pragma unroll 1
                 for (int b = 4 * k; b < min(4 * k + 8, (out.width - x) * CHANNELS); b++)
-                    to[b] = (uint8_t)(bytes[k + (b / 4) % 2] >> 8 * (b % 4));
+                    to[b] = (uint8_t)((b < 4 * k + 4 ? bytes[k] : bytes[k + 1]) >> 8 * (b % 4));
     }
 }
 

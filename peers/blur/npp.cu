@@ -1,8 +1,8 @@
 /*
  * Idea:     the yardstick on the GPU: NVIDIA's NPP, FilterGaussAdvancedBorder, which takes any weights.
  * Changed:  not ours; it gets the same device images, our weights as floats (k/256) and the same border.
- * Expect:   some 140 us at 3840x2160 and ksize 15; v1.3 should be near, v2.0 far ahead. Its arithmetic is in floats and
- *           it rounds in its own way, so it may be off by one grey level.
+ * Expect:   some 240 us at 3840x2160 and ksize 15, half of v1.3; v2.0 should be far ahead. It sums in floats and drops
+ *           the fraction where we round, so every other sample is one grey level lower.
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.3,cuda/v2.0,cuda/v2.1,peer/npp */
 #include <nppi_filtering_functions.h>
@@ -57,7 +57,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
         in->channels == 1 ? nppiFilterGaussAdvancedBorder_8u_C1R_Ctx : nppiFilterGaussAdvancedBorder_8u_C3R_Ctx;
 
     state->context.hStream = stream;
-    CUDA_TRY(cudaStreamGetFlags(stream, &state->context.nStreamFlags));
+    state->context.nStreamFlags = cudaStreamDefault; /* asking is not allowed while the stream is captured */
     TRY(npp_status(filter((const Npp8u *)in->data, (int)in->stride, {in->width, in->height}, {0, 0}, (Npp8u *)out->data,
                           (int)out->stride, {out->width, out->height}, params->ksize, state->weights,
                           NPP_BORDER_REPLICATE, state->context)));
@@ -92,4 +92,11 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(blur, .tolerance = 1)
+static const char *declines(const struct image in[], const void *params)
+{
+    if (in->channels == 1 && ((const struct blur_params *)params)->ksize == 5)
+        return "NPP 13.0 is wrong for 5 taps and 1 channel: up to 70 grey levels off, with any weights";
+    return NULL;
+}
+
+RUNGS_CUDA_VERSION(blur, .declines = declines, .tolerance = 1)
