@@ -324,6 +324,8 @@ static void report_death(const struct job *job, const struct process_result *res
     if (late)
         snprintf(report->diagnosis, sizeof report->diagnosis,
                  "time-out: an endless loop, a deadlock, or far too slow (--limit allows more)");
+    else if (strstr(how, "ThreadSanitizer: data race"))
+        snprintf(report->diagnosis, sizeof report->diagnosis, "race: two threads touch the line above unordered");
     else if (strstr(how, "Sanitizer"))
         snprintf(report->diagnosis, sizeof report->diagnosis, "memory error, found by a sanitizer: see the line above");
     else if (!result->signal)

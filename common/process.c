@@ -66,9 +66,13 @@ static void child(int (*body)(void *argument), void *argument, int pipe_end, pid
 /* Where a sanitizer's report begins in `text`; NULL without one. */
 static const char *find_report(const char *text)
 {
-    static const char *const starts[] = {
-        "ERROR: AddressSanitizer: ",           "ERROR: ThreadSanitizer: ",         "ERROR: LeakSanitizer: ",
-        "ERROR: UndefinedBehaviorSanitizer: ", "AddressSanitizer: CHECK failed: ", ": runtime error: "};
+    static const char *const starts[] = {"ERROR: AddressSanitizer: ",
+                                         "ERROR: ThreadSanitizer: ",
+                                         "WARNING: ThreadSanitizer: ",
+                                         "ERROR: LeakSanitizer: ",
+                                         "ERROR: UndefinedBehaviorSanitizer: ",
+                                         "AddressSanitizer: CHECK failed: ",
+                                         ": runtime error: "};
     const char *first = NULL;
 
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -238,9 +242,14 @@ static bool parse_frame(const char *line, struct frame *frame)
     char rest[512];
     const char *in = strstr(line, " in "), *end = strchr(line, '\n');
 
-    if (!in || (end && in > end))
-        return false;
-    snprintf(rest, sizeof rest, "%.*s", end ? (int)(end - in - 4) : (int)sizeof rest - 1, in + 4);
+    /* AddressSanitizer: "#0 0x55d in function file:line:column"; ThreadSanitizer: "#0 function file:line:column (...". */
+    if (in && (!end || in < end))
+        in += 4;
+    else
+        in = strchr(line, ' ') ? strchr(line, ' ') + 1 : line;
+    snprintf(rest, sizeof rest, "%.*s", end ? (int)(end - in) : (int)sizeof rest - 1, in);
+    if (strstr(rest, " ("))
+        *strstr(rest, " (") = '\0';
 
     /* The place is the last word; a C++ function name may hold blanks. */
     char *place = strrchr(rest, ' ');
@@ -308,7 +317,9 @@ static void describe_report(const char *output, const char *report, char *text, 
         return;
     }
 
-    const char *name = report + strlen("ERROR: "), *kind = strchr(name, ':') + 2, *access;
+    const char *name = strchr(report, ' ') + 1, *kind = strchr(name, ':') + 2, *access;
+    const bool race = strncmp(kind, "data race", 9) == 0;
+    const int kind_length = race ? 9 : (int)strcspn(kind, " \n");
     char words[96] = "";
     int width = 0;
 
@@ -320,10 +331,10 @@ static void describe_report(const char *output, const char *report, char *text, 
         snprintf(words, sizeof words, ", %s of %d byte%s", access[1] == 'R' ? "read" : "write", width,
                  width == 1 ? "" : "s");
     if (find_frame(report, &frame))
-        snprintf(text, size, "%.*s: %.*s%s in %s at %s", (int)(kind - 2 - name), name, (int)strcspn(kind, " \n"), kind,
-                 words, frame.function, frame.place);
+        snprintf(text, size, "%.*s: %.*s%s in %s at %s", (int)(kind - 2 - name), name, kind_length, kind, words,
+                 frame.function, frame.place);
     else
-        snprintf(text, size, "%.*s: %.*s%s", (int)(kind - 2 - name), name, (int)strcspn(kind, " \n"), kind, words);
+        snprintf(text, size, "%.*s: %.*s%s", (int)(kind - 2 - name), name, kind_length, kind, words);
 }
 
 void process_describe(const struct process_result *result, char *text, size_t size)

@@ -10,13 +10,11 @@ export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS="ignore_noninstrumented_modules
 
 ${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no EXTRA=-fsanitize=thread LDFLAGS=-fsanitize=thread \
     BUILD="$build" "$build/rungs" "$build/rungs-mutants"
-for version in $("$build/rungs" list --json | sed -n 's/.*"id": "\(cpu\/[^"]*\)".*/\1/p' | sort -u); do
-    for algorithm in $(ls cpu); do
-        [ -e "cpu/$algorithm/${version#cpu/}.c" ] || continue
-        "$build/rungs" check "$algorithm:$version" || exit 1
-    done
+for file in cpu/*/*.c; do
+    name=${file##*/} algorithm=${file#cpu/}
+    [ "$name" = serial.c ] || "$build/rungs" check "${algorithm%%/*}:cpu/${name%.c}"
 done
-if "$build/rungs-mutants" check blur:mutant/race >"$build/race.txt" 2>&1 || ! grep -q "ThreadSanitizer\|data race" "$build/race.txt"; then
+if "$build/rungs-mutants" check blur:mutant/race >"$build/race.txt" 2>&1 || ! grep -q "ThreadSanitizer: data race in .* at tests/mutants/blur/race.c" "$build/race.txt"; then
     echo "openmp_races: the planted race in mutant/race was not reported:" >&2
     cat "$build/race.txt" >&2
     exit 1
