@@ -94,10 +94,8 @@ compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(mar
 compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu-targets \
                $(if $(WERROR),-Werror all-warnings) \
                -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) -MMD -MP
-# Facts that results files record (common/machine.c).
-facts = -DRUNGS_COMPILER='"$(shell $(CC) --version | head -n 1)"' -DRUNGS_FLAGS='"$(optimize) $(march)"' \
-        -DRUNGS_CUDA='"$(CUDA)"' \
-        -DRUNGS_NVCC='"$(if $(filter native,$(CUDA)),$(shell $(NVCC) --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'))"'
+# Recorded in results files (common/machine.c).
+facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
 libraries = -ljansson -lm -lpthread $(if $(peer_opencv),$(opencv_libs))
 ifeq ($(CUDA),native)
 link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
@@ -243,7 +241,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files)
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
 .PHONY: test test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(test_programs)
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/readme-tables $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' sh tests/run_all.sh
 
