@@ -218,6 +218,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
             memcpy(image_row(&in[i], y), item->golden->in[i] + (size_t)y * image_row_bytes(&in[i]),
                    image_row_bytes(&in[i]));
     }
+    if (!item->golden && algorithm->prepare)
+        algorithm->prepare(in);
     /* A shape that the contract refuses is no case. */
     if (algorithm->shape(in, params, &shape) != STATUS_OK)
         goto out;

@@ -319,6 +319,11 @@ static enum status set_parameter(const struct parameter *p, const char *value, v
         }
         return status_set(STATUS_BAD_INPUT, "parameter %s: '%s' is none of %s", p->name, value, words);
     }
+    for (int i = 0; p->kind == PARAMETER_INT && p->words && p->words[i]; i++)
+        if (strcmp(p->words[i], value) == 0) {
+            *(int *)field = -1 - i;
+            return STATUS_OK;
+        }
     TRY(parse_number(p->name, value, p->kind == PARAMETER_INT, p->minimum, p->maximum, &number));
     if (p->kind == PARAMETER_INT)
         *(int *)field = (int)number;

@@ -33,7 +33,8 @@ struct parameter {
     size_t offset;            /* of an int (INT, CHOICE) or a double (REAL) in the parameter struct */
     double minimum, maximum;  /* legal range, inclusive; NaN is never legal */
     double preset;            /* the default */
-    const char *const *words; /* CHOICE: the legal words, NULL-terminated; the value is the index */
+    const char *const *words; /* CHOICE: the legal words, NULL-terminated; the value is the index. INT: words legal
+                               * besides the range, or NULL; the first stands for -1, the next for -2 ... */
     const char *help;         /* one line: meaning and unit */
 };
 
@@ -90,6 +91,9 @@ struct algorithm {
     const struct golden *goldens; /* ends with a zeroed entry */
     int bench_channels;           /* what the bench feeds it by default: 1 = gray, 3 = RGB */
     enum pixel_type input_type;   /* what the harness makes as input */
+    /* Makes legal inputs out of what the harness has filled in (patterns, or a photograph in each): a mask out of
+     * gray values, say. Must not be needed by inputs that a user gives. May be NULL. */
+    void (*prepare)(struct image in[]);
 
     struct algorithm *next; /* the registry's */
 };

@@ -709,6 +709,8 @@ static enum status check_other_input(struct session *session, const struct image
         TRY(image_create_like(&other[i], &in[i]));
         pattern_fill(&other[i], PATTERN_RANDOM, 0x5eed0 + (uint64_t)i);
     }
+    if (algorithm->prepare)
+        algorithm->prepare(other);
     call(session, (struct setting){0, 0, 0, 0}, other, scratch);
     if (session->verdict->outcome != OUTCOME_PASS)
         goto out;

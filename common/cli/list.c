@@ -58,7 +58,13 @@ static void print_range(const struct parameter *p)
             printf("%s%s", i ? "|" : "", p->words[i]);
         printf(", default %s", p->words[(int)p->preset]);
     } else {
-        printf("%g to %g, default %g", p->minimum, p->maximum, p->preset);
+        printf("%g to %g", p->minimum, p->maximum);
+        for (int i = 0; p->words && p->words[i]; i++)
+            printf(" or %s", p->words[i]);
+        if (p->preset < 0 && p->words)
+            printf(", default %s", p->words[(int)(-1 - p->preset)]);
+        else
+            printf(", default %g", p->preset);
     }
 }
 

@@ -113,6 +113,8 @@ static enum status make_pattern(struct workload *workload, const struct algorith
         TRY(image_create(&workload->in[i], width, height, channels, algorithm->input_type));
         pattern_fill(&workload->in[i], PATTERN_RANDOM, (uint64_t)i + 1);
     }
+    if (algorithm->prepare)
+        algorithm->prepare(workload->in);
     snprintf(workload->description, sizeof workload->description,
              "synthetic, uniform random samples (no photograph in images/fetched: make images)");
 out:
@@ -147,6 +149,8 @@ static enum status load_inputs(struct workload *workload, const struct algorithm
         if (used >= sizeof workload->description)
             used = sizeof workload->description - 1;
     }
+    if (!given && algorithm->prepare)
+        algorithm->prepare(workload->in);
     if (width)
         snprintf(workload->description + used, sizeof workload->description - used, ", scaled to cover %dx%d", width,
                  height);

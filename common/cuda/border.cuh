@@ -22,6 +22,16 @@ template <class T> static __device__ inline T *device_row(T *first, size_t strid
     return first + (size_t)(unsigned)y * (unsigned)stride;
 }
 
+/* The same pointer, but the compiler no longer knows how it came about: it keeps the sum in registers, where else it
+ * would add base and offset again at every use. */
+template <class T> static __device__ inline T *keep_pointer(T *pointer)
+{
+#if defined(__CUDA_ARCH__)
+    asm("" : "+l"(pointer));
+#endif
+    return pointer;
+}
+
 /* `offset` moved into the row: where a load of `width` bytes (4 or 16, of which offset is a multiple) may be done. It
  * ends before the next multiple of 64 after row_bytes, which is legal to read (image.h). */
 static __device__ inline int border_source(int offset, int row_bytes, int width)

@@ -1,6 +1,6 @@
 /*
- * bytes.cuh: four bytes of a register moved at once. __byte_perm(a, b, selector) makes a word of any 4 of the 8 bytes of
- * a (numbers 0 to 3) and b (4 to 7), the lowest nibble of the selector naming the lowest byte.
+ * bytes.cuh: four bytes of a register moved at once. __byte_perm(a, b, selector) makes a word of any 4 of the 8 bytes
+ * of a (numbers 0 to 3) and b (4 to 7), the lowest nibble of the selector naming the lowest byte.
  */
 #ifndef RUNGS_BYTES_CUH
 #define RUNGS_BYTES_CUH
