@@ -1,9 +1,10 @@
 /*
  * Idea:     both passes are products with a banded matrix of weights, done by the int8 units of the tensor cores.
  * Changed:  the kernel. Along rows first, from bytes as they come from memory; the result registers of that product,
- *           split into high and low bytes, are operands of the next. No shared memory, no barrier, no shuffle.
- * Expect:   kernel from arithmetic to memory as its limit, 12 us to 6 at 3840x2160: 16 products of 4096 MACs and some
- *           80 other instructions for 512 pixels are 6 instructions a pixel in place of 25.
+ *           split into high and low bytes, are operands of the next. No shared memory, no barrier, no shuffle; the
+ *           border is in the weights. A warp goes down a strip and loads 4 bands ahead.
+ * Expect:   kernel from arithmetic to memory as its limit, 12 us to 6 at 3840x2160, where a copy takes 5.4: 16 products
+ *           of 4096 MACs and some 100 other instructions for 512 pixels are 7 instructions a pixel in place of 25.
  */
 /* Try: make bench-blur VERSIONS=cuda/v2.0,cuda/v2.1,peer/npp */
 #include "common/algo/blur.h"
@@ -55,13 +56,15 @@ static __global__ void __launch_bounds__(32 * WARPS, RESIDENT<CHANNELS, DOWN> / 
     const int end = min(bands, (in.height - y0 + BAND - 1) / BAND) + DOWN;
     unsigned pixels[SLOTS][2][LOADS][4], along[2][2 * LOADS][4], down[DOWN][4];
     unsigned low[2 * DOWN][2][2] = {}, high[2 * DOWN][2][2] = {}; /* [band][tile][half]: of 4 rows, a byte each */
+    uint8_t *first_out = keep_pointer((uint8_t *)out.data + x);
     const uint8_t *from[LOADS];
 
     if (strip >= strips)
         return;
 #pragma unroll
     for (int k = 0; k < LOADS; k++)
-        from[k] = (const uint8_t *)in.data + border_source(strip * STRIP - LEFT + 64 * k + 16 * member, row_bytes, 16);
+        from[k] = keep_pointer((const uint8_t *)in.data +
+                               border_source(strip * STRIP - LEFT + 64 * k + 16 * member, row_bytes, 16));
 #pragma unroll
     for (int k = 0; k < SLOTS; k++)
         load_band<LOADS>(pixels[k], in, top + BAND * k, from);
@@ -129,7 +132,7 @@ static __global__ void __launch_bounds__(32 * WARPS, RESIDENT<CHANNELS, DOWN> / 
 #pragma unroll
             for (int k = 0; k < 2; k++) {
                 const int y = y0 + BAND * (band - DOWN) + 8 * k + group;
-                uint8_t *to = device_row((uint8_t *)out.data + x, out.stride, y);
+                uint8_t *to = device_row(first_out, out.stride, y);
                 if (band < DOWN || y >= out.height)
                     continue;
                 if (x + 8 <= row_bytes)
