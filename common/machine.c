@@ -105,7 +105,7 @@ static void read_cpu_name(char *name, size_t size)
     read_line("/proc/device-tree/model", board, sizeof board);
     if (uname(&system) != 0)
         snprintf(system.machine, sizeof system.machine, "unknown CPU");
-    snprintf(name, size, "%s%s%s%s%s%s%s", board, board[0] ? ", " : "", system.machine,
+    snprintf(name, size, "%.40s%s%.32s%s%.8s%s%.8s", board, board[0] ? ", " : "", system.machine,
              implementer[0] ? ", implementer " : "", implementer, part[0] ? " part " : "", part);
 }
 
