@@ -86,7 +86,49 @@ static void print_verified(FILE *out, const json_t *version)
         fprintf(out, " exact%s |", strcmp(outcome, "emulated") == 0 ? ", emulated" : "");
 }
 
-static void print_version(FILE *out, const json_t *version, bool device)
+static double kernel_median(const json_t *version)
+{
+    return json_real_value(json_object_get(json_object_get(version, "kernel"), "median"));
+}
+
+/* The first peer that was timed, NULL if none. */
+static const json_t *find_peer(const json_t *versions)
+{
+    size_t index;
+    json_t *version;
+
+    json_array_foreach(versions, index, version)
+    {
+        if (strncmp(json_string_value(json_object_get(version, "id")), "peer/", 5) == 0 && kernel_median(version) > 0)
+            return version;
+    }
+    return NULL;
+}
+
+/* A CPU's row: ratios within the run and no times, for the machine may be shared and slow down or speed up as a whole. */
+static void print_cpu_version(FILE *out, const json_t *version, const json_t *peer)
+{
+    const json_t *over_serial = json_object_get(version, "over_serial"),
+                 *over_below = json_object_get(version, "over_below");
+
+    fprintf(out, "| `%s` |", json_string_value(json_object_get(version, "id")));
+    print_verified(out, version);
+    if (json_is_true(json_object_get(version, "reference")))
+        fputs(" 1 |", out);
+    else
+        print_ratio(out, json_object_get(over_serial, "kernel"));
+    print_ratio(out, json_object_get(over_below, "kernel"));
+    if (peer && kernel_median(version) > 0) {
+        fputc(' ', out);
+        print_number(out, kernel_median(peer) / kernel_median(version));
+        fputs(" |", out);
+    } else if (peer) {
+        fputs(" – |", out);
+    }
+    fputc('\n', out);
+}
+
+static void print_version(FILE *out, const json_t *version)
 {
     const json_t *over_serial = json_object_get(version, "over_serial"),
                  *over_below = json_object_get(version, "over_below");
@@ -95,18 +137,15 @@ static void print_version(FILE *out, const json_t *version, bool device)
     fprintf(out, "| `%s` |", json_string_value(json_object_get(version, "id")));
     print_verified(out, version);
     print_time(out, json_object_get(version, "kernel"));
-    if (device)
-        print_time(out, json_object_get(version, "end_to_end"));
+    print_time(out, json_object_get(version, "end_to_end"));
     if (fraction > 0)
         fprintf(out, " %.*f %% |", fraction < 0.001 ? 2 : fraction < 0.1 ? 1 : 0, 100 * fraction);
     else
         fputs(" – |", out);
     print_ratio(out, json_object_get(over_serial, "kernel"));
-    if (device)
-        print_ratio(out, json_object_get(over_serial, "end_to_end"));
+    print_ratio(out, json_object_get(over_serial, "end_to_end"));
     print_ratio(out, json_object_get(over_below, "kernel"));
-    if (device)
-        print_ratio(out, json_object_get(over_below, "end_to_end"));
+    print_ratio(out, json_object_get(over_below, "end_to_end"));
     fputc('\n', out);
 }
 
@@ -162,7 +201,7 @@ static void print_caption(FILE *out, const json_t *document, const char *path)
 
 static void print_table(FILE *out, const json_t *document, const char *path)
 {
-    const json_t *versions = json_object_get(document, "versions");
+    const json_t *versions = json_object_get(document, "versions"), *peer = find_peer(versions);
     bool device = false;
     size_t index;
     json_t *version;
@@ -180,12 +219,23 @@ static void print_table(FILE *out, const json_t *document, const char *path)
               "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
               out);
     else
-        fputs("| version | verified | time | of limit | × serial | × rung below |\n"
-              "| --- | --- | ---: | ---: | ---: | ---: |\n",
-              out);
-    json_array_foreach(versions, index, version) if (strcmp(json_string_value(json_object_get(version, "outcome")),
-                                                            "skipped") != 0) print_version(out, version, device);
-    fputs("\nMedian ± half of the interquartile range; =: not different, the ranges overlap.\n", out);
+        fprintf(out, "| version | verified | × serial | × rung below |%s%s%s\n| --- | --- | ---: | ---: |%s\n",
+                peer ? " × " : "", peer ? json_string_value(json_object_get(peer, "id")) : "", peer ? " |" : "",
+                peer ? " ---: |" : "");
+    json_array_foreach(versions, index, version)
+    {
+        const char *outcome = json_string_value(json_object_get(version, "outcome"));
+
+        if (strcmp(outcome, "skipped") == 0)
+            continue;
+        if (device)
+            print_version(out, version);
+        else
+            print_cpu_version(out, version, peer);
+    }
+    fputs(device ? "\nMedian ± half of the interquartile range; =: not different, the ranges overlap.\n"
+                 : "\nRatios of medians within one run; =: not different, the interquartile ranges overlap.\n",
+          out);
 }
 
 /* ------------------------------------------------------------------------------------------------ the document */
