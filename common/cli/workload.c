@@ -183,8 +183,16 @@ void workload_set_command(struct workload *workload, int argc, char **argv)
 {
     size_t used = (size_t)snprintf(workload->command, sizeof workload->command, "%s", argv[0]);
 
-    for (int i = 1; i < argc && used < sizeof workload->command; i++)
+    for (int i = 1; i < argc && used < sizeof workload->command; i++) {
+        /* Where the results went is no part of what was measured, and may name a folder of one machine. */
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0) {
+            i++;
+            continue;
+        }
+        if (strncmp(argv[i], "--json=", 7) == 0 || strncmp(argv[i], "--csv=", 6) == 0)
+            continue;
         used += (size_t)snprintf(workload->command + used, sizeof workload->command - used, " %s", argv[i]);
+    }
 }
 
 void workload_free(struct workload *workload)

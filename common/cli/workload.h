@@ -45,7 +45,7 @@ bool workload_option(struct workload *workload, int option);
 /* Parses the settings and loads or makes the input. */
 enum status workload_prepare(struct workload *workload, const struct algorithm *algorithm,
                              const struct version *const *versions, size_t version_count);
-/* Keeps the command line for the record. */
+/* Keeps the command line for the record, without --json and --csv. */
 void workload_set_command(struct workload *workload, int argc, char **argv);
 void workload_free(struct workload *workload);
 
