@@ -253,7 +253,8 @@ deps:
 $(BUILD)/readme-tables: results/readme_tables.c $(BUILD)/settings
 	$(call say,cc,$<)
 	$(quiet)$(compile_c) $< -ljansson -o $@
-readme: $(BUILD)/readme-tables
+readme: $(BUILD)/readme-tables $(BUILD)/rungs
+	@$(rungs) run blur:cpu/simd images/zone_plate.png -o images/zone_plate_blur.png
 	$(BUILD)/readme-tables README.md
 
 clean:
@@ -269,7 +270,7 @@ help:
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
-	@echo 'make readme        regenerate the tables of README.md from results/'
+	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
 	@echo 'make clean         remove $(BUILD)/'
 	@echo 'make help          this list'
 	@echo
