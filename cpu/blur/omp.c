@@ -1,7 +1,7 @@
 /*
  * Idea:     rows do not depend on each other, so the threads share them out, a block of neighbouring rows each.
  * Changed:  one line, the OpenMP pragma above the loop over y; schedule(static), because all rows cost the same.
- * Expect:   as many times faster than serial as there are cores (2 threads: 1.96 times), for the work is arithmetic
+ * Expect:   as many times faster than serial as there are cores, for the work is arithmetic
  *           in registers and first-level cache, which cores do not share.
  */
 #include "common/algo/blur.h"
