@@ -1,0 +1,110 @@
+/*
+ * Idea:     the shape of a block is found by search, not assumed.
+ * Changed:  block_width and block_height are tunables.
+ * Expect:   a smaller block waits less at its two barriers and more of them are resident, but it adds up fewer pixels for
+ *           each of its 256 additions to global memory: a minimum somewhere between, and blocks of 8 threads far off it.
+ */
+/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+#include "common/algo/otsu.h"
+#include "common/cuda/device.h"
+#include "common/cuda/otsu.cuh"
+
+struct state {
+    unsigned *histogram; /* in device memory */
+    struct image in, out;
+};
+
+static int block_width = 32, block_height = 8;
+static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] = {1, 2, 4, 8, 16, 32, 0};
+static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
+                                    {"block_height", &block_height, block_heights, "threads of a block along y"},
+                                    {}};
+
+enum { ROWS = 32 /* pixels of a thread, one below the other */ };
+
+static __global__ void count_kernel(struct image in, unsigned *histogram)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y * ROWS + threadIdx.y;
+    extern __shared__ unsigned counters[]; /* [warp][value] */
+    int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
+
+    for (int k = thread; k < (threads + 31) / 32 * OTSU_BINS; k += threads)
+        counters[k] = 0;
+    __syncthreads();
+    for (int i = 0; i < ROWS; i++, y += blockDim.y)
+        if (x < in.width && y < in.height)
+            atomicAdd(&counters[thread / 32 * OTSU_BINS + ((const uint8_t *)image_row(&in, y))[x]], 1);
+    __syncthreads();
+    for (int v = thread; v < OTSU_BINS; v += threads) {
+        unsigned sum = 0;
+        for (int k = v; k < (threads + 31) / 32 * OTSU_BINS; k += OTSU_BINS)
+            sum += counters[k];
+        if (sum)
+            atomicAdd(&histogram[v], sum);
+    }
+}
+
+static __global__ void search_kernel(const unsigned *histogram, struct image out)
+{
+    __shared__ struct otsu_room room;
+    const int threshold = otsu_search(histogram[threadIdx.x], &room);
+
+    if (threadIdx.x == 0)
+        *(int *)out.data = threshold;
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct otsu_params *params)
+{
+    (void)in, (void)params;
+    if (state->histogram)
+        return STATUS_OK;
+    return device_allocate((void **)&state->histogram, OTSU_BINS * sizeof *state->histogram);
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct otsu_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    dim3 block(block_width, block_height);
+    dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y * ROWS));
+    size_t shared = ceiling_divide(block.x * block.y, 32) * OTSU_BINS * sizeof(unsigned);
+
+    (void)params;
+    CUDA_TRY(cudaMemsetAsync(state->histogram, 0, OTSU_BINS * sizeof *state->histogram, stream));
+    count_kernel<<<grid, block, shared, stream>>>(*in, state->histogram);
+    CUDA_TRY(cudaGetLastError());
+    search_kernel<<<1, OTSU_BINS, 0, stream>>>(state->histogram, *out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->histogram);
+    device_image_free(&state->in);
+    device_image_free(&state->out);
+    *state = {};
+}
+
+static enum status run(struct state *state, const struct image in[], struct image *out,
+                       const struct otsu_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(setup(state, in, params));
+    if (!state->in.data)
+        TRY(device_image_create(&state->in, in));
+    if (!state->out.data)
+        TRY(device_image_create(&state->out, out));
+    TRY(device_upload(&state->in, in));
+    phase_begin(PHASE_KERNEL, 0);
+    TRY(launch(state, &state->in, &state->out, params, 0));
+    CUDA_TRY(cudaDeviceSynchronize());
+    TRY(device_download(out, &state->out));
+out:
+    return status;
+}
+
+RUNGS_CUDA_VERSION(otsu, .tunables = tunables)
