@@ -146,13 +146,15 @@ static double sample(const struct image *image, int x, int y)
     return NAN;
 }
 
-/* Whether two results agree as far as this version must; NaN never agrees. */
-static bool agrees(const struct version *version, const void *params, const struct image *found,
+/* Whether two results agree as far as this version must; NaN never agrees. *found may be put into other words. */
+static bool agrees(const struct version *version, const void *params, const struct image in[], struct image *found,
                    const struct image *expected)
 {
     const double tolerance = fmax(version->tolerance, version->algorithm->tolerance);
     const int margin = version->compare_interior ? version->algorithm->radius(params) : 0;
 
+    if (version->normalise)
+        version->normalise(in, found, params);
     for (int y = margin; y < expected->height - margin; y++)
         for (int x = margin * expected->channels; x < (expected->width - margin) * expected->channels; x++)
             if (!(fabs(sample(found, x, y) - sample(expected, x, y)) <= tolerance))
@@ -335,7 +337,7 @@ static enum status time_end_to_end(struct task *task, struct image_sets *sets, d
     task->end_to_end_count += count;
 
     for (set = 0; set < 2 && (size_t)set < count; set++)
-        if (!agrees(version, request->params, &sets->out[set], &task->expected[set])) {
+        if (!agrees(version, request->params, sets->in[set], &sets->out[set], &task->expected[set])) {
             status = wrong_after_timing("in a result that a timed call left");
             goto out;
         }
@@ -343,7 +345,7 @@ static enum status time_end_to_end(struct task *task, struct image_sets *sets, d
         for (int i = 0; i < request->algorithm->inputs; i++)
             image_copy(&sets->in[0][i], &sets->in[1][i]);
         TRY(version->run(state, sets->in[0], &sets->out[0], request->params));
-        if (!agrees(version, request->params, &sets->out[0], &task->expected[1]))
+        if (!agrees(version, request->params, sets->in[1], &sets->out[0], &task->expected[1]))
             status = wrong_after_timing("once the input at the same address had changed: a cached result");
         for (int i = 0; i < request->algorithm->inputs; i++) /* the device timing that follows uploads it */
             derive(&sets->in[0][i], &request->in[i], 0, sets->count);
@@ -375,10 +377,10 @@ static enum status time_kernel(struct task *task, struct image_sets *sets, doubl
     task->kernel_count += timing.count;
     task->graph = timing.graph;
     task->batch = timing.batch;
-    if (!agrees(task->version, request->params, &timing.results[0], &task->expected[0]) ||
-        !agrees(task->version, request->params, &timing.results[1], &task->expected[1]))
+    if (!agrees(task->version, request->params, sets->in[0], &timing.results[0], &task->expected[0]) ||
+        !agrees(task->version, request->params, sets->in[1], &timing.results[1], &task->expected[1]))
         status = wrong_after_timing("in a result that a timed launch left");
-    else if (!agrees(task->version, request->params, &timing.results[2], &task->expected[1]))
+    else if (!agrees(task->version, request->params, sets->in[1], &timing.results[2], &task->expected[1]))
         status = wrong_after_timing("once the input at the same device address had changed: a cached result");
 out:
     end_state(task->version, state);

@@ -137,6 +137,9 @@ struct version {
     struct tunable *tunables;
     double tolerance;      /* of a peer; the larger one of this and the algorithm's counts */
     bool compare_interior; /* a peer whose borders differ: compare only pixels farther than radius from the edge */
+    /* A peer whose result says the same in other words (components in another order): puts *out, on the host, into the
+     * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
+    void (*normalise)(const struct image in[], struct image *out, const void *params);
 
     /* The registry's. */
     const struct version_source *source;

@@ -346,6 +346,8 @@ static void call(struct session *session, struct setting setting, const struct i
         return;
     }
     image_copy(result, &out->buffer.image);
+    if (session->version->normalise)
+        session->version->normalise(in, result, session->params);
     check_guards(session, out, "output");
     for (int i = 0; i < session->inputs && session->verdict->outcome == OUTCOME_PASS; i++) {
         check_input(session, &guarded_in[i]);

@@ -67,6 +67,8 @@ static enum status apply(const struct algorithm *algorithm, const struct version
         goto out;
     }
     TRY(version->run(state, in, &out, params));
+    if (version->normalise)
+        version->normalise(in, &out, params);
     TRY(image_save(&out, out_path));
     printf("%s:%s%s  %s %dx%d -> %s\n", algorithm->name, version->source->id,
            version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", in_paths[0], in[0].width,
