@@ -170,4 +170,70 @@ SIMD_INLINE simd_bytes simd_permute(simd_bytes vector, simd_bytes order)
 #endif
 }
 
+/* SIMD_BYTES / 4 pixels of 3 bytes, a lane each, as R G B G: two weights for G can add up to more than a byte holds.
+ * Reads SIMD_BYTES bytes, of which the last quarter does not count. */
+SIMD_INLINE simd_u8 simd_load_rgbg(const uint8_t *from)
+{
+#if defined(__AVX512BW__)
+    const __m512i dwords = _mm512_setr_epi32(0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9, 9, 10, 11, 12);
+    const __m512i bytes = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 1, 3, 4, 5, 4, 6, 7, 8, 7, 9, 10, 11, 10));
+    return (simd_u8)_mm512_shuffle_epi8(_mm512_permutexvar_epi32(dwords, (__m512i)simd_load(from)), bytes);
+#elif defined(__AVX2__)
+    const __m256i dwords = _mm256_setr_epi32(0, 1, 2, 3, 3, 4, 5, 6);
+    const __m256i bytes = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 1, 3, 4, 5, 4, 6, 7, 8, 7, 9, 10, 11, 10));
+    return (simd_u8)_mm256_shuffle_epi8(_mm256_permutevar8x32_epi32((__m256i)simd_load(from), dwords), bytes);
+#else
+    const simd_bytes order = {0, 1, 2, 1, 3, 4, 5, 4, 6, 7, 8, 7, 9, 10, 11, 10};
+    return simd_permute(simd_load(from), order);
+#endif
+}
+
+/* The lanes of a, b, c and d, 0 to 255 each, as bytes in that order. */
+SIMD_INLINE simd_u8 simd_pack(simd_u32 a, simd_u32 b, simd_u32 c, simd_u32 d)
+{
+#if defined(__AVX512BW__)
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i ab = _mm512_packs_epi32((__m512i)a, (__m512i)b), cd = _mm512_packs_epi32((__m512i)c, (__m512i)d);
+    return (simd_u8)_mm512_permutexvar_epi32(order, _mm512_packus_epi16(ab, cd));
+#elif defined(__AVX2__)
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i ab = _mm256_packs_epi32((__m256i)a, (__m256i)b), cd = _mm256_packs_epi32((__m256i)c, (__m256i)d);
+    return (simd_u8)_mm256_permutevar8x32_epi32(_mm256_packus_epi16(ab, cd), order);
+#elif defined(__SSSE3__)
+    const __m128i ab = _mm_packs_epi32((__m128i)a, (__m128i)b), cd = _mm_packs_epi32((__m128i)c, (__m128i)d);
+    return (simd_u8)_mm_packus_epi16(ab, cd);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    const uint16x8_t ab = vmovn_high_u32(vmovn_u32((uint32x4_t)a), (uint32x4_t)b);
+    const uint16x8_t cd = vmovn_high_u32(vmovn_u32((uint32x4_t)c), (uint32x4_t)d);
+    return (simd_u8)vmovn_high_u16(vmovn_u16(ab), cd);
+#else
+    simd_u8 result;
+    for (int i = 0; i < SIMD_BYTES; i++)
+        result[i] = (uint8_t)(i < 4 ? a[i] : i < 8 ? b[i - 4] : i < 12 ? c[i - 8] : d[i - 12]);
+    return result;
+#endif
+}
+
+/* Stores past the caches, so that the line need not be read first, where the machine can; `to` is a multiple of
+ * SIMD_BYTES. A thread that has done so ends with simd_stream_end(), or other threads may not see it. */
+SIMD_INLINE void simd_stream(void *to, simd_u8 vector)
+{
+#if defined(__AVX512BW__)
+    _mm512_stream_si512((__m512i *)to, (__m512i)vector);
+#elif defined(__AVX2__)
+    _mm256_stream_si256((__m256i *)to, (__m256i)vector);
+#elif defined(__SSSE3__)
+    _mm_stream_si128((__m128i *)to, (__m128i)vector);
+#else
+    simd_store(to, vector);
+#endif
+}
+
+SIMD_INLINE void simd_stream_end(void)
+{
+#if defined(__SSSE3__)
+    _mm_sfence();
+#endif
+}
+
 #endif
