@@ -99,7 +99,7 @@ facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
 libraries = -ljansson -lm -lpthread $(if $(peer_opencv),$(opencv_libs))
 ifeq ($(CUDA),native)
 link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
-libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 $(if $(peer_npp),-lnppif -lnppitc -lnppc) -lcudart_static -ldl -lrt
+libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppitc -lnppc) -lcudart_static -ldl -lrt
 else
 link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
 endif
@@ -197,9 +197,9 @@ endif
 
 # --- the commands ---------------------------------------------------------------------------------------------------
 # SIZE=1920x1080 INPUT=photo.jpg THREADS=2 VERSIONS=cpu/simd,cuda/v1.3 P="ksize=31 sigma=4" JSON=out.json CSV=out.csv
-bench_options = $(if $(SIZE),--size $(SIZE)) $(if $(INPUT),--input '$(INPUT)') $(if $(THREADS),--threads $(THREADS)) \
-                $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p '$(p)') $(if $(JSON),--json '$(JSON)') \
-                $(if $(CSV),--csv '$(CSV)')
+bench_options = $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
+                $(if $(THREADS),--threads $(THREADS)) $(if $(VERSIONS),--versions '$(VERSIONS)') \
+                $(foreach p,$(P),-p '$(p)') $(if $(JSON),--json '$(JSON)') $(if $(CSV),--csv '$(CSV)')
 rungs = $(RUN) $(BUILD)/rungs
 
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
@@ -211,7 +211,7 @@ bench:
 
 $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
 	@$(if $(and $(A),$(B)),,echo "make $@: name two versions, for example  make $@ A=cuda/v1.1 B=cuda/v1.2" >&2; exit 2)
-	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(if $(INPUT),--input '$(INPUT)') \
+	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
 
 $(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
