@@ -47,17 +47,20 @@ static enum status apply(const struct algorithm *algorithm, const struct version
     struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, shape = {0}, out = {0};
     void *state = NULL;
     const char *why = NULL;
+    char names[2048];
+    const bool two = algorithm->inputs == 2;
 
+    snprintf(names, sizeof names, "%s%s%s", in_paths[0], two ? " and " : "", two ? in_paths[1] : "");
     TRY(image_save_check(out_path));
     for (int i = 0; i < algorithm->inputs; i++)
         TRY(image_load(&in[i], in_paths[i], 0));
     if (algorithm->shape(in, params, &shape) != STATUS_OK) {
-        status = status_set(STATUS_BAD_INPUT, "%s: %s", in_paths[0], status_message());
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
         goto out;
     }
     why = version->declines ? version->declines(in, params) : NULL;
     if (why) {
-        status = status_set(STATUS_UNSUPPORTED, "%s: %s cannot do this one: %s", in_paths[0], version->source->id, why);
+        status = status_set(STATUS_UNSUPPORTED, "%s: %s cannot do this one: %s", names, version->source->id, why);
         goto out;
     }
     TRY(image_create_like(&out, &shape));
@@ -71,8 +74,8 @@ static enum status apply(const struct algorithm *algorithm, const struct version
         version->normalise(in, &out, params);
     TRY(image_save(&out, out_path));
     printf("%s:%s%s  %s %dx%d -> %s\n", algorithm->name, version->source->id,
-           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", in_paths[0], in[0].width,
-           in[0].height, out_path);
+           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height,
+           out_path);
 out:
     if (state && version->teardown)
         version->teardown(state);
@@ -131,7 +134,7 @@ int cli_run(int argc, char **argv)
         cli_fail("%s:%s cannot run here: %s", algorithm->name, version->source->id, why);
         goto out;
     }
-    params = calloc(1, algorithm->params_size);
+    params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
     if (!params) {
         cli_fail("no memory for parameters");
         goto out;

@@ -149,7 +149,8 @@ static enum status load_inputs(struct workload *workload, const struct algorithm
         if (used >= sizeof workload->description)
             used = sizeof workload->description - 1;
     }
-    if (!given && algorithm->prepare)
+    /* Inputs that the user chose stay as they are; one picture in the place of two is no choice. */
+    if (workload->inputs.count < (size_t)algorithm->inputs && algorithm->prepare)
         algorithm->prepare(workload->in);
     if (width)
         snprintf(workload->description + used, sizeof workload->description - used, ", scaled to cover %dx%d", width,
