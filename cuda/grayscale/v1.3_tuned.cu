@@ -1,0 +1,101 @@
+/*
+ * Idea:     the shape of a block is found by search, not assumed.
+ * Changed:  block_width and block_height are tunables; 256 threads a block in place of 1024.
+ * Expect:   a few percent: memory is the limit, which no shape moves, but small blocks end and begin one by one, where
+ *           of those of 1024 only two fit a multiprocessor. Below 64 threads there are too few loads in flight.
+ */
+/* Try: make bench-grayscale VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+#include "common/algo/grayscale.h"
+#include "common/cuda/device.h"
+
+struct state {
+    struct image in, out;
+};
+
+enum { PIXELS = 16 /* of a thread: 3 loads of 16 bytes, 1 store */ };
+
+static int block_width = 32, block_height = 8;
+static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] = {1, 2, 4, 8, 16, 32, 0};
+static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
+                                    {"block_height", &block_height, block_heights, "threads of a block along y"},
+                                    {}};
+
+static __device__ uint8_t gray_pixel(unsigned r, unsigned g, unsigned b)
+{
+    return (uint8_t)((GRAYSCALE_RED * r + GRAYSCALE_GREEN * g + GRAYSCALE_BLUE * b + (1 << (GRAYSCALE_BITS - 1))) >>
+                     GRAYSCALE_BITS);
+}
+
+static __global__ void grayscale_kernel(struct image in, struct image out)
+{
+    int x = (blockIdx.x * blockDim.x + threadIdx.x) * PIXELS;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (x >= out.width || y >= out.height)
+        return;
+    const uint8_t *rgb = (const uint8_t *)image_row(&in, y) + 3 * x;
+    uint8_t *gray = (uint8_t *)image_row(&out, y) + x;
+    __align__(16) uint8_t from[3 * PIXELS], to[PIXELS]; /* registers: every index below is a constant */
+#pragma unroll
+    for (int k = 0; k < 3; k++) /* what begins inside the row may be read whole (image.h) */
+        if (3 * x + 16 * k < 3 * in.width)
+            ((uint4 *)from)[k] = ((const uint4 *)rgb)[k];
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++)
+        to[i] = gray_pixel(from[3 * i], from[3 * i + 1], from[3 * i + 2]);
+    if (x + PIXELS <= out.width)
+        *(uint4 *)gray = *(const uint4 *)to;
+    else
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            if (x + i < out.width)
+                gray[i] = to[i];
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct grayscale_params *params)
+{
+    (void)state, (void)in, (void)params;
+    return STATUS_OK;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct grayscale_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    dim3 block(block_width, block_height);
+    dim3 grid(ceiling_divide(ceiling_divide(out->width, PIXELS), block.x), ceiling_divide(out->height, block.y));
+
+    (void)state, (void)params;
+    grayscale_kernel<<<grid, block, 0, stream>>>(*in, *out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_image_free(&state->in);
+    device_image_free(&state->out);
+    *state = {};
+}
+
+static enum status run(struct state *state, const struct image in[], struct image *out,
+                       const struct grayscale_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(setup(state, in, params));
+    if (!state->in.data)
+        TRY(device_image_create(&state->in, in));
+    if (!state->out.data)
+        TRY(device_image_create(&state->out, out));
+    TRY(device_upload(&state->in, in));
+    phase_begin(PHASE_KERNEL, 0);
+    TRY(launch(state, &state->in, &state->out, params, 0));
+    CUDA_TRY(cudaDeviceSynchronize());
+    TRY(device_download(out, &state->out));
+out:
+    return status;
+}
+
+RUNGS_CUDA_VERSION(grayscale, .tunables = tunables)
