@@ -221,8 +221,10 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     if (!item->golden && algorithm->prepare)
         algorithm->prepare(in);
     /* A shape that the contract refuses is no case. */
-    if (algorithm->shape(in, params, &shape) != STATUS_OK)
+    if (algorithm->shape(in, params, &shape) != STATUS_OK) {
+        shared->report.cases--;
         goto out;
+    }
 
     snprintf(shared->current, sizeof shared->current, "%dx%d, %d channel%s, %s%s, %s", item->width, item->height,
              item->channels, item->channels == 1 ? "" : "s",
