@@ -6,8 +6,9 @@
  * Changed:  from omp: the loop over a row, and its counters. Where a thread has too few pixels to pay for adding up
  *           65536 counters (some 10 us), 8 plain histograms, one for each byte of a load: a counter's next load no longer
  *           waits for the store before it.
- * Expect:   for a photograph 1.5 times omp, not 2: more of the counters miss the first-level cache. Noise is the price: its pairs touch all 256 KB of the table, which only the
- *           second-level cache holds, and take longer than single pixels would.
+ * Expect:   for a photograph 1.5 times omp, not 2: more of the counters miss the first-level cache. Noise is the price:
+ *           its pairs touch all 256 KB of the table, which only the second-level cache holds, and take longer than
+ *           single pixels would.
  */
 /* Try: make bench-otsu VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv */
 #include <omp.h>
