@@ -73,6 +73,28 @@ SIMD_INLINE simd_u32 simd_splat(uint32_t value)
     return (simd_u32){0} + value;
 }
 
+/* Byte by byte: the larger and the smaller of two unsigned bytes. */
+SIMD_INLINE simd_u8 simd_max(simd_u8 a, simd_u8 b)
+{
+#if defined(__AVX512BW__)
+    return (simd_u8)_mm512_max_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (simd_u8)_mm256_max_epu8((__m256i)a, (__m256i)b);
+#elif defined(__SSSE3__)
+    return (simd_u8)_mm_max_epu8((__m128i)a, (__m128i)b);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_u8)vmaxq_u8((uint8x16_t)a, (uint8x16_t)b);
+#else
+    const simd_u8 larger = (simd_u8)(a > b);
+    return (a & larger) | (b & ~larger);
+#endif
+}
+
+SIMD_INLINE simd_u8 simd_min(simd_u8 a, simd_u8 b)
+{
+    return ~simd_max(~a, ~b);
+}
+
 /* Sums of products of unsigned bytes a and signed bytes b, four a lane: start with zeros, add with simd_dot4(), read
  * with simd_dot4_total(). The bytes of a, over all steps of one sum, must together be at most 256: without a dot
  * instruction, x86 keeps two partial sums of 16 bits in a lane until the end, one instruction less a step. */

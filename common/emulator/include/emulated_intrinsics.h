@@ -338,6 +338,17 @@ EMULATED_SIMD_COMPARE(les, int, <=)
 #undef EMULATED_SIMD
 #undef EMULATED_SIMD_OF
 
+/* The largest and the smallest of three, in 16-bit halves. */
+static inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c)
+{
+    return __vmaxu2(__vmaxu2(a, b), c);
+}
+
+static inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c)
+{
+    return __vminu2(__vminu2(a, b), c);
+}
+
 /* Sums of absolute differences over the parts. */
 static inline unsigned __vsadu4(unsigned a, unsigned b)
 {
