@@ -1,0 +1,110 @@
+/*
+ * Idea:     one thread per pixel looks at the ksize x ksize pixels around it, straight from global memory.
+ * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
+ * Expect:   kernel over 1000 times faster than cpu/serial, for 16896 lanes work at once; yet a good part of a 1920x1080
+ *           call goes to allocate and free (0.1 ms each) and to upload and download (2 MB each).
+ */
+/* Try: make bench-morphology VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+#include "common/algo/morphology.h"
+#include "common/cuda/device.h"
+
+struct mask {
+    uint8_t at[MORPHOLOGY_MAX_KSIZE * MORPHOLOGY_MAX_KSIZE];
+};
+
+struct state {
+    struct mask *mask; /* in device memory */
+    struct image in, between, out;
+};
+
+/* A pixel, or `outside` where the image has none. */
+static __device__ int sample_at(const struct image &in, int x, int y, int outside)
+{
+    if (x < 0 || x >= in.width || y < 0 || y >= in.height)
+        return outside;
+    return ((const uint8_t *)image_row(&in, y))[x];
+}
+
+static __global__ void morphology_kernel(struct image in, struct image out, const struct mask *mask, int ksize,
+                                         bool erode)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int best = erode ? 255 : 0;
+
+    if (x >= out.width || y >= out.height)
+        return;
+    for (int j = 0; j < ksize; j++) {
+        for (int i = 0; i < ksize; i++) {
+            if (!mask->at[j * ksize + i])
+                continue;
+            int sample = sample_at(in, x + i - ksize / 2, y + j - ksize / 2, best);
+            best = erode ? min(best, sample) : max(best, sample);
+        }
+    }
+    ((uint8_t *)image_row(&out, y))[x] = (uint8_t)best;
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct morphology_params *params)
+{
+    enum status status = STATUS_OK;
+    struct mask mask;
+
+    if (!state->mask) {
+        morphology_mask(params, mask.at);
+        TRY(device_allocate((void **)&state->mask, sizeof mask));
+        TRY(device_upload_bytes(state->mask, &mask, sizeof mask));
+    }
+    if (!state->between.data)
+        TRY(device_image_create(&state->between, in));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct morphology_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    dim3 block(32, 32);
+    dim3 grid(ceiling_divide(out->width, block.x), ceiling_divide(out->height, block.y));
+    size_t shared = 0;
+    bool erodes[2];
+    const int steps = morphology_steps(params, erodes);
+
+    for (int step = 0; step < steps; step++) {
+        const struct image &from = step ? state->between : *in, &to = step + 1 < steps ? state->between : *out;
+        morphology_kernel<<<grid, block, shared, stream>>>(from, to, state->mask, params->ksize, erodes[step]);
+        CUDA_TRY(cudaGetLastError());
+    }
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->mask);
+    device_image_free(&state->in);
+    device_image_free(&state->between);
+    device_image_free(&state->out);
+    *state = {};
+}
+
+static enum status run(struct state *state, const struct image in[], struct image *out,
+                       const struct morphology_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(setup(state, in, params));
+    TRY(device_image_create(&state->in, in));
+    TRY(device_image_create(&state->out, out));
+    TRY(device_upload(&state->in, in));
+    phase_begin(PHASE_KERNEL, 0);
+    TRY(launch(state, &state->in, &state->out, params, 0));
+    CUDA_TRY(cudaDeviceSynchronize());
+    TRY(device_download(out, &state->out));
+out:
+    teardown(state);
+    return status;
+}
+
+RUNGS_CUDA_VERSION(morphology)
