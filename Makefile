@@ -84,6 +84,7 @@ opencv_flags := $(addprefix -isystem ,$(opencv_include))
 comma := ,
 warnings := -Wall -Wextra -Wshadow $(WERROR)
 march := $(if $(ARCH),-march=$(ARCH))
+SIMD_ARCH ?= $(ARCH)
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
 EXTRA ?=
@@ -159,6 +160,8 @@ $(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files)
 
 $(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
 	$(quiet)$(compile_c) -c $< -o $@
+# The simd versions for another processor than the rest (tests/aarch64.sh): remove their objects before changing it.
+$(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 $(BUILD)/common/machine.c.o: EXTRA += $(facts)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
@@ -243,7 +246,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files)
 .PHONY: test test-programs
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/readme-tables $(test_programs)
 test:
-	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' sh tests/run_all.sh
+	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
 # --- the rest -------------------------------------------------------------------------------------------------------
 .PHONY: deps readme clean help

@@ -3,16 +3,19 @@
 # simd versions once more for processors with dot-product instructions (dotprod: 2018 and later; i8mm: 2021 and later).
 # usage: sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
 set -eu
-build() { # ARCH
-    ${MAKE:-make} -s CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH="$1" CUDA=emulated OPENCV=no \
-        LDFLAGS="-static -Wl,--no-warnings" BUILD="build-aarch64-$1" all
+build=build-aarch64
+build_for() { # SIMD_ARCH
+    ${MAKE:-make} -s CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH=armv8-a SIMD_ARCH="$1" CUDA=emulated OPENCV=no \
+        LDFLAGS="-static -Wl,--no-warnings" BUILD=$build all
 }
-build armv8-a
-qemu-aarch64-static build-aarch64-armv8-a/rungs check
+build_for armv8-a
+qemu-aarch64-static $build/rungs check
 for arch in armv8.2-a+dotprod armv8.6-a; do
-    build $arch
+    rm -f $build/cpu/*/simd.c.o
+    build_for $arch
     for simd in cpu/*/simd.c; do
         algorithm=${simd#cpu/}
-        qemu-aarch64-static "build-aarch64-$arch/rungs" check "${algorithm%/simd.c}:cpu/simd"
+        qemu-aarch64-static $build/rungs check "${algorithm%/simd.c}:cpu/simd"
     done
 done
+rm -f $build/cpu/*/simd.c.o

@@ -1,61 +1,87 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # All tests, as `make test` runs them: unit tests, version checks, mutants and command line, first in the normal build,
-# then in one with AddressSanitizer and UndefinedBehaviorSanitizer. The last line is "N passed, N failed, N skipped".
-# usage: MAKE=make BUILD=build CUDA=emulated sh tests/run_all.sh
+# then in one with AddressSanitizer and UndefinedBehaviorSanitizer; as many at a time as there are cores. The last line is
+# "N passed, N failed, N skipped".
+# usage: MAKE=make BUILD=build CUDA=emulated bash tests/run_all.sh
 set -u
-MAKE=${MAKE:-make}
-BUILD=${BUILD:-build}
+MAKE=${MAKE:-make} BUILD=${BUILD:-build} CUDA=${CUDA:-emulated}
+jobs=$(nproc 2>/dev/null || echo 2)
 passed=0 failed=0 skipped=0
-output=$(mktemp) || exit 1
-trap 'rm -f "$output"' EXIT
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
 
-add() { # PASSED FAILED SKIPPED
-    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-}
-
-# Runs a command whose last line of that form is "N passed, N failed, N skipped", or which is a cmocka program.
-stage() { # TITLE COMMAND...
-    title=$1
+# Runs a command whose last line of that form is "N passed, N failed, N skipped", or which is a cmocka program; leaves
+# "PASSED FAILED SKIPPED" in $1.counts and the output in $1.
+run_stage() { # FILE COMMAND...
+    local file=$1 code counts
     shift
-    "$@" >"$output" 2>&1
+    "$@" >"$file" 2>&1 </dev/null
     code=$?
-    counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$output" | tail -n 1)
+    counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$file" | tail -n 1)
     if [ -z "$counts" ]; then
-        count() { sed -n "s/^\[  $1 *\] \([0-9]*\) test(s).*/\1/p" "$output" | awk '{n += $1} END {print n + 0}'; }
+        count() { sed -n "s/^\[  $1 *\] \([0-9]*\) test(s).*/\1/p" "$file" | awk '{n += $1} END {print n + 0}'; }
         counts="$(count PASSED) $(count FAILED) $(count SKIPPED)"
     fi
-    case "$code $counts" in
-    0\ *) ;;
-    *\ 0\ [0-9]*) set -- $counts; counts="$1 1 $3" ;; # crashed or refused before it could count
-    esac
     set -- $counts
-    [ "$code" != 0 ] && [ "$2" = 0 ] && set -- "$1" 1 "$3"
-    [ "$code" = 0 ] && [ "$1" = 0 ] && { echo "       $title ran no test"; set -- 0 1 "$3"; }
-    add "$1" "$2" "$3"
-    if [ "$2" = 0 ]; then
-        echo "ok     $title: $1 passed, $3 skipped"
-    else
-        echo "FAILED $title: $1 passed, $2 failed, $3 skipped"
-        sed 's/^/       | /' "$output"
+    # Crashed or refused before it could count; or ran nothing: neither may look like success.
+    if [ "$2" = 0 ] && { [ $code != 0 ] || [ "$1" = 0 ]; }; then
+        echo "exit status $code with $1 passed and none failed" >>"$file"
+        set -- "$1" 1 "$3"
     fi
+    echo "$1 $2 $3" >"$file.counts"
+}
+
+stages=0 reported=0
+titles=()
+
+# Prints, in order, the stages that have ended.
+report() {
+    while [ $reported -lt $stages ] && [ -e "$work/$((reported + 1)).counts" ]; do
+        reported=$((reported + 1))
+        local title=${titles[$((reported - 1))]}
+        set -- $(cat "$work/$reported.counts")
+        passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+        if [ "$2" = 0 ]; then
+            echo "ok     $title: $1 passed, $3 skipped"
+        else
+            echo "FAILED $title: $1 passed, $2 failed, $3 skipped"
+            sed 's/^/       | /' "$work/$reported"
+        fi
+    done
+}
+
+stage() { # TITLE COMMAND...
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+        wait -n
+        report
+    done
+    titles+=("$1")
+    stages=$((stages + 1))
+    shift
+    run_stage "$work/$stages" "$@" &
 }
 
 suite() { # BUILD-FOLDER MAKE-ARGUMENTS...
-    build=$1
+    local build=$1
     shift
-    if ! $MAKE --no-print-directory -s -j2 test-programs BUILD="$build" CUDA="$CUDA" "$@" >"$output" 2>&1; then
+    if ! $MAKE --no-print-directory -s -j"$jobs" test-programs BUILD="$build" CUDA="$CUDA" "$@" >"$work/build" 2>&1; then
         echo "FAILED build of $build"
-        tail -n 40 "$output" | sed 's/^/       | /'
-        add 0 1 0
+        tail -n 40 "$work/build" | sed 's/^/       | /'
+        failed=$((failed + 1))
         return
     fi
-    for program in "$build"/tests/test_*; do
-        [ -x "$program" ] && [ ! -d "$program" ] && stage "$program" "$program"
+    for contract in common/algo/*.c; do
+        algorithm=$(basename "$contract" .c)
+        stage "$build/rungs check $algorithm" "$build/rungs" check "$algorithm"
     done
-    stage "$build/rungs check" "$build/rungs" check
     for script in tests/test_*.sh; do
         stage "$script ($build)" sh "$script" "$build"
     done
+    for program in "$build"/tests/test_*; do
+        [ -x "$program" ] && [ ! -d "$program" ] && stage "$program" "$program"
+    done
+    wait
+    report
 }
 
 suite "$BUILD"
