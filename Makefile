@@ -107,6 +107,9 @@ endif
 
 # Rebuild everything when a compiler or a flag changes.
 settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code)
+$(BUILD)/files: force
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -136,6 +139,12 @@ else
 cuda_line := CUDA: emulated ($(cuda_why)): cuda/* versions are verified, not timed
 endif
 
+# Misspelt variables would be ignored silently.
+$(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(name))),$(error $(name)= means nothing here; \
+    there is VERSIONS=a,b for bench, V=version for run, P="name=value" for parameters; see make help)))
+$(foreach goal,$(filter bench-% diff-% run-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
+    diff-%,%,$(patsubst run-%,%,$(goal))))),,$(error no target $(goal); the algorithms are $(algorithms))))
+
 .PHONY: all
 all: $(BUILD)/rungs
 
@@ -149,12 +158,12 @@ $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files)) $(BUILD
 	$(quiet)$(link) $^ $(libraries) -o $@
 
 npp_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,NPP was not found beside the CUDA Toolkit)
-$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_npp) $(BUILD)/settings
+$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_npp) $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(version_files) \
 	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
 	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) >$@
-$(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files)
+$(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(mutant_files) >$@
 
@@ -239,7 +248,7 @@ $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(ca
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
 # The unit tests' own table of versions: the CPU ones.
-$(BUILD)/generated/tests.c: common/build/versions.sh $(version_files)
+$(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
