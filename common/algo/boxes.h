@@ -1,0 +1,73 @@
+/*
+ * boxes.h: bounding box, area and centroid of each component of a label image, the contract of every version in
+ * cpu/boxes and cuda/boxes.
+ *
+ * Input    one i32 image, 1 channel, any size from 1x1 with at most 2^31-1 pixels. A value v from 1 to width * height
+ *          marks a pixel of component v (labelling.h makes such labels); any other value is background. A component is
+ *          all pixels with its value, whether they touch or not.
+ * Output   an i32 image, BOXES_COLUMNS (8) wide and max_boxes + 1 high, in words a table:
+ *
+ *              row 0       count, 0, 0, 0, 0, 0, 0, 0
+ *              row k >= 1  label, x_min, y_min, width, height, area, x_centroid, y_centroid
+ *
+ *          count is how many components have area >= min_area. Rows 1, 2 ... hold them by ascending label, at most
+ *          max_boxes of them; what is left of the rows is 0. width = x_max - x_min + 1, height likewise, area in
+ *          pixels.
+ *
+ * Centroid in 1/256 pixels, the centre of pixel (x,y) at (256 x, 256 y), rounded half up:
+ *
+ *              x_centroid = floor( (256 * SUM x + floor(area / 2)) / area )
+ *
+ *          for y likewise, in 64-bit integers (256 * 65534 * 2^31 < 2^55). All sums are exact, so their order does not
+ *          matter and all versions agree to the bit.
+ *
+ * Parameters   min_area   1..2^31-1 pixels, default 1
+ *              max_boxes  1..65534, default 4096
+ *
+ * Errors   not i32, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT.
+ *
+ * Source   Gonzalez and Woods, Digital Image Processing, 4th edition, section 11.3 (area, centroid, bounding box);
+ *          step 8 of document 000, which left it on the CPU.
+ */
+#ifndef RUNGS_BOXES_H
+#define RUNGS_BOXES_H
+
+#include <stdint.h>
+
+#include "common/registry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BOXES_COLUMNS = 8 };
+
+struct boxes_params {
+    int min_area, max_boxes;
+};
+
+/* What is gathered of one component. */
+struct boxes_sums {
+    int x_min, y_min, x_max, y_max, area;
+    unsigned long long x_sum, y_sum;
+};
+
+/* The component's row of the table. */
+static inline HOST_DEVICE void boxes_write_row(const struct boxes_sums *sums, int label, int32_t *row)
+{
+    const unsigned long long area = (unsigned long long)sums->area;
+
+    row[0] = label;
+    row[1] = sums->x_min;
+    row[2] = sums->y_min;
+    row[3] = sums->x_max - sums->x_min + 1;
+    row[4] = sums->y_max - sums->y_min + 1;
+    row[5] = sums->area;
+    row[6] = (int32_t)((256 * sums->x_sum + area / 2) / area);
+    row[7] = (int32_t)((256 * sums->y_sum + area / 2) / area);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
