@@ -51,10 +51,12 @@ if [ "$as_root" != none ]; then
 fi
 if [ -n "$missing" ] && ! install $missing; then
     [ "$as_root" = none ] || tail -n 5 "$log" >&2
-    echo "deps: cannot install $missing; type:  sudo apt-get update && sudo apt-get install -y --no-install-recommends $missing$missing_optional" >&2
+    echo "deps: cannot install ${missing% }; as root, type:" >&2
+    echo "    apt-get update && apt-get install -y --no-install-recommends $missing${missing_optional% }" >&2
     exit 1
 fi
 if [ -n "$missing_optional" ] && ! install $missing_optional; then
-    echo "deps: without $missing_optional there is no OpenCV row to compare with; to add it:  sudo apt-get install -y --no-install-recommends $missing_optional" >&2
+    echo "deps: ${missing_optional% } is not here, so tables have no OpenCV row; to add it, as root:" >&2
+    echo "    apt-get install -y --no-install-recommends ${missing_optional% }" >&2
 fi
 exit 0

@@ -11,8 +11,8 @@
 
 static const char help[] =
     "usage: rungs list [ALGO] [--json]\n\n"
-    "Lists the algorithms and, for each, its versions in the order of the ladder: what the version does, how it was\n"
-    "built, and, where it cannot run on this machine, why.\n\n"
+    "Lists the algorithms and, for each, its versions in the order of the ladder: what the version\n"
+    "does, how it was built, and, where it cannot run on this machine, why.\n\n"
     "  --json    the same as one JSON document on stdout\n"
     "  --help    this text\n";
 

@@ -115,12 +115,13 @@ static void limit_openmp_spinning(char **argv)
 
 static void print_help(FILE *stream)
 {
-    fputs("rungs: image-processing algorithms as ladders of versions, from a serial loop to a tuned GPU kernel\n\n"
+    fputs("rungs: image processing as ladders of versions, from a serial loop to a tuned GPU kernel\n\n"
           "usage: rungs COMMAND ...\n\n",
           stream);
     for (int i = 0; i < SUBCOMMAND_COUNT; i++)
         fprintf(stream, "  %-7s %s\n", subcommands[i].name, subcommands[i].summary);
-    fputs("\n`rungs COMMAND --help` explains one. Exit status: 0 done, 1 a check failed, 2 bad use or bad input.\n",
+    fputs("\n`rungs COMMAND --help` explains one.\n"
+          "Exit status: 0 done, 1 a check failed, 2 bad use or bad input.\n",
           stream);
 }
 

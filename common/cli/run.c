@@ -12,8 +12,9 @@
 
 static const char help[] =
     "usage: rungs run ALGO[:VERSION] IN... -o OUT [-p name=value]...\n\n"
-    "Applies an algorithm to a file. IN is PNG, JPEG, BMP, PGM, PPM or .npy; OUT's extension picks its format.\n"
-    "Without VERSION the highest rung that runs on this machine is taken (an emulated one never is).\n\n"
+    "Applies an algorithm to a file. IN is PNG, JPEG, BMP, PGM, PPM or .npy; OUT's extension picks its\n"
+    "format. Without VERSION the highest rung that runs on this machine is taken (an emulated one never\n"
+    "is).\n\n"
     "  -o, --output OUT         the file to write; written whole or not at all\n"
     "  -p, --param name=value   a parameter of the algorithm, as `rungs list ALGO` shows them\n"
     "      --help               this text\n\n"
@@ -119,7 +120,7 @@ int cli_run(int argc, char **argv)
         goto out;
     }
     if (argc - optind - 1 != algorithm->inputs) {
-        cli_fail("%s takes %d input file%s, got %d", algorithm->name, algorithm->inputs,
+        cli_fail("%s takes %d input file%s, got %d (the result goes after -o)", algorithm->name, algorithm->inputs,
                  algorithm->inputs == 1 ? "" : "s", argc - optind - 1);
         goto out;
     }
