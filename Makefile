@@ -100,7 +100,7 @@ facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
 libraries = -ljansson -lm -lpthread $(if $(peer_opencv),$(opencv_libs))
 ifeq ($(CUDA),native)
 link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
-libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppitc -lnppc) -lcudart_static -ldl -lrt
+libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppc) -lcudart_static -ldl -lrt
 else
 link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
 endif
