@@ -27,6 +27,7 @@ struct task {
     int sets, round;
     size_t copy_from, copy_to; /* bytes of one call's input and output */
 
+    bool finished; /* the child came to its own end; a version can call exit(0) too */
     enum status status;
     char message[512];
     struct verdict verdict;
@@ -166,6 +167,7 @@ static bool agrees(const struct version *version, const void *params, const stru
 
 static int keep(struct task *task, enum status status)
 {
+    task->finished = true;
     task->status = status;
     if (status != STATUS_OK)
         snprintf(task->message, sizeof task->message, "%s", status_message());
@@ -261,7 +263,7 @@ static int verify_in_child(void *argument)
     if (why) {
         task->verdict.outcome = OUTCOME_SKIP;
         snprintf(task->verdict.what, sizeof task->verdict.what, "%s", why);
-        return 0;
+        return keep(task, STATUS_OK);
     }
     if (task->emulated)
         return keep(task, verify_piece(task));
@@ -429,15 +431,19 @@ static int device_ceilings_in_child(void *argument)
 static enum status in_child(int (*body)(void *), struct task *task, double limit_seconds)
 {
     struct process_result result;
-    enum status status = process_run(body, task, limit_seconds, &result);
+    enum status status;
     char text[512];
 
+    task->finished = false;
+    status = process_run(body, task, limit_seconds, &result);
     if (status != STATUS_OK)
         return status;
     if (result.timed_out || result.signal || (result.exit_code && task->status == STATUS_OK)) {
         process_describe(&result, text, sizeof text);
         return status_set(STATUS_FAILED, "%s", text);
     }
+    if (!task->finished)
+        return status_set(STATUS_FAILED, "ended the process with exit code 0 before its work was done");
     return task->status == STATUS_OK ? STATUS_OK : status_set(task->status, "%s", task->message);
 }
 

@@ -96,6 +96,7 @@ struct shared {
     struct check_report report;
     char current[256]; /* the case being tried; "" before the first and after the last */
     bool in_reference; /* the reference is at work, not the version */
+    bool finished;     /* the child came to its own end; a version can call exit(0) too */
     int certainty;     /* of the failure kept in the report */
     char message[512]; /* why the check itself could not be done; "" when it could */
 };
@@ -293,6 +294,7 @@ out:
     if (made_folder)
         rmdir(job->options->pictures); /* refused unless it is empty */
     free(list.items);
+    shared->finished = true;
     return 0;
 }
 
@@ -359,6 +361,8 @@ enum status check_version(const struct version *version, const struct check_opti
     TRY(process_run_watched(check_body, watch_job, &job, options->total_seconds + 2 * options->case_seconds + 10,
                             &result));
     process_describe(&result, how, sizeof how);
+    if (!how[0] && !shared->finished)
+        snprintf(how, sizeof how, "ended with exit code 0 before all cases were tried");
     if (how[0])
         report_death(&job, &result, how);
     else if (shared->message[0])

@@ -98,6 +98,8 @@ refuses "unknown command" "no command 'blurr'" "$rungs" blurr
 refuses "unknown algorithm" "no algorithm 'blurr'; there is .*blur" "$rungs" run blurr "$good" -o "$out"
 refuses "unknown version" "no version 'cpu/magic'; it has cpu/serial" "$rungs" run blur:cpu/magic "$good" -o "$out"
 refuses "ambiguous version" "could be cpu/serial, cpu/simd" "$rungs" run blur:cpu/s "$good" -o "$out"
+refuses "line end in a name" "no algorithm 'bl[?]ur'" "$rungs" run "bl
+ur" "$good" -o "$out"
 refuses "no algorithm" "needs an algorithm" "$rungs" run
 refuses "no input" "takes 1 input file" "$rungs" run blur -o "$out"
 refuses "two inputs" "takes 1 input file" "$rungs" run blur "$good" "$good" -o "$out"
@@ -127,6 +129,9 @@ refuses "diff: unknown version" "no version" "$rungs" diff blur cpu/serial cpu/m
 refuses "unknown extension" "result.gif: " "$rungs" run blur "$good" -o "$folder/out/result.gif"
 refuses "no extension" "result: " "$rungs" run blur "$good" -o "$folder/out/result"
 refuses "missing folder" "nowhere/result.png: " "$rungs" run blur "$good" -o "$folder/nowhere/result.png"
+# 512 bytes are too few for the picture and enough for the message.
+refuses "file size limit" "result.bmp: .*large" \
+    sh -c "ulimit -f 1; exec '$rungs' run blur:cpu/serial '$good' -o '$folder/out/result.bmp'"
 mkdir -p "$folder/folder.png"
 refuses "output is a folder" "folder.png: " "$rungs" run blur "$good" -o "$folder/folder.png"
 if [ -w /proc/self/comm ] && mkdir -p "$folder/tiny" && mount -t tmpfs -o size=8k tmpfs "$folder/tiny" 2>/dev/null; then
@@ -159,6 +164,9 @@ succeeds "name without side" "$rungs" run blur:simd "$good" -o "$folder/fine.png
 succeeds "unique prefix" "$rungs" run blur:cuda/v1.2 "$good" -o "$folder/fine.png"
 "$rungs" list >/dev/full 2>"$folder/stderr"
 if [ $? = 2 ]; then ok; else bad "list to a full device: no error"; fi
+
+"$rungs" --help >/dev/full 2>"$folder/stderr"
+if [ $? = 2 ]; then ok; else bad "--help to a full device: no error"; fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

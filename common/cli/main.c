@@ -2,6 +2,8 @@
  * main.c: the program `rungs`: picks the subcommand, and the helpers that all of them share.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +29,17 @@ enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 int cli_fail(const char *format, ...)
 {
     va_list arguments;
+    char text[8192];
 
-    fflush(stdout);
-    fputs("rungs: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    /* File names and arguments can hold line ends and escape sequences: a message is one line and plain text. */
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    fflush(stdout);
+    fprintf(stderr, "rungs: %s\n", text);
     return CLI_BAD_USE;
 }
 
@@ -113,6 +119,15 @@ static void limit_openmp_spinning(char **argv)
     /* Under an emulator such as qemu-user exec fails; the run goes on with libgomp's default. */
 }
 
+/* Opens what the caller closed of the three standard streams, the wrong way round, so that using it still fails but no
+ * file of ours can become it. */
+static void fill_standard_streams(void)
+{
+    for (int i = 0; i < 3; i++)
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == 0 ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 static void print_help(FILE *stream)
 {
     fputs("rungs: image processing as ladders of versions, from a serial loop to a tuned GPU kernel\n\n"
@@ -125,11 +140,21 @@ static void print_help(FILE *stream)
           stream);
 }
 
+/* The exit status of the program: what was printed must have arrived. */
+static int finish(int exit_status)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return cli_fail("cannot write to standard output: %s", strerror(errno));
+    return exit_status;
+}
+
 int main(int argc, char **argv)
 {
     int exit_status;
     char name[32]; /* what getopt_long() puts before its messages */
 
+    fill_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write, which removes the unfinished file */
     if (registry_open() != STATUS_OK)
         return cli_fail_status();
     if (argc < 2) {
@@ -138,7 +163,7 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
-        return CLI_DONE;
+        return finish(CLI_DONE);
     }
     for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(argv[1], subcommands[i].name) != 0)
@@ -148,9 +173,7 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "rungs %s", argv[1]);
         argv[1] = name;
         exit_status = subcommands[i].function(argc - 1, argv + 1);
-        if (fflush(stdout) != 0 || ferror(stdout))
-            return cli_fail("cannot write to standard output: %s", strerror(errno));
-        return exit_status;
+        return finish(exit_status);
     }
     return cli_fail("no command '%s'; `rungs --help` lists them", argv[1]);
 }
