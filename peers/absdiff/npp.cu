@@ -4,7 +4,7 @@
  * Expect:   6.5 us at 3840x2160 gray with inputs in the cache; from memory no faster than v1.2, for both only move
  *           bytes. The same to the bit: there is nothing to round.
  */
-/* Try: make bench-absdiff VERSIONS=cuda/v1.3,cuda/v2.0,peer/npp */
+/* Try: make bench-absdiff VERSIONS=cuda/v1.2,cuda/v1.3,peer/npp */
 #include <nppi_arithmetic_and_logical_operations.h>
 
 #include "common/algo/absdiff.h"
