@@ -48,9 +48,9 @@ static enum status add(struct case_list *list, struct check_case item)
 /* Single pixels, rows and columns; tile sides 16, 32, 64, 128, one less and one more, along x and y; primes, which no
  * tile divides; flat and tall; and one image of several tiles of any kind. */
 static const int sizes[][2] = {
-    {1, 1},    {1, 61},   {67, 1},   {2, 3},   {5, 2},   {13, 7},  {15, 17},   {16, 16},
-    {17, 15},  {31, 33},  {32, 32},  {33, 31}, {63, 65}, {64, 64}, {65, 63},   {127, 33},
-    {128, 32}, {129, 31}, {33, 129}, {97, 89}, {300, 5}, {5, 300}, {257, 131},
+    {1, 1},    {1, 61},  {67, 1},  {2, 3},   {5, 2},     {13, 7},  {15, 17},  {16, 16},  {17, 15},
+    {31, 33},  {32, 32}, {33, 31}, {63, 65}, {64, 64},   {65, 63}, {127, 33}, {128, 32}, {129, 31},
+    {33, 129}, {97, 89}, {300, 5}, {5, 300}, {257, 131}, {512, 9}, {1030, 7}, {7, 520},
 };
 /* The patterns that are not random, and the other settings, are tried on fewer. */
 static const int pattern_sizes[][2] = {{17, 15}, {65, 63}, {128, 32}};

@@ -287,13 +287,11 @@ static void explain_status(struct session *session, enum status status)
     char message[400];
 
     snprintf(message, sizeof message, "%s", status_message());
-    if (status == STATUS_UNSUPPORTED) {
-        session->verdict->outcome = OUTCOME_SKIP;
-        snprintf(session->verdict->what, sizeof session->verdict->what, "%s", message);
-        return;
-    }
     FAIL(session, CERTAINTY_SURE, "%sreturned a failure: %s", entry(session), message);
-    DIAGNOSIS(session, "the version itself reports the failure");
+    /* Skipping is not the version's to choose once it runs: it could skip every case that it gets wrong. */
+    DIAGNOSIS(session, status == STATUS_UNSUPPORTED
+                           ? "the version itself gives up; what it cannot do belongs in declines() or unavailable()"
+                           : "the version itself reports the failure");
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         if (strstr(message, causes[i].word)) {
             DIAGNOSIS(session, "%s", causes[i].cause);
