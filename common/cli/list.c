@@ -109,10 +109,11 @@ static int print_json(const struct algorithm *only)
     for (const struct algorithm *a = registry_algorithms(); a; a = a->next) {
         struct version *const *versions;
         size_t count;
-        json_t *entries = json_array();
+        json_t *entries;
 
         if (only && a != only)
             continue;
+        entries = json_array();
         registry_versions(a, &versions, &count);
         for (size_t i = 0; i < count; i++)
             json_array_append_new(entries, describe_version(versions[i]));
