@@ -5,6 +5,7 @@
 #   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
 #   BUILD=build           folder for everything that is built
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must)
+#   SIDES=cpu             builds the versions of these folders only (cpu, cuda)
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
 #   VERBOSE=1             show the commands
 #   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
@@ -120,14 +121,15 @@ peer_opencv := $(if $(opencv_libs),$(wildcard peers/*/opencv*.cpp))
 peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
-version_files := $(sort $(wildcard cpu/*/*.c cuda/*/*.cu assignments/*/starter/*/*.c assignments/*/starter/*/*.cu) \
+SIDES ?= cpu cuda
+version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(wildcard assignments/*/starter/*/*.c assignments/*/starter/*/*.cu) \
                    $(peer_opencv) $(peer_npp))
 common_files := $(filter-out common/emulator/%,$(wildcard common/*.c common/algo/*.c common/cli/*.c common/cuda/*.c \
                    common/cuda/*.cu))
 ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
 endif
-mutant_files := $(sort $(wildcard tests/mutants/*/*.c tests/mutants/*/*.cu) $(wildcard cpu/*/serial.c))
+mutant_files := $(sort $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu) cpu/*/serial.c))
 
 object = $(addprefix $(BUILD)/,$(addsuffix .o,$(1)))
 common_objects := $(call object,$(common_files))
