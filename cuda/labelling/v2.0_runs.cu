@@ -4,7 +4,7 @@
  *           pixels wide, so that few words have a neighbour in another tile, and the borders have threads of their own.
  * Changed:  all three kernels. Pixels are read once, 16 bytes a load; merge and compress read bits, an eighth of that;
  *           merge has a thread for each word of a tile's first row and each row of its left side, not for each pixel.
- * Expect:   kernel 6 to 10 times faster than v1.3's, near 3 times what writing labels takes (33 MB at 3840x2160: 8 us), for
+ * Expect:   kernel 10 times faster than v1.3's, near 3 times what writing labels takes (33 MB at 3840x2160: 8 us), for
  *           a photograph has one node where v1.3 had 20 pixels, and only 1 in 16 words goes into merge.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.3,cuda/v2.0 */
