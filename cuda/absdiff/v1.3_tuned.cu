@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of a block is found by search, not assumed.
+ * Idea:     the shape of a block can be set for each run, so that a search can find the best.
  * Changed:  block_width and block_height are tunables; 256 threads a block in place of 1024.
  * Expect:   a few percent: memory is the limit, which no shape moves, but small blocks end and begin one by one, where
  *           of those of 1024 only two fit a multiprocessor. Below 64 threads there are too few loads in flight.

@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of the add kernel's block is found by search, not assumed.
+ * Idea:     the shape of the add kernel's block can be set for each run, so that a search can find the best.
  * Changed:  block_width and block_height are tunables.
  * Expect:   add kernel hardly moves above a width of 32, 5 % at most: no thread shares anything beyond its warp. Below,
  *           a warp spans several rows, and runs are cut into pieces of 8 or 16: up to four times the atomics.

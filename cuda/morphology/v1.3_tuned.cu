@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of a block is found by search, not assumed.
+ * Idea:     the shape of a block can be set for each run, so that a search can find the best.
  * Changed:  block_width and block_height are tunables.
  * Expect:   kernel hardly moves: the instructions of the 225 taps are its limit, and no shape changes their number. Small
  *           blocks lose: at 8x8 and ksize 15 a thread loads 7.6 pixels of tile where at 32x32 it loads 2.1.

@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of a block is found by search, not assumed.
+ * Idea:     the shape of a block can be set for each run, so that a search can find the best.
  * Changed:  block_width and block_height are tunables.
  * Expect:   a smaller block waits less at its two barriers and more of them are resident, but it adds up fewer pixels for
  *           each of its 256 additions to global memory: a minimum somewhere between, and blocks of 8 threads far off it.

@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of a block is found by search, not assumed.
+ * Idea:     the shape of a block can be set for each run, so that a search can find the best.
  * Changed:  block_width and block_height are tunables.
  * Expect:   little: any shape whose warps load whole lines moves bytes as fast. Smaller blocks than v1.2's 1024 threads
  *           start and end in smaller steps, some 5 %; blocks of 8 threads leave three quarters of each warp idle.
