@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of a block, which is that of the tile, can be set for each run, so that a search can find the best.
+ * Idea:     the shape of a block, and so of a tile, can be set for each run, so that a search can find the best.
  * Changed:  block_width and block_height are tunables.
  * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
  *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32.
