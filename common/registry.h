@@ -17,6 +17,7 @@
 #include "common/status.h"
 
 struct CUstream_st; /* a cudaStream_t is a pointer to it */
+struct pipeline;    /* pipeline.h */
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,17 +25,21 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------- parameters */
 
-enum parameter_kind { PARAMETER_INT, PARAMETER_REAL, PARAMETER_CHOICE };
+enum parameter_kind { PARAMETER_INT, PARAMETER_REAL, PARAMETER_CHOICE, PARAMETER_TEXT };
+
+enum { PARAMETER_TEXT_SIZE = 256 }; /* bytes of a TEXT field, with the 0 that ends it */
 
 /* One field of an algorithm's parameter struct. A list of them ends with a zeroed entry. */
 struct parameter {
     const char *name; /* as in -p name=value */
     enum parameter_kind kind;
-    size_t offset;            /* of an int (INT, CHOICE) or a double (REAL) in the parameter struct */
-    double minimum, maximum;  /* legal range, inclusive; NaN is never legal */
+    size_t offset;            /* of an int (INT, CHOICE), a double (REAL) or a char[PARAMETER_TEXT_SIZE] (TEXT) in the
+                               * parameter struct */
+    double minimum, maximum;  /* legal range, inclusive; NaN is never legal. TEXT has none */
     double preset;            /* the default */
     const char *const *words; /* CHOICE: the legal words, NULL-terminated; the value is the index. INT: words legal
-                               * besides the range, or NULL; the first stands for -1, the next for -2 ... */
+                               * besides the range, or NULL; the first stands for -1, the next for -2 ... TEXT: the
+                               * first is the default, or NULL for "" */
     const char *help;         /* one line: meaning and unit */
 };
 
@@ -94,6 +99,9 @@ struct algorithm {
     /* Makes legal inputs out of what the harness has filled in (patterns, or a photograph in each): a mask out of
      * gray values, say. Must not be needed by inputs that a user gives. May be NULL. */
     void (*prepare)(struct image in[]);
+    bool video; /* its versions are pipelines (pipeline.h): they take a video besides two pictures */
+    /* Of a video algorithm: the picture that takes the place of the first frame, or NULL. */
+    const char *(*background_file)(const void *params);
 
     struct algorithm *next; /* the registry's */
 };
@@ -140,6 +148,7 @@ struct version {
     /* A peer whose result says the same in other words (components in another order): puts *out, on the host, into the
      * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
     void (*normalise)(const struct image in[], struct image *out, const void *params);
+    const struct pipeline *pipeline; /* of every version of a video algorithm, else NULL */
 
     /* The registry's. */
     const struct version_source *source;

@@ -92,6 +92,9 @@ static json_t *params_json(const struct bench_request *request)
         case PARAMETER_CHOICE:
             value = json_string(p->words[*(const int *)field]);
             break;
+        case PARAMETER_TEXT:
+            value = json_string(field);
+            break;
         }
         json_object_set_new(object, p->name, value);
     }
