@@ -23,6 +23,7 @@ struct check_case {
     enum pattern pattern;
     const char *settings;        /* as after -p; NULL: the defaults */
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
+    int frames;                  /* a video of so many frames; 0: one call */
 };
 
 struct case_list {
@@ -56,6 +57,8 @@ static const int sizes[][2] = {
 static const int pattern_sizes[][2] = {{17, 15}, {65, 63}, {128, 32}};
 static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
 
+enum { VIDEO_FRAMES = 7 }; /* more than any version has in flight, and no multiple of that */
+
 #define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static enum status make_cases(const struct version *version, struct case_list *list)
@@ -70,21 +73,25 @@ static enum status make_cases(const struct version *version, struct case_list *l
     if (strcmp(version->source->id, "cpu/serial") == 0)
         for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
             TRY(add(list, (struct check_case){golden->width, golden->height, golden->channels, PATTERN_COUNT,
-                                              golden->settings, golden}));
+                                              golden->settings, golden, 0}));
     for (int i = 0; i < LENGTH(sizes); i++)
         for (int c = 0; c < channel_counts; c++)
-            TRY(add(list, (struct check_case){sizes[i][0], sizes[i][1], channels[c], PATTERN_RANDOM, NULL, NULL}));
+            TRY(add(list, (struct check_case){sizes[i][0], sizes[i][1], channels[c], PATTERN_RANDOM, NULL, NULL, 0}));
     for (int i = 0; i < LENGTH(pattern_sizes); i++)
         for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
             if (pattern != PATTERN_RANDOM)
                 TRY(add(list, (struct check_case){pattern_sizes[i][0], pattern_sizes[i][1],
                                                   channels[(i + pattern) % channel_counts], (enum pattern)pattern, NULL,
-                                                  NULL}));
+                                                  NULL, 0}));
     for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
         for (int i = 0; i < LENGTH(setting_sizes); i++)
             TRY(add(list,
                     (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[(i + s) % channel_counts],
-                                        PATTERN_RANDOM, algorithm->check_settings[s], NULL}));
+                                        PATTERN_RANDOM, algorithm->check_settings[s], NULL, 0}));
+    for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++)
+        for (int s = -1; s < 0 || algorithm->check_settings[s]; s++)
+            TRY(add(list, (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[0], PATTERN_GRADIENT,
+                                              s < 0 ? NULL : algorithm->check_settings[s], NULL, VIDEO_FRAMES}));
 out:
     return status;
 }
@@ -227,8 +234,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
-    snprintf(shared->current, sizeof shared->current, "%dx%d, %d channel%s, %s%s, %s", item->width, item->height,
-             item->channels, item->channels == 1 ? "" : "s",
+    snprintf(shared->current, sizeof shared->current, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "",
+             item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
              item->golden ? "answer worked out by hand: " : pattern_name(item->pattern),
              item->golden ? item->golden->name : "", settings);
     picture_name(job->version, name, sizeof name);
@@ -236,6 +243,13 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
 
     set_alarm(job->options->case_seconds);
+    if (item->frames) {
+        status = verify_stream(job->version, in, params, item->frames, &verdict);
+        set_alarm(0);
+        if (status == STATUS_OK)
+            take_verdict(job, &verdict, "");
+        goto out;
+    }
     shared->in_reference = true;
     status = make_expected(item, algorithm, in, params, &expected);
     shared->in_reference = false;

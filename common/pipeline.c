@@ -50,6 +50,14 @@ void step_close(struct step *step)
     memset(step, 0, sizeof *step);
 }
 
+void step_tune(struct step *step, const char *name, int value)
+{
+    for (struct tunable *tunable = step->version->tunables; tunable && tunable->name; tunable++)
+        for (int i = 0; strcmp(tunable->name, name) == 0 && tunable->legal[i]; i++)
+            if (tunable->legal[i] == value)
+                *tunable->value = value;
+}
+
 enum status step_shape(const struct step *step, const struct image in[], struct image *out)
 {
     memset(out, 0, sizeof *out);

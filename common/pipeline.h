@@ -8,8 +8,8 @@
  *     submit(frame)          up to `depth` frames may be submitted before the first is received
  *     receive(result)        of the oldest frame that was submitted and not received; waits for it
  *
- * The first frame of a video is also its first frame submitted. A frame's pixels must stay as they are from submit()
- * to the return of its receive(). run(), which the harness calls with two pictures, is start(in[0]), submit(in[1]),
+ * The first frame of a video is also the first one submitted. A frame's pixels must stay as they are from submit() to
+ * the return of its receive(), the first frame's until the next start() or the end: a naive version goes back to them. run(), which the harness calls with two pictures, is start(in[0]), submit(in[1]),
  * receive(out).
  *
  * A step is a version of another algorithm, with its settings, its state, and its name in tables and traces. A pipeline
@@ -36,6 +36,7 @@ struct pipeline {
      * do. Aligned to IMAGE_ALIGNMENT; allocate() returns NULL when there is none. */
     void *(*allocate)(size_t bytes);
     void (*release)(void *memory);
+    struct tunable *tunables; /* the version's, or NULL */
 };
 
 /* start(in[0]), submit(in[1]), receive(out): the run() of every pipeline version. */
@@ -54,6 +55,9 @@ struct step {
  * by blanks. STATUS_BAD_INPUT when there is no such version; STATUS_UNSUPPORTED when it cannot run here. */
 enum status step_open(struct step *step, const char *name, const char *algorithm, const char *id, const char *settings);
 void step_close(struct step *step);
+
+/* Sets the tunable `name` of the step's version, if it has one for which `value` is legal. */
+void step_tune(struct step *step, const char *name, int value);
 
 /* Fills *out with the shape of the step's result for these inputs (no data). */
 enum status step_shape(const struct step *step, const struct image in[], struct image *out);
@@ -104,6 +108,7 @@ enum status step_run(struct step *step, const struct image in[], struct image *o
                                          .run = run_erased,                                                            \
                                          .teardown = teardown_erased};                                                 \
         version.pipeline = pipeline_of_file();                                                                         \
+        version.tunables = version.pipeline->tunables;                                                                 \
         registry_add_version(&version);                                                                                \
     }
 

@@ -175,13 +175,16 @@ static void settings_of(const struct mod_params *params, enum mod_step step, cha
     }
 }
 
-/* The first part of an id: the 4 of "cuda/v1.0". */
-static size_t side_length(const char *id)
+/* Whether two ids are of the same side: "cuda/v1.0" and "cuda/v1.3". */
+static bool same_side(const char *a, const char *b)
 {
-    return strcspn(id, "/");
+    const size_t length = strcspn(a, "/");
+
+    return strncmp(a, b, length + 1) == 0;
 }
 
-enum status mod_step_open(struct step *step, enum mod_step which, const struct mod_params *params, const char *id)
+enum status mod_step_open(struct step *step, enum mod_step which, const struct mod_params *params, const char *rung,
+                          const char *id)
 {
     const char *named = version_named(params, which), *found;
     char settings[128];
@@ -190,21 +193,22 @@ enum status mod_step_open(struct step *step, enum mod_step which, const struct m
     settings_of(params, which, settings, sizeof settings);
     TRY(step_open(step, mod_step_name(which), mod_step_algorithm(which), is_swapped(named) ? named : id, settings));
     found = step->version->source->id;
-    if (side_length(found) != side_length(id) || strncmp(found, id, side_length(id)) != 0) {
-        status = status_set(STATUS_BAD_INPUT, "%s=%s: a step of this pipeline must be one of %.*s/, not %s",
-                            mod_step_algorithm(which), named, (int)side_length(id), id, found);
+    if (!same_side(found, rung) && !same_side(found, id)) {
+        status = status_set(STATUS_BAD_INPUT, "%s=%s: a step of mod:%s must be one of its own side, not %s",
+                            mod_step_algorithm(which), named, rung, found);
         step_close(step);
     }
 out:
     return status;
 }
 
-enum status mod_steps_open(struct step steps[MOD_STEPS], const struct mod_params *params, const char *id)
+enum status mod_steps_open(struct step steps[MOD_STEPS], const struct mod_params *params, const char *rung,
+                           const char *boxes)
 {
     enum status status = STATUS_OK;
 
     for (int step = 0; step < MOD_STEPS; step++)
-        TRY(mod_step_open(&steps[step], (enum mod_step)step, params, id));
+        TRY(mod_step_open(&steps[step], (enum mod_step)step, params, rung, step == MOD_BOXES ? boxes : rung));
 out:
     if (status != STATUS_OK)
         mod_steps_close(steps);

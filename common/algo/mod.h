@@ -83,10 +83,13 @@ const char *mod_step_name(enum mod_step step);
 const char *mod_step_algorithm(enum mod_step step);
 
 /* Opens a step (*step zeroed before): the version that `params` names for it, or else `id`. STATUS_BAD_INPUT when the
- * named version is of another side than `id`. */
-enum status mod_step_open(struct step *step, enum mod_step which, const struct mod_params *params, const char *id);
-/* All steps, each in the version `id` unless `params` names another; none stays open on failure. */
-enum status mod_steps_open(struct step steps[MOD_STEPS], const struct mod_params *params, const char *id);
+ * named version is neither of the side of `rung`, the pipeline's own id, nor of the side of `id`. */
+enum status mod_step_open(struct step *step, enum mod_step which, const struct mod_params *params, const char *rung,
+                          const char *id);
+/* All steps, each in the version `rung` unless `params` names another, boxes in the version `boxes`; none stays open on
+ * failure. */
+enum status mod_steps_open(struct step steps[MOD_STEPS], const struct mod_params *params, const char *rung,
+                           const char *boxes);
 void mod_steps_close(struct step steps[MOD_STEPS]);
 /* STATUS_BAD_INPUT when `params` names another version for a step that pipeline `id` has fused with others. */
 enum status mod_refuse_swap(const struct mod_params *params, enum mod_step which, const char *id);

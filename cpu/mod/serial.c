@@ -52,7 +52,7 @@ static enum status start(struct state *state, const struct image *first, const s
 
     if (!state->gray.data) {
         state->params = *params;
-        TRY(mod_steps_open(state->steps, params, rung));
+        TRY(mod_steps_open(state->steps, params, rung, rung));
         TRY(allocate(state, first));
     }
     TRY(step_run(&state->steps[MOD_GRAYSCALE], first, &state->gray, NULL));
