@@ -211,14 +211,22 @@ endif
 
 # --- the commands ---------------------------------------------------------------------------------------------------
 # SIZE=1920x1080 INPUT=photo.jpg THREADS=2 VERSIONS=cpu/simd,cuda/v1.3 P="ksize=31 sigma=4" JSON=out.json CSV=out.csv
-bench_options = $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
-                $(if $(THREADS),--threads $(THREADS)) $(if $(VERSIONS),--versions '$(VERSIONS)') \
-                $(foreach p,$(P),-p '$(p)') $(if $(JSON),--json '$(JSON)') $(if $(CSV),--csv '$(CSV)')
+common_options = $(foreach file,$(INPUT),--input '$(file)') $(if $(THREADS),--threads $(THREADS)) \
+                 $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p '$(p)')
+bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json '$(JSON)') $(if $(CSV),--csv '$(CSV)')
 rungs = $(RUN) $(BUILD)/rungs
 
+# The detector's bench takes a video, in the sizes of document 000 and of today.
+video_algorithms := mod
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
-$(addprefix bench-,$(algorithms)): bench-%: $(BUILD)/rungs photograph
+$(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $(BUILD)/rungs photograph
 	@$(rungs) bench $* $(bench_options)
+$(addprefix bench-,$(video_algorithms)): bench-%: $(BUILD)/rungs photograph
+	@for size in $(or $(SIZE),596x336 768x576 1920x1080); do \
+	    $(rungs) bench $* --size $$size $(if $(FRAMES),--frames $(FRAMES)) $(common_options) \
+	        $(if $(JSON),--json '$(if $(SIZE),$(JSON),$(JSON:.json=)_'$$size'.json)') \
+	        $(if $(CSV),--csv '$(if $(SIZE),$(CSV),$(CSV:.csv=)_'$$size'.csv)') || exit 1; echo; \
+	done
 # One after the other: two benches at once would measure each other.
 bench:
 	@for algorithm in $(algorithms); do $(MAKE) --no-print-directory bench-$$algorithm || exit 1; done
