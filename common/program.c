@@ -29,7 +29,8 @@ static void close_end(int *descriptor)
 
 static enum status not_installed(const char *name)
 {
-    return status_set(STATUS_UNSUPPORTED, "%s is not installed; on Debian and Ubuntu: sudo apt-get install ffmpeg", name);
+    return status_set(STATUS_UNSUPPORTED, "%s is not installed; on Debian and Ubuntu: sudo apt-get install ffmpeg",
+                      name);
 }
 
 enum status program_check(const char *name)
@@ -58,7 +59,8 @@ enum status program_start(struct program *program, const char *const *argv, enum
     program->input = program->output = program->errors = -1;
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    if (input == PROGRAM_TAKES_INPUT ? pipe2(in, O_CLOEXEC) != 0 : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) {
+    if (input == PROGRAM_TAKES_INPUT ? pipe2(in, O_CLOEXEC) != 0
+                                     : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) {
         status = status_set(STATUS_FAILED, "no input for %s: %s", argv[0], strerror(errno));
         goto out;
     }

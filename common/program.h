@@ -18,11 +18,11 @@
 
 struct program {
     const char *name;
-    pid_t pid;            /* 0 = not running */
-    int input, output;    /* our ends of its stdin and stdout; -1 = closed */
-    int errors;           /* our end of its stderr */
-    int exit_code;        /* once it has ended; 128 + the signal's number if one ended it */
-    char said[2048];      /* the beginning of what it said on stderr */
+    pid_t pid;         /* 0 = not running */
+    int input, output; /* our ends of its stdin and stdout; -1 = closed */
+    int errors;        /* our end of its stderr */
+    int exit_code;     /* once it has ended; 128 + the signal's number if one ended it */
+    char said[2048];   /* the beginning of what it said on stderr */
     size_t said_length;
 };
 
