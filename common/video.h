@@ -70,6 +70,9 @@ void video_stop(struct video_reader *reader);
 /* Stops decoding, wherever it is, and frees everything. Frames not given back are freed with it. Fine on NULL. */
 void video_close(struct video_reader *reader);
 
+/* Takes over a frame rate, reduced to what containers hold; 25 / 1 when it is none. */
+void video_set_rate(struct video_info *info, int64_t rate, int64_t base);
+
 /* Whether `name` has the form of a printf pattern or glob rather than of a file's name. */
 bool video_is_pattern(const char *name);
 

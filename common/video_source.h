@@ -42,7 +42,5 @@ bool video_is_picture_name(const char *name);
 
 /* Refuses a size that is no legal frame. */
 enum status video_check_size(const char *name, int64_t width, int64_t height);
-/* Takes over a frame rate, as 25 / 1 when it is none, within what containers can hold. */
-void video_set_rate(struct video_info *info, int64_t rate, int64_t base);
 
 #endif

@@ -41,6 +41,7 @@ struct video_writer {
     struct program program;
     struct output_file file;
     struct iovec *parts;
+    bool failed;
     /* Images. */
     struct frame_pattern pattern;
 };
@@ -246,6 +247,7 @@ static enum status video_failed(struct video_writer *writer)
 {
     char line[256];
 
+    writer->failed = true;
     program_finish(&writer->program);
     program_first_line(&writer->program, line, sizeof line);
     return status_set(STATUS_BAD_INPUT, "%s: cannot be written (ffmpeg: %s)", writer->name,
@@ -344,7 +346,7 @@ enum status video_writer_finish(struct video_writer *writer)
 
     if (writer->parts && writer->frames > 0) {
         program_finish(&writer->program);
-        if (writer->program.exit_code != 0 || writer->program.said_length > 0)
+        if (writer->failed || writer->program.exit_code != 0 || writer->program.said_length > 0)
             status = video_failed(writer);
         else
             status = file_commit(&writer->file);
