@@ -67,6 +67,14 @@ static inline HOST_DEVICE void boxes_write_row(const struct boxes_sums *sums, in
     row[7] = (int32_t)((256 * sums->y_sum + area / 2) / area);
 }
 
+/* The rows that a table holds: count, unless max_boxes cut it short. */
+static inline int boxes_count(const struct image *table)
+{
+    const int32_t count = *(const int32_t *)table->data;
+
+    return count < table->height - 1 ? count : table->height - 1;
+}
+
 #ifdef __cplusplus
 }
 #endif
