@@ -67,17 +67,17 @@ static void print_steps(const struct video_bench *bench, const struct video_benc
     }
 }
 
-static void traffic_cell(size_t bytes, int calls, double pixels, char text[2 * TABLE_CELL])
+static void traffic_cell(size_t bytes, int calls, double pixels, char text[3 * TABLE_CELL])
 {
     char amount[TABLE_CELL], per_pixel[TABLE_CELL];
 
     if (calls == 0) {
-        snprintf(text, 2 * TABLE_CELL, "none");
+        snprintf(text, 3 * TABLE_CELL, "none");
         return;
     }
     table_bytes((double)bytes, amount);
     table_number((double)bytes / pixels, per_pixel);
-    snprintf(text, 2 * TABLE_CELL, "%s in %d (%s B/pixel)", amount, calls, per_pixel);
+    snprintf(text, 3 * TABLE_CELL, "%s in %d (%s B/pixel)", amount, calls, per_pixel);
 }
 
 static void print_traffic(const struct video_bench *bench, const struct video_bench_row *row, FILE *stream)
@@ -88,7 +88,7 @@ static void print_traffic(const struct video_bench *bench, const struct video_be
 
     fprintf(stream, "  %-12s %-36s %s\n", "memory", "at the start", "each frame");
     for (int i = 0; i < 3; i++) {
-        char start[2 * TABLE_CELL], frame[2 * TABLE_CELL];
+        char start[3 * TABLE_CELL], frame[3 * TABLE_CELL];
 
         traffic_cell(row->launch.bytes[phases[i]], row->launch.calls[phases[i]], pixels, start);
         traffic_cell(row->frame.bytes[phases[i]], row->frame.calls[phases[i]], pixels, frame);
