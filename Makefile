@@ -250,6 +250,15 @@ photograph:
 images:
 	@sh images/fetch.sh images/fetched
 
+# Every step of the detector as a picture: of the synthetic scene, or of VIDEO=images/fetched/vtest.avi SHEET=sheet.png.
+.PHONY: contact-sheet
+$(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects)
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(BUILD)/generated/versions.c.o $(call object,$(version_files)) $(libraries) -o $@
+contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
+	@$(if $(VIDEO),,$(BUILD)/make-scene $(BUILD)/scene 768 576 42)
+	@sh images/contact_sheet.sh $(BUILD)/rungs '$(or $(VIDEO),$(BUILD)/scene)' $(or $(FRAME),42) '$(or $(SHEET),images/mod_steps.png)'
+
 # --- tests ----------------------------------------------------------------------------------------------------------
 unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 test_programs := $(addprefix $(BUILD)/,$(unit_tests))
@@ -292,6 +301,7 @@ help:
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
+	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
 	@echo 'make clean         remove $(BUILD)/'
 	@echo 'make help          this list'

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/cli/cli.h"
 #include "common/cuda/device_info.h"
@@ -15,7 +16,7 @@ static const char help[] =
     "       rungs run mod[:VERSION] VIDEO -o OUT [--boxes FILE.csv] [--fps RATE] [-p name=value]...\n\n"
     "Applies an algorithm to a file. IN is PNG, JPEG, BMP, PGM, PPM or .npy; OUT's extension picks its\n"
     "format. Without VERSION the highest rung that runs on this machine is taken (an emulated one never\n"
-    "is).\n\n"
+    "is). Labels go into a picture as colours, and as they are into .npy.\n\n"
     "VIDEO is any file that ffmpeg decodes, raw y4m, a folder of images, a pattern (frame_%04d.png or a\n"
     "quoted glob), or - for y4m on standard input. OUT is then .mp4, .mov, .mkv or .avi, a new folder or a\n"
     "pattern of images, with the boxes drawn; or .csv, the boxes alone. Ctrl-C completes the file.\n\n"
@@ -50,11 +51,18 @@ static const struct version *best_version(const struct algorithm *algorithm)
     return best_cuda ? best_cuda : best_cpu;
 }
 
+static bool is_npy(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot && strcasecmp(dot, ".npy") == 0;
+}
+
 static enum status apply(const struct algorithm *algorithm, const struct version *version, char *const *in_paths,
                          const char *out_path, const void *params)
 {
     enum status status = STATUS_OK;
-    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, shape = {0}, out = {0};
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, shape = {0}, out = {0}, colours = {0};
     void *state = NULL;
     const char *why = NULL;
     char names[2048];
@@ -82,7 +90,9 @@ static enum status apply(const struct algorithm *algorithm, const struct version
     TRY(version->run(state, in, &out, params));
     if (version->normalise)
         version->normalise(in, &out, params);
-    TRY(image_save(&out, out_path));
+    if (out.type == PIXEL_I32 && out.width == in[0].width && out.height == in[0].height && !is_npy(out_path))
+        TRY(image_colour_labels(&colours, &out));
+    TRY(image_save(colours.data ? &colours : &out, out_path));
     printf("%s:%s%s  %s %dx%d -> %s\n", algorithm->name, version->source->id,
            version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height,
            out_path);
@@ -91,6 +101,7 @@ out:
         version->teardown(state);
     free(state);
     image_free(&out);
+    image_free(&colours);
     for (int i = 0; i < algorithm->inputs; i++)
         image_free(&in[i]);
     return status;
