@@ -47,6 +47,11 @@ void step_begin(const char *name, struct CUstream_st *stream)
         mark(name, stream);
 }
 
+bool step_is_recording(void)
+{
+    return recording.times != NULL;
+}
+
 enum status step_record_start(struct step_times *times, bool on_device)
 {
     memset(&recording, 0, sizeof recording);

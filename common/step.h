@@ -42,6 +42,10 @@ void step_begin(const char *name, struct CUstream_st *stream);
 enum status step_record_start(struct step_times *times, bool on_device);
 enum status step_record_stop(void);
 
+/* Whether marks are being recorded: a version that hands the device a frame's work as one graph, inside which there is no
+ * place for marks, then hands it over step by step. */
+bool step_is_recording(void);
+
 /* Device clocks, set by device.cu: an event recorded on `stream` as number `index`, and the seconds from event 0 to
  * event `index` once both have happened. NULL without CUDA in the build; emulated devices use the host clock. */
 extern enum status (*step_device_mark)(int index, struct CUstream_st *stream);
