@@ -86,7 +86,7 @@ struct algorithm {
     void (*cost)(const struct image in[], const void *params, struct cost *cost);
     /* How far, in pixels, an output pixel looks around: diagnosis, and interior-only comparison of peers. */
     int (*radius)(const void *params);
-    /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. */
+    /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. NULL: it has no parameters. */
     void (*describe)(const void *params, char *text, size_t size);
 
     double tolerance; /* largest legal difference between versions; 0 = to the bit */
@@ -195,6 +195,8 @@ enum status params_parse(const struct algorithm *algorithm, const struct version
                          const char *const *assignments, size_t assignment_count, void *params);
 /* The same from one blank-separated text ("ksize=3 sigma=1"), algorithm parameters only. */
 enum status params_parse_text(const struct algorithm *algorithm, const char *text, void *params);
+/* The settings in words, "no parameters" where there are none to name. */
+void params_describe(const struct algorithm *algorithm, const void *params, char *text, size_t size);
 
 /* ------------------------------------------------------------------------- the last line of a version's file */
 
