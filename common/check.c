@@ -106,7 +106,7 @@ struct shared {
     char current[256]; /* the case being tried; "" before the first and after the last */
     bool in_reference; /* the reference is at work, not the version */
     bool finished;     /* the child came to its own end; a version can call exit(0) too */
-    bool tiny;         /* the case being tried has fewer than TINY_PIXELS pixels */
+    bool tiny;         /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
     int telling;       /* of the failure kept in the report, see telling() */
     char message[512]; /* why the check itself could not be done; "" when it could */
 };
@@ -243,7 +243,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
-    shared->tiny = (int64_t)item->width * item->height < TINY_PIXELS;
+    shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
     snprintf(shared->current, sizeof shared->current, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "",
              item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
              item->golden ? "answer worked out by hand: " : pattern_name(item->pattern),

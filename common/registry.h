@@ -71,6 +71,10 @@ struct golden {
     const uint8_t *out;
 };
 
+/* What an output is: whoever explains a wrong one has to know. In LABELS (i32) a fault in one place changes pixels far
+ * away; a TABLE (1 channel) has in its first sample how many rows below the first are in use. */
+enum output_kind { OUTPUT_PICTURE, OUTPUT_LABELS, OUTPUT_TABLE };
+
 /* The contract of an algorithm, as data; common/algo/<name>.c fills one in. */
 struct algorithm {
     const char *name;
@@ -90,6 +94,8 @@ struct algorithm {
     void (*describe)(const void *params, char *text, size_t size);
 
     double tolerance; /* largest legal difference between versions; 0 = to the bit */
+    enum output_kind output;
+    const char *const *columns; /* of a TABLE: their names, NULL-terminated */
     /* Settings that `rungs check` tries besides the default ("ksize=3 sigma=0.8"), NULL-terminated. */
     const char *const *check_settings;
     const int *check_channels;    /* channel counts of inputs, 0-terminated */
