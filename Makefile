@@ -147,6 +147,12 @@ $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(n
 $(foreach goal,$(filter bench-% diff-% run-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
     diff-%,%,$(patsubst run-%,%,$(goal))))),,$(error no target $(goal); the algorithms are $(algorithms))))
 
+# What a goal needs to be told is asked for before anything is built.
+$(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
+    make $(goal) A=cuda/v1.1 B=cuda/v1.2)))
+$(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error $(goal): name the files, for example \
+    make $(goal) IN=photo.jpg OUT=soft.png)))
+
 .PHONY: all
 all: $(BUILD)/rungs
 
@@ -232,12 +238,10 @@ bench:
 	@for algorithm in $(algorithms); do $(MAKE) --no-print-directory bench-$$algorithm || exit 1; done
 
 $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
-	@$(if $(and $(A),$(B)),,echo "make $@: name two versions, for example  make $@ A=cuda/v1.1 B=cuda/v1.2" >&2; exit 2)
 	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
 
 $(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
-	@$(if $(and $(IN),$(OUT)),,echo "make $@: name the files, for example  make $@ IN=photo.jpg OUT=soft.png" >&2; exit 2)
 	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(foreach p,$(P),-p '$(p)')
 
 check: $(BUILD)/rungs

@@ -445,3 +445,11 @@ enum status params_parse_text(const struct algorithm *algorithm, const char *tex
 out:
     return status;
 }
+
+void params_describe(const struct algorithm *algorithm, const void *params, char *text, size_t size)
+{
+    if (algorithm->describe)
+        algorithm->describe(params, text, size);
+    else
+        snprintf(text, size, "no parameters");
+}

@@ -71,6 +71,10 @@ struct golden {
     const uint8_t *out;
 };
 
+/* What an output is: whoever explains a wrong one has to know. In LABELS (i32) a fault in one place changes pixels far
+ * away; a TABLE (1 channel) has in its first sample how many rows below the first are in use. */
+enum output_kind { OUTPUT_PICTURE, OUTPUT_LABELS, OUTPUT_TABLE };
+
 /* The contract of an algorithm, as data; common/algo/<name>.c fills one in. */
 struct algorithm {
     const char *name;
@@ -86,10 +90,12 @@ struct algorithm {
     void (*cost)(const struct image in[], const void *params, struct cost *cost);
     /* How far, in pixels, an output pixel looks around: diagnosis, and interior-only comparison of peers. */
     int (*radius)(const void *params);
-    /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. */
+    /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. NULL: it has no parameters. */
     void (*describe)(const void *params, char *text, size_t size);
 
     double tolerance; /* largest legal difference between versions; 0 = to the bit */
+    enum output_kind output;
+    const char *const *columns; /* of a TABLE: their names, NULL-terminated */
     /* Settings that `rungs check` tries besides the default ("ksize=3 sigma=0.8"), NULL-terminated. */
     const char *const *check_settings;
     const int *check_channels;    /* channel counts of inputs, 0-terminated */
@@ -195,6 +201,8 @@ enum status params_parse(const struct algorithm *algorithm, const struct version
                          const char *const *assignments, size_t assignment_count, void *params);
 /* The same from one blank-separated text ("ksize=3 sigma=1"), algorithm parameters only. */
 enum status params_parse_text(const struct algorithm *algorithm, const char *text, void *params);
+/* The settings in words, "no parameters" where there are none to name. */
+void params_describe(const struct algorithm *algorithm, const void *params, char *text, size_t size);
 
 /* ------------------------------------------------------------------------- the last line of a version's file */
 

@@ -42,6 +42,9 @@ extern "C" {
 
 enum { BOXES_COLUMNS = 8 };
 
+/* "label", "x_min" ..., NULL-terminated. */
+extern const char *const boxes_column_names[];
+
 struct boxes_params {
     int min_area, max_boxes;
 };
