@@ -186,6 +186,12 @@ static int by_name(const void *a, const void *b)
     return strverscmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
+static void sort(struct images *images, int (*order)(const void *a, const void *b))
+{
+    if (images->count > 0)
+        qsort(images->entries, images->count, sizeof *images->entries, order);
+}
+
 static enum status add_from_pattern(struct images *images, const char *name)
 {
     enum status status = STATUS_OK;
@@ -197,7 +203,7 @@ static enum status add_from_pattern(struct images *images, const char *name)
         return status_set(STATUS_NO_MEMORY, "%s: no memory", name);
     TRY(frame_pattern_parse(&pattern, name));
     TRY(add_from_folder(images, name, folder_length ? prefix : ".", prefix, &pattern));
-    qsort(images->entries, images->count, sizeof *images->entries, by_number);
+    sort(images, by_number);
 out:
     frame_pattern_free(&pattern);
     free(prefix);
@@ -216,7 +222,7 @@ static enum status add_from_glob(struct images *images, const char *name)
     }
     for (size_t i = 0; i < found.gl_pathc; i++)
         TRY(add(images, found.gl_pathv[i], 0));
-    qsort(images->entries, images->count, sizeof *images->entries, by_name);
+    sort(images, by_name);
 out:
     globfree(&found);
     return status;
@@ -320,7 +326,7 @@ enum status video_open_folder(struct video_source *source)
             status_set(STATUS_BAD_INPUT, "%s: no images in this folder (.png, .jpg, .bmp, .pgm, .ppm)", source->name);
         goto out;
     }
-    qsort(images->entries, images->count, sizeof *images->entries, by_name);
+    sort(images, by_name);
     TRY(finish(source));
 out:
     free(prefix);

@@ -189,6 +189,11 @@ int cli_run(int argc, char **argv)
                                                         .fps = fps});
         goto out;
     }
+    if (algorithm->background_file && algorithm->background_file(params)) {
+        cli_fail("background=%s is for a video; of two pictures the first is the background",
+                 algorithm->background_file(params));
+        goto out;
+    }
     if (apply(algorithm, version, argv + optind + 1, out_path, params) != STATUS_OK) {
         cli_fail_status();
         goto out;

@@ -12,6 +12,7 @@
 #include "common/cli/cli.h"
 #include "common/cuda/device_info.h"
 #include "common/draw.h"
+#include "common/image_io.h"
 #include "common/pipeline.h"
 #include "common/progress.h"
 #include "common/video.h"
@@ -51,7 +52,8 @@ struct run {
     bool with_boxes, timed;
     bool kept; /* what was written is complete and in place */
     void *state;
-    struct image table; /* the result of one frame */
+    struct image table;      /* the result of one frame */
+    struct image background; /* a picture that takes the first frame's place; no data without one */
     /* Submitted and not received, the oldest first. */
     struct video_frame **in_flight;
     int first, count;
@@ -98,16 +100,38 @@ static enum status take_fps(struct video_info *info, const char *text)
     return STATUS_OK;
 }
 
+/* Loads the picture that -p background=FILE names; none is left without one. */
+static enum status load_background(struct run *run, const struct image *first)
+{
+    enum status status = STATUS_OK;
+    const struct video_job *job = run->job;
+    const char *path = job->algorithm->background_file ? job->algorithm->background_file(job->params) : NULL;
+    struct image *background = &run->background;
+
+    if (!path)
+        goto out;
+    TRY(image_load(background, path, first->channels));
+    if (!image_same_shape(background, first))
+        status = status_set(STATUS_BAD_INPUT, "%s: %dx%d pixels of %s, but the frames of %s have %dx%d of u8", path,
+                            background->width, background->height, pixel_name(background->type), job->in, first->width,
+                            first->height);
+out:
+    return status;
+}
+
 /* With the first frame at hand: everything that shall not exist when there is none. */
 static enum status begin(struct run *run, const struct image *first)
 {
     enum status status = STATUS_OK;
     const struct video_job *job = run->job;
-    const struct image in[] = {*first, *first};
+    struct image in[] = {*first, *first};
     const bool csv_alone = file_has_extension(job->out, ".csv");
     const char *why, *boxes = csv_alone ? job->out : job->boxes;
     struct image shape = {0};
 
+    TRY(load_background(run, first));
+    if (run->background.data)
+        in[0] = run->background;
     if (job->algorithm->shape(in, job->params, &shape) != STATUS_OK) {
         status = status_set(STATUS_BAD_INPUT, "%s: %s", job->in, status_message());
         goto out;
@@ -127,7 +151,7 @@ static enum status begin(struct run *run, const struct image *first)
 
     const double start = now();
 
-    TRY(run->pipeline->start(run->state, first, job->params));
+    TRY(run->pipeline->start(run->state, &in[0], job->params));
     run->in_pipeline += now() - start;
     if (boxes) {
         TRY(boxes_csv_create(&run->boxes, boxes));
@@ -288,6 +312,7 @@ int cli_run_video(const struct video_job *job)
 {
     enum status status = STATUS_OK;
     struct run run = {.job = job, .pipeline = job->version->pipeline, .start = now()};
+    struct video_info asked = {0};
     struct fault fault = {0};
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before[2];
     const struct video_options options = {.capacity = run.pipeline->depth + FRAMES_AHEAD,
@@ -298,10 +323,14 @@ int cli_run_video(const struct video_job *job)
     run.timed = !(version_is_cuda(job->version) && device_is_emulated());
     sigemptyset(&action.sa_mask);
     TRY(check_outputs(job));
+    if (job->fps)
+        TRY(take_fps(&asked, job->fps));
     TRY(video_open(&run.reader, job->in, &options));
     run.info = *video_get_info(run.reader);
-    if (job->fps)
-        TRY(take_fps(&run.info, job->fps));
+    if (job->fps) {
+        run.info.rate = asked.rate;
+        run.info.rate_base = asked.rate_base;
+    }
     run.in_flight = calloc((size_t)run.pipeline->depth, sizeof *run.in_flight);
     if (!run.in_flight) {
         status = status_set(STATUS_NO_MEMORY, "%s: no memory", job->in);
@@ -334,6 +363,7 @@ out:
         job->version->teardown(run.state);
     free(run.state);
     image_free(&run.table);
+    image_free(&run.background);
     video_writer_discard(run.writer);
     file_discard(&run.boxes);
     video_close(run.reader);
