@@ -20,6 +20,12 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 static __global__ void absdiff_kernel(struct image a, struct image b, struct image out)
 {
     int i = (blockIdx.x * blockDim.x + threadIdx.x) * SAMPLES;
@@ -93,4 +99,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(absdiff, .tunables = tunables)
+RUNGS_CUDA_VERSION(absdiff, .tunables = tunables, .illegal = illegal)

@@ -23,6 +23,13 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+/* Tiles fit: RGB at ksize 31 takes 29 KB of shared memory at most. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 static __device__ int clamp(int value, int maximum)
 {
     return min(max(value, 0), maximum);
@@ -102,4 +109,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(blur, .tunables = tunables)
+RUNGS_CUDA_VERSION(blur, .tunables = tunables, .illegal = illegal)

@@ -22,6 +22,12 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 static __global__ void clear_kernel(struct boxes_sums *table, int labels, struct image out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -174,4 +180,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(boxes, .tunables = tunables)
+RUNGS_CUDA_VERSION(boxes, .tunables = tunables, .illegal = illegal)

@@ -20,6 +20,12 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 static __device__ uint8_t gray_pixel(unsigned r, unsigned g, unsigned b)
 {
     return (uint8_t)((GRAYSCALE_RED * r + GRAYSCALE_GREEN * g + GRAYSCALE_BLUE * b + (1 << (GRAYSCALE_BITS - 1))) >>
@@ -98,4 +104,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(grayscale, .tunables = tunables)
+RUNGS_CUDA_VERSION(grayscale, .tunables = tunables, .illegal = illegal)

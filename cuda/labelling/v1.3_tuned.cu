@@ -19,6 +19,13 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+/* Tiles fit: 1024 pixels take 4 KB of shared memory. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 static __device__ bool is_foreground(const struct image &in, int x, int y)
 {
     return x >= 0 && y >= 0 && x < in.width && ((const uint8_t *)image_row(&in, y))[x] != 0;
@@ -147,4 +154,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(labelling, .tunables = tunables)
+RUNGS_CUDA_VERSION(labelling, .tunables = tunables, .illegal = illegal)

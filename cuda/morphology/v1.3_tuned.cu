@@ -23,6 +23,13 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+/* Tiles fit: ksize 31 takes 10 KB of shared memory at most. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 /* A pixel, or `outside` where the image has none. */
 static __device__ int sample_at(const struct image &in, int x, int y, int outside)
 {
@@ -116,4 +123,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(morphology, .tunables = tunables)
+RUNGS_CUDA_VERSION(morphology, .tunables = tunables, .illegal = illegal)

@@ -20,6 +20,13 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+/* Counters fit: those of 32 warps take 32 KB of shared memory. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 enum { ROWS = 32 /* pixels of a thread, one below the other */ };
 
 static __global__ void count_kernel(struct image in, unsigned *histogram)
@@ -107,4 +114,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(otsu, .tunables = tunables)
+RUNGS_CUDA_VERSION(otsu, .tunables = tunables, .illegal = illegal)
