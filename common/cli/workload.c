@@ -9,6 +9,7 @@
 #include "common/machine.h"
 #include "common/paths.h"
 #include "common/pattern.h"
+#include "common/tuned.h"
 
 enum { DEFAULT_WIDTH = 1920, DEFAULT_HEIGHT = 1080, MAX_THREADS = 1024 };
 
@@ -176,6 +177,12 @@ enum status workload_prepare(struct workload *workload, const struct algorithm *
     status = algorithm->shape(workload->in, workload->params, &shape);
     if (status != STATUS_OK)
         status = status_set(status, "%s: %s", workload->description, status_message());
+    TRY(status);
+    if (!workload->untuned)
+        tuned_apply(versions, version_count, workload->settings.items, workload->settings.count, workload->threads,
+                    workload->in, workload->params, true);
+    for (size_t i = 0; i < version_count; i++)
+        TRY(version_check_tunables(versions[i], workload->in, workload->params));
 out:
     return status;
 }
@@ -186,11 +193,12 @@ void workload_set_command(struct workload *workload, int argc, char **argv)
 
     for (int i = 1; i < argc && used < sizeof workload->command; i++) {
         /* Where the results went is no part of what was measured, and may name a folder of one machine. */
-        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0) {
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0 || strcmp(argv[i], "--svg") == 0) {
             i++;
             continue;
         }
-        if (strncmp(argv[i], "--json=", 7) == 0 || strncmp(argv[i], "--csv=", 6) == 0)
+        if (strncmp(argv[i], "--json=", 7) == 0 || strncmp(argv[i], "--csv=", 6) == 0 ||
+            strncmp(argv[i], "--svg=", 6) == 0)
             continue;
         used += (size_t)snprintf(workload->command + used, sizeof workload->command - used, " %s", argv[i]);
     }
