@@ -401,7 +401,7 @@ static void print_points(const struct tune *tune, const struct tune_point *const
         }
         fprintf(stream, "%*s  ", widths[i], tune->axes[i].name);
     }
-    fprintf(stream, "%9s  %6s  %9s\n", "time", "spread", tune->preset ? "x default" : "x best");
+    fprintf(stream, "%9s  %6s  %s %s\n", "time", "spread", table_times_sign(), tune->preset ? "default" : "   best");
     for (size_t n = 0; n < count; n++) {
         const struct tune_point *point = sorted[n], *base = tune->preset ? tune->preset : tune->best;
         const struct bench_ratio ratio = bench_ratio(&base->time, &point->time);
@@ -422,16 +422,16 @@ static void print_points(const struct tune *tune, const struct tune_point *const
             snprintf(times, sizeof times, "-");
         else if (ratio.differs)
             table_number(ratio.times, times);
-        fprintf(stream, "%*s%s  %*s%s  %9s  %s%s%s\n", 9 - table_columns(time), "", time,
-                6 - table_columns(spread) > 0 ? 6 - table_columns(spread) : 0, "", spread, times,
-                point == tune->best ? "best"
-                : point->like_best  ? "like the best"
-                                    : "",
-                point->preset && (point->like_best || point == tune->best) ? ", " : "", point->preset ? "default" : "");
+        const char *const mark = point == tune->best ? "  best" : point->like_best ? "  like the best" : "";
+        fprintf(stream, "%*s%s  %*s%s  %9s%s%s\n", 9 - table_columns(time), "", time,
+                6 - table_columns(spread) > 0 ? 6 - table_columns(spread) : 0, "", spread, times, mark,
+                !point->preset ? ""
+                : mark[0]      ? ", default"
+                               : "  default");
     }
 }
 
-/* Points that have no time, together where they have none for the same reason. */
+/* Points that have no time, and why; the first few of each outcome. */
 static void print_others(const struct tune *tune, enum tune_outcome outcome, const char *title, FILE *stream)
 {
     enum { SHOWN = 5 };

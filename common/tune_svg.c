@@ -30,6 +30,7 @@ struct picture {
     int shown[TUNE_MAX_AXES]; /* axes with more than one value; the first is x (or the bars), the second y */
     int shown_count;
     double best, slow; /* seconds at the two ends of the scale */
+    bool beyond;       /* there are slower points than its slow end */
     double unit;       /* seconds */
     const char *unit_name;
 };
@@ -115,6 +116,8 @@ static void put_tooltip(struct picture *picture, const struct tune_point *point)
 static void put_frames(struct picture *picture, const struct tune_point *point, double x, double y, double width,
                        double height)
 {
+    const double inset = point == picture->tune->best ? 7 : 4, inner = x + inset, down = y + inset;
+
     if (point == picture->tune->best)
         put(picture, "<rect x='%g' y='%g' width='%g' height='%g' fill='none' stroke='#000' stroke-width='4'/>\n", x + 3,
             y + 3, width - 6, height - 6);
@@ -123,7 +126,7 @@ static void put_frames(struct picture *picture, const struct tune_point *point, 
             "<rect x='%g' y='%g' width='%g' height='%g' fill='none' stroke='#fff' stroke-width='3'/>\n"
             "<rect x='%g' y='%g' width='%g' height='%g' fill='none' stroke='#000' stroke-width='1.5' "
             "stroke-dasharray='5 4'/>\n",
-            x + 7, y + 7, width - 14, height - 14, x + 7, y + 7, width - 14, height - 14);
+            inner, down, width - 2 * inset, height - 2 * inset, inner, down, width - 2 * inset, height - 2 * inset);
 }
 
 static void fill_of(const struct picture *picture, const struct tune_point *point, char fill[24], const char **ink)
@@ -171,9 +174,9 @@ static void put_cell(struct picture *picture, const struct tune_point *point, do
         number_of(picture, point->time.median, number);
         table_number(point->time.median / picture->best, times);
         put(picture, "<text x='%g' y='%g' fill='%s' text-anchor='middle' font-weight='bold'>%s</text>",
-            x + CELL_WIDTH / 2, y + 21, ink, number);
+            x + CELL_WIDTH / 2, y + 20, ink, number);
         put(picture, "<text x='%g' y='%g' fill='%s' text-anchor='middle' font-size='11'>%s%s</text></g>\n",
-            x + CELL_WIDTH / 2, y + 36, ink,
+            x + CELL_WIDTH / 2, y + 34, ink,
             point == picture->tune->best ? "best"
             : point->like_best           ? "= best"
                                          : times,
@@ -308,6 +311,7 @@ static void set_scale(struct picture *picture)
         slowest = fmax(slowest, picture->tune->points[n].time.median);
     /* A point ten times slower must not take all shades for itself, nor may noise have the full contrast. */
     picture->slow = fmin(fmax(slowest, 1.05 * picture->best), 2 * picture->best);
+    picture->beyond = slowest > picture->slow;
     picture->unit = picture->best >= 1 ? 1 : picture->best >= 1e-3 ? 1e-3 : 1e-6;
     picture->unit_name = picture->best >= 1 ? "s" : picture->best >= 1e-3 ? "ms" : "&#181;s";
 }

@@ -454,6 +454,8 @@ static void print_comparison(struct report *report, const struct results *a, con
             first = 0;
         }
     printf(" (threshold %g)\n", report->threshold);
+    if (report->counts[SAME] + report->counts[FASTER] + report->counts[SLOWER] == 0)
+        puts("no two times were comparable: this says nothing about speed");
 }
 
 static enum status compare(const char *old_path, const char *new_path, struct report *report)
