@@ -115,6 +115,12 @@ enum status tune_possible(const struct version *version)
 
     if (version->source->not_built)
         return status_set(STATUS_UNSUPPORTED, "%s:%s cannot be tuned here: %s", name, id, version->source->not_built);
+    if (version->algorithm->video)
+        return status_set(
+            STATUS_BAD_INPUT,
+            "%s:%s is a pipeline, whose time on a video is not a call's: tune its steps, or compare values "
+            "with rungs bench %s:%s -p",
+            name, id, name, id);
     if (!version->tunables && !has_threads(version))
         return status_set(STATUS_BAD_INPUT, "%s:%s has nothing to tune: it declares no tunables%s", name, id,
                           version_is_cuda(version) ? "" : " and runs on one thread");

@@ -176,6 +176,10 @@ int cli_run(int argc, char **argv)
         goto out;
     }
     if (is_video) {
+        if (version_check_tunables(version, NULL, params) != STATUS_OK) {
+            cli_fail_status();
+            goto out;
+        }
         exit_status = cli_run_video(&(struct video_job){.algorithm = algorithm,
                                                         .version = version,
                                                         .params = params,

@@ -4,7 +4,8 @@
  * Expect:   a few percent: memory is the limit, which no shape moves, but small blocks end and begin one by one, where
  *           of those of 1024 only two fit a multiprocessor. Below 64 threads there are too few loads in flight.
  */
-/* Try: make bench-absdiff VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3, then make tune-absdiff V=cuda/v1.3 SVG=heat.svg */
+/* Try: make bench-absdiff VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-absdiff V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/absdiff.h"
 #include "common/cuda/device.h"
 

@@ -4,7 +4,8 @@
  * Expect:   kernel hardly moves, 1 % or less: v1.2 issues an instruction in 94 % of all cycles, which no shape changes.
  *           Shapes with little to share are the lesson: at 8x1 each thread loads 41 samples of halo, 10 times slower.
  */
-/* Try: make bench-blur VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3, then make tune-blur V=cuda/v1.3 SVG=heat.svg */
+/* Try: make bench-blur VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-blur V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
 

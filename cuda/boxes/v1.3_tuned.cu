@@ -4,7 +4,8 @@
  * Expect:   add kernel hardly moves above a width of 32, 5 % at most: no thread shares anything beyond its warp. Below,
  *           a warp spans several rows, and runs are cut into pieces of 8 or 16: up to four times the atomics.
  */
-/* Try: make bench-boxes VERSIONS=cuda, then make tune-boxes V=cuda/v1.3 SVG=heat.svg */
+/* Try: make bench-boxes VERSIONS=cuda
+ *      make tune-boxes V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
 

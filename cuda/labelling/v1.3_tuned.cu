@@ -4,7 +4,8 @@
  * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
  *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32.
  */
-/* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3, then make tune-labelling V=cuda/v1.3 SVG=heat.svg */
+/* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-labelling V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 

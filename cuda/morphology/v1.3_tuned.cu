@@ -4,7 +4,8 @@
  * Expect:   kernel hardly moves: the instructions of the 225 taps are its limit, and no shape changes their number. Small
  *           blocks lose: at 8x8 and ksize 15 a thread loads 7.6 pixels of tile where at 32x32 it loads 2.1.
  */
-/* Try: make bench-morphology VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3, then make tune-morphology V=cuda/v1.3 SVG=heat.svg */
+/* Try: make bench-morphology VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-morphology V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
 

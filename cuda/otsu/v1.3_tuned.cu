@@ -4,7 +4,8 @@
  * Expect:   a smaller block waits less at its two barriers and more of them are resident, but it adds up fewer pixels for
  *           each of its 256 additions to global memory: a minimum somewhere between, and blocks of 8 threads far off it.
  */
-/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3, then make tune-otsu V=cuda/v1.3 SVG=heat.svg */
+/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-otsu V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/otsu.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu.cuh"

@@ -4,7 +4,8 @@
  * Expect:   little: any shape whose warps load whole lines moves bytes as fast. Smaller blocks than v1.2's 1024 threads
  *           start and end in smaller steps, some 5 %; blocks of 8 threads leave three quarters of each warp idle.
  */
-/* Try: make bench-threshold VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3, then make tune-threshold V=cuda/v1.3 SVG=heat.svg */
+/* Try: make bench-threshold VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-threshold V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/threshold.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu_step.h"
