@@ -39,7 +39,7 @@ algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
-ifneq ($(filter-out help clean deps images,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean deps doctor images,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/deps.mk
 endif
 
@@ -144,8 +144,8 @@ endif
 # Misspelt variables would be ignored silently.
 $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(name))),$(error $(name)= means nothing here; \
     there is VERSIONS=a,b for bench, V=version for run, P="name=value" for parameters; see make help)))
-$(foreach goal,$(filter bench-% diff-% run-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
-    diff-%,%,$(patsubst run-%,%,$(goal))))),,$(error no target $(goal); the algorithms are $(algorithms))))
+$(foreach goal,$(filter bench-% diff-% run-% tune-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
+    diff-%,%,$(patsubst run-%,%,$(patsubst tune-%,%,$(goal)))))),,$(error no target $(goal); the algorithms are $(algorithms))))
 
 # What a goal needs to be told is asked for before anything is built.
 $(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
@@ -237,6 +237,13 @@ $(addprefix bench-,$(video_algorithms)): bench-%: $(BUILD)/rungs photograph
 bench:
 	@for algorithm in $(algorithms); do $(MAKE) --no-print-directory bench-$$algorithm || exit 1; done
 
+.PHONY: $(addprefix tune-,$(algorithms))
+$(addprefix tune-,$(algorithms)): tune-%: $(BUILD)/rungs photograph
+	@$(if $(V),,echo "make $@: name a version, for example  make $@ V=cuda/v1.3 SVG=heat.svg" >&2; exit 2)
+	@$(rungs) tune '$*:$(V)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
+	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)') $(if $(TIME),--time $(TIME)) \
+	    $(if $(SVG),--svg '$(SVG)') $(if $(JSON),--json '$(JSON)')
+
 $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
 	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
@@ -281,9 +288,11 @@ test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
 # --- the rest -------------------------------------------------------------------------------------------------------
-.PHONY: deps readme clean help
+.PHONY: deps doctor readme clean help
 deps:
 	@sh common/build/deps.sh
+doctor:
+	@CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh common/build/doctor.sh
 
 $(BUILD)/readme-tables: results/readme_tables.c $(BUILD)/settings
 	$(call say,cc,$<)
@@ -299,10 +308,12 @@ help:
 	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
 	@echo 'make test          all tests: units, versions, mutants, command line; then again under the sanitizers'
 	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
+	@echo 'make doctor        what this machine has and lacks, and what to type'
 	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
+	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
@@ -311,5 +322,5 @@ help:
 	@echo 'make help          this list'
 	@echo
 	@echo 'ALGO is one of: $(algorithms)'
-	@echo 'bench and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also VERSIONS=cpu/simd,cuda'
-	@echo 'JSON=out.json CSV=out.csv. Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'
+	@echo 'bench, tune and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also'
+	@echo 'VERSIONS=cpu/simd,cuda JSON=out.json CSV=out.csv; tune also V=cpu/simd TIME=0.3 SVG=out.svg JSON=out.json. Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'

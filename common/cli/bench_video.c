@@ -164,6 +164,8 @@ enum status bench_video(struct workload *workload, const struct bench_video_opti
         return status_set(STATUS_NO_MEMORY, "no memory for parameters");
     TRY(params_parse(algorithm, options->asked, options->asked_count, workload->settings.items,
                      workload->settings.count, workload->params));
+    for (size_t i = 0; i < options->asked_count; i++)
+        TRY(version_check_tunables(options->asked[i], NULL, workload->params));
     if (options->json)
         TRY(file_check_output(options->json));
     if (options->csv)

@@ -18,6 +18,12 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 struct state {
     struct mod_params params;
     struct step steps[MOD_STEPS];
@@ -163,4 +169,4 @@ static void teardown(struct state *state)
     *state = {};
 }
 
-RUNGS_PIPELINE_VERSION(mod, .depth = 1, .on_device = true, .tunables = tunables)
+RUNGS_PIPELINE_VERSION(mod, .depth = 1, .on_device = true, .tunables = tunables, .illegal = illegal)
