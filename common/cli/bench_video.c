@@ -106,7 +106,7 @@ static enum status load(struct frames *frames, const struct algorithm *algorithm
     enum status status = STATUS_OK;
     const bool given = workload->inputs.count > 0;
     const char *background = algorithm->background_file ? algorithm->background_file(workload->params) : NULL;
-    char video[4096];
+    char video[1024];
 
     if (workload->inputs.count > 1)
         return status_set(STATUS_BAD_INPUT, "%s takes one video, got %zu", algorithm->name, workload->inputs.count);

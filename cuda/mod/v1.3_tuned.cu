@@ -10,7 +10,7 @@
 #include "common/cuda/device.h"
 #include "common/cuda/mean_step.h"
 
-static const char rung[] = "cuda/v1.3", boxes_rung[] = "cpu/serial";
+static const char rung[] = "cuda/v1.3", boxes_rung[] = "cpu/simd";
 
 static int block_width = 32, block_height = 8;
 static const int block_widths[] = {8, 16, 32, 64, 0}, block_heights[] = {4, 8, 16, 32, 0};
