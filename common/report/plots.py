@@ -40,7 +40,7 @@ PALETTE = {
 }
 LINES = ["cpu", "line1", "cuda", "line0", "line2", "peer", "line3", "line4"]
 # In px at 12 px text: three plots beside each other on a laptop, and one on a phone, stay near that size.
-WIDTH = 400
+WIDTH, HEIGHT = 400, 340
 
 
 class PlotError(Exception):
@@ -180,7 +180,7 @@ def time_plot(results):
         plots.append(f"keyentry with points pt 6 ps 0.8 lc rgb '{light('ink')}' title 'end to end'")
     if limits:
         plots.append(f"keyentry with points pt '|' lc rgb '{light('muted')}' title 'limit'")
-    return draw(80 + 24 * max(len(rows), 6), lines + ["plot " + ", ".join(plots)])
+    return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
 
 
 def speedup_plot(results):
@@ -217,7 +217,7 @@ def speedup_plot(results):
     ]
     if device:
         plots.append(f"1/0 with lines lw 6 lc rgb '{light('cuda-soft')}' title 'end to end'")
-    return draw(80 + (30 if device else 24) * max(len(rows), 6), lines + ["plot " + ", ".join(plots)])
+    return draw(max(HEIGHT, 80 + (30 if device else 24) * len(rows)), lines + ["plot " + ", ".join(plots)])
 
 
 def _over_sizes(many, value, label, text):
@@ -256,7 +256,7 @@ def _over_sizes(many, value, label, text):
         f"set xlabel 'image size in pixels (logarithmic)' offset 0,0.4 textcolor rgb '{light('ink')}'",
         "set key below left Left reverse maxcols 3 width -2 font ',11'",
     ]
-    return draw(280 + 17 * math.ceil(len(names) / 3), lines + ["plot " + ", ".join(plots)])
+    return draw(HEIGHT - 60 + 17 * math.ceil(len(names) / 3), lines + ["plot " + ", ".join(plots)])
 
 
 def time_size_plot(many):
@@ -327,11 +327,11 @@ def roofline_plot(results):
         for _, roof in roofs
     )
     bottom, top = min(speeds) / 4, max([top] + speeds) * 4
-    height, lines, plots = 360, [], []
+    lines, plots = [], []
     names = {"cpu": f"CPU, {rungs.count(results['threads'], 'thread')}", "gpu": "GPU"}
     for name, _ in roofs:
         _roof(lines, plots, results, name, names[name] + ": measured roof", low, high)
-    gap = math.log10(top / bottom) * 15 / (height - 110)
+    gap = math.log10(top / bottom) * 15 / (HEIGHT - 110)
     for device in (False, True):
         chosen = [(row, speed) for row, speed in zip(rows, speeds) if rungs.on_device(row) is device]
         if not chosen:
@@ -357,7 +357,7 @@ def roofline_plot(results):
     operation = cost["operation"] or "operation"
     lines += axis("y", bottom, top, f"10⁹ operations/s ({operation})", 8, short)
     lines += ["set key above left Left reverse maxrows 1 width 1"]
-    return draw(height, lines + ["plot " + ", ".join(plots)])
+    return draw(HEIGHT, lines + ["plot " + ", ".join(plots)])
 
 
 # --------------------------------------------------------------------------------------------------- for the page

@@ -376,13 +376,14 @@ def machine_html(ladder, machine, drawer):
 
 def change(before, after, ratio):
     """One phase of two rungs: what became of it."""
-    medians = f"{rungs.time_and_spread(before)} → {rungs.time_and_spread(after)}"
+    # Breaks before the arrow only.
+    medians = " → ".join(rungs.time_and_spread(phase).replace(" ", "\u00a0") for phase in (before, after))
     if not ratio["differs"]:
         verdict = "not different"
     elif ratio["times"] >= 1:
-        verdict = f"{rungs.number(ratio['times'])} × as fast"
+        verdict = f"{rungs.number(ratio['times'])}\u00a0× as fast"
     else:
-        verdict = f"{rungs.number(1 / ratio['times'])} × as slow"
+        verdict = f"{rungs.number(1 / ratio['times'])}\u00a0× as slow"
     return f"<strong>{verdict}</strong> <span>({medians})</span>"
 
 
@@ -416,7 +417,7 @@ def diff_html(version):
     else:
         lines = sources.diff(version.below, version)
         added, removed = (sum(kind == wanted for kind, _ in lines) for wanted in ("add", "remove"))
-        title = f"What changed from {version.below.id}: {added} lines added, {removed} removed"
+        title = f"What changed from {version.below.id}: {rungs.count(added, 'line')} added, {removed} removed"
     spans = "".join(
         f'<span class="{kind}">{esc(text) or " "}</span>' if kind != "skip" else '<span class="skip">⋯</span>'
         for kind, text in lines
@@ -434,7 +435,7 @@ def rung_html(ladder, version):
     result = "".join(found) or "<h5>Measured</h5><p>Not yet.</p>"
     return f"""<article class="rung {version.side}" id="{esc(ladder.name)}-{esc(version.id.replace('/', '-'))}">
 <h4><code class="{version.side}">{esc(version.id)}</code> <span class="path">{esc(version.path)}</span></h4>
-<p>{prose(version.idea)}</p>
+<p><strong>Idea:</strong> {prose(version.idea)}</p>
 <p><strong>Changed:</strong> {prose(version.changed)}</p>
 <div class="two"><div><h5>Expected</h5><p>{prose(version.expect)}</p></div><div>{result}</div></div>
 {diff_html(version)}

@@ -4,6 +4,7 @@ import difflib
 import glob
 import os
 import re
+import textwrap
 
 SIDES = ("cpu", "cuda", "peer")
 LADDER = ("cpu/serial", "cpu/omp", "cpu/simd")
@@ -15,7 +16,8 @@ def read(path):
 
 
 class Version:
-    """One file: id, path (below the root), side, lines, and idea, changed, expect as common/build/versions.sh reads them."""
+    """One file: id, path (below the root), side; idea, changed, expect as common/build/versions.sh reads them; the lines
+    below that header; the version below it, or None."""
 
     def __init__(self, root, path):
         self.path = path
@@ -23,15 +25,15 @@ class Version:
         self.side = "peer" if folder == "peers" else folder
         self.id = f"{self.side}/{name.split('_')[0] if self.side == 'cuda' else name}"
         text = read(os.path.join(root, path))
-        self.lines = text.splitlines()
         self.idea = self.changed = self.expect = ""
-        self._read_header(text)
+        header = re.match(r"\s*/\*(.*?)\*/[ \t]*\n?", text, re.DOTALL)
+        self._read_header(header.group(1) if header else "")
+        self.lines = text[header.end() if header else 0 :].splitlines()
         self.below = None
 
-    def _read_header(self, text):
-        comment = re.match(r"\s*/\*(.*?)\*/", text, re.DOTALL)
+    def _read_header(self, comment):
         key = None
-        for line in comment.group(1).splitlines() if comment else ():
+        for line in comment.splitlines():
             line = re.sub(r"^\s*\*?\s*", "", line).strip()
             start = re.match(r"(Idea|Changed|Expect):\s*(.*)", line)
             if start:
@@ -67,7 +69,7 @@ def versions(root, algorithm):
 
 
 def diff(lower, upper):
-    """(kind, text) of each line of the unified diff, kind one of add, remove, same, skip; whole files have no context."""
+    """(kind, text) of each line of the unified diff below the headers; kind is add, remove, same or skip."""
     lines = []
     for line in list(difflib.unified_diff(lower.lines, upper.lines, lineterm="", n=4))[2:]:
         kind = {"+": "add", "-": "remove", "@": "skip"}.get(line[:1], "same")
@@ -135,7 +137,7 @@ def _paragraphs(lines):
         elif group:
             columns = any(re.search(r"[^\s.:] {2,}\S", text) for text in group)
             if columns or any(text[0].isspace() for text in group):
-                yield "pre", "\n".join(group)
+                yield "pre", textwrap.dedent("\n".join(group))
             else:
                 yield "text", " ".join(text.strip() for text in group)
             group = []
