@@ -144,7 +144,7 @@ endif
 # Misspelt variables would be ignored silently.
 $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(name))),$(error $(name)= means nothing here; \
     there is VERSIONS=a,b for bench, V=version for run, P="name=value" for parameters; see make help)))
-$(foreach goal,$(filter bench-% diff-% run-% tune-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
+$(foreach goal,$(filter bench-% diff-% run-% tune-% plot-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
     diff-%,%,$(patsubst run-%,%,$(patsubst tune-%,%,$(goal)))))),,$(error no target $(goal); the algorithms are $(algorithms))))
 
 # What a goal needs to be told is asked for before anything is built.
@@ -287,6 +287,34 @@ test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/readme-tables $(te
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
+# --- plots and the report -------------------------------------------------------------------------------------------
+# Optional programs: looked for first, so that nobody waits for measurements that cannot be drawn.
+PYTHON ?= python3
+needs = command -v $(1) >/dev/null || { echo "make $@: $(1) is not here; to install it, as root: apt-get install -y \
+--no-install-recommends $(2)" >&2; exit 1; }
+# Emulated versions have no times.
+plot_versions = $(or $(VERSIONS),$(if $(filter emulated,$(CUDA)),cpu$(if $(wildcard peers/$*/opencv*.cpp),$(comma)opencv)))
+SIZES ?= $(or $(SIZE),480x270 960x540 1920x1080 3840x2160)
+plot_files = $(or $(JSON),$(SIZES:%=$(BUILD)/plots/$*_%.json))
+
+.PHONY: $(addprefix plot-,$(algorithms)) report python
+$(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograph)
+	@$(call needs,$(PYTHON),python3); $(call needs,gnuplot,gnuplot-nox)
+	@mkdir -p $(BUILD)/plots
+	@$(if $(JSON),,for size in $(SIZES); do \
+	    echo "measuring $* at $$size into $(BUILD)/plots/$*_$$size.json"; \
+	    $(rungs) bench $* --size $$size --time 0.3 --json $(BUILD)/plots/$*_$$size.json \
+	        $(if $(plot_versions),--versions '$(plot_versions)') $(foreach file,$(INPUT),--input '$(file)') \
+	        $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)') >$(BUILD)/plots/$*_$$size.txt || \
+	        { code=$$?; cat $(BUILD)/plots/$*_$$size.txt; exit $$code; }; \
+	done)
+	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
+
+python:
+	@$(call needs,$(PYTHON),python3)
+report: python $(BUILD)/rungs photograph
+	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
+
 # --- the rest -------------------------------------------------------------------------------------------------------
 .PHONY: deps doctor readme clean help
 deps:
@@ -315,6 +343,9 @@ help:
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
+	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
+	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
+	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
