@@ -21,6 +21,8 @@ FIRST_CHOICE = {
     "otsu": [(["fetched/coins.png"], ""), (["shapes_noisy.png"], "")],
     "threshold": [(["fetched/coins.png"], "value=otsu"), (["shapes_noisy.png"], "value=otsu")],
 }
+# A frame of this video stands for what a video algorithm takes: the first is the background, the later one is shown.
+VIDEO, FRAME = "fetched/vtest.avi", 260
 # For an algorithm that is not in the list.
 ANY_CHOICE = [
     (["fetched/home.jpg"], ""),
@@ -181,6 +183,29 @@ class Maker:
         if width * height == 1:
             return version, Picture("", text=str(values[0]))
         return version, self._labels(out)
+
+    def make_video(self, algorithm):
+        """As make(), for an algorithm over a video: one frame before and after. Through ffmpeg."""
+        video = os.path.join(self.root, "images", VIDEO)
+        if not os.path.exists(video):
+            raise ValueError(f"no images/{VIDEO}: make images")
+        frames, out = os.path.join(self.folder, "frames"), os.path.join(self.folder, "boxed")
+        for folder in (frames, out):
+            os.makedirs(folder, exist_ok=True)
+        choose = f"select='eq(n,0)+eq(n,{FRAME})',scale=480:-2"
+        command = ["ffmpeg", "-v", "error", "-y", "-i", video, "-vf", choose, "-vsync", "0", "-frames:v", "2", "-q:v", "4"]
+        try:
+            subprocess.run(
+                command + [os.path.join(frames, "%d.jpg")], capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
+            raise ValueError("ffmpeg is not here or cannot read the video") from None
+        version = self._run(algorithm, [frames], os.path.join(out, "%d.jpg"))
+        shown = []
+        for title, folder in ((f"images/{VIDEO}, frame {FRAME}", frames), (f"{algorithm} by {version}", out)):
+            with open(os.path.join(folder, "2.jpg"), "rb") as file:
+                shown.append(embed(title, file.read()))
+        return shown[:1], shown[1]
 
     def make(self, algorithm):
         """(pictures of the inputs, picture of the output), or ValueError with the reason why there are none."""

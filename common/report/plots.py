@@ -23,6 +23,7 @@ INSTALL = "gnuplot is not here; to install it, as root: apt-get install -y --no-
 
 # name: (light, dark). Each differs from its background by 4.5:1 or more, but for the soft fills and the grid.
 PALETTE = {
+    "paper": ("#ffffff", "#151b23"),
     "ink": ("#1f2328", "#e6edf3"),
     "muted": ("#59636e", "#9198a1"),
     "grid": ("#d8dee4", "#30363d"),
@@ -63,7 +64,7 @@ def draw(height, lines):
     """Runs gnuplot and returns the SVG."""
     head = [
         "set encoding utf8",
-        f"set terminal svg size {WIDTH},{height} dynamic noenhanced font 'sans-serif,12' background '#ffffff'",
+        f"set terminal svg size {WIDTH},{height} dynamic noenhanced font 'sans-serif,12' background '{light('paper')}'",
         f"set border lc rgb '{light('muted')}'",
         f"set tics textcolor rgb '{light('ink')}' nomirror scale 0.5",
         f"set key textcolor rgb '{light('ink')}' samplen 1.5 spacing 1.1",
@@ -79,7 +80,7 @@ def draw(height, lines):
     except subprocess.TimeoutExpired:
         raise PlotError("gnuplot took over a minute") from None
     if process.returncode != 0 or "</svg>" not in process.stdout:
-        raise PlotError("gnuplot failed: " + " ".join(process.stderr.split())[:300])
+        raise PlotError(f"gnuplot failed ({process.returncode}): {' '.join(process.stderr.split())[:300]}")
     return process.stdout
 
 
@@ -166,20 +167,22 @@ def time_plot(results):
         for i, row in enumerate(rows)
         if rungs.on_device(row)
     ]
-    lines = block("kernel", kernel) + block("limit", limits or [("NaN", "NaN")])
+    lines = block("kernel", kernel)
     lines += axis("x", min(values) / 1.7, max(values) * 1.7, "time (logarithmic)", 5, short_time) + version_axis(rows)
-    lines += ["set key above left Left reverse maxrows 1 width -2 font ',11'"] + block("whole", whole or [("NaN",) * 6])
-    plots = [
-        f"$limit using 1:2 with points pt '|' lc rgb '{light('muted')}' notitle",
-        "$whole using 6:1:($2-$6):(0):5 with vectors nohead lw 1 lc rgb variable notitle",
-        "$whole using 2:1:3:4:5 with xerrorbars pt 6 ps 0.8 lw 1.2 lc rgb variable notitle",
-        "$kernel using 2:1:3:4:5 with xerrorbars pt 7 ps 0.7 lw 1.2 lc rgb variable notitle",
-        f"keyentry with points pt 7 ps 0.7 lc rgb '{light('ink')}' title '{'kernel' if device else 'time'}'",
-    ]
-    if device:
-        plots.append(f"keyentry with points pt 6 ps 0.8 lc rgb '{light('ink')}' title 'end to end'")
+    lines += ["set key above left Left reverse maxrows 1 width -2 font ',11'"]
+    # No plot without points: gnuplot 5.4 crashes on some that have none.
+    plots, key = [], [f"keyentry with points pt 7 ps 0.7 lc rgb '{light('ink')}' title '{'kernel' if device else 'time'}'"]
     if limits:
-        plots.append(f"keyentry with points pt '|' lc rgb '{light('muted')}' title 'limit'")
+        lines += block("limit", limits)
+        plots.append(f"$limit using 1:2 with points pt '|' lc rgb '{light('muted')}' notitle")
+    if whole:
+        lines += block("whole", whole)
+        plots.append("$whole using 6:1:($2-$6):(0):5 with vectors nohead lw 1 lc rgb variable notitle")
+        plots.append("$whole using 2:1:3:4:5 with xerrorbars pt 6 ps 0.8 lw 1.2 lc rgb variable notitle")
+        key.append(f"keyentry with points pt 6 ps 0.8 lc rgb '{light('ink')}' title 'end to end'")
+    if limits:
+        key.append(f"keyentry with points pt '|' lc rgb '{light('muted')}' title 'limit'")
+    plots += ["$kernel using 2:1:3:4:5 with xerrorbars pt 7 ps 0.7 lw 1.2 lc rgb variable notitle"] + key
     return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
 
 
@@ -196,7 +199,9 @@ def speedup_plot(results):
         for index, row in enumerate(rows):
             if row in chosen:
                 times = [base / row[phase][field] for field in ("median", "q3", "q1")]
-                yield (*times, index + low, index + high, colour(rungs.side(row) + soft), rungs.number(times[0]) + "×")
+                tint = colour(rungs.side(row) + soft)
+                # The number stands behind the whisker, or behind 1 where the bar goes left from there.
+                yield (*times, index + low, index + high, tint, rungs.number(times[0]) + "×", max(times[2], 1))
 
     kernel = list(bars("kernel", rows, -0.36, 0.36, "")) if not device else None
     if device:
@@ -212,12 +217,42 @@ def speedup_plot(results):
     plots = [
         "$bars using (1):4:(1):1:4:5:6 with boxxyerror lc rgb variable notitle",
         f"$bars using 1:(($4+$5)/2):2:3 with xerrorbars pt 0 lw 1 lc rgb '{light('ink')}' notitle",
-        f"$bars using 3:(($4+$5)/2):7 with labels left offset 0.6,0 font ',10' textcolor rgb '{light('ink')}' notitle",
+        f"$bars using 8:(($4+$5)/2):7 with labels left offset 0.6,0 font ',10' textcolor rgb '{light('ink')}' notitle",
         f"1/0 with lines lw 6 lc rgb '{light('cuda' if device else 'cpu')}' title '{'kernel' if device else 'speedup'}'",
     ]
     if device:
         plots.append(f"1/0 with lines lw 6 lc rgb '{light('cuda-soft')}' title 'end to end'")
     return draw(max(HEIGHT, 80 + (30 if device else 24) * len(rows)), lines + ["plot " + ", ".join(plots)])
+
+
+def steps_plot(results):
+    """Which part of a frame's time each step of a pipeline takes: a bar of 100 % per version."""
+    rows = [row for row in rungs.timed(results) if sum(step["seconds"] for step in row["steps"]) > 0]
+    names = []
+    for row in rows:
+        names += [step["name"] for step in row["steps"] if step["name"] not in names]
+    if not rows:
+        return None
+    bars = {name: [] for name in names}
+    for index, row in enumerate(rows):
+        total, left = sum(step["seconds"] for step in row["steps"]), 0.0
+        for step in row["steps"]:
+            right = left + 100 * step["seconds"] / total
+            bars[step["name"]].append((left, index, left, right, index - 0.38, index + 0.38))
+            left = right
+    lines, plots = [], []
+    for index, name in enumerate(names):
+        tint = light(LINES[index % len(LINES)])
+        lines += block(f"s{index}", bars[name])
+        plots.append(f"$s{index} using 1:2:3:4:5:6 with boxxyerror lc rgb '{tint}' notitle")
+        plots.append(f"1/0 with lines lw 6 lc rgb '{tint}' title {quoted(name)}")
+    lines += version_axis(rows) + [
+        "set xrange [0:100]",
+        f"set xlabel 'share of a frame in percent' offset 0,0.4 textcolor rgb '{light('ink')}'",
+        f"set style fill solid 1 border rgb '{light('paper')}'",
+        "set key below left Left reverse maxcols 3 width -2 font ',11'",
+    ]
+    return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
 
 
 def _over_sizes(many, value, label, text):
@@ -263,7 +298,8 @@ def time_size_plot(many):
     def kernel(_, row):
         return tuple(row["kernel"][field] for field in ("median", "q1", "q3"))
 
-    return _over_sizes(many, kernel, "kernel time (logarithmic)", short_time)
+    title = "time a frame" if rungs.is_video(many[0]) else "kernel time"
+    return _over_sizes(many, kernel, title + " (logarithmic)", short_time)
 
 
 def speedup_size_plot(many):
@@ -275,7 +311,7 @@ def speedup_size_plot(many):
 
     if not any(speedup(results, row) for results in many for row in rungs.timed(results)):
         return None
-    return _over_sizes(many, speedup, "kernel: times as fast as serial", short)
+    return _over_sizes(many, speedup, "times as fast as serial", short)
 
 
 def _dodged(values, gap):
@@ -364,7 +400,7 @@ def roofline_plot(results):
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 VARIABLES = {light.lower(): f"var(--{name})" for name, (light, _) in reversed(PALETTE.items())}
-VARIABLES.update({"black": "var(--ink)", "#000000": "var(--ink)", "#ffffff": "var(--card)"})
+VARIABLES.update({"black": "var(--ink)", "#000000": "var(--ink)", "#ffffff": "var(--paper)"})
 
 
 def _variable(match):
@@ -433,9 +469,11 @@ def plots_of(many):
     sizes = same_settings(many)
     if rungs.timed(largest):
         yield "time", f"Time per version, {where}", time_plot(largest)
+        if rungs.is_video(largest):
+            yield "steps", f"Share of each step, {where}", steps_plot(largest)
         yield "speedup", f"Speedup over serial, {where}", speedup_plot(largest)
         if len(sizes) > 1:
-            yield "time_by_size", f"Kernel time against image size, {largest['algorithm']}", time_size_plot(sizes)
+            yield "time_by_size", f"Time against image size, {largest['algorithm']}", time_size_plot(sizes)
             yield "speedup_by_size", f"Speedup against image size, {largest['algorithm']}", speedup_size_plot(sizes)
         yield "roofline", f"Roofline, {where}", roofline_plot(largest)
 

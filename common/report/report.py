@@ -63,6 +63,7 @@ class Ladder:
         self.name = name
         self.contract = sources.Contract(ROOT, name)
         self.versions = sources.versions(ROOT, name)
+        self.video = sources.takes_video(ROOT, name)
         self.machines = {}
         self.files = {}
 
@@ -145,8 +146,10 @@ def mark(row):
 
 def versions_table(results):
     gpu = any(rungs.on_device(row) for row in rungs.timed(results))
-    phases = [("kernel", "kernel"), ("end_to_end", "end to end")] if gpu else [("kernel", "time")]
-    head = ["version", "verified"] + [title for _, title in phases] + ["of limit"]
+    video = rungs.is_video(results)
+    phases = [("kernel", "kernel"), ("end_to_end", "end to end")] if gpu else [("kernel", "a frame" if video else "time")]
+    head = ["version", "boxes" if video else "verified"] + [title for _, title in phases]
+    head.append("frames/s" if video else "of limit")
     for over, title in (("over_serial", "× serial"), ("over_below", "× rung below")):
         head += [title + (f", {name}" if gpu else "") for _, name in phases]
     rows, skipped = [], []
@@ -157,22 +160,59 @@ def versions_table(results):
         wrong = row["outcome"] == "failed"
         cells = [mark(row), f"<strong>wrong</strong>: {prose(row['why'] or '')}" if wrong else esc(rungs.verified(row))]
         cells += [rungs.time_and_spread(row[phase]) if row[phase] else "–" for phase, _ in phases]
-        cells.append(rungs.fraction(row["limit_fraction"]))
+        if video:
+            cells.append(rungs.number(1 / row["end_to_end"]["median"]) if row["end_to_end"] else "–")
+        else:
+            cells.append(rungs.fraction(row["limit_fraction"]))
         for over in ("over_serial", "over_below"):
             cells += ["1" if row["reference"] and over == "over_serial" else rungs.ratio(row[over], p) for p, _ in phases]
         rows.append(cells)
     what = f"{results['algorithm']} on {rungs.machine_of(results)}, {rungs.size(results)}, {results['settings']}"
     text = table(f"Measurements of {what}", head, rows, 2)
+    if video:
+        text += steps_tables(results)
     if skipped:
         text += f'<p class="small">Not measured: {"; ".join(skipped)}.</p>'
     return text
 
 
+def steps_tables(results):
+    """Of a pipeline: the time and share of each step in each version, and the memory that a version takes and moves."""
+    rows = [row for row in results["versions"] if row["steps"]]
+    names = []
+    for row in rows:
+        names += [step["name"] for step in row["steps"] if step["name"] not in names]
+    cells = {name: [esc(name)] for name in names}
+    for row in rows:
+        steps = {step["name"]: step["seconds"] for step in row["steps"]}
+        total = sum(steps.values())
+        for name in names:
+            known = total > 0 and row["outcome"] == "timed" and name in steps
+            cells[name].append(f"{rungs.time(steps[name])} ({100 * steps[name] / total:.0f} %)" if known else "–")
+    text = ""
+    if any(row["outcome"] == "timed" for row in rows):
+        text += '<p class="small">Each step by itself, a frame on average, and its share:</p>'
+        text += table(f"Steps of {results['algorithm']}", ["step"] + [row["id"] for row in rows], list(cells.values()), 1)
+    moved = [row for row in results["versions"] if row["memory"]]
+    if moved:
+        kinds = [(when, kind) for when in ("start", "frame") for kind in ("allocate", "upload", "download")]
+
+        def cell(row, when, kind):
+            entry = (row["memory"].get(when) or {}).get(kind) or {}
+            calls = entry.get("calls", 0)
+            return f"{rungs.amount(entry.get('bytes', 0))} in {rungs.count(calls, 'call')}" if calls else "–"
+
+        head = ["version"] + [f"{'at the start' if when == 'start' else 'a frame'}, {kind}" for when, kind in kinds]
+        text += '<p class="small">Device memory, counted from the real allocations and copies:</p>'
+        text += table("Memory", head, [[mark(row)] + [cell(row, *where) for where in kinds] for row in moved], 1)
+    return text
+
+
 def about(results):
     """What was measured, where, when, by which command."""
-    channels = rungs.count(results["channels"], "channel")
+    each = rungs.count(results["frames"], "frame") if rungs.is_video(results) else rungs.count(results["channels"], "channel")
     facts = [
-        ("Input", f"{results['input']}; {rungs.size(results)}, {channels}; {results['settings'] or 'no parameters'}"),
+        ("Input", f"{results['input']}; {rungs.size(results)}, {each}; {results['settings'] or 'no parameters'}"),
         ("Machine", rungs.machine(results)),
         ("Threads", f"{results['threads']} for CPU versions"),
         ("Date, commit", f"{results['date'].replace('T', ' ').replace('Z', ' UTC')}, {results['commit']}"),
@@ -225,7 +265,7 @@ def start_table(ladders):
                     f'<a href="#{esc(ladder.name)}">{esc(ladder.name)}</a>',
                     f'<a href="#machine-{esc(machine)}">{esc(machine)}</a>',
                     over_serial(cpu, "kernel"),
-                    over_serial(cuda, "kernel"),
+                    "–" if rungs.is_video(results) else over_serial(cuda, "kernel"),
                     over_serial(whole, "end_to_end"),
                     rungs.fraction(top["limit_fraction"]) if top else "–",
                     over_peer(results, top),
@@ -268,14 +308,19 @@ class Drawer:
 def caption(name, title, many):
     largest = max(many, key=rungs.pixels)
     texts = {
-        "time": "Median; bars from the lower to the upper quartile. The tick is what the ceilings of that run allow.",
+        "time": "Median; bars from the lower to the upper quartile.",
         "speedup": "Serial's median over the version's; whiskers at the version's quartiles.",
-        "time_by_size": "Medians and quartiles.",
-        "speedup_by_size": "Serial's median over the version's, at each size.",
+        "steps": "Measured apart, frame by frame and without overlap.",
+        "time_by_size": "Medians and quartiles; of GPU versions the kernel alone.",
+        "speedup_by_size": "Serial's median over the version's, at each size; of GPU versions the kernel alone.",
         "roofline": "The contract's least bytes and operations over the kernel's time, below the copy and arithmetic "
         "rates of that run.",
     }
     text = texts[name]
+    if name == "time" and any(row["limit"] for row in largest["versions"]):
+        text += " A tick: the least that the ceilings of that run allow."
+    if rungs.is_video(largest) and name.endswith("_by_size"):
+        text = text.replace("; of GPU versions the kernel alone", "")
     if name == "roofline" and largest["cost"]["operation"] != "8-bit multiply-accumulate":
         text += " The flat roof is that of 8-bit multiply-accumulates, so it is dotted."
     return f"<strong>{esc(title)}.</strong> {esc(text)}"
@@ -303,8 +348,8 @@ def pictures_html(maker, ladder):
     if maker is None:
         return ""
     try:
-        shown, output = maker.make(ladder.name)
-    except ValueError as error:
+        shown, output = maker.make_video(ladder.name) if ladder.video else maker.make(ladder.name)
+    except (ValueError, OSError) as error:
         note(f"no picture of {ladder.name}: {error}")
         return ""
     arrow = '<span class="arrow" aria-hidden="true">→</span>'

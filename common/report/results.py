@@ -1,5 +1,8 @@
 """Reads results files (results/README.md describes them) and puts their numbers into words, as the bench's table does.
 
+A bench of a video algorithm has a schema of its own. load() brings its rows into the form of the others: one time, end to
+end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays.
+
 ResultsError names the file and the reason, in one line.
 """
 
@@ -8,7 +11,7 @@ import math
 import os
 import re
 
-SCHEMA, VERSION = "rungs-results", 1
+SCHEMA, VIDEO_SCHEMA, VERSION = "rungs-results", "rungs-video-results", 1
 
 
 class ResultsError(Exception):
@@ -39,6 +42,13 @@ ROW = {
 STATISTICS = {"median": NUMBER, "q1": NUMBER, "q3": NUMBER, "n": NUMBER}
 OVER = {"version": TEXT, "kernel": OBJECT, "end_to_end": OBJECT}
 RATIO = {"times": NUMBER, "differs": FLAG}
+VIDEO_TOP = {name: TOP[name] for name in TOP if name not in ("channels", "cost", "ceilings")} | {"frames": NUMBER}
+VIDEO_ROW = {
+    "id": TEXT, "outcome": TEXT, "reference": FLAG, "why": TEXT + NONE, "end_to_end": OBJECT + NONE,
+    "frames_verified": NUMBER, "steps": LIST, "memory": OBJECT + NONE,
+    "over_serial": OBJECT + NONE, "over_below": OBJECT + NONE,
+}  # fmt: skip
+STEP = {"name": TEXT, "seconds": NUMBER}
 OUTCOMES = ("timed", "emulated", "skipped", "failed")
 
 
@@ -79,32 +89,59 @@ def _no_constant(name):
     raise ValueError(f"{name} is no JSON number")
 
 
-def load(path):
-    """The results of one bench, checked. Raises OtherKind for JSON of another kind, ResultsError for a bad file."""
+def _read(path):
     try:
         with open(path, encoding="utf-8") as file:
-            results = json.load(file, parse_constant=_no_constant)
+            return json.load(file, parse_constant=_no_constant)
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{path}: not JSON: {' '.join(str(error).split())}") from None
-    if not isinstance(results, dict) or results.get("schema") != SCHEMA:
-        raise OtherKind(f'its "schema" is not "{SCHEMA}"')
+
+
+def _from_video(path, results):
+    """Checks what only videos have, and brings the rows into the form of the others."""
+    _require(path, results, VIDEO_TOP)
+    results.update(channels=3, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={})
+    for index, row in enumerate(results["versions"]):
+        where = f"{path}: version {index}"
+        if not isinstance(row, dict):
+            raise ResultsError(f"{where} is no object")
+        _require(where, row, VIDEO_ROW)
+        for step in row["steps"]:
+            _require(f"{where}: step", step if isinstance(step, dict) else {}, STEP)
+        row.update(kernel=row["end_to_end"], kernel_method="host clock", worst_difference=0.0, interior_only=False)
+        row.update(limit=None, limit_fraction=None)
+        for over in ("over_serial", "over_below"):
+            if row[over] is not None:
+                _require(f"{where}: {over}", row[over], {"version": TEXT} | RATIO)
+                ratio = {name: row[over][name] for name in RATIO}
+                row[over] = {"version": row[over]["version"], "kernel": ratio, "end_to_end": ratio}
+
+
+def load(path):
+    """The results of one bench, checked. Raises OtherKind for JSON of another kind, ResultsError for a bad file."""
+    results = _read(path)
+    schema = results.get("schema") if isinstance(results, dict) else None
+    if schema not in (SCHEMA, VIDEO_SCHEMA):
+        raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
     if results.get("version") != VERSION:
         raise OtherKind(f"version {results.get('version')!r} of the schema, not {VERSION}")
-    if results.get("kind", "bench") != "bench" or "versions" not in results:
-        raise OtherKind(f"of kind {results.get('kind')!r}, not of a bench")
+    if results.get("kind", "bench") != "bench":
+        raise OtherKind(f"of kind {results['kind']!r}, not of a bench")
+    if schema == VIDEO_SCHEMA:
+        _from_video(path, results)
     _require(path, results, TOP)
     _require(f"{path}: machine", results["machine"], MACHINE)
     if results["machine"]["gpu"] is not None:
         _require(f"{path}: machine: gpu", results["machine"]["gpu"], GPU)
     _require(f"{path}: cost", results["cost"], COST)
-    for side in ("cpu", "gpu"):
-        ceilings = results["ceilings"].get(side)
+    for name in ("cpu", "gpu"):
+        ceilings = results["ceilings"].get(name)
         if ceilings is not None:
             if not isinstance(ceilings, dict):
-                raise ResultsError(f"{path}: ceilings: '{side}' has the wrong type")
-            _require(f"{path}: ceilings: {side}", ceilings, CEILINGS)
+                raise ResultsError(f"{path}: ceilings: '{name}' has the wrong type")
+            _require(f"{path}: ceilings: {name}", ceilings, CEILINGS)
     if not re.fullmatch(r"[a-z0-9_]+", results["algorithm"]):
         raise ResultsError(f"{path}: '{results['algorithm']}' is no algorithm")
     if results["width"] <= 0 or results["height"] <= 0:
@@ -139,6 +176,10 @@ def side(row):
 def on_device(row):
     """Whether it ran on the GPU: peers may do either."""
     return (row["kernel_method"] or "").startswith("device")
+
+
+def is_video(results):
+    return results["schema"] == VIDEO_SCHEMA
 
 
 def pixels(results):
@@ -176,6 +217,8 @@ def percent(value):
 
 
 def time_and_spread(statistics):
+    if statistics["n"] < 2:
+        return time(statistics["median"]) + " once"
     return f"{time(statistics['median'])} ± {percent(spread(statistics))}"
 
 
@@ -199,6 +242,8 @@ def verified(row):
         return "skipped"
     if row["outcome"] == "failed":
         return "wrong"
+    if "frames_verified" in row:
+        return f"equal in {count(row['frames_verified'], 'frame')}" + (", emulated" if row["outcome"] == "emulated" else "")
     worst = row["worst_difference"] or 0
     text = f"within {worst:.3g}" if worst > 0 else "exact"
     if row["outcome"] == "emulated":
@@ -206,12 +251,19 @@ def verified(row):
     return text + (", interior" if row["interior_only"] else "")
 
 
+def amount(value):
+    """Bytes, as common/table.c prints them."""
+    if value >= 0.9995e5:
+        return number(value / 1e6) + " MB"
+    return number(value / 1e3) + " kB" if value >= 999.5 else f"{value:.0f} B"
+
+
 def size(results):
     return f"{results['width']}×{results['height']}"
 
 
-def count(amount, noun):
-    return f"{amount} {noun}{'' if amount == 1 else 's'}"
+def count(things, noun):
+    return f"{things} {noun}{'' if things == 1 else 's'}"
 
 
 def machine(results):

@@ -55,6 +55,11 @@ def algorithms(root):
     return sorted(os.path.splitext(os.path.basename(path))[0] for path in glob.glob(f"{root}/common/algo/*.c"))
 
 
+def takes_video(root, algorithm):
+    """Whether its struct algorithm says .video = true."""
+    return re.search(r"\.video\s*=\s*true", read(os.path.join(root, "common", "algo", algorithm + ".c"))) is not None
+
+
 def versions(root, algorithm):
     """All versions of an algorithm in the order of its ladder, each with the one below it (None for peers)."""
     found = []
@@ -99,7 +104,7 @@ class Contract:
         while lines and (lines[0] or not opening):
             opening.append(lines.pop(0))
         text = " ".join(" ".join(opening).split())
-        named = re.match(rf"{re.escape(algorithm)}\.h: (.*?)(?:, the contract of .*)?$", text)
+        named = re.match(rf"{re.escape(algorithm)}\.h: (.*?)(?:[.,] [Tt]he contract of .*)?\.?$", text)
         self.summary = (named.group(1) if named else text) or algorithm
         self.sections = [_section(block) for block in _blocks(lines)]
 
