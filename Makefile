@@ -293,19 +293,20 @@ PYTHON ?= python3
 needs = command -v $(1) >/dev/null || { echo "make $@: $(1) is not here; to install it, as root: apt-get install -y \
 --no-install-recommends $(2)" >&2; exit 1; }
 # Emulated versions have no times.
-plot_versions = $(or $(VERSIONS),$(if $(filter emulated,$(CUDA)),cpu$(if $(wildcard peers/$*/opencv*.cpp),$(comma)opencv)))
-SIZES ?= $(or $(SIZE),480x270 960x540 1920x1080 3840x2160)
-plot_files = $(or $(JSON),$(SIZES:%=$(BUILD)/plots/$*_%.json))
+plot_versions = $(if $(filter emulated,$(CUDA)),cpu$(if $(wildcard peers/$*/opencv*.cpp),$(comma)opencv))
+plot_sizes = $(or $(SIZES),$(SIZE),$(if $(filter $*,$(video_algorithms)),320x180 596x336 768x576,480x270 960x540 1920x1080 3840x2160))
+plot_files = $(or $(JSON),$(patsubst %,$(BUILD)/plots/$*_%.json,$(plot_sizes)))
 
 .PHONY: $(addprefix plot-,$(algorithms)) report python
 $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograph)
 	@$(call needs,$(PYTHON),python3); $(call needs,gnuplot,gnuplot-nox)
 	@mkdir -p $(BUILD)/plots
-	@$(if $(JSON),,for size in $(SIZES); do \
+	@$(if $(JSON),,for size in $(plot_sizes); do \
 	    echo "measuring $* at $$size into $(BUILD)/plots/$*_$$size.json"; \
 	    $(rungs) bench $* --size $$size --time 0.3 --json $(BUILD)/plots/$*_$$size.json \
-	        $(if $(plot_versions),--versions '$(plot_versions)') $(foreach file,$(INPUT),--input '$(file)') \
-	        $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)') >$(BUILD)/plots/$*_$$size.txt || \
+	        $(if $(filter $*,$(video_algorithms)),--frames $(or $(FRAMES),16)) \
+	        $(if $(VERSIONS),,$(addprefix --versions ,$(plot_versions))) $(common_options) \
+	        >$(BUILD)/plots/$*_$$size.txt || \
 	        { code=$$?; cat $(BUILD)/plots/$*_$$size.txt; exit $$code; }; \
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)

@@ -39,7 +39,7 @@ check() { # TITLE COMMAND...
 }
 
 # What make says without Python; its own last line ("Error 1") follows.
-exits "no Python" 2 2 "no-python is not here; to install it" make -s -j1 report PYTHON=no-python BUILD="$build"
+exits "no Python" 2 2 "no-python is not here; to install it" env -u MAKEFLAGS -u MFLAGS make -s -j1 report PYTHON=no-python BUILD="$build"
 # The interpreter itself: python3 may be a script that needs PATH.
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
 if [ -z "$python" ]; then
@@ -159,9 +159,10 @@ sys.exit(not all(word in words for word in ('cpu/omp', 'cuda/v2.1', 'peer/npp'))
     # The text of a results file must not become a command of gnuplot.
     variant large.json "r['cost']['operation'] = '\`touch $folder/run\` \\' . system(\"touch $folder/run\")'"
     check "hostile words" plots blur "$folder/plots" "$folder/results/there/large.json"
+    check "no plot of the earlier call is left" test ! -e "$folder/plots/blur_time_by_size.svg"
     check "were not run" test ! -e "$folder/run"
     check "whole or not at all" sh -c "! ls '$folder/plots' | grep -qv '\.svg\$'"
 else
-    skipped=$((skipped + 12))
+    skipped=$((skipped + 13))
 fi
 finish

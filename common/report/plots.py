@@ -462,6 +462,9 @@ def same_settings(many):
     return list(by_size.values())
 
 
+NAMES = ("time", "steps", "speedup", "time_by_size", "speedup_by_size", "roofline")
+
+
 def plots_of(many):
     """(name, title, SVG) of every plot that the files of one algorithm and one machine give."""
     largest = max(many, key=rungs.pixels)
@@ -512,11 +515,18 @@ def main(arguments):
         if not available():
             raise PlotError(INSTALL)
         os.makedirs(folder, exist_ok=True)
+        drawn = set()
         for name, title, svg in plots_of([results for results in many if rungs.timed(results)]):
             path = os.path.join(folder, f"{algorithm}_{name}.svg")
             if svg:
                 write_whole(path, svg)
                 print(f"{path}  {title}")
+                drawn.add(path)
+        # A plot of an earlier call would be taken for one of this.
+        for name in NAMES:
+            path = os.path.join(folder, f"{algorithm}_{name}.svg")
+            if path not in drawn and os.path.exists(path):
+                os.remove(path)
     except rungs.ResultsError as error:
         print(f"plots: {error}", file=sys.stderr)
         return 2
