@@ -1,7 +1,7 @@
 """Checks the page of `make report`: check_page.py PAGE ROOT [RESULTS-FILE...]
 
-Well-formed, below 5 MB, loads nothing, every link has its target, every picture a text, every version of every ladder and
-every measured row is there. Prints what is wrong; exit status 1 then.
+Well-formed, below 5 MB, loads nothing, every link has its target, every picture a text, every version of every ladder
+and every measured row is there. Prints what is wrong; exit status 1 then.
 """
 
 import glob
@@ -55,9 +55,13 @@ words = "".join(tree.itertext())
 for path in files:
     with open(path, encoding="utf-8") as file:
         results = json.load(file)
+    if results.get("kind", "bench") != "bench":
+        continue
     section = tree.find(f".//section[@id='{results['algorithm']}']")
     rows = {row.text for row in section.iterfind(".//tbody/tr/th/code")}
-    wrong += [f"{path}: no row {row['id']}" for row in results["versions"] if row["kernel"] and row["id"] not in rows]
+    wrong += [
+        f"{path}: no row {row['id']}" for row in results["versions"] if row.get("end_to_end") and row["id"] not in rows
+    ]
     wrong += [f"{path}: no {name} of it" for name in ("date", "commit", "command") if results[name][:10] not in words]
 print("\n".join(wrong))
 sys.exit(1 if wrong else 0)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# make report and make plot-ALGO: the page of the committed results is whole and loads nothing, bad results cost one line
-# and exit status 2, and what is missing is said. usage: sh tests/test_report.sh BUILD-FOLDER
+# make report and make plot-ALGO: the page of the committed results is whole and loads nothing, bad results cost one
+# line and exit status 2, and what is missing is said. usage: sh tests/test_report.sh BUILD-FOLDER
 set -u
 build=$1
 folder=$(mktemp -d) || exit 1
@@ -26,7 +26,8 @@ exits() {
     shift 4
     timeout 120 "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
     code=$?
-    if [ $code = "$status" ] && [ "$(wc -l <"$folder/stderr")" = "$lines" ] && grep -q -- "$pattern" "$folder/stderr"; then
+    if [ $code = "$status" ] && [ "$(wc -l <"$folder/stderr")" = "$lines" ] &&
+        grep -q -- "$pattern" "$folder/stderr"; then
         ok
     else
         bad "$title: exit $code"
@@ -39,7 +40,8 @@ check() { # TITLE COMMAND...
 }
 
 # What make says without Python; its own last line ("Error 1") follows.
-exits "no Python" 2 2 "no-python is not here; to install it" env -u MAKEFLAGS -u MFLAGS make -s -j1 report PYTHON=no-python BUILD="$build"
+exits "no Python" 2 2 "no-python is not here; to install it" \
+    env -u MAKEFLAGS -u MFLAGS make -s -j1 report PYTHON=no-python BUILD="$build"
 # The interpreter itself: python3 may be a script that needs PATH.
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
 if [ -z "$python" ]; then
@@ -50,14 +52,15 @@ report() { "$python" -B common/report/report.py --rungs "$build/rungs" "$@"; }
 plots() { "$python" -B common/report/plots.py "$@"; }
 
 # --- the page
-if report "$folder/out/page.html" >"$folder/stdout" 2>"$folder/stderr"; then ok; else bad "page of the committed results"; fi
+check "page of the committed results" report "$folder/out/page.html"
 check "the page is whole" "$python" -B tests/check_page.py "$folder/out/page.html" . \
-    $(grep -l '"schema": "rungs-results"' results/*/*.json)
+    $(grep -l '"schema": "rungs-\(video-\)*results"' results/*/*.json)
 check "pictures of input and output" sh -c "test \$(grep -o 'src=\"data:image/' '$folder/out/page.html' | wc -l) -ge 10"
 check "nothing else was written" test "$(ls "$folder/out")" = page.html
 exits "no such folder" 2 1 "nowhere" "$python" -B common/report/report.py "$folder/nowhere/page.html"
 exits "OUT is a folder" 2 1 "is a folder" "$python" -B common/report/report.py "$folder/out"
-exits "no results folder" 2 1 "no such folder" "$python" -B common/report/report.py --results "$folder/nowhere" "$folder/a.html"
+exits "no results folder" 2 1 "no such folder" \
+    "$python" -B common/report/report.py --results "$folder/nowhere" "$folder/a.html"
 
 # A page without plots and pictures, which is quick: from results made here out of a committed file.
 # variant FILE PYTHON-STATEMENT...: `r` are the results, `v` the versions by name
@@ -73,14 +76,16 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
     json.dump(r, file)
 PYTHON
 }
-quick="env PATH=$folder/empty $python -B common/report/report.py --rungs $folder/none --results $folder/results $folder/out/a.html"
+quick="env PATH=$folder/empty $python -B common/report/report.py --rungs $folder/none --results $folder/results \
+$folder/out/a.html"
 page_has() { # TITLE TEXT
     check "$1" grep -qF -- "$2" "$folder/out/a.html"
 }
 
 variant blur.json 'v["cuda/v1.2"]["over_below"] = {"version": "cuda/v1.1", "kernel": {"times": 0.4, "differs": True},
     "end_to_end": {"times": 1.2, "differs": False}}
-r["input"] = "<script>alert(1)</script> & \"co\""; r["command"] = "rungs\u0001 <b>"; v["peer/opencv"]["why"] = "</section>"'
+r["input"] = "<script>alert(1)</script> & \"co\""
+r["command"] = "rungs\u0001 <b>"; v["peer/opencv"]["why"] = "</section>"'
 exits "no gnuplot, no rungs" 0 2 "no plots: gnuplot is not here; to install it" $quick
 page_has "slower" "2.50$(printf '\302\240')× as slow"
 page_has "not different" "not different"
@@ -96,7 +101,8 @@ printf 'kernel <1>\n' >"$folder/results/there/blur_profile.txt"
 printf '# how\na,b\n1,<2>\n' >"$folder/results/there/search.csv"
 exits "other kinds are left out, with a note" 0 5 "dream.json: left out" $quick
 cp "$folder/stderr" "$folder/notes"
-check "each is named" sh -c "grep -q 'list.json: left out' '$folder/notes' && grep -q 'broken.svg: left out' '$folder/notes'"
+check "so is a list" grep -q "list.json: left out" "$folder/notes"
+check "so is half a picture" grep -q "broken.svg: left out" "$folder/notes"
 page_has "text is shown" "kernel &lt;1&gt;"
 page_has "a table is shown" "<td class=\"number\">&lt;2&gt;</td>"
 page_has "a picture is shown" "data:image/svg+xml;base64,"
@@ -137,7 +143,8 @@ exits "plots of another algorithm" 2 1 "results of blur, not of boxes" \
     "$python" -B common/report/plots.py boxes "$folder/plots" $blur
 exits "plots of two machines" 2 1 "another machine" \
     "$python" -B common/report/plots.py blur "$folder/plots" $blur results/cpu2/blur_1920x1080.json
-exits "plots of no file" 2 1 "missing.json" "$python" -B common/report/plots.py blur "$folder/plots" "$folder/missing.json"
+exits "plots of no file" 2 1 "missing.json" \
+    "$python" -B common/report/plots.py blur "$folder/plots" "$folder/missing.json"
 variant emulated.json 'for row in r["versions"]: row.update(outcome="emulated", kernel=None, end_to_end=None)'
 exits "nothing timed" 2 1 "no version was timed" \
     "$python" -B common/report/plots.py blur "$folder/plots" "$folder/results/there/emulated.json"
@@ -155,7 +162,7 @@ words = ' '.join(e.parse(sys.argv[1]).getroot().itertext())
 sys.exit(not all(word in words for word in ('cpu/omp', 'cuda/v2.1', 'peer/npp')))" "$plot"
     done
     check "both sizes are there" grep -q 640×360 "$folder/plots/blur_time_by_size.svg"
-    check "two of a kind are plotted together in the page" grep -q "Time against image size, blur" "$folder/out/page.html"
+    check "sizes are plotted together in the page" grep -q "Time against image size, blur" "$folder/out/page.html"
     # The text of a results file must not become a command of gnuplot.
     variant large.json "r['cost']['operation'] = '\`touch $folder/run\` \\' . system(\"touch $folder/run\")'"
     check "hostile words" plots blur "$folder/plots" "$folder/results/there/large.json"

@@ -57,8 +57,8 @@ if [ -n "$missing" ] && ! install $missing; then
     exit 1
 fi
 if [ -n "$missing_optional" ] && ! install $missing_optional; then
-    echo "deps: not here: ${missing_optional% } (OpenCV: a row of the tables; gnuplot: plots; Python: plots, report); to" >&2
-    echo "deps: add them, as root:" >&2
+    echo "deps: not here: ${missing_optional% } (OpenCV: a row of the tables; gnuplot: plots; Python: plots and" >&2
+    echo "deps: report); to add them, as root:" >&2
     echo "    apt-get install -y --no-install-recommends ${missing_optional% }" >&2
 fi
 exit 0

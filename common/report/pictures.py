@@ -10,7 +10,7 @@ import zlib
 MOST_BYTES = 300 * 1024
 
 # Inputs to try in this order, and parameters: the first whose files are all here and which rungs accepts is shown.
-# Fetched photographs (make images) come before the synthetic pictures, which are always here. "labelling:" = its labels.
+# Fetched photographs (make images) come before the synthetic ones, which are always here. "labelling:" = its labels.
 FIRST_CHOICE = {
     "absdiff": [(["shapes_noisy.png", "shapes.png"], "")],
     "blur": [(["fetched/home.jpg"], ""), (["zone_plate.png"], "")],
@@ -65,7 +65,14 @@ def coloured(height, width, labels):
     def colour(index):
         hue = (index * 0.61803398875) % 1 * 6
         falling = 1 - abs(hue % 2 - 1)
-        red, green, blue = [(1, falling, 0), (falling, 1, 0), (0, 1, falling), (0, falling, 1), (falling, 0, 1), (1, 0, falling)][int(hue)]
+        red, green, blue = [
+            (1, falling, 0),
+            (falling, 1, 0),
+            (0, 1, falling),
+            (0, falling, 1),
+            (falling, 0, 1),
+            (1, 0, falling),
+        ][int(hue)]
         return bytes(int(70 + 185 * part) for part in (red, green, blue))
 
     ranks = {label: rank for rank, label in enumerate(sorted(set(labels) - {0}))}
@@ -193,10 +200,29 @@ class Maker:
         for folder in (frames, out):
             os.makedirs(folder, exist_ok=True)
         choose = f"select='eq(n,0)+eq(n,{FRAME})',scale=480:-2"
-        command = ["ffmpeg", "-v", "error", "-y", "-i", video, "-vf", choose, "-vsync", "0", "-frames:v", "2", "-q:v", "4"]
+        command = [
+            "ffmpeg",
+            "-v",
+            "error",
+            "-y",
+            "-i",
+            video,
+            "-vf",
+            choose,
+            "-vsync",
+            "0",
+            "-frames:v",
+            "2",
+            "-q:v",
+            "4",
+        ]
         try:
             subprocess.run(
-                command + [os.path.join(frames, "%d.jpg")], capture_output=True, stdin=subprocess.DEVNULL, timeout=120, check=True
+                command + [os.path.join(frames, "%d.jpg")],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=120,
+                check=True,
             )
         except (OSError, subprocess.SubprocessError):
             raise ValueError("ffmpeg is not here or cannot read the video") from None

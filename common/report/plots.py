@@ -73,7 +73,12 @@ def draw(height, lines):
     ]
     try:
         process = subprocess.run(
-            ["gnuplot", "-"], input="\n".join(head + lines) + "\n", capture_output=True, text=True, timeout=60, check=False
+            ["gnuplot", "-"],
+            input="\n".join(head + lines) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
     except FileNotFoundError:
         raise PlotError(INSTALL) from None
@@ -171,7 +176,9 @@ def time_plot(results):
     lines += axis("x", min(values) / 1.7, max(values) * 1.7, "time (logarithmic)", 5, short_time) + version_axis(rows)
     lines += ["set key above left Left reverse maxrows 1 width -2 font ',11'"]
     # No plot without points: gnuplot 5.4 crashes on some that have none.
-    plots, key = [], [f"keyentry with points pt 7 ps 0.7 lc rgb '{light('ink')}' title '{'kernel' if device else 'time'}'"]
+    plots, key = [], [
+        f"keyentry with points pt 7 ps 0.7 lc rgb '{light('ink')}' title '{'kernel' if device else 'time'}'"
+    ]
     if limits:
         lines += block("limit", limits)
         plots.append(f"$limit using 1:2 with points pt '|' lc rgb '{light('muted')}' notitle")
@@ -213,12 +220,19 @@ def speedup_plot(results):
     lines = block("bars", kernel + whole)
     # Room for the number behind the longest bar.
     lines += axis("x", low, high * (high / low) ** 0.3, "times as fast as cpu/serial (logarithmic)", 5, short)
-    lines += version_axis(rows) + ["set style fill solid 1 noborder", "set key above left Left reverse maxrows 1 width 1"]
+    lines += version_axis(rows) + [
+        "set style fill solid 1 noborder",
+        "set key above left Left reverse maxrows 1 width 1",
+    ]
     plots = [
         "$bars using (1):4:(1):1:4:5:6 with boxxyerror lc rgb variable notitle",
         f"$bars using 1:(($4+$5)/2):2:3 with xerrorbars pt 0 lw 1 lc rgb '{light('ink')}' notitle",
         f"$bars using 8:(($4+$5)/2):7 with labels left offset 0.6,0 font ',10' textcolor rgb '{light('ink')}' notitle",
-        f"1/0 with lines lw 6 lc rgb '{light('cuda' if device else 'cpu')}' title '{'kernel' if device else 'speedup'}'",
+        (
+            f"1/0 with lines lw 6 lc rgb '{light('cuda')}' title 'kernel'"
+            if device
+            else f"1/0 with lines lw 6 lc rgb '{light('cpu')}' title 'speedup'"
+        ),
     ]
     if device:
         plots.append(f"1/0 with lines lw 6 lc rgb '{light('cuda-soft')}' title 'end to end'")
@@ -280,9 +294,7 @@ def _over_sizes(many, value, label, text):
         plots.append(f"$v{index} using 1:2:3:4 with yerrorbars pt {shape} ps 0.6 lw 1 {style} notitle")
         plots.append(f"keyentry with linespoints pt {shape} ps 0.6 lw 1.3 {style} title {quoted(name)}")
     sizes = [rungs.pixels(results) / 1e6 for results in many]
-    places = ", ".join(
-        f"{quoted(rungs.size(results))} {rungs.pixels(results) / 1e6:g}" for results in many
-    )
+    places = ", ".join(f"{quoted(rungs.size(results))} {rungs.pixels(results) / 1e6:g}" for results in many)
     lines += axis("y", min(everything) / 1.6, max(everything) * 1.6, label, 8, text)
     lines += [
         "set logscale x",
@@ -414,8 +426,8 @@ def _themed_value(value):
 
 
 def themed(svg, prefix, title):
-    """gnuplot's SVG as an element of a page: colours as CSS variables, ids that no other plot has, a title for those who
-    cannot see it; no XML declaration, no fixed size."""
+    """gnuplot's SVG as an element of a page: colours as CSS variables, ids that no other plot has, a title for those
+    who cannot see it; no XML declaration, no fixed size."""
     root = ElementTree.fromstring(svg)
     for child in list(root):
         if child.tag in (f"{{{SVG}}}title", f"{{{SVG}}}desc"):

@@ -74,7 +74,9 @@ class Ladder:
             many.sort(key=lambda r: (-settings.count(r["settings"]), r["settings"], -rungs.pixels(r), r["path"]))
 
     def places(self):
-        return sorted(set(self.machines) | set(self.files), key=lambda name: machine_order(name, self.machines.get(name)))
+        return sorted(
+            set(self.machines) | set(self.files), key=lambda name: machine_order(name, self.machines.get(name))
+        )
 
 
 def machine_order(name, many):
@@ -120,7 +122,7 @@ def commit():
 
 
 def table(caption, head, rows, numbers_from, box="scroll"):
-    """head: texts; rows: lists of HTML; columns from `numbers_from` on are aligned to the right. Scrolls inside a box."""
+    """head: texts; rows: lists of HTML; columns from `numbers_from` on stand to the right. Scrolls inside a box."""
     lines = [
         f'<div class="{box}" tabindex="0" role="region" aria-label="{esc(caption)}"><table>',
         f'<caption class="unseen">{esc(caption)}</caption>',
@@ -147,7 +149,9 @@ def mark(row):
 def versions_table(results):
     gpu = any(rungs.on_device(row) for row in rungs.timed(results))
     video = rungs.is_video(results)
-    phases = [("kernel", "kernel"), ("end_to_end", "end to end")] if gpu else [("kernel", "a frame" if video else "time")]
+    phases = (
+        [("kernel", "kernel"), ("end_to_end", "end to end")] if gpu else [("kernel", "a frame" if video else "time")]
+    )
     head = ["version", "boxes" if video else "verified"] + [title for _, title in phases]
     head.append("frames/s" if video else "of limit")
     for over, title in (("over_serial", "× serial"), ("over_below", "× rung below")):
@@ -165,7 +169,9 @@ def versions_table(results):
         else:
             cells.append(rungs.fraction(row["limit_fraction"]))
         for over in ("over_serial", "over_below"):
-            cells += ["1" if row["reference"] and over == "over_serial" else rungs.ratio(row[over], p) for p, _ in phases]
+            cells += [
+                "1" if row["reference"] and over == "over_serial" else rungs.ratio(row[over], p) for p, _ in phases
+            ]
         rows.append(cells)
     what = f"{results['algorithm']} on {rungs.machine_of(results)}, {rungs.size(results)}, {results['settings']}"
     text = table(f"Measurements of {what}", head, rows, 2)
@@ -192,7 +198,9 @@ def steps_tables(results):
     text = ""
     if any(row["outcome"] == "timed" for row in rows):
         text += '<p class="small">Each step by itself, a frame on average, and its share:</p>'
-        text += table(f"Steps of {results['algorithm']}", ["step"] + [row["id"] for row in rows], list(cells.values()), 1)
+        text += table(
+            f"Steps of {results['algorithm']}", ["step"] + [row["id"] for row in rows], list(cells.values()), 1
+        )
     moved = [row for row in results["versions"] if row["memory"]]
     if moved:
         kinds = [(when, kind) for when in ("start", "frame") for kind in ("allocate", "upload", "download")]
@@ -210,7 +218,11 @@ def steps_tables(results):
 
 def about(results):
     """What was measured, where, when, by which command."""
-    each = rungs.count(results["frames"], "frame") if rungs.is_video(results) else rungs.count(results["channels"], "channel")
+    each = (
+        rungs.count(results["frames"], "frame")
+        if rungs.is_video(results)
+        else rungs.count(results["channels"], "channel")
+    )
     facts = [
         ("Input", f"{results['input']}; {rungs.size(results)}, {each}; {results['settings'] or 'no parameters'}"),
         ("Machine", rungs.machine(results)),
@@ -232,7 +244,7 @@ def differ(a, b):
 
 
 def over_serial(row, phase):
-    """"× 8.08" of a version over serial, with its name."""
+    """ "× 8.08" of a version over serial, with its name."""
     if row is None or row["over_serial"] is None:
         return "–"
     times = rungs.ratio(row["over_serial"], phase)
@@ -241,7 +253,9 @@ def over_serial(row, phase):
 
 def over_peer(results, row):
     """Times as fast as the fastest peer of its side."""
-    peer = row and best(results, lambda r: rungs.side(r) == "peer" and rungs.on_device(r) == rungs.on_device(row), "kernel")
+    peer = row and best(
+        results, lambda r: rungs.side(r) == "peer" and rungs.on_device(r) == rungs.on_device(row), "kernel"
+    )
     if not peer:
         return "–"
     if not differ(row["kernel"], peer["kernel"]):
@@ -298,7 +312,7 @@ class Drawer:
                 if svg:
                     self.number += 1
                     picture = plots.themed(svg, f"p{self.number}-", title)
-                    figures.append(f'<figure class="{name}">{picture}<figcaption>{caption(name, title, many)}</figcaption></figure>')
+                    figures.append(f"<figure>{picture}<figcaption>{caption(name, title, many)}</figcaption></figure>")
         except plots.PlotError as error:
             self.works = False
             note(f"no more plots: {error}")
@@ -386,7 +400,9 @@ def file_html(path):
             plots.ElementTree.fromstring(data)
             uri = "data:image/svg+xml;base64," + base64.b64encode(data).decode()
             title = esc(name)
-            return f'<figure class="sheet"><img src="{uri}" alt="{title}" /><figcaption>{code(name)}</figcaption></figure>'
+            return (
+                f'<figure class="sheet"><img src="{uri}" alt="{title}" /><figcaption>{code(name)}</figcaption></figure>'
+            )
     except (OSError, ValueError, plots.ElementTree.ParseError) as error:
         note(f"{path}: left out: {error}")
         return ""
@@ -395,7 +411,11 @@ def file_html(path):
         rows = list(csv.reader(line for line in text.splitlines() if line and not line.startswith("#")))
         body = f'<p class="small">{"<br />".join(map(esc, remarks))}</p>' if remarks else ""
         if len(rows) > 1:
-            more = f'<p class="small">{len(rows) - 1 - MOST_ROWS} more rows in the file.</p>' if len(rows) - 1 > MOST_ROWS else ""
+            more = (
+                f'<p class="small">{len(rows) - 1 - MOST_ROWS} more rows in the file.</p>'
+                if len(rows) - 1 > MOST_ROWS
+                else ""
+            )
             cells = [list(map(esc, row)) for row in rows[1 : 1 + MOST_ROWS]]
             body += table(name, rows[0], cells, 1, "scroll sheet-table") + more
     else:
@@ -408,10 +428,17 @@ def machine_html(ladder, machine, drawer):
     lines = [f'<h3><a href="#machine-{esc(machine)}">On {esc(machine)}</a></h3>']
     if many:
         main = many[0]
-        lines += [about(main), drawer.figures([r for r in many if r["settings"] == main["settings"]]), versions_table(main)]
+        lines += [
+            about(main),
+            drawer.figures([r for r in many if r["settings"] == main["settings"]]),
+            versions_table(main),
+        ]
     for results in many[1:]:
         title = f"{rungs.size(results)}, {results['settings'] or 'no parameters'}"
-        lines.append(f"<details><summary>Also measured: {esc(title)}</summary>{about(results)}{versions_table(results)}</details>")
+        lines.append(
+            f"<details><summary>Also measured: {esc(title)}</summary>"
+            f"{about(results)}{versions_table(results)}</details>"
+        )
     lines += [file_html(path) for path in ladder.files.get(machine, [])]
     return "\n".join(lines)
 
@@ -491,9 +518,10 @@ def ladder_html(ladder, drawer, maker):
     name = esc(ladder.name)
     machines = "\n".join(machine_html(ladder, machine, drawer) for machine in ladder.places())
     cards = "\n".join(rung_html(ladder, version) for version in ladder.versions)
+    summary = ladder.contract.summary[:1].upper() + ladder.contract.summary[1:]
     return f"""<section id="{name}">
 <h2>{name}</h2>
-<p class="lead">{prose(ladder.contract.summary[:1].upper() + ladder.contract.summary[1:])}. <code>make bench-{name}</code> measures it.</p>
+<p class="lead">{prose(summary)}. <code>make bench-{name}</code> measures it.</p>
 {pictures_html(maker, ladder)}
 {contract_html(ladder.contract)}
 {machines or '<p>Not measured yet.</p>'}
@@ -520,7 +548,9 @@ def machines_html(ladders, others):
         if many:
             days = sorted({results["date"][:10] for results in many})
             commits = sorted({results["commit"] for results in many})
-            lines.append(f'<p class="small">Measured {esc(", ".join(days))}; commits {", ".join(map(code, commits))}.</p>')
+            lines.append(
+                f'<p class="small">Measured {esc(", ".join(days))}; commits {", ".join(map(code, commits))}.</p>'
+            )
         lines += [file_html(path) for path in others.get(machine, [])]
     return "\n".join(lines)
 
@@ -557,8 +587,8 @@ def page(ladders, others, drawer, maker):
 <main>
 <header id="start">
 <h1>Rungs, rung by rung</h1>
-<p class="lead">Image processing in parallel: each algorithm is a ladder of versions behind one contract, from a serial C
-loop over OpenMP and SIMD to CUDA kernels. Each rung adds one idea and says, before it is measured, what it expects.
+<p class="lead">Image processing in parallel: each algorithm is a ladder of versions behind one contract, from a serial
+C loop over OpenMP and SIMD to CUDA kernels. Each rung adds one idea and says, before it is measured, what it expects.
 Here are all of them, with what came of it.</p>
 </header>
 <section id="best">
@@ -586,7 +616,9 @@ one file and loads nothing.</p></footer>
 
 def main():
     parser = argparse.ArgumentParser(prog="report.py", description="One HTML page of all ladders.", allow_abbrev=False)
-    parser.add_argument("--rungs", default=os.path.join(ROOT, "build", "rungs"), help="the program that makes the pictures")
+    parser.add_argument(
+        "--rungs", default=os.path.join(ROOT, "build", "rungs"), help="the program that makes the pictures"
+    )
     parser.add_argument("--results", default=os.path.join(ROOT, "results"), help="folder of results/<machine>/ files")
     parser.add_argument("out", metavar="OUT.html")
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 """Reads results files (results/README.md describes them) and puts their numbers into words, as the bench's table does.
 
-A bench of a video algorithm has a schema of its own. load() brings its rows into the form of the others: one time, end to
-end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays.
+A bench of a video algorithm has a schema of its own. load() brings its rows into the form of the others: one time, end
+to end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays.
 
 ResultsError names the file and the reason, in one line.
 """
@@ -243,7 +243,9 @@ def verified(row):
     if row["outcome"] == "failed":
         return "wrong"
     if "frames_verified" in row:
-        return f"equal in {count(row['frames_verified'], 'frame')}" + (", emulated" if row["outcome"] == "emulated" else "")
+        return f"equal in {count(row['frames_verified'], 'frame')}" + (
+            ", emulated" if row["outcome"] == "emulated" else ""
+        )
     worst = row["worst_difference"] or 0
     text = f"within {worst:.3g}" if worst > 0 else "exact"
     if row["outcome"] == "emulated":

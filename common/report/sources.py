@@ -16,8 +16,8 @@ def read(path):
 
 
 class Version:
-    """One file: id, path (below the root), side; idea, changed, expect as common/build/versions.sh reads them; the lines
-    below that header; the version below it, or None."""
+    """One file: id, path (below the root), side; idea, changed, expect as common/build/versions.sh reads them; the
+    lines below that header; the version below it, or None."""
 
     def __init__(self, root, path):
         self.path = path
@@ -86,8 +86,8 @@ def diff(lower, upper):
 
 
 class Contract:
-    """The opening comment of common/algo/<name>.h: a summary, and sections (label, [(kind, text)]), kind "text" for what
-    may be wrapped anew and "pre" for formulas and columns."""
+    """The opening comment of common/algo/<name>.h: a summary, and sections (label, [(kind, text)]), kind "text" for
+    what may be wrapped anew and "pre" for formulas and columns."""
 
     def __init__(self, root, algorithm):
         path = os.path.join(root, "common", "algo", algorithm + ".h")
