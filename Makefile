@@ -144,14 +144,19 @@ endif
 # Misspelt variables would be ignored silently.
 $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(name))),$(error $(name)= means nothing here; \
     there is VERSIONS=a,b for bench, V=version for run, P="name=value" for parameters; see make help)))
-$(foreach goal,$(filter bench-% diff-% run-% tune-% plot-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
-    diff-%,%,$(patsubst run-%,%,$(patsubst tune-%,%,$(goal)))))),,$(error no target $(goal); the algorithms are $(algorithms))))
+$(foreach goal,$(filter bench-% diff-% run-% tune-% plot-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
+    $(error no target $(goal); the algorithms are $(algorithms))))
 
 # What a goal needs to be told is asked for before anything is built.
 $(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
     make $(goal) A=cuda/v1.1 B=cuda/v1.2)))
 $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error $(goal): name the files, for example \
     make $(goal) IN=photo.jpg OUT=soft.png)))
+PYTHON ?= python3
+needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
+    apt-get install -y --no-install-recommends $(2)))
+$(foreach goal,$(filter plot-% report,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 
 .PHONY: all
 all: $(BUILD)/rungs
@@ -288,18 +293,13 @@ test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
 # --- plots and the report -------------------------------------------------------------------------------------------
-# Optional programs: looked for first, so that nobody waits for measurements that cannot be drawn.
-PYTHON ?= python3
-needs = command -v $(1) >/dev/null || { echo "make $@: $(1) is not here; to install it, as root: apt-get install -y \
---no-install-recommends $(2)" >&2; exit 1; }
 # Emulated versions have no times.
 plot_versions = $(if $(filter emulated,$(CUDA)),cpu$(if $(wildcard peers/$*/opencv*.cpp),$(comma)opencv))
 plot_sizes = $(or $(SIZES),$(SIZE),$(if $(filter $*,$(video_algorithms)),320x180 596x336 768x576,480x270 960x540 1920x1080 3840x2160))
 plot_files = $(or $(JSON),$(patsubst %,$(BUILD)/plots/$*_%.json,$(plot_sizes)))
 
-.PHONY: $(addprefix plot-,$(algorithms)) report python
+.PHONY: $(addprefix plot-,$(algorithms)) report
 $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograph)
-	@$(call needs,$(PYTHON),python3); $(call needs,gnuplot,gnuplot-nox)
 	@mkdir -p $(BUILD)/plots
 	@$(if $(JSON),,for size in $(plot_sizes); do \
 	    echo "measuring $* at $$size into $(BUILD)/plots/$*_$$size.json"; \
@@ -311,9 +311,7 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
 
-python:
-	@$(call needs,$(PYTHON),python3)
-report: python $(BUILD)/rungs photograph
+report: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
 
 # --- the rest -------------------------------------------------------------------------------------------------------

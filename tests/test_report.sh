@@ -39,9 +39,8 @@ check() { # TITLE COMMAND...
     if "$@" >"$folder/stdout" 2>"$folder/stderr"; then ok; else bad "$title: $*"; fi
 }
 
-# What make says without Python; its own last line ("Error 1") follows.
-exits "no Python" 2 2 "no-python is not here; to install it" \
-    env -u MAKEFLAGS -u MFLAGS make -s -j1 report PYTHON=no-python BUILD="$build"
+exits "no Python" 2 1 "no-python is not here; to install it" \
+    env -u MAKEFLAGS -u MFLAGS make -s report PYTHON=no-python BUILD="$build"
 # The interpreter itself: python3 may be a script that needs PATH.
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
 if [ -z "$python" ]; then
@@ -92,6 +91,21 @@ page_has "not different" "not different"
 page_has "markup in results is text" "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;co&quot;"
 check "a page of hostile words is whole" "$python" -B tests/check_page.py "$folder/out/a.html" .
 
+# --- a search: its points instead of versions
+point='{"values": {"width": WIDTH}, "outcome": "timed", "time": {"median": TIME, "q1": TIME, "q3": TIME, "n": 5},
+    "default": DEFAULT, "best": BEST, "like_best": False, "over_default": {"times": OVER, "differs": True}}'
+points=$(printf '%s' "$point" | sed 's/WIDTH/16/; s/TIME/2e-3/g; s/DEFAULT/True/; s/BEST/False/; s/OVER/1/'
+    echo ,
+    printf '%s' "$point" | sed 's/WIDTH/64/; s/TIME/1e-3/g; s/DEFAULT/False/; s/BEST/True/; s/OVER/2/')
+variant blur_search.json 'del r["versions"]; r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[],
+    points=['"$points"'])'
+exits "a search" 0 2 "no plots" $quick
+page_has "of how many" "Search: cuda/v1.3, 3840×2160, 2 combinations timed"
+page_has "the fastest point" '<tr><th scope="row">1.00 ms ± 0.0 %</th>'
+exits "no plots of a search" 2 1 "a search, not a bench" \
+    "$python" -B common/report/plots.py blur "$folder/plots" "$folder/results/there/blur_search.json"
+rm "$folder/results/there/blur_search.json"
+
 # --- other files beside the results
 echo '{"schema": "rungs-dreams", "version": 1}' >"$folder/results/there/dream.json"
 echo '[1, 2]' >"$folder/results/there/list.json"
@@ -127,6 +141,7 @@ refuses "not 0 < q1" 'v["cpu/omp"]["kernel"]["q1"] = 9'
 refuses "without times" 'v["cpu/omp"]["kernel"] = None'
 refuses "no JSON number" 'v["cpu/omp"]["limit"] = float("nan")'
 refuses "'times' has the wrong type" 'v["cpu/omp"]["over_below"]["kernel"]["times"] = None'
+refuses "no 'points'" 'r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[])'
 refuses "no 'frames'" 'r["schema"] = "rungs-video-results"'
 head -c 3000 results/h200/blur_3840x2160.json >"$folder/results/there/bad.json"
 exits "cut off" 2 1 "bad.json: not JSON" $quick

@@ -57,7 +57,7 @@ def code(text):
 
 
 class Ladder:
-    """One algorithm: contract, versions, and for each machine its results (the main one first) and other files."""
+    """One algorithm: contract, versions, and for each machine its results (the main one first), searches, other files."""
 
     def __init__(self, name):
         self.name = name
@@ -65,6 +65,7 @@ class Ladder:
         self.versions = sources.versions(ROOT, name)
         self.video = sources.takes_video(ROOT, name)
         self.machines = {}
+        self.searches = {}
         self.files = {}
 
     def sort_results(self):
@@ -75,7 +76,8 @@ class Ladder:
 
     def places(self):
         return sorted(
-            set(self.machines) | set(self.files), key=lambda name: machine_order(name, self.machines.get(name))
+            set(self.machines) | set(self.searches) | set(self.files),
+            key=lambda name: machine_order(name, self.machines.get(name)),
         )
 
 
@@ -96,7 +98,10 @@ def gather(folder, names):
         if results["algorithm"] not in ladders:
             note(f"{path}: left out: there is no algorithm {results['algorithm']} here")
         else:
-            ladders[results["algorithm"]].machines.setdefault(rungs.machine_of(results), []).append(results)
+            ladder = ladders[results["algorithm"]]
+            (ladder.searches if rungs.is_tune(results) else ladder.machines).setdefault(
+                rungs.machine_of(results), []
+            ).append(results)
     for kind in ("svg", "csv", "txt"):
         for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "*." + kind))):
             machine = os.path.basename(os.path.dirname(path))
@@ -226,9 +231,10 @@ def about(results):
     facts = [
         ("Input", f"{results['input']}; {rungs.size(results)}, {each}; {results['settings'] or 'no parameters'}"),
         ("Machine", rungs.machine(results)),
-        ("Threads", f"{results['threads']} for CPU versions"),
         ("Date, commit", f"{results['date'].replace('T', ' ').replace('Z', ' UTC')}, {results['commit']}"),
     ]
+    if not rungs.is_tune(results):
+        facts.insert(2, ("Threads", f"{results['threads']} for CPU versions"))
     lines = "".join(f"<div><dt>{name}</dt><dd>{esc(text)}</dd></div>" for name, text in facts)
     return f'<dl class="facts">{lines}<div><dt>Command</dt><dd>{code(results["command"])}</dd></div></dl>'
 
@@ -423,6 +429,28 @@ def file_html(path):
     return f"<details><summary>{code(name)}</summary>{body}</details>"
 
 
+def search_html(results):
+    """A search over launch parameters: all combinations that were timed, the fastest first."""
+    names = sorted({name for point in results["points"] for name in point["values"]})
+    timed = sorted(
+        (point for point in results["points"] if point["time"] is not None), key=lambda point: point["time"]["median"]
+    )
+    rows = []
+    for point in timed[:MOST_ROWS]:
+        words = [word for word in ("best", "default") if point[word]]
+        words += ["not different from the best"] if point["like_best"] and not point["best"] else []
+        over = "=" if point["over_default"] is None or not point["over_default"]["differs"] else ""
+        rows.append(
+            [rungs.time_and_spread(point["time"])]
+            + [esc(point["values"].get(name, "–")) for name in names]
+            + ["–" if point["default"] else over or rungs.number(point["over_default"]["times"]), ", ".join(words)]
+        )
+    version = results["tuned_version"]
+    title = f"Search: {version}, {rungs.size(results)}, {rungs.count(len(timed), 'combination')} timed"
+    body = table(title, ["time"] + names + ["× default", "remark"], rows, 1, "scroll sheet-table")
+    return f"<details><summary>{esc(title)}</summary>{about(results)}{body}</details>"
+
+
 def machine_html(ladder, machine, drawer):
     many = ladder.machines.get(machine, [])
     lines = [f'<h3><a href="#machine-{esc(machine)}">On {esc(machine)}</a></h3>']
@@ -439,6 +467,7 @@ def machine_html(ladder, machine, drawer):
             f"<details><summary>Also measured: {esc(title)}</summary>"
             f"{about(results)}{versions_table(results)}</details>"
         )
+    lines += [search_html(results) for results in ladder.searches.get(machine, [])]
     lines += [file_html(path) for path in ladder.files.get(machine, [])]
     return "\n".join(lines)
 
@@ -471,7 +500,7 @@ def measured(results, version):
         return f"<li>the reference: {rungs.time_and_spread(row['kernel'])}</li>"
     over = row["over_below"] or row["over_serial"]
     base = over and rungs.find(results, over["version"])
-    if not base or base["outcome"] != "timed":
+    if not base or base["outcome"] != "timed" or over["kernel"] is None or over["end_to_end"] is None:
         return f"<li>{rungs.time_and_spread(row['kernel'])}</li>"
     from_base = "" if version.below and over["version"] == version.below.id else f", from {code(over['version'])}"
     if not rungs.on_device(row):

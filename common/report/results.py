@@ -40,7 +40,7 @@ ROW = {
     "limit": NUMBER + NONE, "limit_fraction": NUMBER + NONE, "over_serial": OBJECT + NONE, "over_below": OBJECT + NONE,
 }  # fmt: skip
 STATISTICS = {"median": NUMBER, "q1": NUMBER, "q3": NUMBER, "n": NUMBER}
-OVER = {"version": TEXT, "kernel": OBJECT, "end_to_end": OBJECT}
+OVER = {"version": TEXT, "kernel": OBJECT + NONE, "end_to_end": OBJECT + NONE}
 RATIO = {"times": NUMBER, "differs": FLAG}
 VIDEO_TOP = {name: TOP[name] for name in TOP if name not in ("channels", "cost", "ceilings")} | {"frames": NUMBER}
 VIDEO_ROW = {
@@ -48,6 +48,16 @@ VIDEO_ROW = {
     "frames_verified": NUMBER, "steps": LIST, "memory": OBJECT + NONE,
     "over_serial": OBJECT + NONE, "over_below": OBJECT + NONE,
 }  # fmt: skip
+TUNE_TOP = {"tuned_version": TEXT, "time": TEXT, "axes": LIST, "points": LIST}
+POINT = {
+    "values": OBJECT,
+    "outcome": TEXT,
+    "time": OBJECT + NONE,
+    "default": FLAG,
+    "best": FLAG,
+    "like_best": FLAG,
+    "over_default": OBJECT + NONE,
+}
 STEP = {"name": TEXT, "seconds": NUMBER}
 OUTCOMES = ("timed", "emulated", "skipped", "failed")
 
@@ -82,7 +92,8 @@ def _require_row(where, row):
         if row[over] is not None:
             _require(f"{where}: {over}", row[over], OVER)
             for phase in ("kernel", "end_to_end"):
-                _require(f"{where}: {over}: {phase}", row[over][phase], RATIO)
+                if row[over][phase] is not None:
+                    _require(f"{where}: {over}: {phase}", row[over][phase], RATIO)
 
 
 def _no_constant(name):
@@ -119,16 +130,34 @@ def _from_video(path, results):
                 row[over] = {"version": row[over]["version"], "kernel": ratio, "end_to_end": ratio}
 
 
+def _check_tune(path, results):
+    """A search over launch parameters: points instead of versions."""
+    _require(path, results, TUNE_TOP)
+    for index, point in enumerate(results["points"]):
+        where = f"{path}: point {index}"
+        _require(where, point if isinstance(point, dict) else {}, POINT)
+        if point["time"] is not None:
+            _require(f"{where}: time", point["time"], STATISTICS)
+            if not 0 < point["time"]["q1"] <= point["time"]["median"] <= point["time"]["q3"]:
+                raise ResultsError(f"{where}: time: not 0 < q1 <= median <= q3")
+        if point["over_default"] is not None:
+            _require(f"{where}: over_default", point["over_default"], RATIO)
+    # What the checks of a bench ask for besides.
+    results.update(threads=1, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={}, versions=[])
+
+
 def load(path):
-    """The results of one bench, checked. Raises OtherKind for JSON of another kind, ResultsError for a bad file."""
+    """The results of one bench or one search (is_tune), checked. Raises OtherKind for JSON of another kind, ResultsError for a bad file."""
     results = _read(path)
     schema = results.get("schema") if isinstance(results, dict) else None
     if schema not in (SCHEMA, VIDEO_SCHEMA):
         raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
     if results.get("version") != VERSION:
         raise OtherKind(f"version {results.get('version')!r} of the schema, not {VERSION}")
-    if results.get("kind", "bench") != "bench":
-        raise OtherKind(f"of kind {results['kind']!r}, not of a bench")
+    if results.get("kind", "bench") not in ("bench", "tune"):
+        raise OtherKind(f"of kind {results['kind']!r}, neither of a bench nor of a search")
+    if is_tune(results):
+        _check_tune(path, results)
     if schema == VIDEO_SCHEMA:
         _from_video(path, results)
     _require(path, results, TOP)
@@ -176,6 +205,10 @@ def side(row):
 def on_device(row):
     """Whether it ran on the GPU: peers may do either."""
     return (row["kernel_method"] or "").startswith("device")
+
+
+def is_tune(results):
+    return results.get("kind") == "tune"
 
 
 def is_video(results):
@@ -230,7 +263,7 @@ def fraction(value):
 
 def ratio(over, phase):
     """How many times as fast; = when the interquartile ranges overlap, – when it was not measured."""
-    if over is None:
+    if over is None or over[phase] is None:
         return "–"
     return number(over[phase]["times"]) if over[phase]["differs"] else "="
 
