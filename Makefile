@@ -144,14 +144,19 @@ endif
 # Misspelt variables would be ignored silently.
 $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(name))),$(error $(name)= means nothing here; \
     there is VERSIONS=a,b for bench, V=version for run, P="name=value" for parameters; see make help)))
-$(foreach goal,$(filter bench-% diff-% run-% tune-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
-    diff-%,%,$(patsubst run-%,%,$(patsubst tune-%,%,$(goal)))))),,$(error no target $(goal); the algorithms are $(algorithms))))
+$(foreach goal,$(filter bench-% diff-% run-% tune-% plot-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
+    $(error no target $(goal); the algorithms are $(algorithms))))
 
 # What a goal needs to be told is asked for before anything is built.
 $(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
     make $(goal) A=cuda/v1.1 B=cuda/v1.2)))
 $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error $(goal): name the files, for example \
     make $(goal) IN=photo.jpg OUT=soft.png)))
+PYTHON ?= python3
+needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
+    apt-get install -y --no-install-recommends $(2)))
+$(foreach goal,$(filter plot-% report,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 
 .PHONY: all
 all: $(BUILD)/rungs
@@ -287,6 +292,28 @@ test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/readme-tables $(te
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
+# --- plots and the report -------------------------------------------------------------------------------------------
+# Emulated versions have no times.
+plot_versions = $(if $(filter emulated,$(CUDA)),cpu$(if $(wildcard peers/$*/opencv*.cpp),$(comma)opencv))
+plot_sizes = $(or $(SIZES),$(SIZE),$(if $(filter $*,$(video_algorithms)),320x180 596x336 768x576,480x270 960x540 1920x1080 3840x2160))
+plot_files = $(or $(JSON),$(patsubst %,$(BUILD)/plots/$*_%.json,$(plot_sizes)))
+
+.PHONY: $(addprefix plot-,$(algorithms)) report
+$(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograph)
+	@mkdir -p $(BUILD)/plots
+	@$(if $(JSON),,for size in $(plot_sizes); do \
+	    echo "measuring $* at $$size into $(BUILD)/plots/$*_$$size.json"; \
+	    $(rungs) bench $* --size $$size --time 0.3 --json $(BUILD)/plots/$*_$$size.json \
+	        $(if $(filter $*,$(video_algorithms)),--frames $(or $(FRAMES),16)) \
+	        $(if $(VERSIONS),,$(addprefix --versions ,$(plot_versions))) $(common_options) \
+	        >$(BUILD)/plots/$*_$$size.txt || \
+	        { code=$$?; cat $(BUILD)/plots/$*_$$size.txt; exit $$code; }; \
+	done)
+	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
+
+report: $(BUILD)/rungs photograph
+	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
+
 # --- the rest -------------------------------------------------------------------------------------------------------
 .PHONY: deps doctor readme clean help
 deps:
@@ -315,6 +342,9 @@ help:
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
+	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
+	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
+	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
