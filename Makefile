@@ -353,4 +353,5 @@ help:
 	@echo
 	@echo 'ALGO is one of: $(algorithms)'
 	@echo 'bench, tune and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also'
-	@echo 'VERSIONS=cpu/simd,cuda JSON=out.json CSV=out.csv; tune also V=cpu/simd TIME=0.3 SVG=out.svg JSON=out.json. Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'
+	@echo 'VERSIONS=cpu/simd,cuda JSON=out.json CSV=out.csv; tune also V=cpu/simd TIME=0.3 SVG=out.svg JSON=out.json.'
+	@echo 'Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'
