@@ -21,7 +21,7 @@ static const double max_memory = 4e9; /* bytes of frames */
 struct frames {
     struct image *items, first; /* first: a picture that takes the place of frame 0 as background; no data if none */
     int count;
-    char description[1024];
+    char description[2048]; /* a path and how it was changed */
 };
 
 static void frames_free(struct frames *frames)
