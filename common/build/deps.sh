@@ -3,11 +3,14 @@
 # usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler and jansson, qemu-user)
 #
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests)
-# optional  OpenCV's imgproc: the CPU peer that the tables compare with; Rungs works without it
+# optional  OpenCV's imgproc: the CPU peer that the tables compare with; ffmpeg: video files in and out (image folders and
+#           y4m need none); Rungs works without them
 set -u
 
 needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev"
 optional="libopencv-imgproc-dev"
+# One of the user's own does as well.
+command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null || optional="$optional ffmpeg"
 if [ "${1:-}" = ci ]; then
     needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
 fi
@@ -55,8 +58,12 @@ if [ -n "$missing" ] && ! install $missing; then
     echo "    apt-get update && apt-get install -y --no-install-recommends $missing${missing_optional% }" >&2
     exit 1
 fi
-if [ -n "$missing_optional" ] && ! install $missing_optional; then
-    echo "deps: ${missing_optional% } is not here, so tables have no OpenCV row; to add it, as root:" >&2
-    echo "    apt-get install -y --no-install-recommends ${missing_optional% }" >&2
-fi
+for package in $missing_optional; do
+    install "$package" && continue
+    case $package in
+    ffmpeg) echo "deps: ffmpeg is not here, so video files cannot be read or written; to add it, as root:" >&2 ;;
+    *) echo "deps: $package is not here, so tables have no OpenCV row; to add it, as root:" >&2 ;;
+    esac
+    echo "    apt-get install -y --no-install-recommends $package" >&2
+done
 exit 0
