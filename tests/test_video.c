@@ -1,5 +1,5 @@
-/* Tests of video.h, video_writer.h, program.h, boxes_csv.h and draw.h. y4m and images are made by hand; what needs ffmpeg
- * is skipped without it. Each test has a folder of its own, which at its end must hold no temporary file. */
+/* Tests of video.h, video_writer.h, program.h, boxes_csv.h and draw.h. y4m and images are made by hand; what needs
+ * ffmpeg is skipped without it. Each test has a folder of its own, which at its end must hold no temporary file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
