@@ -254,7 +254,8 @@ $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
 
 $(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
-	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(foreach p,$(P),-p '$(p)')
+	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(if $(BOXES),--boxes '$(BOXES)') \
+	    $(foreach p,$(P),-p '$(p)')
 
 check: $(BUILD)/rungs
 	@$(rungs) check
@@ -345,6 +346,7 @@ help:
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
+	@echo 'make run-mod       IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
