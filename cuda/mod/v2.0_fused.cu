@@ -3,8 +3,8 @@
  *           and a graph of its kernels; after the blur a pixel is one bit, and no image of labels exists.
  * Changed:  difference, threshold and packing are one kernel, closing and opening another, labels and boxes three that go
  *           over runs of bits; boxes go straight to pinned host memory. Frames want to be in pinned memory, too.
- * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 24 MB, 15 us at the rate of
- *           grayscale v2.0's copy, and are some 35 us of latency that nobody waits for. 596x336: the upload is 11 us, but
+ * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 19 MB, 6 us at the rate of
+ *           grayscale v2.0, but are 35 us one after the other, for which nobody waits. 596x336: the upload is 11 us, but
  *           the host's three calls (copy, graph, wait) take some 15 us and decide.
  */
 /* Try: make bench-mod VERSIONS=cuda/v1.3,cuda/v2.0 */
