@@ -89,19 +89,21 @@ SIMD_ARCH ?= $(ARCH)
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
 EXTRA ?=
+depend := -MMD
 compile_c = $(CC) -std=c11 -D_GNU_SOURCE $(optimize) -g $(march) -fopenmp $(warnings) -Wstrict-prototypes \
-            -Wmissing-prototypes $(sanitizers) -I. -I$(BUILD)/generated $(CPPFLAGS) $(EXTRA) -MMD -MP
+            -Wmissing-prototypes $(sanitizers) -I. -I$(BUILD)/generated $(CPPFLAGS) $(EXTRA) $(depend) -MP
 compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(march) -fopenmp $(warnings) $(sanitizers) -I. \
-              $(CPPFLAGS) $(EXTRA) -MMD -MP
+              $(CPPFLAGS) $(EXTRA) $(depend) -MP
 compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu-targets \
                $(if $(WERROR),-Werror all-warnings) \
-               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) -MMD -MP
+               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(depend) -MP
 # Recorded in results files (common/machine.c).
 facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
-libraries = -ljansson -lm -lpthread $(if $(peer_opencv),$(opencv_libs))
+peer_libraries = $(if $(peer_opencv),$(opencv_libs)) $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppc)
+libraries = -ljansson -lm -lpthread $(peer_libraries)
 ifeq ($(CUDA),native)
 link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
-libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppc) -lcudart_static -ldl -lrt
+libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static -ldl -lrt
 else
 link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
 endif
@@ -122,8 +124,7 @@ peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
-version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(wildcard assignments/*/starter/*/*.c assignments/*/starter/*/*.cu) \
-                   $(peer_opencv) $(peer_npp))
+version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp))
 common_files := $(filter-out common/emulator/%,$(wildcard common/*.c common/algo/*.c common/cli/*.c common/cuda/*.c \
                    common/cuda/*.cu))
 ifeq ($(CUDA),emulated)
@@ -206,6 +207,29 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
 	$(call say,emulate,$*.cu)
 	$(quiet)$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
 endif
+
+# --- labs: a student's version is a program of its own (common/lab/worker.c), so that it can reach no other ----------
+worker_parts := $(addprefix common/lab/worker,.c _device.cu) common/image.c common/status.c $(addprefix common/cuda/,device.cu \
+                  phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if $(filter \
+                  emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+judge_parts := $(addprefix common/lab/,confine.c remote.c judge.c) $(wildcard cpu/*/serial.c)
+$(BUILD)/lab/worker.a: $(call object,$(filter-out common/lab/worker.c,$(worker_parts)))
+	@mkdir -p $(@D) && rm -f $@
+	$(quiet)ar rcs $@ $^
+# Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c.
+$(BUILD)/workers/%: $(BUILD)/%.o $(BUILD)/common/lab/worker.c.o $(BUILD)/lab/worker.a
+	@mkdir -p $(@D)
+	$(quiet)$(link) -Wl,-z,now $(BUILD)/common/lab/worker.c.o $< $(BUILD)/lab/worker.a $(filter-out \
+	    $(peer_libraries) -ljansson,$(libraries)) -o $@
+# A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
+$(BUILD)/assignments/%.o: warnings := -Wall -Wextra
+$(BUILD)/assignments/%.o: depend = -MD -Wa,--MD,$(@:.o=.assembler)
+$(BUILD)/rungs-judge: $(library_objects) $(call object,$(judge_parts)) $(BUILD)/generated/judge.c.o
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
+$(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(wildcard cpu/*/serial.c) >$@
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

@@ -105,7 +105,8 @@ static const struct version_source *find_source(const char *path)
 
 static enum status join(struct version *version)
 {
-    version->source = find_source(version->path);
+    if (!version->remote) /* else whoever registered it said where it comes from */
+        version->source = find_source(version->path);
     if (!version->source)
         return status_set(STATUS_FAILED, "%s registers a version, but the build does not list it", version->path);
     version->algorithm = registry_find_algorithm(version->algorithm_name);
@@ -242,7 +243,7 @@ const char *version_unavailable(const struct version *version)
 {
     const char *why = version->source->not_built;
 
-    if (!why && version_is_cuda(version))
+    if (!why && version_is_cuda(version) && !version->remote)
         why = device_needs_capability(0);
     return !why && version->unavailable ? version->unavailable() : why;
 }

@@ -16,7 +16,8 @@
 #include "common/image.h"
 #include "common/status.h"
 
-struct CUstream_st; /* a cudaStream_t is a pointer to it */
+struct CUstream_st;    /* a cudaStream_t is a pointer to it */
+struct version_remote; /* verify.h */
 
 #ifdef __cplusplus
 extern "C" {
@@ -140,6 +141,9 @@ struct version {
     /* A peer whose result says the same in other words (components in another order): puts *out, on the host, into the
      * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
     void (*normalise)(const struct image in[], struct image *out, const void *params);
+
+    /* A version that runs in another process, of which this is the stand-in (common/lab/remote.h); else NULL. */
+    const struct version_remote *remote;
 
     /* The registry's. */
     const struct version_source *source;

@@ -38,15 +38,19 @@ struct guarded {
     uint8_t *before; /* what the memory held before the call */
 };
 
-static void guarded_free(struct guarded *guarded)
+static void guarded_free(struct guarded *guarded, const struct version_remote *remote)
 {
-    free(guarded->buffer.memory);
+    if (remote)
+        remote->release(guarded->buffer.memory);
+    else
+        free(guarded->buffer.memory);
     free(guarded->before);
     memset(guarded, 0, sizeof *guarded);
 }
 
 /* A buffer for an image of the shape of `like` with `apart` bytes more than need be between the rows. */
-static enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart)
+static enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart,
+                                  const struct version_remote *remote)
 {
     struct verify_buffer *buffer = &guarded->buffer;
 
@@ -57,10 +61,11 @@ static enum status guarded_create(struct guarded *guarded, const struct image *l
     const size_t guard = (2 * buffer->image.stride + 1024) / 128 * 128 + IMAGE_ALIGNMENT;
 
     buffer->bytes = buffer->image.stride * (size_t)like->height + 2 * guard;
-    buffer->memory = aligned_alloc(2 * IMAGE_ALIGNMENT, (buffer->bytes + 127) / 128 * 128);
+    buffer->memory = remote ? remote->allocate(buffer->bytes)
+                            : aligned_alloc(2 * IMAGE_ALIGNMENT, (buffer->bytes + 127) / 128 * 128);
     guarded->before = malloc(buffer->bytes);
     if (!buffer->memory || !guarded->before) {
-        guarded_free(guarded);
+        guarded_free(guarded, remote);
         return status_set(STATUS_NO_MEMORY, "no memory to verify with an image of %dx%d pixels", like->width,
                           like->height);
     }
@@ -121,8 +126,8 @@ static void session_free(struct session *session)
     session->state = NULL;
     for (int s = 0; s < 2; s++) {
         for (int i = 0; i < session->inputs; i++)
-            guarded_free(&session->in[s][i]);
-        guarded_free(&session->out[s]);
+            guarded_free(&session->in[s][i], session->version->remote);
+        guarded_free(&session->out[s], session->version->remote);
     }
 }
 
@@ -141,12 +146,13 @@ static enum status session_new_state(struct session *session)
 
 static enum status session_open(struct session *session, const struct image in[])
 {
+    const struct version_remote *remote = session->version->remote;
     enum status status = STATUS_OK;
 
     for (size_t s = 0; s < 2; s++) {
         for (int i = 0; i < session->inputs; i++)
-            TRY(guarded_create(&session->in[s][i], &in[i], 3 * s * IMAGE_ALIGNMENT));
-        TRY(guarded_create(&session->out[s], session->expected, 2 * s * IMAGE_ALIGNMENT));
+            TRY(guarded_create(&session->in[s][i], &in[i], 3 * s * IMAGE_ALIGNMENT, remote));
+        TRY(guarded_create(&session->out[s], session->expected, 2 * s * IMAGE_ALIGNMENT, remote));
     }
     TRY(session_new_state(session));
 out:
@@ -273,6 +279,8 @@ static void explain_status(struct session *session, enum status status)
     static const struct {
         const char *word, *cause;
     } causes[] = {
+        {"system call", "a version may compute and nothing else: no files, processes, signals or network"},
+        {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
         {"barrier", "barrier divergence: a __syncthreads that not all threads of the block reach"},
         {"threads per block", "illegal launch shape: the block is too large"},
         {"invalid configuration", "illegal launch shape: a block has at most 1024 threads, grids have limits too"},
@@ -324,10 +332,15 @@ static void call(struct session *session, struct setting setting, const struct i
 
     /* Perturbed memory shows reads of memory that nobody wrote. */
     mallopt(M_PERTURB, heap_bytes[setting.heap]);
+    if (session->version->remote)
+        session->version->remote->perturb(heap_bytes[setting.heap]);
     if (session->by_launch) {
         struct verify_buffer out_buffer = out->buffer;
-        status =
-            verify_launch(session->version, session->state, buffers, session->inputs, &out_buffer, session->params);
+        status = session->version->remote
+                     ? session->version->remote->launch(session->version, buffers, session->inputs, &out_buffer,
+                                                        session->params)
+                     : verify_launch(session->version, session->state, buffers, session->inputs, &out_buffer,
+                                     session->params);
     } else {
         for (int i = 0; i < session->inputs; i++)
             verify_protect(&buffers[i], buffers[i].memory, true, true);

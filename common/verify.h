@@ -55,6 +55,18 @@ struct verify_buffer {
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
                           struct verify_buffer *out, const void *params);
 
+/* What verifying needs of a version that runs in another process. */
+struct version_remote {
+    /* Memory for buffers that both processes see at the same address, aligned to 128 bytes; NULL when there is none. */
+    void *(*allocate)(size_t bytes);
+    void (*release)(void *memory);  /* NULL is fine */
+    void (*perturb)(int heap_byte); /* what fresh heap memory holds from now on; 0: whatever it does */
+    bool (*lost)(void);             /* the process has ended: no further call can succeed */
+    /* verify_launch() over there. */
+    enum status (*launch)(const struct version *version, struct verify_buffer in[], int inputs,
+                          struct verify_buffer *out, const void *params);
+};
+
 /* Under AddressSanitizer forbids (or allows again) access to everything in the `buffer->bytes` bytes at `memory` but
  * pixels, and for an input the bytes up to the next multiple of 64; nothing in other builds. */
 void verify_protect(const struct verify_buffer *buffer, void *memory, bool is_input, bool forbid);

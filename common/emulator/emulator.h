@@ -22,6 +22,15 @@ extern "C" {
 /* Starts the sequence of random orders anew. */
 void emulator_seed(uint64_t seed);
 
+/* What has been done since the program began, by all threads. */
+struct emulator_counts {
+    uint64_t allocations;  /* cudaMalloc and its relatives */
+    uint64_t launches;     /* kernels that ran */
+    uint64_t shared_bytes; /* the most shared memory, static and dynamic, that a block had */
+    uint64_t barriers;     /* __syncthreads() reached, once per block */
+};
+struct emulator_counts emulator_count(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -55,6 +55,8 @@ cudaError_t lasting_error();
 bool is_stream(cudaStream_t stream);
 /* Dynamic shared memory that cudaFuncSetAttribute() allowed a kernel; at least STATIC_SHARED_BYTES. */
 size_t allowed_dynamic_bytes(const void *kernel);
+/* How often device memory was allocated. */
+uint64_t allocation_count();
 /* Describes a device allocation whose guards a kernel has overwritten; "" when there is none. */
 std::string damaged_allocation();
 
