@@ -708,14 +708,68 @@ out:
     return status;
 }
 
-/* One call on other input of the same shape, with the state and in the buffers of the calls before. */
+/* Changes one sample in sixteen, at least one, and keeps what a lazy key would be made of: the corners, or for every other
+ * size the whole frame. False when nothing is left to change. */
+static bool change_inside(struct image *image, uint64_t seed)
+{
+    const bool keep_frame = ((image->width + image->height) & 1) && image->width > 2 && image->height > 2;
+    const int samples = image->width * image->channels;
+    bool any = false;
+
+    for (int pass = 0; pass < 2 && !any; pass++) {
+        for (int y = 0; y < image->height; y++) {
+            uint8_t *row = image_row(image, y);
+            const bool edge_row = y == 0 || y == image->height - 1;
+
+            for (int i = 0; i < samples; i++) {
+                const bool edge_column = i < image->channels || i >= samples - image->channels;
+
+                if (keep_frame ? edge_row || edge_column : edge_row && edge_column)
+                    continue;
+                if (pass == 0 && pattern_random(&seed) % 16)
+                    continue;
+                row[i] ^= 0xff;
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+/* One call on `other`, input of the same shape as before, in the buffers and with the state of the calls before, whose
+ * last result is `earlier`. */
+static enum status check_on(struct session *session, const struct image other[], const struct image *earlier,
+                            struct image *scratch, bool always)
+{
+    const struct algorithm *algorithm = session->version->algorithm;
+    struct image expected = {0}, again = {0};
+    enum status status = STATUS_OK;
+
+    call(session, (struct setting){0, 0, 0, 0}, other, scratch);
+    if (session->verdict->outcome != OUTCOME_PASS || (!always && !same_pixels(earlier, scratch)))
+        goto out;
+    TRY(is_reference(session->version) ? run_reference(session->version, other, session->params, &expected)
+                                       : verify_reference(algorithm, other, session->params, &expected));
+    if (!image_same_shape(&expected, scratch)) /* the shape of the result depends on the values: nothing to compare */
+        goto out;
+    if (compare(session, &expected, scratch, NULL, NULL) > 0) {
+        TRY(image_create_like(&again, scratch));
+        TRY(explain_other_input(session, other, &expected, earlier, scratch, &again));
+    }
+out:
+    image_free(&expected);
+    image_free(&again);
+    return status;
+}
+
+/* Two more calls: on input that is different everywhere, then on that with but its inside changed. */
 static enum status check_other_input(struct session *session, const struct image in[], const struct image *earlier,
                                      struct image *scratch)
 {
     const struct algorithm *algorithm = session->version->algorithm;
     const bool small =
         image_pixel_bytes(session->expected) / pixel_size(session->expected->type) <= COMPARE_OTHER_SAMPLES;
-    struct image other[ALGORITHM_MAX_INPUTS] = {{0}}, expected = {0}, again = {0};
+    struct image other[ALGORITHM_MAX_INPUTS] = {{0}}, second = {0};
     enum status status = STATUS_OK;
 
     for (int i = 0; i < session->inputs; i++) {
@@ -724,30 +778,18 @@ static enum status check_other_input(struct session *session, const struct image
     }
     if (algorithm->prepare)
         algorithm->prepare(other);
-    call(session, (struct setting){0, 0, 0, 0}, other, scratch);
-    if (session->verdict->outcome != OUTCOME_PASS)
+    TRY(check_on(session, other, earlier, scratch, small));
+    /* What lies on the device is not looked at by the host code that would keep a result. */
+    if (session->verdict->outcome != OUTCOME_PASS || !small || session->by_launch || in->type != PIXEL_U8 ||
+        !change_inside(&other[session->inputs - 1], 0x1451de))
         goto out;
-
-    const bool same = same_pixels(earlier, scratch);
-
-    if (!same && !small)
-        goto out;
-    TRY(is_reference(session->version) ? run_reference(session->version, other, session->params, &expected)
-                                       : verify_reference(algorithm, other, session->params, &expected));
-    if (!image_same_shape(&expected, scratch)) /* the shape of the result depends on the values: nothing to compare */
-        goto out;
-
-    const size_t wrong = compare(session, &expected, scratch, NULL, NULL);
-
-    if (wrong > 0) {
-        TRY(image_create_like(&again, scratch));
-        TRY(explain_other_input(session, other, &expected, earlier, scratch, &again));
-    }
+    TRY(image_create_like(&second, scratch));
+    image_copy(&second, scratch);
+    TRY(check_on(session, other, &second, scratch, true));
 out:
     for (int i = 0; i < session->inputs; i++)
         image_free(&other[i]);
-    image_free(&expected);
-    image_free(&again);
+    image_free(&second);
     return status;
 }
 

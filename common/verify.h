@@ -24,8 +24,9 @@ struct verdict {
  *
  * The version runs on `in` twice with one state: into outputs with different poison, with guard bytes before, after and
  * (second time: rows farther apart than they need be) between the rows, from inputs that differ in what lies beyond
- * their pixels, with differently perturbed fresh heap memory. Then once on other input of the same shape, so that a
- * result kept from an earlier call shows; then teardown(). A CUDA version goes through all this twice, by run() and by
+ * their pixels, with differently perturbed fresh heap memory. Then on other input of the same shape at the
+ * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier call
+ * shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
  * setup() and launch() on device images. Checked are status, guards, unwritten samples, NaN, unchanged inputs, the
  * values, and that wrong values are the same each time. Under AddressSanitizer the guards cannot even be read, as
  * little as inputs beyond the 64 bytes that image.h allows.
