@@ -222,8 +222,13 @@ $(BUILD)/workers/%: $(BUILD)/%.o $(BUILD)/common/lab/worker.c.o $(BUILD)/lab/wor
 	$(quiet)$(link) -Wl,-z,now $(BUILD)/common/lab/worker.c.o $< $(BUILD)/lab/worker.a $(filter-out \
 	    $(peer_libraries) -ljansson,$(libraries)) -o $@
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
-$(BUILD)/assignments/%.o: warnings := -Wall -Wextra
-$(BUILD)/assignments/%.o: depend = -MD -Wa,--MD,$(@:.o=.assembler)
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(filter %.cu,$*),$(if $(filter \
+    native,$(CUDA)),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler)),-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
+# A broken program to find the fault of, which is none of a version's.
+$(BUILD)/bugs/%: %
+	@mkdir -p $(@D)
+	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(march) -fopenmp -Wall -Wextra -I. $< -o $@
 $(BUILD)/rungs-judge: $(library_objects) $(call object,$(judge_parts)) $(BUILD)/generated/judge.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
@@ -283,6 +288,27 @@ test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/readme-tables $(te
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
+# --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
+labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
+lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
+run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
+           python3 assignments/labs.py
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution
+$(addprefix lab-,$(lab_numbers)): lab-%:
+	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
+$(addprefix grade-,$(lab_numbers)): grade-%:
+	@$(run_labs) grade $* $(if $(TASK),--task '$(TASK)') $(if $(OUT),--out '$(OUT)') $(if $(PASS),--passing '$(PASS)') \
+	    $(if $(SUBMISSION),--submission '$(SUBMISSION)')
+$(addprefix bug-,$(lab_numbers)): bug-%:
+	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
+	@$(run_labs) bug $* '$(BUG)'
+handout:
+	@$(if $(and $(LAB),$(OUT)),,echo "make handout: for example  make handout LAB=02 OUT=../lab-02" >&2; exit 2)
+	@$(run_labs) handout '$(LAB)' '$(OUT)'
+solution:
+	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
+	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')
+
 # --- the rest -------------------------------------------------------------------------------------------------------
 .PHONY: deps readme clean help
 deps:
@@ -307,6 +333,10 @@ help:
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
+	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
+	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
+	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
+	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
 	@echo 'make clean         remove $(BUILD)/'
