@@ -210,7 +210,10 @@ def build_version(file):
                           "the CUDA runtime and the helpers of common/"), output
         error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
         return None, "does not compile: " + (error.group(1) if error else (output.strip().splitlines() or ["no message"])[-1]), output
-    for name in depends_on(stem.with_name(stem.name + ".d")) + depends_on(stem.with_name(stem.name + ".assembler")):
+    # as lists what .incbin and .include bring in, its input (a temporary file), and the source by its bare name.
+    assembled = [f for f in depends_on(stem.with_name(stem.name + ".assembler"))
+                 if f not in (source.name, source.name + ".cpp") and not re.fullmatch(r".*/cc\w+\.s", f)]
+    for name in depends_on(stem.with_name(stem.name + ".d")) + assembled:
         if not may_include(source, name):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""
     symbols = subprocess.run(["nm", "-P", stem.with_name(stem.name + ".o")], capture_output=True, text=True, cwd=ROOT).stdout
@@ -459,8 +462,10 @@ def duration(seconds):
             return f"{seconds * factor:.3g} {unit}"
 
 
-def sizes_of(failures):
+def sizes_of(failures, cases):
     """"4 of 109 cases" is no help; which sizes are."""
+    if len(failures) >= cases:
+        return "all"
     sizes = []
     for line in failures:
         size = line.split(",")[0]
@@ -492,7 +497,7 @@ def show_task(outcome, detail=True):
         lines += ["      | " + w for w in words]
     if check and check["outcome"] == "fail" and check["cases"]:
         if check["failures"] and not check.get("ended_early"):
-            lines.append(wrapped("sizes:    ", sizes_of(check["failures"])))
+            lines.append(wrapped("sizes:    ", sizes_of(check["failures"], check["cases"])))
         lines.append(wrapped("case:     ", check["case"]))
         lines.append(wrapped("wrong:    ", check["what"]))
         lines.append(wrapped("diagnosis:", check["diagnosis"]))
@@ -513,7 +518,7 @@ def next_step(outcomes):
             if part.points < part.maximum - 0.05:
                 text = f"next: {outcome.task['id']}, {part.name}: up to {part.maximum - part.points:g} more points."
                 hint = outcome.task.get("next", "") if part.name == "right" else ""
-                return wrapped(text, hint, 0) if hint else text
+                return text + ("\n" + wrapped("", hint, 5) if hint else "")
     return ""
 
 
@@ -665,7 +670,7 @@ def command_bug(arguments):
         check = check_version(lab, worker, f"bug/{bug['id']}", pictures_folder(lab))
         print(f"{check['failed']} of {check['cases']} cases wrong" + (", in the emulator" if check["emulated"] else ""))
         if check["failures"]:
-            print(wrapped("sizes:    ", sizes_of(check["failures"])))
+            print(wrapped("sizes:    ", sizes_of(check["failures"], check["cases"])))
         for key, label in (("case", "case:     "), ("what", "wrong:    "), ("diagnosis", "diagnosis:"), ("picture", "picture:  ")):
             if check.get(key):
                 print(wrapped(label, check[key]))

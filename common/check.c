@@ -282,8 +282,9 @@ static int check_body(void *argument)
         TRY(try_case(job, &list.items[i], job->options->seed + 1000 * i));
         /* A kernel that failed takes the device's context with it: what follows would say nothing. */
         const struct version_remote *remote = job->version->remote;
-        const bool lost = report->failed && (remote ? remote->lost()
-                                                    : version_is_cuda(job->version) && version_unavailable(job->version));
+        const bool lost =
+            report->failed &&
+            (remote ? remote->lost() : version_is_cuda(job->version) && version_unavailable(job->version));
 
         if (lost || (job->options->first && report->failed && shared->certainty == CERTAINTY_SURE)) {
             report->ended_early = i + 1 < list.count;

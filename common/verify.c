@@ -336,11 +336,10 @@ static void call(struct session *session, struct setting setting, const struct i
         session->version->remote->perturb(heap_bytes[setting.heap]);
     if (session->by_launch) {
         struct verify_buffer out_buffer = out->buffer;
-        status = session->version->remote
-                     ? session->version->remote->launch(session->version, buffers, session->inputs, &out_buffer,
-                                                        session->params)
-                     : verify_launch(session->version, session->state, buffers, session->inputs, &out_buffer,
-                                     session->params);
+        status = session->version->remote ? session->version->remote->launch(session->version, buffers, session->inputs,
+                                                                             &out_buffer, session->params)
+                                          : verify_launch(session->version, session->state, buffers, session->inputs,
+                                                          &out_buffer, session->params);
     } else {
         for (int i = 0; i < session->inputs; i++)
             verify_protect(&buffers[i], buffers[i].memory, true, true);

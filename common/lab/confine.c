@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <seccomp.h>
 #include <sched.h>
+#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,41 +15,129 @@
 
 /* What memory, threads, clocks and printf() need. */
 static const char *const allowed[] = {
-    "brk",           "mmap",           "munmap",          "mprotect",       "mremap",         "madvise",
-    "futex",         "futex_waitv",    "set_robust_list", "rseq",           "set_tid_address", "membarrier",
-    "sched_yield",   "sched_getaffinity", "sched_setaffinity", "getcpu",    "exit",           "exit_group",
-    "clock_gettime", "clock_getres",   "gettimeofday",    "time",           "clock_nanosleep", "nanosleep",
-    "rt_sigaction",  "rt_sigprocmask", "rt_sigreturn",    "sigaltstack",    "restart_syscall", "getrandom",
-    "write",         "writev",         "read",            "close",          "fstat",          "newfstatat",
-    "lseek",         "getpid",         "gettid",          "getppid",        "getuid",         "geteuid",
-    "getgid",        "getegid",        "sysinfo",         "uname",          "getrusage",      "times",
-    "getrlimit",     "get_mempolicy",  "mbind",           "arch_prctl",     "poll",           "ppoll",
+    "brk",
+    "mmap",
+    "munmap",
+    "mprotect",
+    "mremap",
+    "madvise",
+    "futex",
+    "futex_waitv",
+    "set_robust_list",
+    "rseq",
+    "set_tid_address",
+    "membarrier",
+    "sched_yield",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "getcpu",
+    "exit",
+    "exit_group",
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "time",
+    "clock_nanosleep",
+    "nanosleep",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    "restart_syscall",
+    "getrandom",
+    "write",
+    "writev",
+    "read",
+    "close",
+    "fstat",
+    "newfstatat",
+    "lseek",
+    "getpid",
+    "gettid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "sysinfo",
+    "uname",
+    "getrusage",
+    "times",
+    "getrlimit",
+    "get_mempolicy",
+    "mbind",
+    "arch_prctl",
+    "poll",
+    "ppoll",
 };
 
 /* What the C library asks for its own good and can live without. */
-static const char *const denied_quietly[] = {"open", "openat", "openat2", "readlink", "readlinkat", "access", "faccessat",
-                                             "faccessat2", "stat", "lstat", "statx", "ioctl", "prctl", "set_mempolicy",
-                                             "fcntl", "getcwd", "clone3", "prlimit64"};
+static const char *const denied_quietly[] = {
+    "open",  "openat", "openat2", "readlink", "readlinkat",    "access", "faccessat", "faccessat2", "stat",
+    "lstat", "statx",  "ioctl",   "prctl",    "set_mempolicy", "fcntl",  "getcwd",    "clone3",     "prlimit64"};
 
 /* For a version on a GPU: what reaches other processes, or what would get round this filter. */
 static const char *const refused_to_gpu[] = {
-    "fork",        "vfork",     "execve",       "execveat", "ptrace",       "process_vm_readv", "process_vm_writev",
-    "kill",        "tkill",     "pidfd_open",   "pidfd_send_signal", "pidfd_getfd", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
-    "setsid",      "setpgid",   "unshare",      "setns",    "mount",        "bpf",              "io_uring_setup",
-    "connect",     "bind",      "listen",       "sendto",   "perf_event_open", "unlink",        "unlinkat",
-    "rename",      "renameat",  "renameat2",    "mkdir",    "mkdirat",      "chmod",            "fchmodat",
+    "fork",
+    "vfork",
+    "execve",
+    "execveat",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "kill",
+    "tkill",
+    "pidfd_open",
+    "pidfd_send_signal",
+    "pidfd_getfd",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "setsid",
+    "setpgid",
+    "unshare",
+    "setns",
+    "mount",
+    "bpf",
+    "io_uring_setup",
+    "connect",
+    "bind",
+    "listen",
+    "sendto",
+    "perf_event_open",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "mkdir",
+    "mkdirat",
+    "chmod",
+    "fchmodat",
 };
 
 static const struct {
     const char *call, *meaning;
 } meanings[] = {
-    {"fork", "to start a process"},     {"vfork", "to start a process"},   {"clone", "to start a process"},
-    {"clone3", "to start a process"},   {"execve", "to run a program"},    {"execveat", "to run a program"},
-    {"open", "to write to a file"},     {"openat", "to write to a file"},  {"creat", "to write to a file"},
-    {"kill", "to send a signal"},       {"tgkill", "to send a signal"},    {"tkill", "to send a signal"},
-    {"socket", "to use the network"},   {"connect", "to use the network"}, {"ptrace", "to look into another process"},
-    {"unlink", "to remove a file"},     {"unlinkat", "to remove a file"},  {"rename", "to rename a file"},
-    {"mkdir", "to make a folder"},      {"setpgid", "to get away from the grader"},
+    {"fork", "to start a process"},
+    {"vfork", "to start a process"},
+    {"clone", "to start a process"},
+    {"clone3", "to start a process"},
+    {"execve", "to run a program"},
+    {"execveat", "to run a program"},
+    {"open", "to write to a file"},
+    {"openat", "to write to a file"},
+    {"creat", "to write to a file"},
+    {"kill", "to send a signal"},
+    {"tgkill", "to send a signal"},
+    {"tkill", "to send a signal"},
+    {"socket", "to use the network"},
+    {"connect", "to use the network"},
+    {"ptrace", "to look into another process"},
+    {"unlink", "to remove a file"},
+    {"unlinkat", "to remove a file"},
+    {"rename", "to rename a file"},
+    {"mkdir", "to make a folder"},
+    {"setpgid", "to get away from the grader"},
     {"setsid", "to get away from the grader"},
 };
 
@@ -97,8 +185,8 @@ static int add_rules(scmp_filter_ctx filter, bool gpu)
         error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     else
-        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(clone), 1,
-                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+        error |=
+            seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
     if (gpu) {
         error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
         for (size_t i = 0; i < sizeof refused_to_gpu / sizeof *refused_to_gpu; i++)
@@ -158,11 +246,12 @@ out:
 bool confine_files(bool gpu)
 {
     /* The rights of Landlock's first version, of Linux 5.13, but those to read and to execute. */
-    const struct landlock_ruleset_attr rights = {
-        .handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-                             LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-                             LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-                             LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
+    const struct landlock_ruleset_attr rights = {.handled_access_fs =
+                                                     LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                                                     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                                                     LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                                                     LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                                                     LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
     struct landlock_path_beneath_attr devices = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE, .parent_fd = -1};
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &rights, sizeof rights, 0);
     bool done = rules >= 0;

@@ -404,8 +404,8 @@ static enum status play_round(struct timing *timing, bool counts)
         else if (!same_pixels(&timing->kept[set], &version->out[set], 0))
             snprintf(timing->wrong, sizeof timing->wrong, "a result was changed after its call had returned");
     }
-    /* An idle version takes no processor time; 5 ms are for the system's. */
-    if (!timing->wrong[0] && version->idle > 0.005 + 0.2 * version->busy)
+    /* An idle version takes none but what its threads spin before they sleep: up to a millisecond in a call. */
+    if (!timing->wrong[0] && version->idle > 0.001 * (2 + timing->pairs) + 0.3 * version->busy)
         snprintf(timing->wrong, sizeof timing->wrong,
                  "works on between its calls: %.0f ms of processor time that nobody was waiting for",
                  1e3 * version->idle);
@@ -561,8 +561,8 @@ static enum status measure(const struct arguments *arguments)
         /* A slow version gets small rounds, so that the time limit means something. */
         timing.sets = timing.pairs == 0 ? 2 : all_sets;
         TRY(play_round(&timing, true));
-        const double used = now() - start, ratio =
-            timing.runners[0].seconds[timing.pairs - 1] / timing.runners[1].seconds[timing.pairs - 1];
+        const double used = now() - start,
+                     ratio = timing.runners[0].seconds[timing.pairs - 1] / timing.runners[1].seconds[timing.pairs - 1];
 
         if (timing.pairs >= FEW_PAIRS - 1 &&
             (used > arguments->seconds || (arguments->zero > 0 && ratio > 2 * arguments->zero)))
@@ -599,8 +599,23 @@ static bool number(const char *option, const char *word, double minimum, double 
 
 static bool parse(int argc, char **argv, struct arguments *a)
 {
-    enum { WORKER = 256, REFERENCE, ID, JSON, THREADS, MEMORY, LIMIT, TOTAL, SEED, PICTURES, TUNE, SIZE, SECONDS, ZERO,
-           KERNEL };
+    enum {
+        WORKER = 256,
+        REFERENCE,
+        ID,
+        JSON,
+        THREADS,
+        MEMORY,
+        LIMIT,
+        TOTAL,
+        SEED,
+        PICTURES,
+        TUNE,
+        SIZE,
+        SECONDS,
+        ZERO,
+        KERNEL
+    };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},   {"reference", required_argument, NULL, REFERENCE},
         {"id", required_argument, NULL, ID},           {"json", required_argument, NULL, JSON},
@@ -687,10 +702,11 @@ static bool parse(int argc, char **argv, struct arguments *a)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments = {.worker = {.threads = machine_cores(), .memory_bytes = (size_t)1 << 30, .call_seconds = 30},
-                                  .total_seconds = 120,
-                                  .seconds = 2,
-                                  .seed = 1};
+    struct arguments arguments = {
+        .worker = {.threads = machine_cores(), .memory_bytes = (size_t)1 << 30, .call_seconds = 30},
+        .total_seconds = 120,
+        .seconds = 2,
+        .seed = 1};
     enum status status;
 
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {

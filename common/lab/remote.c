@@ -103,8 +103,13 @@ static void become_worker(const struct remote *remote, pid_t parent)
 
     char *const arguments[] = {(char *)options->program, slot, NULL};
     /* libgomp's threads spin some 20 us and then sleep: on two shared cores they would keep the judge from its own. */
-    char *const environment[] = {threads, emulator_threads, libraries, (char *)"GOMP_SPINCOUNT=10000",
-                                 (char *)"OMP_DYNAMIC=false", (char *)"LC_ALL=C.UTF-8", NULL};
+    char *const environment[] = {threads,
+                                 emulator_threads,
+                                 libraries,
+                                 (char *)"GOMP_SPINCOUNT=10000",
+                                 (char *)"OMP_DYNAMIC=false",
+                                 (char *)"LC_ALL=C.UTF-8",
+                                 NULL};
 
     execve(options->program, arguments, environment);
 }
@@ -166,7 +171,8 @@ static enum status look_after(struct remote *remote)
         fclose(file);
     }
     if (!under_sanitizer() && resident > shared &&
-        (resident - shared) * (size_t)sysconf(_SC_PAGESIZE) > remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES)) {
+        (resident - shared) * (size_t)sysconf(_SC_PAGESIZE) >
+            remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES)) {
         snprintf(text, sizeof text, "went beyond its memory limit of %zu MiB", remote->options.memory_bytes >> 20);
         return lose(remote, text);
     }
@@ -234,8 +240,8 @@ enum status remote_start(const struct remote_options *options, struct remote **r
         status = status_set(STATUS_FAILED, "no memory to share with a worker: %s", strerror(errno));
         goto out;
     }
-    remote->channel = mmap(address, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
-                           remote->file, 0);
+    remote->channel = mmap(address, CHANNEL_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, remote->file, 0);
     if (remote->channel != address) {
         remote->channel = NULL;
         status = status_set(STATUS_FAILED, "address %p is taken", address);
@@ -537,8 +543,11 @@ enum status remote_register(const struct remote_options *options, const struct c
     kept = *facts;
     stand_in_options = *options;
     kept.algorithm[sizeof kept.algorithm - 1] = '\0';
-    source = (struct version_source){.path = path, .algorithm = kept.algorithm, .id = id, .idea = "", .changed = "", .expect = ""};
-    stand_in_tunables = kept.tunables < 0 ? 0 : kept.tunables > CHANNEL_MAX_TUNABLES ? CHANNEL_MAX_TUNABLES : kept.tunables;
+    source = (struct version_source){
+        .path = path, .algorithm = kept.algorithm, .id = id, .idea = "", .changed = "", .expect = ""};
+    stand_in_tunables = kept.tunables < 0                      ? 0
+                        : kept.tunables > CHANNEL_MAX_TUNABLES ? CHANNEL_MAX_TUNABLES
+                                                               : kept.tunables;
     for (int i = 0; i < stand_in_tunables; i++) {
         kept.tunable_list[i].name[sizeof kept.tunable_list[i].name - 1] = '\0';
         kept.tunable_list[i].legal[31] = 0;

@@ -46,8 +46,8 @@ static void confine(int argc, char **argv, char **environment)
     struct sigaction action = {.sa_sigaction = refused, .sa_flags = SA_SIGINFO | SA_NODEFER};
 
     (void)environment;
-    if (mmap(address, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, CHANNEL_FILE,
-             0) != address)
+    if (mmap(address, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
+             CHANNEL_FILE, 0) != address)
         _exit(125);
     channel = address;
     if (!channel->confined)

@@ -10,8 +10,8 @@ struct state {
     struct image in, out;
 };
 
-/* Task 4: your kernel and the grid of launch() from naive.cu; they stay as they are. What changes is run(). */
-static __global__ void grayscale_kernel(struct image in, struct image out)
+/* Task 4: your kernel and launch() from naive.cu stay as they are. What changes is run(). */
+static __global__ __attribute__((unused)) void grayscale_kernel(struct image in, struct image out)
 {
     (void)in, (void)out;
 }
@@ -25,15 +25,8 @@ static enum status setup(struct state *state, const struct image in[], const str
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct grayscale_params *params, cudaStream_t stream)
 {
-    enum status status = STATUS_OK;
-    dim3 block(32, 32);
-    dim3 grid(1, 1);
-
-    (void)state, (void)params;
-    grayscale_kernel<<<grid, block, 0, stream>>>(*in, *out);
-    CUDA_TRY(cudaGetLastError());
-out:
-    return status;
+    (void)state, (void)in, (void)out, (void)params, (void)stream;
+    return status_set(STATUS_FAILED, "launch() of buffers.cu is not written yet");
 }
 
 static void teardown(struct state *state)

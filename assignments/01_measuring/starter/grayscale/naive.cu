@@ -11,7 +11,7 @@ struct state {
 };
 
 /* Task 3: which pixel is this thread's? Threads outside the image must do nothing. */
-static __global__ void grayscale_kernel(struct image in, struct image out)
+static __global__ __attribute__((unused)) void grayscale_kernel(struct image in, struct image out)
 {
     (void)in, (void)out;
 }
@@ -22,18 +22,12 @@ static enum status setup(struct state *state, const struct image in[], const str
     return STATUS_OK;
 }
 
+/* Task 3: a grid of blocks that covers the image; ceiling_divide() is in common/cuda/device.h. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct grayscale_params *params, cudaStream_t stream)
 {
-    enum status status = STATUS_OK;
-    dim3 block(32, 32);
-    dim3 grid(1, 1); /* task 3: as many blocks as cover the image: ceiling_divide() is in common/cuda/device.h */
-
-    (void)state, (void)params;
-    grayscale_kernel<<<grid, block, 0, stream>>>(*in, *out);
-    CUDA_TRY(cudaGetLastError());
-out:
-    return status;
+    (void)state, (void)in, (void)out, (void)params, (void)stream;
+    return status_set(STATUS_FAILED, "launch() of naive.cu is not written yet");
 }
 
 static void teardown(struct state *state)
