@@ -6,6 +6,7 @@
     labs.py bug NN BUG                        what the checker says about one of the lab's broken versions
     labs.py handout NN DIR                    the student's tree: everything but the solutions
     labs.py solution NN                       tests the lab itself: starter, ladder and mutants get what they deserve
+    labs.py mutants NN DIR                    the same for a folder of versions, <task>-<name>.c
 
 Python's standard library is all it needs. A student's code is never run by this program, but by build/rungs-judge in a
 process that can reach nothing (common/lab/remote.h); compilers run here, with limits.
@@ -31,6 +32,7 @@ BUILD = os.environ.get("BUILD", "build")
 MAKE = os.environ.get("LABS_MAKE", "make")
 COMPILE_SECONDS = 180
 COMPILE_BYTES = 8 << 30
+ATTEMPTS = 3  # at a timing that does not earn all points
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
 
@@ -408,8 +410,13 @@ def grade_speed(lab, outcome, task, worker, good, say):
         return
     worst = 0
     for size in speed["sizes"]:
-        say(f"{task['id']}: timing {size} beside {speed['reference']}")
-        timing = time_version(lab, worker, reference, speed, size)
+        for attempt in range(ATTEMPTS):  # what else the machine does may only cost time, never points
+            say(f"{task['id']}: timing {size} beside {speed['reference']}" + (", again" if attempt else ""))
+            again = time_version(lab, worker, reference, speed, size)
+            if attempt == 0 or again["wrong"] or again["ratio"] < timing["ratio"]:
+                timing = again
+            if again["wrong"] or timing["ratio"] <= speed.get("full", FULL) or again["ratio"] > 3 * speed.get("zero", ZERO):
+                break
         timing["size"] = size
         outcome.timings.append(timing)
         if timing["wrong"]:
@@ -800,7 +807,7 @@ def command_solution(arguments):
                    + "".join("; " + p.reason for p in outcome.parts if p.points < p.maximum - 0.05))
             total += outcome.points if number == 0 else 0
         for mutant in sorted((lab.folder / "solution" / "mutants").glob(f"{task['id']}-*")):
-            expect_mutant(lab, task, mutant, place, pictures, expect)
+            expect_mutant(lab, task, mutant, pictures, expect)
     if not arguments.task:
         shutil.copy(lab.folder / "solution" / "answers.toml", lab.place / "answers.toml")
         bugs, predictions, fault = grade_answers(lab)
@@ -811,10 +818,29 @@ def command_solution(arguments):
     return 1 if failed else 0
 
 
-def expect_mutant(lab, task, mutant, place, pictures, expect):
+def command_mutants(arguments):
+    """Each file of a folder, <task>-<name>.c, gets what its first line says."""
+    lab = Lab(arguments.number)
+    lab.take_submission(lab.folder)
+    for limit in ("case_seconds", "total_seconds", "memory_mib"):
+        lab.limits[limit] = getattr(arguments, limit) or lab.limits[limit]
+    build_tools(needed_references(lab, lab.tasks, False))
+    failed = 0
+
+    def expect(title, good, text):
+        nonlocal failed
+        failed += not good
+        print(f"{'ok  ' if good else 'FAIL'} {title}: {text}", flush=True)
+
+    for mutant in sorted(p for p in pathlib.Path(arguments.mutants).iterdir() if p.suffix in (".c", ".cu")):
+        expect_mutant(lab, lab.task(mutant.name.split("-")[0]), mutant, pictures_folder(lab), expect)
+    return 1 if failed else 0
+
+
+def expect_mutant(lab, task, mutant, pictures, expect):
     """The mutant's first line: // expect: right 0..0 | speed 0..3 | says halo"""
     first = mutant.read_text(encoding="utf-8").splitlines()[0]
-    shutil.copy(mutant, place)
+    shutil.copy(mutant, ROOT / lab.file_of(task))
     outcome = grade_task(lab, task, pictures, progress)
     progress("")
     text = show_task(outcome)
@@ -834,7 +860,8 @@ def main():
     parser = argparse.ArgumentParser(prog="labs.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, function, needs in (("lab", command_lab, ()), ("grade", command_grade, ()), ("bug", command_bug, ("bug",)),
-                                  ("handout", command_handout, ("out",)), ("solution", command_solution, ())):
+                                  ("handout", command_handout, ("out",)), ("solution", command_solution, ()),
+                                  ("mutants", command_mutants, ("mutants",))):
         sub = commands.add_parser(name)
         sub.set_defaults(function=function)
         sub.add_argument("number", help="of the lab, 01 say")
@@ -842,6 +869,9 @@ def main():
             sub.add_argument(need)
         if name in ("lab", "grade", "solution"):
             sub.add_argument("--task", help="this one only")
+        if name == "mutants":
+            for limit in ("case-seconds", "total-seconds", "memory-mib"):
+                sub.add_argument(f"--{limit}", type=float, help="in place of the lab's own")
         if name == "grade":
             sub.add_argument("--out", help="folder for report.txt and results.json (default: BUILD/grade-NN)")
             sub.add_argument("--submission", help="a student's tree, of which only the lab's files are taken")

@@ -22,6 +22,7 @@
 
 /* Address space that a worker has for its program, its libraries and the stacks of its threads. */
 static const size_t PROGRAM_BYTES = (size_t)2 << 30;
+enum { MOST_THREADS = 64 };             /* besides four for each that it was told to use */
 static const double START_SECONDS = 60; /* a GPU's driver may take seconds to start */
 
 struct remote {
@@ -129,12 +130,40 @@ static enum status lose(struct remote *remote, const char *why)
     return status_set(STATUS_FAILED, "%s", remote->why);
 }
 
+/* Memory that is its own, and threads, against their limits. */
+static enum status look_at_memory(struct remote *remote)
+{
+    const size_t most = remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES);
+    const long most_threads = MOST_THREADS + 4L * remote->options.threads;
+    unsigned long own = 0; /* KiB: anonymous pages, not the memory that we share */
+    long threads = 0;
+    char name[64], line[128], text[128];
+    FILE *file;
+
+    snprintf(name, sizeof name, "/proc/%d/status", (int)remote->pid);
+    file = fopen(name, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "RssAnon: %lu", &own);
+        sscanf(line, "Threads: %ld", &threads);
+    }
+    if (file)
+        fclose(file);
+    if (!under_sanitizer() && own > most / 1024) {
+        snprintf(text, sizeof text, "went beyond its memory limit of %zu MiB", most >> 20);
+        return lose(remote, text);
+    }
+    if (threads > most_threads) {
+        snprintf(text, sizeof text, "started %ld threads: at most %ld are allowed", threads, most_threads);
+        return lose(remote, text);
+    }
+    return STATUS_OK;
+}
+
 /* Whether it still lives; else why not. */
 static enum status look_after(struct remote *remote)
 {
     struct channel *channel = remote->channel;
     int wait_status = 0;
-    char text[256];
 
     if (waitpid(remote->pid, &wait_status, WNOHANG) == remote->pid) {
         remote->lost = true;
@@ -158,25 +187,7 @@ static enum status look_after(struct remote *remote)
         return status_set(STATUS_FAILED, "%s", remote->why);
     }
 
-    /* Resident pages that are not the shared memory's. */
-    char name[64];
-    unsigned long resident = 0, shared = 0;
-    FILE *file;
-
-    snprintf(name, sizeof name, "/proc/%d/statm", (int)remote->pid);
-    file = fopen(name, "re");
-    if (file) {
-        if (fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
-            resident = shared = 0;
-        fclose(file);
-    }
-    if (!under_sanitizer() && resident > shared &&
-        (resident - shared) * (size_t)sysconf(_SC_PAGESIZE) >
-            remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES)) {
-        snprintf(text, sizeof text, "went beyond its memory limit of %zu MiB", remote->options.memory_bytes >> 20);
-        return lose(remote, text);
-    }
-    return STATUS_OK;
+    return look_at_memory(remote);
 }
 
 /* Waits until *word is `value`. */
@@ -362,6 +373,7 @@ enum status remote_call(struct remote *remote, enum channel_request request, dou
     TRY(wait_for(remote, turn, remote->options.call_seconds));
     if (seconds)
         *seconds = now() - start;
+    TRY(look_at_memory(remote));
     if (channel->status != STATUS_OK) {
         copy_text(message, sizeof message, channel->message, sizeof channel->message);
         status = status_set(STATUS_FAILED, "%s", message);
