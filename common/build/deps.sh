@@ -2,11 +2,12 @@
 # Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
 # usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler and jansson, qemu-user)
 #
-# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests)
+# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests),
+#           seccomp and Python (the labs' grader)
 # optional  OpenCV's imgproc: the CPU peer that the tables compare with; Rungs works without it
 set -u
 
-needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev"
+needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev libseccomp-dev python3"
 optional="libopencv-imgproc-dev"
 if [ "${1:-}" = ci ]; then
     needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"

@@ -176,6 +176,11 @@ static enum status look_after(struct remote *remote)
                      confine_call_meaning(number), name);
             return status_set(STATUS_FAILED, "%s", remote->why);
         }
+        if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGSYS) { /* it had blocked the signal that would tell */
+            snprintf(remote->why, sizeof remote->why,
+                     "tried to start a process or the like: a system call that is refused to versions");
+            return status_set(STATUS_FAILED, "%s", remote->why);
+        }
         remote->died = true;
         remote->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
         remote->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
