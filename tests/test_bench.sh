@@ -77,7 +77,7 @@ check "ASCII where the locale is" sh -c "LC_ALL=C '$rungs' bench blur --versions
     ! LC_ALL=C '$rungs' bench blur --versions serial $small | LC_ALL=C grep '[^ -~]'"
 check "no column beyond 100" sh -c "! LC_ALL=C '$rungs' bench blur $small | grep '.\{101\}'"
 check "a version behind a colon" "$rungs" bench blur:omp $small
-check "a whole side" sh -c "'$rungs' bench blur --versions cpu $small >'$folder/side' && grep -q '^cpu/simd' '$folder/side' &&
+check "a whole side" sh -c "'$rungs' bench absdiff --versions cpu $small >'$folder/side' && grep -q '^cpu/simd' '$folder/side' &&
     ! grep -q '^cuda\|^peer' '$folder/side'"
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
 
@@ -91,8 +91,8 @@ check "diff shows the pragma" grep -q "^+#pragma omp parallel for" "$folder/diff
 check "diff counts lines" grep -q "cpu/blur/serial.c -> cpu/blur/omp.c: [0-9]* lines added, [0-9]* removed" "$folder/diff"
 check "diff shows prediction and measurement" sh -c "grep -q '^predicted' '$folder/diff' && grep -q '^measured' '$folder/diff'"
 check "diff without code" sh -c "'$rungs' diff blur serial omp --no-code --size 64x48 >'$folder/diff' && ! grep -q pragma '$folder/diff'"
-check "phases of a version that keeps its buffers" sh -c "'$rungs' diff blur cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
-    { '$rungs' list blur | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
+check "phases of a version that keeps its buffers" sh -c "'$rungs' diff absdiff cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
+    { '$rungs' list absdiff | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
     test \$(grep -c '^  allocate' '$folder/diff') = 2 && grep -q '^  free  *-' '$folder/diff'"
 
 tables=$build/readme-tables

@@ -18,7 +18,7 @@ case $build in
     harm=$folder/harm
     mkdir "$harm"
     cp tests/grader/omp-asks_registry.c tests/grader/omp-crash.c tests/grader/omp-writes_outside.c "$harm"
-    sed -i 's/says SIGSEGV/says AddressSanitizer/' "$harm/omp-crash.c"
+    sed -i 's/says SIGSEGV/says Sanitizer/' "$harm/omp-crash.c"
     ;;
 *) harm=tests/grader ;;
 esac
@@ -35,6 +35,17 @@ check() { # TITLE COMMAND...: the command must succeed
         sed 's/^/     /' "$folder/log"
     fi
 }
+
+number=$(ls -d assignments/[0-9]*_* | sed -n 's,assignments/\([0-9]*\)_.*,\1,p' | head -n 1)
+check "no lab 77: exit 2, one line" sh -c "$labs grade 77 >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+check "no such task: exit 2, one line" sh -c "$labs lab $number --task nonsense >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+check "a handout does not overwrite" sh -c "$labs handout $number '$folder' >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+check "bad use of the judge" sh -c "'$build/rungs-judge' time --size 3 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+if [ ! -d assignments/01_measuring ]; then # a handout of another lab
+    echo "$passed passed, $failed failed, 1 skipped"
+    [ $failed = 0 ]
+    exit
+fi
 
 $labs mutants 01 "$harm" --case-seconds 3 --total-seconds 6 --memory-mib 256 >"$folder/mutants" 2>&1
 cat "$folder/mutants"
@@ -58,7 +69,7 @@ $labs grade 01 --submission "$submission" --out "$folder/out" >"$folder/graded" 
 code=$?
 cp "$folder/graded" "$folder/first"
 check "exit status 1: points are missing" test $code = 1
-check "a compiler error names the line" grep -q 'does not compile: .*simd.c:[0-9]*:[0-9]*: error' "$folder/first"
+check "a compiler error names the line" grep -q 'simd.c:[0-9]*:[0-9]*:' "$folder/first"
 check "a missing file is named" grep -q 'buffers.cu: no such file' "$folder/first"
 check "answers that are no TOML are named" grep -q 'answers.toml: .*line 2' "$folder/first"
 check "a version without threads is right" grep -q 'right: 10/10' "$folder/first"
@@ -83,10 +94,6 @@ E2
 check "results.json is as Gradescope wants it" python3 "$folder/valid.py" "$folder/out/results.json"
 check "report.txt is what was printed" grep -q "of 100 points" "$folder/out/report.txt"
 check "exit status 0 when enough is asked" $labs grade 01 --task omp --submission "$submission" --out "$folder/out" --passing 10
-check "no lab 77: exit 2, one line" sh -c "$labs grade 77 >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
-check "no such task: exit 2, one line" sh -c "$labs lab 01 --task nonsense >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
-check "a handout does not overwrite" sh -c "$labs handout 01 '$folder' >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
-check "bad use of the judge" sh -c "'$build/rungs-judge' time --size 3 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -473,7 +473,6 @@ static json_t *timing_json(struct timing *timing)
     struct runner *version = &timing->runners[THE_VERSION], *reference = &timing->runners[THE_REFERENCE];
     const size_t pairs = (size_t)timing->pairs;
     static double ratios[MAX_PAIRS];
-    double of_best = 0;
     json_t *result = json_object();
     struct statistics ratio, times[2];
     struct machine machine;
@@ -484,9 +483,6 @@ static json_t *timing_json(struct timing *timing)
     ratio = statistics_of(ratios, pairs);
     times[0] = statistics_of(version->seconds, pairs);
     times[1] = statistics_of(reference->seconds, pairs);
-    /* Sorted by now. What another program takes from a call only ever makes it slower, so the best of each are the
-     * clearest sight of them when a machine is busy; of both views the kinder one counts (assignments/INSTRUCTORS.md). */
-    of_best = pairs > 0 ? version->seconds[0] / reference->seconds[0] : 0;
     machine_read(&machine);
     timing->algorithm->cost(timing->base, timing->params, &cost);
     json_object_set_new(result, "wrong", text(timing->wrong));
@@ -497,9 +493,10 @@ static json_t *timing_json(struct timing *timing)
     json_object_set_new(result, "gpu", text(machine.gpu));
     json_object_set_new(result, "bytes", json_real(cost.bytes));
     if (pairs > 0 && !timing->wrong[0]) {
-        json_object_set_new(result, "ratio", json_real(fmin(ratio.median, of_best)));
         json_object_set_new(result, "ratio_median", json_real(ratio.median));
-        json_object_set_new(result, "ratio_of_best", json_real(of_best));
+        /* statistics_of() has sorted them. */
+        json_object_set_new(result, "best_seconds", json_real(version->seconds[0]));
+        json_object_set_new(result, "best_reference_seconds", json_real(reference->seconds[0]));
         json_object_set_new(result, "ratio_low", json_real(ratio.q1));
         json_object_set_new(result, "ratio_high", json_real(ratio.q3));
         json_object_set_new(result, "seconds", json_real(times[0].median));
