@@ -148,6 +148,12 @@ $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(n
 $(foreach goal,$(filter bench-% diff-% run-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
     diff-%,%,$(patsubst run-%,%,$(goal))))),,$(error no target $(goal); the algorithms are $(algorithms))))
 
+# What a goal needs to be told is asked for before anything is built.
+$(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
+    make $(goal) A=cuda/v1.1 B=cuda/v1.2)))
+$(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error $(goal): name the files, for example \
+    make $(goal) IN=photo.jpg OUT=soft.png)))
+
 .PHONY: all
 all: $(BUILD)/rungs
 
@@ -240,25 +246,31 @@ $(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
 
 # --- the commands ---------------------------------------------------------------------------------------------------
 # SIZE=1920x1080 INPUT=photo.jpg THREADS=2 VERSIONS=cpu/simd,cuda/v1.3 P="ksize=31 sigma=4" JSON=out.json CSV=out.csv
-bench_options = $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
-                $(if $(THREADS),--threads $(THREADS)) $(if $(VERSIONS),--versions '$(VERSIONS)') \
-                $(foreach p,$(P),-p '$(p)') $(if $(JSON),--json '$(JSON)') $(if $(CSV),--csv '$(CSV)')
+common_options = $(foreach file,$(INPUT),--input '$(file)') $(if $(THREADS),--threads $(THREADS)) \
+                 $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p '$(p)')
+bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json '$(JSON)') $(if $(CSV),--csv '$(CSV)')
 rungs = $(RUN) $(BUILD)/rungs
 
+# The detector's bench takes a video, in the sizes of document 000 and of today.
+video_algorithms := mod
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
-$(addprefix bench-,$(algorithms)): bench-%: $(BUILD)/rungs photograph
+$(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $(BUILD)/rungs photograph
 	@$(rungs) bench $* $(bench_options)
+$(addprefix bench-,$(video_algorithms)): bench-%: $(BUILD)/rungs photograph
+	@for size in $(or $(SIZE),596x336 768x576 1920x1080); do \
+	    $(rungs) bench $* --size $$size $(if $(FRAMES),--frames $(FRAMES)) $(common_options) \
+	        $(if $(JSON),--json '$(if $(SIZE),$(JSON),$(JSON:.json=)_'$$size'.json)') \
+	        $(if $(CSV),--csv '$(if $(SIZE),$(CSV),$(CSV:.csv=)_'$$size'.csv)') || exit 1; echo; \
+	done
 # One after the other: two benches at once would measure each other.
 bench:
 	@for algorithm in $(algorithms); do $(MAKE) --no-print-directory bench-$$algorithm || exit 1; done
 
 $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
-	@$(if $(and $(A),$(B)),,echo "make $@: name two versions, for example  make $@ A=cuda/v1.1 B=cuda/v1.2" >&2; exit 2)
 	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
 
 $(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
-	@$(if $(and $(IN),$(OUT)),,echo "make $@: name the files, for example  make $@ IN=photo.jpg OUT=soft.png" >&2; exit 2)
 	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(foreach p,$(P),-p '$(p)')
 
 check: $(BUILD)/rungs
@@ -270,6 +282,15 @@ photograph:
 	@[ -n "$(INPUT)" ] || [ -f images/fetched/aloeL.jpg ] || sh images/fetch.sh images/fetched || true
 images:
 	@sh images/fetch.sh images/fetched
+
+# Every step of the detector as a picture: of the synthetic scene, or of VIDEO=images/fetched/vtest.avi SHEET=sheet.png.
+.PHONY: contact-sheet
+$(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects)
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(BUILD)/generated/versions.c.o $(call object,$(version_files)) $(libraries) -o $@
+contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
+	@$(if $(VIDEO),,$(BUILD)/make-scene $(BUILD)/scene 768 576 42)
+	@sh images/contact_sheet.sh $(BUILD)/rungs '$(or $(VIDEO),$(BUILD)/scene)' $(or $(FRAME),42) '$(or $(SHEET),images/mod_steps.png)'
 
 # --- tests ----------------------------------------------------------------------------------------------------------
 unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
@@ -338,6 +359,7 @@ help:
 	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
 	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
+	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
 	@echo 'make clean         remove $(BUILD)/'
 	@echo 'make help          this list'

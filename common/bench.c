@@ -571,7 +571,7 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
         return status_set(STATUS_FAILED, "%s has no cpu/serial to compare with", algorithm->name);
     TRY(algorithm->shape(request->in, request->params, &shape));
     algorithm->cost(request->in, request->params, &bench->cost);
-    algorithm->describe(request->params, bench->settings, sizeof bench->settings);
+    params_describe(algorithm, request->params, bench->settings, sizeof bench->settings);
     set_date(bench->date, sizeof bench->date);
     machine_read(&bench->machine);
 

@@ -23,6 +23,7 @@ struct check_case {
     enum pattern pattern;
     const char *settings;        /* as after -p; NULL: the defaults */
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
+    int frames;                  /* a video of so many frames; 0: one call */
 };
 
 struct case_list {
@@ -56,6 +57,10 @@ static const int sizes[][2] = {
 static const int pattern_sizes[][2] = {{17, 15}, {65, 63}, {128, 32}};
 static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
 
+enum { VIDEO_FRAMES = 7 }; /* more than any version has in flight, and no multiple of that */
+
+enum { TINY_PIXELS = 64 };
+
 #define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static enum status make_cases(const struct version *version, struct case_list *list)
@@ -70,21 +75,25 @@ static enum status make_cases(const struct version *version, struct case_list *l
     if (strcmp(version->source->id, "cpu/serial") == 0)
         for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
             TRY(add(list, (struct check_case){golden->width, golden->height, golden->channels, PATTERN_COUNT,
-                                              golden->settings, golden}));
+                                              golden->settings, golden, 0}));
     for (int i = 0; i < LENGTH(sizes); i++)
         for (int c = 0; c < channel_counts; c++)
-            TRY(add(list, (struct check_case){sizes[i][0], sizes[i][1], channels[c], PATTERN_RANDOM, NULL, NULL}));
+            TRY(add(list, (struct check_case){sizes[i][0], sizes[i][1], channels[c], PATTERN_RANDOM, NULL, NULL, 0}));
     for (int i = 0; i < LENGTH(pattern_sizes); i++)
         for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
             if (pattern != PATTERN_RANDOM)
                 TRY(add(list, (struct check_case){pattern_sizes[i][0], pattern_sizes[i][1],
                                                   channels[(i + pattern) % channel_counts], (enum pattern)pattern, NULL,
-                                                  NULL}));
+                                                  NULL, 0}));
     for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
         for (int i = 0; i < LENGTH(setting_sizes); i++)
             TRY(add(list,
                     (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[(i + s) % channel_counts],
-                                        PATTERN_RANDOM, algorithm->check_settings[s], NULL}));
+                                        PATTERN_RANDOM, algorithm->check_settings[s], NULL, 0}));
+    for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++)
+        for (int s = -1; s < 0 || algorithm->check_settings[s]; s++)
+            TRY(add(list, (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[0], PATTERN_GRADIENT,
+                                              s < 0 ? NULL : algorithm->check_settings[s], NULL, VIDEO_FRAMES}));
 out:
     return status;
 }
@@ -97,7 +106,8 @@ struct shared {
     char current[256]; /* the case being tried; "" before the first and after the last */
     bool in_reference; /* the reference is at work, not the version */
     bool finished;     /* the child came to its own end; a version can call exit(0) too */
-    int certainty;     /* of the failure kept in the report */
+    bool tiny;         /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
+    int telling;       /* of the failure kept in the report, see telling() */
     char message[512]; /* why the check itself could not be done; "" when it could */
 };
 
@@ -159,6 +169,14 @@ static void log_failure(struct check_report *report, const char *which, const ch
     snprintf(report->failures + length, sizeof report->failures - length, "%s: %s\n", which, what);
 }
 
+/* Which failure to report of several: the one whose cause is surest. Of those that are equally sure it is the first
+ * that is no more tiny, for small images are the easiest to follow by hand, but single pixels and rows show no pattern
+ * to whoever looks for one. */
+static int telling(const struct verdict *verdict, bool tiny)
+{
+    return 2 * verdict->certainty + !tiny;
+}
+
 static void take_verdict(struct job *job, const struct verdict *verdict, const char *picture)
 {
     struct shared *shared = job->shared;
@@ -176,12 +194,11 @@ static void take_verdict(struct job *job, const struct verdict *verdict, const c
         return;
     }
     log_failure(report, shared->current, verdict->what);
-    /* Small images come first and are the easiest to follow by hand: a later one must tell more to take the place. */
-    if (report->failed++ > 0 && verdict->certainty <= shared->certainty) {
+    if (report->failed++ > 0 && telling(verdict, shared->tiny) <= shared->telling) {
         remove(picture);
         return;
     }
-    shared->certainty = verdict->certainty;
+    shared->telling = telling(verdict, shared->tiny);
     snprintf(report->failed_case, sizeof report->failed_case, "%s", shared->current);
     snprintf(report->what, sizeof report->what, "%s", verdict->what);
     snprintf(report->diagnosis, sizeof report->diagnosis, "%s", verdict->diagnosis);
@@ -209,8 +226,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     if (!params)
         return status_set(STATUS_NO_MEMORY, "no memory for parameters");
     TRY(params_parse_text(algorithm, item->settings ? item->settings : "", params));
-    if (algorithm->describe)
-        algorithm->describe(params, settings, sizeof settings);
+    params_describe(algorithm, params, settings, sizeof settings);
     for (int i = 0; i < algorithm->inputs; i++) {
         TRY(image_create(&in[i], item->width, item->height, item->channels, algorithm->input_type));
         if (!item->golden)
@@ -227,8 +243,9 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
-    snprintf(shared->current, sizeof shared->current, "%dx%d, %d channel%s, %s%s, %s", item->width, item->height,
-             item->channels, item->channels == 1 ? "" : "s",
+    shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
+    snprintf(shared->current, sizeof shared->current, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "",
+             item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
              item->golden ? "answer worked out by hand: " : pattern_name(item->pattern),
              item->golden ? item->golden->name : "", settings);
     picture_name(job->version, name, sizeof name);
@@ -236,6 +253,13 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
 
     set_alarm(job->options->case_seconds);
+    if (item->frames) {
+        status = verify_stream(job->version, in, params, item->frames, &verdict);
+        set_alarm(0);
+        if (status == STATUS_OK)
+            take_verdict(job, &verdict, "");
+        goto out;
+    }
     shared->in_reference = true;
     status = make_expected(item, algorithm, in, params, &expected);
     shared->in_reference = false;
@@ -286,7 +310,7 @@ static int check_body(void *argument)
             report->failed &&
             (remote ? remote->lost() : version_is_cuda(job->version) && version_unavailable(job->version));
 
-        if (lost || (job->options->first && report->failed && shared->certainty == CERTAINTY_SURE)) {
+        if (lost || (job->options->first && report->failed && shared->telling > 2 * CERTAINTY_SURE)) {
             report->ended_early = i + 1 < list.count;
             break;
         }

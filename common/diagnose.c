@@ -610,7 +610,12 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
                  facts->written_but_wrong ? "; others are wrong too" : "");
         return certainty == CERTAINTY_SURE ? CERTAINTY_SURE : CERTAINTY_GOOD;
     }
-    if (facts->actual_constant && !facts->expected_constant) {
+    if (evidence->kind == OUTPUT_TABLE)
+        return diagnose_table(evidence, text, size);
+    if (evidence->kind == OUTPUT_LABELS)
+        return diagnose_labels(evidence, text, size);
+    /* A result that is nearly flat can be flat by a few errors. */
+    if (facts->actual_constant && !facts->expected_constant && wrong_share >= 0.05) {
         snprintf(text, size, "the output is constant: every sample is %g", facts->constant);
         return CERTAINTY_SURE;
     }

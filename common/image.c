@@ -98,3 +98,20 @@ void image_fill(struct image *image, uint8_t byte)
     for (int y = 0; y < image->height; y++)
         memset(image_row(image, y), byte, image_row_bytes(image));
 }
+
+enum status image_colour_labels(struct image *colours, const struct image *labels)
+{
+    enum status status = image_create(colours, labels->width, labels->height, 3, PIXEL_U8);
+
+    for (int y = 0; status == STATUS_OK && y < labels->height; y++) {
+        const int32_t *from = image_row(labels, y);
+        uint8_t *to = image_row(colours, y);
+        for (int x = 0; x < labels->width; x++) {
+            const uint32_t hash = (uint32_t)from[x] * 0x9E3779B1u;
+            for (int c = 0; c < 3; c++) /* two of three channels bright, so that no colour is near to black */
+                to[3 * x + c] =
+                    (uint8_t)(from[x] == 0 ? 0 : (hash >> (8 * c + 8)) % 156 + (hash % 3 == (uint32_t)c ? 0 : 100));
+        }
+    }
+    return status;
+}

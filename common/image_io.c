@@ -357,6 +357,8 @@ enum status image_resize_to_cover(struct image *image, const struct image *from,
     if (from->type != PIXEL_U8 || (from->channels != 1 && from->channels != 3) || from->stride > INT_MAX)
         return status_set(STATUS_BAD_INPUT, "only u8 images of 1 or 3 channels can be resized, this one is %s with %d",
                           pixel_name(from->type), from->channels);
+    if ((int64_t)width * height * from->channels > INT_MAX - 64 * (int64_t)height) /* stb counts in int */
+        return status_set(STATUS_BAD_INPUT, "cannot resize an image to %dx%d pixels: more than 2 GiB", width, height);
     TRY(image_create(image, width, height, from->channels, PIXEL_U8));
     if ((int64_t)from->width * height > (int64_t)from->height * width)
         window.width = (int)((int64_t)from->height * width / height);

@@ -29,7 +29,7 @@ enum status image_save(const struct image *image, const char *path);
 enum status image_save_check(const char *path);
 
 /* A new u8 image of width x height that shows `from` scaled to cover it, cut to its centre (stb_image_resize).
- * STATUS_BAD_INPUT when `from` is not u8 with 1 or 3 channels. */
+ * STATUS_BAD_INPUT when `from` is not u8 with 1 or 3 channels, or the result would be larger than 2 GiB. */
 enum status image_resize_to_cover(struct image *image, const struct image *from, int width, int height);
 
 #endif

@@ -63,6 +63,26 @@ size_t machine_last_level_cache(void)
     return largest;
 }
 
+size_t machine_available_memory(void)
+{
+    static const char *const limits[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    FILE *file = fopen("/proc/meminfo", "r");
+    unsigned long long available = 0, limit;
+    char line[128];
+
+    while (file && available == 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu kB", &available) == 1)
+            available <<= 10;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        read_line(limits[i], line, sizeof line); /* "max" where there is none */
+        if (sscanf(line, "%llu", &limit) == 1 && (available == 0 || limit < available))
+            available = limit;
+    }
+    return (size_t)available;
+}
+
 static int count_numa_nodes(void)
 {
     int nodes = 0;

@@ -37,4 +37,8 @@ int machine_cores(void);
 /* Bytes of the largest CPU cache, 0 = not known. */
 size_t machine_last_level_cache(void);
 
+/* Bytes that this process can still get without swapping: what the kernel calls available, or the control group's limit
+ * where that is less; 0 = not known. */
+size_t machine_available_memory(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/cuda/device_info.h"
+#include "common/pipeline.h"
 
 static struct algorithm *algorithms; /* sorted by registry_open() */
 static struct version *registered;   /* in whatever order the constructors ran */
@@ -250,7 +251,7 @@ const char *version_unavailable(const struct version *version)
 
 bool version_is_cuda(const struct version *version)
 {
-    return version->launch != NULL;
+    return version->launch || (version->pipeline && version->pipeline->on_device);
 }
 
 bool version_is_peer(const struct version *version)
@@ -279,7 +280,9 @@ static void set_presets(const struct algorithm *algorithm, void *params)
     for (const struct parameter *p = algorithm->parameters; p->name; p++) {
         char *field = (char *)params + p->offset;
 
-        if (p->kind == PARAMETER_REAL)
+        if (p->kind == PARAMETER_TEXT)
+            snprintf(field, PARAMETER_TEXT_SIZE, "%s", p->words ? p->words[0] : "");
+        else if (p->kind == PARAMETER_REAL)
             *(double *)field = p->preset;
         else
             *(int *)field = (int)p->preset;
@@ -319,6 +322,13 @@ static enum status set_parameter(const struct parameter *p, const char *value, v
             append_name(words, sizeof words, p->words[i]);
         }
         return status_set(STATUS_BAD_INPUT, "parameter %s: '%s' is none of %s", p->name, value, words);
+    }
+    if (p->kind == PARAMETER_TEXT) {
+        if (strlen(value) >= PARAMETER_TEXT_SIZE)
+            return status_set(STATUS_BAD_INPUT, "parameter %s: longer than %d characters", p->name,
+                              PARAMETER_TEXT_SIZE - 1);
+        snprintf(field, PARAMETER_TEXT_SIZE, "%s", value);
+        return STATUS_OK;
     }
     for (int i = 0; p->kind == PARAMETER_INT && p->words && p->words[i]; i++)
         if (strcmp(p->words[i], value) == 0) {
@@ -435,4 +445,12 @@ enum status params_parse_text(const struct algorithm *algorithm, const char *tex
     TRY(params_parse(algorithm, NULL, 0, assignments, count, params));
 out:
     return status;
+}
+
+void params_describe(const struct algorithm *algorithm, const void *params, char *text, size_t size)
+{
+    if (algorithm->describe)
+        algorithm->describe(params, text, size);
+    else
+        snprintf(text, size, "no parameters");
 }

@@ -17,6 +17,7 @@
 #include "common/status.h"
 
 struct CUstream_st;    /* a cudaStream_t is a pointer to it */
+struct pipeline;       /* pipeline.h */
 struct version_remote; /* verify.h */
 
 #ifdef __cplusplus
@@ -25,17 +26,21 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------- parameters */
 
-enum parameter_kind { PARAMETER_INT, PARAMETER_REAL, PARAMETER_CHOICE };
+enum parameter_kind { PARAMETER_INT, PARAMETER_REAL, PARAMETER_CHOICE, PARAMETER_TEXT };
+
+enum { PARAMETER_TEXT_SIZE = 256 }; /* bytes of a TEXT field, with the 0 that ends it */
 
 /* One field of an algorithm's parameter struct. A list of them ends with a zeroed entry. */
 struct parameter {
     const char *name; /* as in -p name=value */
     enum parameter_kind kind;
-    size_t offset;            /* of an int (INT, CHOICE) or a double (REAL) in the parameter struct */
-    double minimum, maximum;  /* legal range, inclusive; NaN is never legal */
+    size_t offset;            /* of an int (INT, CHOICE), a double (REAL) or a char[PARAMETER_TEXT_SIZE] (TEXT) in the
+                               * parameter struct */
+    double minimum, maximum;  /* legal range, inclusive; NaN is never legal. TEXT has none */
     double preset;            /* the default */
     const char *const *words; /* CHOICE: the legal words, NULL-terminated; the value is the index. INT: words legal
-                               * besides the range, or NULL; the first stands for -1, the next for -2 ... */
+                               * besides the range, or NULL; the first stands for -1, the next for -2 ... TEXT: the
+                               * first is the default, or NULL for "" */
     const char *help;         /* one line: meaning and unit */
 };
 
@@ -67,6 +72,10 @@ struct golden {
     const uint8_t *out;
 };
 
+/* What an output is: whoever explains a wrong one has to know. In LABELS (i32) a fault in one place changes pixels far
+ * away; a TABLE (1 channel) has in its first sample how many rows below the first are in use. */
+enum output_kind { OUTPUT_PICTURE, OUTPUT_LABELS, OUTPUT_TABLE };
+
 /* The contract of an algorithm, as data; common/algo/<name>.c fills one in. */
 struct algorithm {
     const char *name;
@@ -82,10 +91,12 @@ struct algorithm {
     void (*cost)(const struct image in[], const void *params, struct cost *cost);
     /* How far, in pixels, an output pixel looks around: diagnosis, and interior-only comparison of peers. */
     int (*radius)(const void *params);
-    /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. */
+    /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. NULL: it has no parameters. */
     void (*describe)(const void *params, char *text, size_t size);
 
     double tolerance; /* largest legal difference between versions; 0 = to the bit */
+    enum output_kind output;
+    const char *const *columns; /* of a TABLE: their names, NULL-terminated */
     /* Settings that `rungs check` tries besides the default ("ksize=3 sigma=0.8"), NULL-terminated. */
     const char *const *check_settings;
     const int *check_channels;    /* channel counts of inputs, 0-terminated */
@@ -95,6 +106,9 @@ struct algorithm {
     /* Makes legal inputs out of what the harness has filled in (patterns, or a photograph in each): a mask out of
      * gray values, say. Must not be needed by inputs that a user gives. May be NULL. */
     void (*prepare)(struct image in[]);
+    bool video; /* its versions are pipelines (pipeline.h): they take a video besides two pictures */
+    /* Of a video algorithm: the picture that takes the place of the first frame, or NULL. */
+    const char *(*background_file)(const void *params);
 
     struct algorithm *next; /* the registry's */
 };
@@ -141,6 +155,7 @@ struct version {
     /* A peer whose result says the same in other words (components in another order): puts *out, on the host, into the
      * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
     void (*normalise)(const struct image in[], struct image *out, const void *params);
+    const struct pipeline *pipeline; /* of every version of a video algorithm, else NULL */
 
     /* A version that runs in another process, of which this is the stand-in (common/lab/remote.h); else NULL. */
     const struct version_remote *remote;
@@ -190,6 +205,8 @@ enum status params_parse(const struct algorithm *algorithm, const struct version
                          const char *const *assignments, size_t assignment_count, void *params);
 /* The same from one blank-separated text ("ksize=3 sigma=1"), algorithm parameters only. */
 enum status params_parse_text(const struct algorithm *algorithm, const char *text, void *params);
+/* The settings in words, "no parameters" where there are none to name. */
+void params_describe(const struct algorithm *algorithm, const void *params, char *text, size_t size);
 
 /* ------------------------------------------------------------------------- the last line of a version's file */
 

@@ -74,12 +74,12 @@ static json_t *row_json(const struct bench *bench, const struct bench_row *row)
         "over_serial", over_json(bench_reference(bench), row), "over_below", over_json(bench_below(bench, row), row));
 }
 
-static json_t *params_json(const struct bench_request *request)
+json_t *results_params_json(const struct algorithm *algorithm, const void *params)
 {
     json_t *object = json_object();
 
-    for (const struct parameter *p = request->algorithm->parameters; p->name; p++) {
-        const char *field = (const char *)request->params + p->offset;
+    for (const struct parameter *p = algorithm->parameters; p->name; p++) {
+        const char *field = (const char *)params + p->offset;
         json_t *value = NULL;
 
         switch (p->kind) {
@@ -92,13 +92,16 @@ static json_t *params_json(const struct bench_request *request)
         case PARAMETER_CHOICE:
             value = json_string(p->words[*(const int *)field]);
             break;
+        case PARAMETER_TEXT:
+            value = json_string(field);
+            break;
         }
         json_object_set_new(object, p->name, value);
     }
     return object;
 }
 
-static json_t *machine_json(const struct machine *machine)
+json_t *results_machine_json(const struct machine *machine)
 {
     json_t *gpu = json_null();
 
@@ -137,13 +140,13 @@ static json_t *bench_json(const struct bench *bench)
     return json_pack("{s:s, s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:i,"
                      " s:{s:f, s:f, s:s?}, s:o, s:o}",
                      "schema", "rungs-results", "version", 1, "date", bench->date, "commit", bench->machine.commit,
-                     "command", request->command, "machine", machine_json(&bench->machine), "algorithm",
-                     request->algorithm->name, "settings", bench->settings, "params", params_json(request), "input",
-                     request->input, "width", in->width, "height", in->height, "channels", in->channels, "type",
-                     pixel_name(in->type), "threads", request->threads, "sets", bench->sets, "seconds",
-                     request->seconds, "rounds", BENCH_ROUNDS, "cost", "bytes", bench->cost.bytes, "operations",
-                     bench->cost.operations, "operation", bench->cost.operation, "ceilings", ceilings_json(bench),
-                     "versions", versions);
+                     "command", request->command, "machine", results_machine_json(&bench->machine), "algorithm",
+                     request->algorithm->name, "settings", bench->settings, "params",
+                     results_params_json(request->algorithm, request->params), "input", request->input, "width",
+                     in->width, "height", in->height, "channels", in->channels, "type", pixel_name(in->type), "threads",
+                     request->threads, "sets", bench->sets, "seconds", request->seconds, "rounds", BENCH_ROUNDS, "cost",
+                     "bytes", bench->cost.bytes, "operations", bench->cost.operations, "operation",
+                     bench->cost.operation, "ceilings", ceilings_json(bench), "versions", versions);
 }
 
 enum status results_write_json(const struct bench *bench, const char *path)

@@ -5,11 +5,17 @@
 #ifndef RUNGS_RESULTS_H
 #define RUNGS_RESULTS_H
 
+#include <jansson.h>
+
 #include "common/bench.h"
 
 /* Each writes a whole file or none (file.h): STATUS_BAD_INPUT "path: reason" when it cannot. */
 enum status results_write_json(const struct bench *bench, const char *path);
 enum status results_write_csv(const struct bench *bench, const char *path);
+
+/* The objects `machine` and `params` of results/README.md; new references. */
+json_t *results_machine_json(const struct machine *machine);
+json_t *results_params_json(const struct algorithm *algorithm, const void *params);
 
 /* "timed", "emulated", "skipped", "failed" */
 const char *results_outcome_name(enum bench_outcome outcome);

@@ -674,7 +674,8 @@ static enum status explain_other_input(struct session *session, const struct ima
         TRY(session_new_state(session));
         call(session, setting, other, scratch);
         kept = session->verdict->outcome == OUTCOME_PASS && compare(session, expected, scratch, NULL, NULL) == 0;
-        kept |= share_of_earlier(session, expected, actual, earlier) > 0.9;
+        /* In an output of two values each wrong sample is as likely as not what stood there before. */
+        kept |= wrong >= 16 && share_of_earlier(session, expected, actual, earlier) > 0.9;
         session->verdict->outcome = OUTCOME_PASS;
     }
 
@@ -683,7 +684,9 @@ static enum status explain_other_input(struct session *session, const struct ima
                                           .actual = actual,
                                           .tolerance = session->tolerance,
                                           .radius = session->radius,
-                                          .margin = session->margin};
+                                          .margin = session->margin,
+                                          .kind = session->version->algorithm->output,
+                                          .columns = session->version->algorithm->columns};
 
         session->expected = expected;
         report_values(session, actual, wrong, 0);
@@ -823,7 +826,9 @@ static enum status verify_entry(struct session *session, const struct image in[]
                                           .unwritten = unwritten,
                                           .tolerance = session->tolerance,
                                           .radius = session->radius,
-                                          .margin = session->margin};
+                                          .margin = session->margin,
+                                          .kind = session->version->algorithm->output,
+                                          .columns = session->version->algorithm->columns};
 
         report_values(session, &results[i], wrong[i], unwritten_count);
         session->verdict->certainty =

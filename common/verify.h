@@ -36,6 +36,13 @@ struct verdict {
 enum status verify_version(const struct version *version, const struct image in[], const void *params,
                            const struct image *expected, const char *picture, struct verdict *verdict);
 
+/* For a version of a video algorithm (pipeline.h): gives it a video of `frames` frames of in[0]'s shape, in which a patch
+ * that differs from in[0] wanders over in[1], with as many frames in flight as it allows, and compares every result with
+ * cpu/serial's. Then, without teardown(), a second video with another first frame and as many frames. In the calling
+ * process. Which frame was wrong stands in verdict->what. */
+enum status verify_stream(const struct version *version, const struct image in[], const void *params, int frames,
+                          struct verdict *verdict);
+
 /* The reference result: runs the algorithm's cpu/serial with a state of its own. *out is a new image. */
 enum status verify_reference(const struct algorithm *algorithm, const struct image in[], const void *params,
                              struct image *out);

@@ -176,10 +176,10 @@ static void print_caption(FILE *out, const json_t *document, const char *path)
 {
     const json_t *machine = json_object_get(document, "machine"), *gpu = json_object_get(machine, "gpu");
     const char *driver = json_string_value(json_object_get(gpu, "driver"));
+    const char *settings = json_string_value(json_object_get(document, "settings"));
 
     fprintf(out, "%s, %s, %d×%d, %d channel%s, %d thread%s. Input: %s.\n",
-            json_string_value(json_object_get(document, "algorithm")),
-            json_string_value(json_object_get(document, "settings")),
+            json_string_value(json_object_get(document, "algorithm")), settings[0] ? settings : "no parameters",
             (int)json_integer_value(json_object_get(document, "width")),
             (int)json_integer_value(json_object_get(document, "height")),
             (int)json_integer_value(json_object_get(document, "channels")),

@@ -6,7 +6,7 @@ build=$1
 rungs=$build/rungs
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 check() { # TITLE COMMAND...: the command must succeed
     title=$1
@@ -53,6 +53,15 @@ refuses "threads, huge" "threads" bench blur --threads 99999999999999999999
 refuses "channels 2" "channels" bench blur --channels 2
 refuses "size 0x0" "size" bench blur --size 0x0
 refuses "size, huge" "size" bench blur --size 100000x100000
+refuses "more pixels than labels" "2^31-1 pixels" bench labelling --size 65535x65535
+# 65535x65535 with 3 channels are 13 GB an image, of which a bench holds seven.
+if [ "$(awk '/MemAvailable/ { print int($2 / 1e6) }' /proc/meminfo)" -lt 85 ]; then
+    refuses "more than fits in memory" "65535x65535 pixels: measuring blur takes 90.2 GB, and .* GB are free" \
+        bench blur --channels 3 --size 65535x65535
+else
+    skipped=$((skipped + 1))
+    echo "skip more than fits in memory: 90 GB do here"
+fi
 refuses "even ksize" "ksize" bench blur -p ksize=4
 refuses "two inputs for one" "input" bench blur --input a.png --input b.png
 refuses "missing input" "missing.png" bench blur --input "$folder/missing.png"
@@ -79,6 +88,7 @@ check "no column beyond 100" sh -c "! LC_ALL=C '$rungs' bench blur $small | grep
 check "a version behind a colon" "$rungs" bench blur:omp $small
 check "a whole side" sh -c "'$rungs' bench absdiff --versions cpu $small >'$folder/side' && grep -q '^cpu/simd' '$folder/side' &&
     ! grep -q '^cuda\|^peer' '$folder/side'"
+check "no parameters" sh -c "'$rungs' bench otsu --versions serial $small | grep -q '^otsu *no parameters, 64x48, 1 channel'"
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
 
 check "emulated versions have no times" sh -c "'$rungs' list blur | grep -q 'cuda/v1.0 .*\[emulated\]' || exit 0
@@ -91,6 +101,11 @@ check "diff shows the pragma" grep -q "^+#pragma omp parallel for" "$folder/diff
 check "diff counts lines" grep -q "cpu/blur/serial.c -> cpu/blur/omp.c: [0-9]* lines added, [0-9]* removed" "$folder/diff"
 check "diff shows prediction and measurement" sh -c "grep -q '^predicted' '$folder/diff' && grep -q '^measured' '$folder/diff'"
 check "diff without code" sh -c "'$rungs' diff blur serial omp --no-code --size 64x48 >'$folder/diff' && ! grep -q pragma '$folder/diff'"
+# What is missing is said before anything is built: this build folder stays empty.
+check "make diff without its versions" sh -c "env -u MAKEFLAGS make BUILD='$folder/none' diff-blur A=cuda/v1.0 2>'$folder/make'; test \$? = 2 &&
+    test \$(wc -l <'$folder/make') = 1 && grep -q 'diff-blur: name two versions' '$folder/make' && test ! -e '$folder/none'"
+check "make run without files" sh -c "env -u MAKEFLAGS make BUILD='$folder/none' run-blur IN=x.png 2>'$folder/make'; test \$? = 2 &&
+    test \$(wc -l <'$folder/make') = 1 && grep -q 'run-blur: name the files' '$folder/make' && test ! -e '$folder/none'"
 check "phases of a version that keeps its buffers" sh -c "'$rungs' diff absdiff cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
     { '$rungs' list absdiff | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
     test \$(grep -c '^  allocate' '$folder/diff') = 2 && grep -q '^  free  *-' '$folder/diff'"
@@ -115,5 +130,5 @@ if [ -x "$tables" ]; then
     check "nothing temporary stays" sh -c "! ls '$folder' | grep 'md\.'"
 fi
 
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -1348,6 +1348,7 @@ static void resizing_covers_and_cuts(void **state)
     assert_int_equal(image_resize_to_cover(&resized, &bands, 1, 5000), STATUS_OK);
     image_free(&resized);
     assert_int_equal(image_resize_to_cover(&resized, &bands, 0, 10), STATUS_BAD_INPUT);
+    assert_int_equal(image_resize_to_cover(&resized, &bands, 65535, 65535), STATUS_BAD_INPUT); /* stb counts in int */
     assert_null(resized.data);
     image_free(&bands);
 

@@ -54,6 +54,25 @@ for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
         sed 's/^/     | /' "$scratch/out"
     fi
 done
+# What is said about a version that fails in every case, and in the phases that only rungs diff records.
+if [ $# -eq 0 ]; then
+    ${RUN:-} "$program" check blur:mutant/reports_failure --seed 1 >"$scratch/out" 2>&1
+    if grep -q '^    case: *13x7, ' "$scratch/out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL the reported case is not the first that is more than a row: $(grep 'case:' "$scratch/out")"
+    fi
+    ${RUN:-} "$program" diff blur mutant/control_cuda mutant/exits_large --no-code --size 640x48 >"$scratch/out" 2>&1
+    code=$?
+    if [ $code = 1 ] && grep -q 'mutant/exits_large.* exit code 0 before its work was done' "$scratch/out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL diff of a version that exits: exit status $code and:"
+        sed 's/^/     | /' "$scratch/out"
+    fi
+fi
 [ $((passed + failed)) -gt 0 ] || { echo "no mutants found"; failed=1; }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

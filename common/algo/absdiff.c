@@ -4,12 +4,6 @@
 
 static const struct parameter parameters[] = {{0}};
 
-static void describe(const void *params, char *text, size_t size)
-{
-    (void)params;
-    snprintf(text, size, "no parameters");
-}
-
 /* ------------------------------------------------------------------------------------------------- shapes */
 
 static enum status shape(const struct image in[], const void *params, struct image *out)
@@ -130,7 +124,6 @@ static struct algorithm absdiff = {
     .shape = shape,
     .cost = cost,
     .radius = radius,
-    .describe = describe,
     .tolerance = 0,
     .check_settings = (const char *const[]){NULL},
     .check_channels = (const int[]){1, 3, 0},

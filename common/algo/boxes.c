@@ -30,6 +30,9 @@ static void describe(const void *params_erased, char *text, size_t size)
     snprintf(text, size, "min_area=%d max_boxes=%d", params->min_area, params->max_boxes);
 }
 
+const char *const boxes_column_names[] = {"label", "x_min",      "y_min",      "width", "height",
+                                          "area",  "x_centroid", "y_centroid", NULL};
+
 /* ------------------------------------------------------------------------------------------------- shapes */
 
 static enum status shape(const struct image in[], const void *params, struct image *out)
@@ -199,6 +202,8 @@ static struct algorithm boxes = {
     .radius = radius,
     .describe = describe,
     .tolerance = 0,
+    .output = OUTPUT_TABLE,
+    .columns = boxes_column_names,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,

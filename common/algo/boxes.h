@@ -42,6 +42,9 @@ extern "C" {
 
 enum { BOXES_COLUMNS = 8 };
 
+/* "label", "x_min" ..., NULL-terminated. */
+extern const char *const boxes_column_names[];
+
 struct boxes_params {
     int min_area, max_boxes;
 };
@@ -65,6 +68,14 @@ static inline HOST_DEVICE void boxes_write_row(const struct boxes_sums *sums, in
     row[5] = sums->area;
     row[6] = (int32_t)((256 * sums->x_sum + area / 2) / area);
     row[7] = (int32_t)((256 * sums->y_sum + area / 2) / area);
+}
+
+/* The rows that a table holds: count, unless max_boxes cut it short. */
+static inline int boxes_count(const struct image *table)
+{
+    const int32_t count = *(const int32_t *)table->data;
+
+    return count < table->height - 1 ? count : table->height - 1;
 }
 
 #ifdef __cplusplus

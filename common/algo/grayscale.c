@@ -4,12 +4,6 @@
 
 static const struct parameter parameters[] = {{0}};
 
-static void describe(const void *params, char *text, size_t size)
-{
-    (void)params;
-    snprintf(text, size, "no parameters");
-}
-
 /* ------------------------------------------------------------------------------------------------- shapes */
 
 static enum status shape(const struct image in[], const void *params, struct image *out)
@@ -114,7 +108,6 @@ static struct algorithm grayscale = {
     .shape = shape,
     .cost = cost,
     .radius = radius,
-    .describe = describe,
     .tolerance = 0,
     .check_settings = (const char *const[]){NULL},
     .check_channels = (const int[]){3, 0},

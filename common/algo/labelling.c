@@ -258,6 +258,7 @@ static struct algorithm labelling = {
     .radius = radius,
     .describe = describe,
     .tolerance = 0,
+    .output = OUTPUT_LABELS,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,

@@ -52,13 +52,6 @@ static int radius(const void *params)
     return 0;
 }
 
-static void describe(const void *params, char *text, size_t size)
-{
-    (void)params;
-    if (size)
-        text[0] = '\0';
-}
-
 /* Reads each sample once; the result is nothing beside it. */
 static void cost(const struct image in[], const void *params, struct cost *cost)
 {
@@ -211,7 +204,6 @@ static struct algorithm otsu = {
     .shape = shape,
     .cost = cost,
     .radius = radius,
-    .describe = describe,
     .tolerance = 0,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,

@@ -50,8 +50,8 @@ while [ $# -gt 0 ]; do
     seen="$seen $algorithm:$id=$path "
     case $path in
     tests/mutants/*) ;; # some register through a header that they share
-    *) grep -Eq "^RUNGS_(CPU|CUDA)_VERSION\\($algorithm[,)]" "$path" ||
-        refuse "$path: no line RUNGS_CPU_VERSION($algorithm) or RUNGS_CUDA_VERSION($algorithm), which registers it" ;;
+    *) grep -Eq "^RUNGS_(CPU|CUDA|PIPELINE)_VERSION\\($algorithm[,)]" "$path" ||
+        refuse "$path: no line RUNGS_CPU_VERSION($algorithm), RUNGS_CUDA_VERSION or RUNGS_PIPELINE_VERSION, which registers it" ;;
     esac
     awk -v path="$path" -v algorithm="$algorithm" -v id="$id" -v reason="$reason" '
         function quote(text) { gsub(/\\/, "\\\\", text); gsub(/"/, "\\\"", text); return "\"" text "\"" }

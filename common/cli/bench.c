@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/bench.h"
+#include "common/cli/bench_video.h"
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
 #include "common/file.h"
@@ -17,11 +18,13 @@
 
 static const char help[] =
     "usage: rungs bench ALGO [--versions a,b] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"
-    "                        [--json FILE] [--csv FILE]\n\n"
+    "                        [--frames N] [--json FILE] [--csv FILE]\n\n"
     "Verifies the versions of an algorithm on one input against cpu/serial, times those that are right, side by side,\n"
     "and prints a table. A version that is wrong gets no times.\n\n"
     "      --versions a,b       only these, and cpu/serial (default: all); a unique prefix of a name is\n"
     "                           enough, and cpu, cuda or peer stands for all of that side\n" WORKLOAD_HELP
+    "      --frames N           of a video algorithm: how many are loaded (default 124); --input is a video there,\n"
+    "                           by default images/fetched/vtest.avi, or a synthetic scene when there is none\n"
     "      --time SECONDS       time budget per version (default 1)\n"
     "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
     "      --csv FILE           the results as CSV too\n"
@@ -29,12 +32,13 @@ static const char help[] =
     "Exit status: 0 done, 1 a version was wrong, 2 bad use or bad input.\n\n"
     "example: rungs bench blur --versions serial,simd --size 3840x2160 --threads 4 -p ksize=31\n";
 
-enum { OPTION_VERSIONS = 256, OPTION_TIME, OPTION_JSON, OPTION_CSV, OPTION_HELP };
+enum { OPTION_VERSIONS = 256, OPTION_FRAMES, OPTION_TIME, OPTION_JSON, OPTION_CSV, OPTION_HELP };
 
 struct bench_options {
     struct workload workload;
     const char *names, *json, *csv;
     double seconds;
+    int frames; /* 0 = not given */
     bool help;
 };
 
@@ -53,6 +57,7 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
 {
     static const struct option options[] = {WORKLOAD_OPTIONS,
                                             {"versions", required_argument, NULL, OPTION_VERSIONS},
+                                            {"frames", required_argument, NULL, OPTION_FRAMES},
                                             {"time", required_argument, NULL, OPTION_TIME},
                                             {"json", required_argument, NULL, OPTION_JSON},
                                             {"csv", required_argument, NULL, OPTION_CSV},
@@ -63,6 +68,12 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
         switch (option) {
         case OPTION_VERSIONS:
             parsed->names = optarg;
+            break;
+        case OPTION_FRAMES:
+            if (cli_parse_int("--frames", optarg, 1, 100000, &parsed->frames) != STATUS_OK) {
+                cli_fail_status();
+                return false;
+            }
             break;
         case OPTION_TIME:
             if (parse_seconds(optarg, &parsed->seconds) != STATUS_OK) {
@@ -163,6 +174,23 @@ static enum status measure(struct bench_options *options, const struct algorithm
         goto out;
     }
     TRY(collect_versions(algorithm, options->names, asked, &asked_count, versions, &request.version_count));
+    if (algorithm->video) {
+        const struct bench_video_options video = {.algorithm = algorithm,
+                                                  .asked = asked,
+                                                  .asked_count = asked_count,
+                                                  .versions = versions,
+                                                  .version_count = request.version_count,
+                                                  .frames = options->frames ? options->frames : BENCH_VIDEO_FRAMES,
+                                                  .seconds = options->seconds,
+                                                  .json = options->json,
+                                                  .csv = options->csv};
+        TRY(bench_video(workload, &video, failed));
+        goto out;
+    }
+    if (options->frames) {
+        status = status_set(STATUS_BAD_INPUT, "--frames: %s takes no video", algorithm->name);
+        goto out;
+    }
     if (options->json)
         TRY(file_check_output(options->json));
     if (options->csv)

@@ -7,10 +7,20 @@
 
 #include "common/registry.h"
 
-enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_USE = 2 };
+enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_USE = 2, CLI_INTERRUPTED = 130 };
 
 int cli_list(int argc, char **argv);
 int cli_run(int argc, char **argv);
+/* What `rungs run` does with a video (run_video.c). */
+struct video_job {
+    const struct algorithm *algorithm;
+    const struct version *version;
+    const void *params;
+    const char *in, *out;
+    const char *boxes; /* a CSV file besides; may be NULL */
+    const char *fps;   /* frame rate of the output, as the user wrote it; NULL = the input's */
+};
+int cli_run_video(const struct video_job *job);
 int cli_check(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_diff(int argc, char **argv);

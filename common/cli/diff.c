@@ -129,6 +129,7 @@ struct phase_task {
     const struct version *version;
     const struct bench_request *request;
     int later_calls; /* 1 when emulated, for there are no times to take medians of */
+    bool finished;   /* the child came to its own end; a version can call exit(0) too */
     enum status status;
     char message[512];
     struct phase_record records[2]; /* of the first call, and of a later one with the medians of later_calls */
@@ -176,6 +177,7 @@ out:
         task->version->teardown(state);
     free(state);
     image_free(&out);
+    task->finished = true;
     task->status = status;
     snprintf(task->message, sizeof task->message, "%s", status_message());
     return status == STATUS_OK ? 0 : 1;
@@ -263,10 +265,11 @@ static enum status show_phases(const struct bench *bench, const struct version *
     TRY(process_run(phases_in_child, task, 3600, &result));
     progress_clear();
     process_describe(&result, text, sizeof text);
-    if (result.signal || result.timed_out)
-        status = status_set(STATUS_FAILED, "%s: %s", version->source->id, text);
-    else if (task->status != STATUS_OK)
+    if (task->finished && task->status != STATUS_OK)
         status = status_set(STATUS_FAILED, "%s: %s", version->source->id, task->message);
+    else if (!task->finished || text[0])
+        status = status_set(STATUS_FAILED, "%s: %s", version->source->id,
+                            text[0] ? text : "ended the process with exit code 0 before its work was done");
     else
         print_phases(version, task, row->outcome == BENCH_TIMED);
 out:

@@ -57,6 +57,8 @@ static void print_range(const struct parameter *p)
         for (int i = 0; p->words[i]; i++)
             printf("%s%s", i ? "|" : "", p->words[i]);
         printf(", default %s", p->words[(int)p->preset]);
+    } else if (p->kind == PARAMETER_TEXT) {
+        printf("text, default %s", p->words ? p->words[0] : "none");
     } else {
         printf("%g to %g", p->minimum, p->maximum);
         for (int i = 0; p->words && p->words[i]; i++)

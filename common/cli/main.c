@@ -16,10 +16,10 @@ static const struct subcommand {
     const char *name;
     int (*function)(int argc, char **argv);
     const char *summary;
-    bool measures; /* times versions */
+    bool shares_cores; /* times versions, or runs them beside ffmpeg: limit_openmp_spinning() */
 } subcommands[] = {
     {"list", cli_list, "algorithms and versions, with their ideas, and why one cannot run here", false},
-    {"run", cli_run, "apply a version to a real file", false},
+    {"run", cli_run, "apply a version to a real file or video", true},
     {"check", cli_check, "verify versions against the reference", false},
     {"bench", cli_bench, "verify, then time versions side by side", true},
     {"diff", cli_diff, "two versions: code, verification, phases, prediction and measurement", true},
@@ -105,7 +105,8 @@ enum status cli_append(struct cli_list_option *list, const char *item)
 
 /* libgomp's threads spin for up to a millisecond at a barrier before they sleep. On a machine that others use too they
  * so keep from its core the very thread that they wait for: medians of 0.4 ms became 12 ms here. A spin count of 10,000
- * (some 20 us) costs nothing on a quiet machine. libgomp reads it before main() runs, hence the second start. */
+ * (some 20 us) costs nothing on a quiet machine. The same goes for a video, with one ffmpeg decoding and one encoding
+ * beside us. libgomp reads it before main() runs, hence the second start. */
 static void limit_openmp_spinning(char **argv)
 {
     char self[4096];
@@ -168,7 +169,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(argv[1], subcommands[i].name) != 0)
             continue;
-        if (subcommands[i].measures)
+        if (subcommands[i].shares_cores)
             limit_openmp_spinning(argv);
         snprintf(name, sizeof name, "rungs %s", argv[1]);
         argv[1] = name;

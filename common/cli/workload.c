@@ -121,6 +121,27 @@ out:
     return status;
 }
 
+/* Refuses what the contract or this machine's memory will not take before any time is spent on it. Needs shapes only.
+ * Counted is what every version costs: the input and the expected results of two sets in this process, and two sets in a
+ * child; what a version allocates by itself comes on top. */
+static enum status check_room(const struct algorithm *algorithm, const struct image in[], const void *params)
+{
+    enum status status = STATUS_OK;
+    const double available = (double)machine_available_memory();
+    struct image out = {0};
+    double needed;
+
+    TRY(algorithm->shape(in, params, &out));
+    needed = 4.0 * (double)image_pixel_bytes(&out);
+    for (int i = 0; i < algorithm->inputs; i++)
+        needed += 3.0 * (double)image_pixel_bytes(&in[i]);
+    if (available > 0 && needed > available)
+        status = status_set(STATUS_BAD_INPUT, "%dx%d pixels: measuring %s takes %.1f GB, and %.1f GB are free",
+                            in[0].width, in[0].height, algorithm->name, 1e-9 * needed, 1e-9 * available);
+out:
+    return status;
+}
+
 static enum status load_inputs(struct workload *workload, const struct algorithm *algorithm)
 {
     enum status status = STATUS_OK;
@@ -131,6 +152,14 @@ static enum status load_inputs(struct workload *workload, const struct algorithm
     char photograph[4096] = "";
     size_t used = 0;
 
+    if (!given) {
+        struct image shapes[ALGORITHM_MAX_INPUTS];
+
+        for (int i = 0; i < algorithm->inputs; i++)
+            shapes[i] =
+                (struct image){.width = width, .height = height, .channels = channels, .type = algorithm->input_type};
+        TRY(check_room(algorithm, shapes, workload->params));
+    }
     if (!given && algorithm->input_type == PIXEL_U8)
         find_photograph(photograph, sizeof photograph);
     if (!given && !photograph[0])
@@ -155,6 +184,11 @@ static enum status load_inputs(struct workload *workload, const struct algorithm
     if (width)
         snprintf(workload->description + used, sizeof workload->description - used, ", scaled to cover %dx%d", width,
                  height);
+    if (given) {
+        status = check_room(algorithm, workload->in, workload->params);
+        if (status != STATUS_OK)
+            status = status_set(status, "%s: %s", workload->description, status_message());
+    }
 out:
     return status;
 }
@@ -163,7 +197,6 @@ enum status workload_prepare(struct workload *workload, const struct algorithm *
                              const struct version *const *versions, size_t version_count)
 {
     enum status status = STATUS_OK;
-    struct image shape;
 
     if (workload->threads == 0)
         workload->threads = machine_cores();
@@ -173,9 +206,6 @@ enum status workload_prepare(struct workload *workload, const struct algorithm *
     TRY(params_parse(algorithm, versions, version_count, workload->settings.items, workload->settings.count,
                      workload->params));
     TRY(load_inputs(workload, algorithm));
-    status = algorithm->shape(workload->in, workload->params, &shape);
-    if (status != STATUS_OK)
-        status = status_set(status, "%s: %s", workload->description, status_message());
 out:
     return status;
 }

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "common/step.h"
+
 static void wait_for_device(void)
 {
     cudaDeviceSynchronize(); /* an error stays with the device: the next checked call reports it */
@@ -11,6 +13,39 @@ __attribute__((constructor)) static void install_synchronize(void)
 {
     phase_synchronize = wait_for_device;
 }
+
+#ifndef RUNGS_EMULATED
+static cudaEvent_t events[STEP_MAX_MARKS]; /* one device, one recording at a time */
+
+static enum status mark_on_device(int index, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    if (!events[index])
+        CUDA_TRY(cudaEventCreate(&events[index]));
+    CUDA_TRY(cudaEventRecord(events[index], stream));
+out:
+    return status;
+}
+
+static enum status elapsed_on_device(int index, double *seconds)
+{
+    enum status status = STATUS_OK;
+    float milliseconds = 0;
+
+    CUDA_TRY(cudaEventSynchronize(events[index]));
+    CUDA_TRY(cudaEventElapsedTime(&milliseconds, events[0], events[index]));
+    *seconds = 1e-3 * (double)milliseconds;
+out:
+    return status;
+}
+
+__attribute__((constructor)) static void install_device_clock(void)
+{
+    step_device_mark = mark_on_device;
+    step_device_elapsed = elapsed_on_device;
+}
+#endif
 
 enum status cuda_status(cudaError_t error, const char *expression, const char *file, int line)
 {

@@ -44,6 +44,14 @@ void phase_begin(enum phase phase, size_t bytes)
     recording->calls[phase]++;
 }
 
+void phase_count(enum phase phase, size_t bytes)
+{
+    if (!recording)
+        return;
+    recording->bytes[phase] += bytes;
+    recording->calls[phase]++;
+}
+
 void phase_record_start(struct phase_record *record)
 {
     memset(record, 0, sizeof *record);

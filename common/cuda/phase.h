@@ -28,6 +28,10 @@ const char *phase_name(enum phase phase);
 /* From here on the calling thread is in `phase`, which handles `bytes` bytes (0 where that means nothing). */
 void phase_begin(enum phase phase, size_t bytes);
 
+/* Counts a call in `phase` that handles `bytes` bytes and goes on: for what the device does later, beside other things,
+ * so that its time belongs to no phase. */
+void phase_count(enum phase phase, size_t bytes);
+
 /* Waits until the device has done all it was given; called at every mark of a recording. device.cu sets it, so that this
  * file needs no CUDA; NULL (no CUDA in the build) waits for nothing. */
 extern void (*phase_synchronize)(void);

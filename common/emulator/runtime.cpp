@@ -1,6 +1,7 @@
 /*
  * runtime.cpp: the CUDA runtime of the emulator: errors, memory, streams, events, the device's properties.
  */
+#include <functional>
 #include <limits.h>
 #include <map>
 #include <mutex>
@@ -11,11 +12,20 @@
 #include <string.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "common/emulator/emulator_internal.h"
 
+struct CUgraph_st {
+    std::vector<std::function<void()>> works;
+};
+
+struct CUgraphExec_st : CUgraph_st {
+};
+
 struct CUstream_st {
-    int unused;
+    CUgraph_st *captured = nullptr; /* the graph in the making, while this stream is captured */
 };
 
 struct CUevent_st {
@@ -56,6 +66,8 @@ static const error_text ERRORS[] = {
     {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered", "host memory was not registered"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
 };
 
@@ -504,6 +516,53 @@ static cudaError_t check_event(const char *call, cudaEvent_t event)
     return error;
 }
 
+static handle_table<CUgraph_st> &the_graphs()
+{
+    static handle_table<CUgraph_st> *const it = new handle_table<CUgraph_st>;
+
+    return *it;
+}
+
+static handle_table<CUgraphExec_st> &the_executables()
+{
+    static handle_table<CUgraphExec_st> *const it = new handle_table<CUgraphExec_st>;
+
+    return *it;
+}
+
+bool is_capturing(cudaStream_t stream)
+{
+    return the_streams().has(stream) && stream->captured != nullptr;
+}
+
+void keep(cudaStream_t stream, std::function<void()> work)
+{
+    stream->captured->works.push_back(std::move(work));
+}
+
+/* For calls that a captured stream cannot take. */
+static cudaError_t check_not_capturing(const char *call, cudaStream_t stream)
+{
+    const cudaError_t error = check_stream(call, stream);
+
+    if (error == cudaSuccess && is_capturing(stream))
+        return set_error(cudaErrorStreamCaptureUnsupported, "%s: this stream is being captured", call);
+    return error;
+}
+
+/* A call that works on `stream` in its turn: now, or each time that the graph runs that is being captured. */
+template <class Work> static cudaError_t in_turn(const char *call, cudaStream_t stream, Work work)
+{
+    const cudaError_t error = check_stream(call, stream);
+
+    if (error != cudaSuccess)
+        return error;
+    if (!is_capturing(stream))
+        return work();
+    keep(stream, [work] { work(); });
+    return cudaSuccess;
+}
+
 /* Bytes from the first byte of a pitched area to its last. */
 static size_t area_bytes(size_t pitch, size_t width, size_t height)
 {
@@ -733,9 +792,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    const cudaError_t error = check_stream("cudaMemcpyAsync", stream);
-
-    return error != cudaSuccess ? error : cudaMemcpy(to, from, bytes, kind);
+    return in_turn("cudaMemcpyAsync", stream, [=] { return cudaMemcpy(to, from, bytes, kind); });
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
@@ -758,9 +815,8 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    const cudaError_t error = check_stream("cudaMemcpy2DAsync", stream);
-
-    return error != cudaSuccess ? error : cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    return in_turn("cudaMemcpy2DAsync", stream,
+                   [=] { return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
@@ -780,9 +836,7 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-    const cudaError_t error = check_stream("cudaMemset2DAsync", stream);
-
-    return error != cudaSuccess ? error : cudaMemset2D(to, pitch, value, width, height);
+    return in_turn("cudaMemset2DAsync", stream, [=] { return cudaMemset2D(to, pitch, value, width, height); });
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
@@ -817,17 +871,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return check_stream("cudaStreamSynchronize", stream);
+    return check_not_capturing("cudaStreamSynchronize", stream);
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return check_stream("cudaStreamQuery", stream);
+    return check_not_capturing("cudaStreamQuery", stream);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    const cudaError_t error = check_stream("cudaStreamWaitEvent", stream);
+    const cudaError_t error = check_not_capturing("cudaStreamWaitEvent", stream);
 
     return error != cudaSuccess ? error : check_event("cudaStreamWaitEvent", event);
 }
@@ -856,7 +910,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     cudaError_t error = check_event("cudaEventRecord", event);
 
     if (error == cudaSuccess)
-        error = check_stream("cudaEventRecord", stream);
+        error = check_not_capturing("cudaEventRecord", stream);
     if (error == cudaSuccess) {
         event->recorded = true;
         event->nanoseconds = clock64();
@@ -887,6 +941,73 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
                          "cudaEventElapsedTime: an event was never recorded or keeps no time");
     *milliseconds = (float)(end->nanoseconds - start->nanoseconds) * 1e-6f;
     return cudaSuccess;
+}
+
+/* ------------------------------------------------------------------------------------------------------- graphs */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+{
+    const cudaError_t error = check_not_capturing("cudaStreamBeginCapture", stream);
+
+    if (error == cudaSuccess && !the_streams().has(stream))
+        return set_error(cudaErrorStreamCaptureUnsupported, "cudaStreamBeginCapture: not of the default stream");
+    if (error == cudaSuccess)
+        stream->captured = the_graphs().create();
+    return error;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    const cudaError_t error = check_stream("cudaStreamEndCapture", stream);
+
+    *graph = nullptr;
+    if (error == cudaSuccess && !is_capturing(stream))
+        return set_error(cudaErrorInvalidValue, "cudaStreamEndCapture: this stream is not being captured");
+    if (error == cudaSuccess)
+        *graph = std::exchange(stream->captured, nullptr);
+    return error;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long)
+{
+    *executable = nullptr;
+    if (!the_graphs().has(graph))
+        return set_error(cudaErrorInvalidValue, "cudaGraphInstantiate: this graph does not exist");
+    *executable = the_executables().create();
+    (*executable)->works = graph->works;
+    return lasting_error();
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
+{
+    const cudaError_t error = check_not_capturing("cudaGraphLaunch", stream), before = last_error;
+
+    if (error != cudaSuccess)
+        return error;
+    if (!the_executables().has(executable))
+        return set_error(cudaErrorInvalidValue, "cudaGraphLaunch: this graph does not exist");
+    last_error = cudaSuccess;
+    for (const std::function<void()> &work : executable->works)
+        if (last_error == cudaSuccess)
+            work();
+    if (last_error != cudaSuccess)
+        return last_error;
+    last_error = before;
+    return lasting_error();
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    if (!the_graphs().destroy(graph))
+        return set_error(cudaErrorInvalidValue, "cudaGraphDestroy: this graph does not exist");
+    return lasting_error();
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
+{
+    if (!the_executables().destroy(executable))
+        return set_error(cudaErrorInvalidValue, "cudaGraphExecDestroy: this graph does not exist");
+    return lasting_error();
 }
 
 } /* extern "C" */

@@ -19,11 +19,13 @@
 #endif
 
 /* What lies beside the image: a row's words of bits, its runs' [start, end) in pairs with the sentinel behind them, and
- * the tree of each run. Runs are numbered in raster order, with gaps before bands. */
+ * the tree of each run. Runs are numbered in raster order, and edges follow each other, with gaps before bands only: what
+ * is touched is as small as the runs are few. */
 struct scratch {
-    int words, runs, pitch; /* of a row: 64-bit words, most runs, and edges with the sentinel and what is overwritten */
+    int words, runs, pitch; /* of a row: 64-bit words, most runs, and most edges with the sentinel */
     uint64_t *bits;
     uint16_t *edges;
+    size_t *edge; /* of each row, the first */
     int32_t *parent, *label;
     int32_t *count; /* of each row */
     int32_t *first; /* run of each row */
@@ -53,7 +55,7 @@ SIMD_INLINE uint64_t nonzero(const uint8_t *from)
 #if defined(__AVX512BW__)
     const __m512i bytes = _mm512_loadu_si512(from);
     bits = _mm512_test_epi8_mask(bytes, bytes);
-#elif defined(__SSE2__)
+#elif defined(__SSSE3__)
     for (int i = 0; i < 4; i++) {
         const __m128i bytes = _mm_loadu_si128((const __m128i *)from + i);
         bits |= (uint64_t)(~_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())) & 0xffff) << (16 * i);
@@ -98,7 +100,7 @@ static void find_runs(const struct image *in, struct scratch *scratch, int y)
 {
     const uint8_t *row = image_row(in, y);
     uint64_t *bits = scratch->bits + (size_t)y * scratch->words, carry = 0;
-    uint16_t *edges = scratch->edges + (size_t)y * scratch->pitch;
+    uint16_t *edges = scratch->edges + scratch->edge[y];
     int count = 0;
 
     for (int word = 0; word < scratch->words; word++) {
@@ -118,7 +120,7 @@ static void find_runs(const struct image *in, struct scratch *scratch, int y)
 /* Unites the runs of row y with those they touch in the row above. */
 SIMD_INLINE void join_above(struct scratch *scratch, int grow, int y)
 {
-    const uint16_t *run = scratch->edges + (size_t)y * scratch->pitch, *up = run - scratch->pitch;
+    const uint16_t *run = scratch->edges + scratch->edge[y], *up = scratch->edges + scratch->edge[y - 1];
     int32_t *parent = scratch->parent, number = scratch->first[y], above = scratch->first[y - 1];
     const int32_t end = number + scratch->count[y];
 
@@ -141,13 +143,16 @@ SIMD_INLINE void join_above(struct scratch *scratch, int grow, int y)
 }
 
 /* Trees of the rows from top to bottom, bottom excluded, whose paths end up one step long. */
-static void scan(const struct image *in, struct scratch *scratch, int grow, int top, int bottom)
+static void scan(const struct image *in, struct scratch *scratch, int grow, int band, int top, int bottom)
 {
     int32_t next = top * scratch->runs;
+    size_t edge = (size_t)top * (size_t)scratch->pitch + (size_t)band * SLACK;
 
     for (int y = top; y < bottom; y++) {
+        const uint16_t *edges = scratch->edges + edge;
+        scratch->edge[y] = edge;
         find_runs(in, scratch, y);
-        const uint16_t *edges = scratch->edges + (size_t)y * scratch->pitch;
+        edge += 2 * (size_t)scratch->count[y] + 2;
         scratch->first[y] = next;
         for (int i = 0; i < scratch->count[y]; i++, next++) {
             scratch->parent[next] = next;
@@ -193,7 +198,7 @@ static void paint(const struct scratch *scratch, struct image *out, int32_t *lab
         }
     }
 #else
-    const uint16_t *edges = scratch->edges + (size_t)y * scratch->pitch;
+    const uint16_t *edges = scratch->edges + scratch->edge[y];
     int x = 0;
     for (int i = 0; i < scratch->count[y]; i++) {
         for (; x < edges[2 * i]; x++)
@@ -206,47 +211,61 @@ static void paint(const struct scratch *scratch, struct image *out, int32_t *lab
 #endif
 }
 
+/* `count` elements of `size` bytes out of the block that `at` counts the bytes of; NULL while there is no block. */
+static void *part(uint8_t *block, size_t *at, size_t count, size_t size)
+{
+    void *here = block ? block + *at : NULL;
+
+    *at += (count * size + 63) / 64 * 64;
+    return here;
+}
+
+static size_t lay_out(struct scratch *scratch, uint8_t *block, size_t rows, size_t bands)
+{
+    const size_t runs = rows * (size_t)scratch->runs;
+    size_t at = 0;
+
+    scratch->bits = part(block, &at, rows * (size_t)scratch->words, sizeof *scratch->bits);
+    scratch->edge = part(block, &at, rows, sizeof *scratch->edge);
+    scratch->count = part(block, &at, rows, sizeof *scratch->count);
+    scratch->first = part(block, &at, rows, sizeof *scratch->first);
+    scratch->edges = part(block, &at, rows * (size_t)scratch->pitch + bands * SLACK, sizeof *scratch->edges);
+    scratch->parent = part(block, &at, runs, sizeof *scratch->parent);
+    scratch->label = part(block, &at, runs, sizeof *scratch->label);
+    return at;
+}
+
 static enum status run(const struct image *in, struct image *out, const struct labelling_params *params)
 {
     const int wanted = 4 * omp_get_max_threads(), bands = wanted < in->height ? wanted : in->height;
     const int grow = params->connectivity == 8;
     struct scratch scratch = {.words = (in->width + 63) / 64, .runs = (in->width + 1) / 2};
-    const size_t rows = (size_t)in->height, runs = rows * (size_t)scratch.runs;
-    enum status status = STATUS_OK;
+    uint8_t *block;
 
-    scratch.pitch =
-        2 * scratch.runs + 2 + SLACK; /* also keeps what one band writes too much from the next one's rows */
-    scratch.bits = malloc(rows * (size_t)scratch.words * sizeof *scratch.bits);
-    scratch.edges = malloc(rows * (size_t)scratch.pitch * sizeof *scratch.edges);
-    scratch.parent = malloc(runs * sizeof *scratch.parent);
-    scratch.label = malloc(runs * sizeof *scratch.label);
-    scratch.count = malloc(rows * sizeof *scratch.count);
-    scratch.first = malloc(rows * sizeof *scratch.first);
-    if (!scratch.bits || !scratch.edges || !scratch.parent || !scratch.label || !scratch.count || !scratch.first) {
-        status = status_set(STATUS_NO_MEMORY, "no memory for the runs of %dx%d pixels", in->width, in->height);
-        goto out;
-    }
-#pragma omp parallel for schedule(dynamic)
-    for (int b = 0; b < bands; b++)
-        scan(in, &scratch, grow, (int)((int64_t)in->height * b / bands), (int)((int64_t)in->height * (b + 1) / bands));
-    for (int b = 1; b < bands; b++)
-        join_above(&scratch, grow, (int)((int64_t)in->height * b / bands));
+    scratch.pitch = 2 * scratch.runs + 2;
+    /* One block: glibc learns to keep one of up to 32 MB from call to call, while several add up to what it gives back
+     * to the system each time, and the system's clearing of new pages takes longer than everything below. */
+    block = malloc(lay_out(&scratch, NULL, (size_t)in->height, (size_t)bands));
+    if (!block)
+        return status_set(STATUS_NO_MEMORY, "no memory for the runs of %dx%d pixels", in->width, in->height);
+    lay_out(&scratch, block, (size_t)in->height, (size_t)bands);
 #pragma omp parallel
     {
         int32_t labels[1 + 32768 + 16];
         labels[0] = 0;
+#pragma omp for schedule(dynamic)
+        for (int b = 0; b < bands; b++)
+            scan(in, &scratch, grow, b, (int)((int64_t)in->height * b / bands),
+                 (int)((int64_t)in->height * (b + 1) / bands));
+#pragma omp single
+        for (int b = 1; b < bands; b++)
+            join_above(&scratch, grow, (int)((int64_t)in->height * b / bands));
 #pragma omp for schedule(dynamic, 16)
         for (int y = 0; y < in->height; y++)
             paint(&scratch, out, labels + 1, y);
     }
-out:
-    free(scratch.bits);
-    free(scratch.edges);
-    free(scratch.parent);
-    free(scratch.label);
-    free(scratch.count);
-    free(scratch.first);
-    return status;
+    free(block);
+    return STATUS_OK;
 }
 
 RUNGS_CPU_VERSION(labelling, .instruction_set = SIMD_NAME)

@@ -1,45 +1,56 @@
 /*
- * Idea:     the rows of the element are chords, and few of them differ. A row's maxima over 2, 4, 8 pixels come from
- *           each other, one instruction each for a vector of pixels; two overlapping ones of them make each chord. The
- *           chords of the last ksize rows wait in a ring, for a strip of the image so narrow that the ring stays near,
- *           and two output rows at once collect what they need from it: what both need, they collect once.
- * Changed:  another algorithm and data flow than omp, the same comparisons. Erosion is dilation of the negative, whose
- *           outside is 0 as well. A square's ring holds its one chord over 1, 2, 4, 8 rows.
- * Expect:   disk of 15: 7 maxima for a row's chords and 11.5 to collect them, of 64 pixels each, where OpenCV takes 169:
- *           9 times fewer. Loads that straddle cache lines and 11 stores for each 64 pixels weigh as much as the maxima,
- *           so 6 times faster than OpenCV on one core, and nearly twice that on two, where OpenCV gains nothing.
+ * Idea:     the element by its columns: out(x) is the largest of V[i](x+i), V[i] the maximum over the rows that column i
+ *           of the element reaches. Taller columns come out of lower ones: two output rows at once start from the rows
+ *           between them and grow, a row up and a row down a step. Each height that occurs is at once moved left and right
+ *           by its i and collected. All of that happens in registers, for a few neighbouring vectors and one more on
+ *           each side to move pixels in from: a result costs aligned loads and one store, and no other memory.
+ * Changed:  another algorithm and data flow than omp, the same comparisons. Columns of the same height beside each other
+ *           (all of a square's) are first taken 3 or 9 at once. Open and close keep between their steps only a ring of
+ *           rows that stays in the cache, and each band of rows finds the few beyond its ends itself.
+ * Expect:   disk of 15: 17 maxima up and down, 13 along and 11 moves for 64 pixels, where OpenCV takes 169 maxima; at two
+ *           instructions a cycle 20 cycles, 0.1 ms for 1920x1080 on two cores: 20 times faster than OpenCV, which gains
+ *           nothing from the second, while memory keeps up.
  */
 /* Try: make bench-morphology VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv */
 #include <omp.h>
+#include <stdlib.h>
 
 #include "common/algo/morphology.h"
 #include "common/simd.h"
 
 enum {
-    STRIP = 512,    /* pixels of a row that go from the top of a band to its bottom */
-    AHEAD = 4,      /* rows to prefetch; runs of 512 bytes are too short for the hardware to see them coming */
-    MIN_BAND = 32,  /* rows that make a thread worth its start: each band finds the chords of ksize - 1 rows again */
-    MAX_BAND = 256, /* rows whose pages the TLB still knows when the next strip comes by */
-    GROUP = 4,      /* vectors that are collected at once, so that a place is looked up once for all of them */
-    LINE = STRIP + 2 * MORPHOLOGY_MAX_RADIUS + 2 * SIMD_BYTES,
-    TURN = 4, /* rows that come in at once: a line is read on long after it was written, see larger() */
-    RING = MORPHOLOGY_MAX_KSIZE - 1 + TURN,
-    KINDS = MORPHOLOGY_MAX_RADIUS + 1
+    GROUP = 3,                         /* vectors of results at once: more do not fit into 32 registers */
+    HALO = GROUP + 2,                  /* and one on each side */
+    WINDOW = MORPHOLOGY_MAX_KSIZE + 1, /* rows that two output rows see */
+    HEIGHTS = MORPHOLOGY_MAX_RADIUS + 1,
+    BANDS = 4,          /* for each thread, so that who is done early takes another */
+    AHEAD = 4,          /* rows from now, to be prefetched: 4 KB are too short for the hardware to foresee them all */
+    STREAMED = 32 << 20 /* bytes of a result that no cache is likely to keep until it is read */
 };
 
-/* What the ring keeps of a row (kinds): a disk's chords, or a square's chord over the last 1, 2, 4 ... rows. */
+/* Columns of one height. */
+struct column {
+    int widen; /* how often the best of 3 is taken: of pixels 1 apart, then of those 3 apart */
+    int moves, move[HEIGHTS];
+};
+
 struct element {
-    int radius, rows, kinds, lengths[KINDS];
-    bool square;
-    int counts[3]; /* of places that two output rows both need, only the upper one, only the lower one */
-    int places[RING][3][MORPHOLOGY_MAX_KSIZE + 1]; /* [slot of the first row they see]: places in the ring */
+    int radius, width, end; /* the image's width, and that in whole vectors */
+    bool occurs[HEIGHTS];   /* [h]: there are columns of 2h + 1 rows */
+    struct column columns[HEIGHTS];
+    uint8_t *inside; /* [SIMD_BYTES + x]: 255 where x is in the image, else 0 */
 };
 
-struct scratch {
-    uint8_t lines[TURN][LINE]
-        __attribute__((aligned(64))); /* [i]: maximum over 2^level pixels from start - radius + i */
-    uint8_t ring[RING * KINDS * STRIP] __attribute__((aligned(64))); /* [slot of a row][kind][pixel], without gaps */
-    uint8_t result[2][STRIP] __attribute__((aligned(64)));
+/* Two output rows, of which the second may be NULL, and the rows that they see. */
+struct pair {
+    const uint8_t *rows[WINDOW], *ahead[2]; /* soon to be read */
+    uint8_t *to[2], *after[2];              /* soon to be written */
+};
+
+/* One of the steps of an op. */
+struct step {
+    bool erode;
+    uint8_t *nothing; /* a row outside the image */
 };
 
 static int minimum(int a, int b)
@@ -47,200 +58,232 @@ static int minimum(int a, int b)
     return a < b ? a : b;
 }
 
-static int level_of(int length)
+static int maximum(int a, int b)
 {
-    return 31 - __builtin_clz((unsigned)length);
+    return a > b ? a : b;
 }
 
-/* Row and kind are needed by list 0 (both), 1 (upper) or 2 (lower). */
-static void add_place(struct element *element, int list, int row, int kind)
+static void make_element(const struct morphology_params *params, int width, struct element *element)
 {
-    for (int slot = 0; slot < element->rows; slot++)
-        element->places[slot][list][element->counts[list]] =
-            ((slot + row) % element->rows * element->kinds + kind) * STRIP;
-    element->counts[list]++;
-}
-
-static void make_element(const struct morphology_params *params, struct element *element)
-{
-    const int ksize = params->ksize, radius = ksize / 2;
-    int kinds[MORPHOLOGY_MAX_KSIZE];
+    const int radius = params->ksize / 2;
 
     memset(element, 0, sizeof *element);
     element->radius = radius;
-    element->rows = ksize - 1 + TURN;
-    element->square = params->shape == MORPHOLOGY_SQUARE;
-    for (int j = 0; j <= radius; j++) { /* from the longest chord, in the middle, outwards */
-        const int length = 2 * morphology_reach(params->shape, radius, j) + 1;
-        if (j == 0 || length != element->lengths[element->kinds - 1])
-            element->lengths[element->kinds++] = length;
-        kinds[radius + j] = kinds[radius - j] = element->kinds - 1;
-    }
-    if (element->square) {
-        const int most = level_of(ksize);
-        element->kinds = most + 1;
-        for (int lower = 0; lower < 2; lower++) { /* the ksize rows as two overlapping runs of 2^most, by their ends */
-            add_place(element, 1 + lower, lower + (1 << most) - 1, most);
-            add_place(element, 1 + lower, lower + ksize - 1, most);
+    element->width = width;
+    element->end = (width + SIMD_BYTES - 1) / SIMD_BYTES * SIMD_BYTES;
+    for (int h = 0; h <= radius; h++) { /* these are inner <= |i| <= outer, and what is nearer may be included */
+        const int outer = morphology_reach(params->shape, radius, h);
+        const int inner = h == radius ? 0 : morphology_reach(params->shape, radius, h + 1) + 1;
+        struct column *column = &element->columns[h];
+        int wide = 1;
+        if (inner > outer)
+            continue;
+        element->occurs[h] = true;
+        for (; inner <= 1 && 2 * outer + 1 > 5 * wide; wide *= 3)
+            column->widen++;
+        for (int move = outer - wide / 2;; move -= wide) {
+            column->move[column->moves++] = maximum(move, 0);
+            if (move - wide / 2 <= inner)
+                break;
         }
-        return;
-    }
-    for (int row = 0; row <= ksize; row++) {
-        const int upper = row < ksize ? kinds[row] : -1, lower = row > 0 ? kinds[row - 1] : -1;
-        if (upper == lower)
-            add_place(element, 0, row, upper);
-        if (upper != lower && upper >= 0)
-            add_place(element, 1, row, upper);
-        if (upper != lower && lower >= 0)
-            add_place(element, 2, row, lower);
     }
 }
 
-/* to[i] = the larger of a[i] and b[i], for `count` pixels rounded up to whole vectors; `to` may be a. Reads that straddle
- * two vectors just written would wait until these have reached the cache, some 30 cycles; hence TURN. */
-SIMD_INLINE void larger(const uint8_t *a, const uint8_t *b, uint8_t *to, int count)
+SIMD_INLINE simd_u8 best(simd_u8 a, simd_u8 b, bool erode)
 {
-    for (int i = 0; i < count; i += SIMD_BYTES)
-        simd_store(to + i, simd_max(simd_load(a + i), simd_load(b + i)));
+    return erode ? simd_min(a, b) : simd_max(a, b);
 }
 
-/* The strip of row y from column `start` on, and `radius` pixels on both sides, into a line; 0 outside the image. */
-SIMD_INLINE void fetch(const struct image *in, int y, int start, int radius, uint8_t flip, uint8_t *line)
+/* Where vector k of a group with its halo is read. At an edge some lie outside the image; these read anything. */
+SIMD_INLINE int place(const struct element *element, int x, int k, bool edge)
 {
-    const uint8_t *row = image_row(in, y), *ahead = image_row(in, minimum(y + AHEAD, in->height - 1));
-    const int readable = (in->width + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
-    const int first = start ? 0 : radius, end = minimum(STRIP + 2 * radius, in->width - start + radius);
+    const int at = x + (k - 1) * SIMD_BYTES;
 
-    for (int i = first; i < end; i += SIMD_BYTES) {
-        const int at = start - radius + i, past = at + SIMD_BYTES - readable;
-        __builtin_prefetch(ahead + at);
-        if (past > 0) /* the last readable vector, as far to the left as it must be */
-            simd_store(line + i - past, simd_load(row + at - past) ^ flip);
+    return edge ? maximum(minimum(at, element->end - SIMD_BYTES), 0) : at;
+}
+
+/* Adds to result[] what columns of 2h + 1 rows find: the best of all but the last of these, and the last. */
+SIMD_INLINE void along(const struct element *element, int h, const simd_u8 both[HALO], const uint8_t *row, int x,
+                       simd_u8 result[GROUP], bool erode, bool edge)
+{
+    const struct column *column = &element->columns[h];
+    simd_u8 v[HALO];
+
+#pragma GCC unroll 8
+    for (int k = 0; k < HALO; k++) {
+        v[k] = best(both[k], simd_load(row + place(element, x, k, edge)), erode);
+        if (edge) {
+            const simd_u8 inside = simd_load(element->inside + x + k * SIMD_BYTES);
+            v[k] = erode ? v[k] | ~inside : v[k] & inside;
+        }
+    }
+    for (int n = 0, apart = 1; n < column->widen; n++, apart = 3) {
+        simd_u8 before = v[0]; /* the first and the last pixels come out wrong, and are too far away to be used */
+#pragma GCC unroll 8
+        for (int k = 0; k < HALO; k++) {
+            const simd_u8 here = v[k];
+            v[k] = best(
+                best(simd_earlier(before, here, apart), simd_later(here, v[minimum(k + 1, HALO - 1)], apart), erode),
+                here, erode);
+            before = here;
+        }
+    }
+    for (int n = 0; n < column->moves; n++)
+        if (column->move[n] == 0)
+#pragma GCC unroll 8
+            for (int k = 0; k < GROUP; k++)
+                result[k] = best(result[k], v[k + 1], erode);
         else
-            simd_store(line + i, simd_load(row + at) ^ flip);
-    }
-    if (first > 0)
-        memset(line, 0, (size_t)first);
-    if (end < STRIP + 2 * radius)
-        memset(line + end, 0, (size_t)(LINE - end));
+#pragma GCC unroll 8
+            for (int k = 0; k < GROUP; k++)
+                result[k] = best(result[k],
+                                 best(simd_earlier(v[k], v[k + 1], column->move[n]),
+                                      simd_later(v[k + 1], v[k + 2], column->move[n]), erode),
+                                 erode);
 }
 
-/* Rows y to y + TURN - 1 into the ring, from `slot` on; a row outside the image is 0. */
-SIMD_INLINE void fill(const struct image *in, const struct element *element, int y, int start, int slot, int count,
-                      uint8_t flip, struct scratch *scratch)
+SIMD_INLINE void put(const simd_u8 result[GROUP], uint8_t *to, int count, bool stream, bool edge)
 {
-    const int radius = element->radius, rows = element->rows, row_size = element->kinds * STRIP;
-    const int chords = element->square ? 1 : element->kinds;
-
-    for (int n = 0; n < TURN; n++)
-        if (y + n < 0 || y + n >= in->height)
-            memset(scratch->lines[n], 0, LINE);
+#pragma GCC unroll 8
+    for (int k = 0; k < GROUP; k++) {
+        const int left = count - k * SIMD_BYTES;
+        const simd_u8 vector = result[k];
+        if (edge && left < SIMD_BYTES) {
+            if (left > 0)
+                memcpy(to + k * SIMD_BYTES, &vector, (size_t)left);
+        } else if (stream)
+            simd_stream(to + k * SIMD_BYTES, vector);
         else
-            fetch(in, y + n, start, radius, flip, scratch->lines[n]);
-    for (int level = 0; 1 << level <= element->lengths[0]; level++) {
-        for (int n = 0; n < TURN && level > 0; n++)
-            larger(scratch->lines[n], scratch->lines[n] + (1 << (level - 1)), scratch->lines[n], count + 2 * radius);
-        for (int k = 0; k < chords; k++)
-            for (int n = 0; n < TURN && level_of(element->lengths[k]) == level; n++) {
-                const uint8_t *from = scratch->lines[n] + radius - element->lengths[k] / 2;
-                larger(from, from + element->lengths[k] - (1 << level),
-                       scratch->ring + (slot + n) % rows * row_size + k * STRIP, count);
+            simd_store(to + k * SIMD_BYTES, vector);
+    }
+}
+
+/* A group of results in both output rows, from pixel x on. At an edge, vectors or pixels are outside the image. */
+SIMD_INLINE void group(const struct element *element, const struct pair *pair, int x, bool stream, bool erode,
+                       bool edge)
+{
+    const uint8_t *const *above = pair->rows + element->radius, *const *below = above + 1;
+    const simd_u8 nothing = (simd_u8){0} + (uint8_t)(erode ? 255 : 0);
+    simd_u8 both[HALO], upper[GROUP], lower[GROUP]; /* both: the best over the rows that the two columns share */
+
+    for (int row = 0; row < 2; row++)
+#pragma GCC unroll 8
+        for (int i = 0; i < GROUP * SIMD_BYTES; i += 64) {
+            __builtin_prefetch(pair->ahead[row] + x + i);
+            if (!stream)
+                __builtin_prefetch(pair->after[row] + x + i, 1);
+        }
+#pragma GCC unroll 8
+    for (int k = 0; k < HALO; k++)
+        both[k] = nothing;
+#pragma GCC unroll 8
+    for (int k = 0; k < GROUP; k++)
+        upper[k] = lower[k] = nothing;
+    for (int h = 0; h <= element->radius; h++) {
+        const uint8_t *up = *above--, *down = *below++;
+        if (element->occurs[h]) {
+            along(element, h, both, up, x, upper, erode, edge);
+            along(element, h, both, down, x, lower, erode, edge);
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < HALO; k++)
+            both[k] = best(
+                both[k],
+                best(simd_load(up + place(element, x, k, edge)), simd_load(down + place(element, x, k, edge)), erode),
+                erode);
+    }
+    put(upper, pair->to[0] + x, element->width - x, stream, edge);
+    if (pair->to[1])
+        put(lower, pair->to[1] + x, element->width - x, stream, edge);
+}
+
+SIMD_INLINE void work_as(const struct element *element, const struct pair *pair, bool stream, bool erode)
+{
+    for (int x = 0; x < element->width; x += GROUP * SIMD_BYTES)
+        if (x > 0 && x + (GROUP + 1) * SIMD_BYTES <= element->width)
+            group(element, pair, x, stream, erode, false);
+        else
+            group(element, pair, x, stream, erode, true);
+}
+
+static void work(const struct element *element, const struct pair *pair, bool stream, bool erode)
+{
+    if (erode)
+        work_as(element, pair, stream, true);
+    else
+        work_as(element, pair, stream, false);
+}
+
+/* Output rows from top to bottom, bottom excluded. Between two steps, row y waits in slot y % slots of the ring. */
+static void morphology_band(const struct image *in, struct image *out, const struct element *element,
+                            const struct step steps[], int count, uint8_t *ring, int top, int bottom, bool stream)
+{
+    const int radius = element->radius, slots = 2 * radius + 3, last = in->height - 1;
+    struct pair first, second;
+    int next = maximum(top - radius, 0); /* the row that the first of two steps is at */
+
+    for (int y = top; y < bottom; y += 2) {
+        if (count == 2)
+            for (; next <= minimum(y + 1 + radius, last); next += 2) {
+                for (int n = 0, v = next - radius; n < 2 * radius + 2; n++, v++)
+                    first.rows[n] = v < 0 || v > last ? steps[0].nothing : image_row(in, v);
+                for (int n = 0; n < 2; n++) {
+                    first.ahead[n] = image_row(in, minimum(next + radius + AHEAD + n, last));
+                    first.to[n] = first.after[n] = ring + (size_t)((next + n) % slots) * (size_t)element->end;
+                }
+                work(element, &first, false, steps[0].erode);
             }
-    }
-    for (int k = 1; element->square && k < element->kinds; k++)
-        for (int n = 0; n < TURN; n++) { /* a band's first rows read what is never used */
-            uint8_t *row = scratch->ring + (slot + n) % rows * row_size + k * STRIP;
-            const int above = (slot + n + rows - (1 << (k - 1))) % rows;
-            larger(row - STRIP, scratch->ring + above * row_size + (k - 1) * STRIP, row, count);
+        for (int n = 0, v = y - radius; n < 2 * radius + 2; n++, v++)
+            second.rows[n] = v < 0 || v > last ? steps[count - 1].nothing
+                             : count == 2      ? ring + (size_t)(v % slots) * (size_t)element->end
+                                               : image_row(in, v);
+        for (int n = 0; n < 2; n++) {
+            second.ahead[n] = count == 2 ? second.rows[n] : image_row(in, minimum(y + radius + AHEAD + n, last));
+            second.to[n] = y + n < bottom ? image_row(out, y + n) : NULL;
+            second.after[n] = image_row(out, minimum(y + AHEAD + n, bottom - 1));
         }
-}
-
-SIMD_INLINE void collect_list(const uint8_t *ring, const int *places, int count, simd_u8 best[GROUP])
-{
-    for (int n = 0; n < count; n++)
-#pragma GCC unroll 4
-        for (int k = 0; k < GROUP; k++)
-            best[k] = simd_max(best[k], simd_load(ring + places[n] + k * SIMD_BYTES));
-}
-
-/* Two output rows; the first of the rows that they see is in `slot`. */
-SIMD_INLINE void collect(const struct element *element, int slot, int count, uint8_t flip, struct scratch *scratch)
-{
-    const int *counts = element->counts;
-
-    for (int i = 0; i < count; i += GROUP * SIMD_BYTES) {
-        simd_u8 upper[GROUP] = {0}, lower[GROUP];
-        collect_list(scratch->ring + i, element->places[slot][0], counts[0], upper);
-        memcpy(lower, upper, sizeof lower);
-        collect_list(scratch->ring + i, element->places[slot][1], counts[1], upper);
-        collect_list(scratch->ring + i, element->places[slot][2], counts[2], lower);
-#pragma GCC unroll 4
-        for (int k = 0; k < GROUP; k++) {
-            simd_store(scratch->result[0] + i + k * SIMD_BYTES, upper[k] ^ flip);
-            simd_store(scratch->result[1] + i + k * SIMD_BYTES, lower[k] ^ flip);
-        }
+        work(element, &second, stream, steps[count - 1].erode);
     }
-}
-
-SIMD_INLINE void put(const uint8_t *result, uint8_t *to, int count)
-{
-    int i = 0;
-
-    for (; i + SIMD_BYTES <= count; i += SIMD_BYTES)
-        simd_store(to + i, simd_load(result + i));
-    if (i < count)
-        memcpy(to + i, result + i, (size_t)(count - i));
-}
-
-static void morphology_strip(const struct image *in, struct image *out, const struct element *element, uint8_t flip,
-                             int start, int top, int bottom)
-{
-    struct scratch scratch;
-    const int radius = element->radius, count = minimum(STRIP, in->width - start);
-    const int before = (2 * radius + TURN - 1) / TURN * TURN; /* rows to come in before there is a result */
-
-    /* From y = top on, the rows that come in complete the output rows from y on. */
-    for (int n = 0, y = top - before; y < bottom; n += TURN, y += TURN) {
-        fill(in, element, y + radius, start, n % element->rows, count, flip, &scratch);
-        for (int pair = 0; pair < TURN && y >= top && y + pair < bottom; pair += 2) {
-            collect(element, (n - 2 * radius + pair) % element->rows, count, flip, &scratch);
-            for (int row = 0; row < minimum(2, bottom - y - pair); row++)
-                put(scratch.result[row], (uint8_t *)image_row(out, y + pair + row) + start, count);
-        }
-    }
-}
-
-static void morphology_step(const struct image *in, struct image *out, const struct element *element, bool erode)
-{
-    const int strips = (in->width + STRIP - 1) / STRIP;
-    const int most = (in->height + MIN_BAND - 1) / MIN_BAND, least = (in->height + MAX_BAND - 1) / MAX_BAND;
-    const int threads = omp_get_max_threads(), bands = threads < least ? least : minimum(threads, most);
-
-#pragma omp parallel for collapse(2) schedule(dynamic)
-    for (int band = 0; band < bands; band++)
-        for (int strip = 0; strip < strips; strip++)
-            morphology_strip(in, out, element, erode ? 255 : 0, strip * STRIP, in->height * band / bands,
-                             in->height * (band + 1) / bands);
 }
 
 static enum status run(const struct image *in, struct image *out, const struct morphology_params *params)
 {
-    enum status status = STATUS_OK;
+    const int threads = omp_get_max_threads();
+    const bool stream = (size_t)in->width * (size_t)in->height >= STREAMED && (uintptr_t)out->data % SIMD_BYTES == 0 &&
+                        out->stride % SIMD_BYTES == 0;
     struct element element;
-    struct image between = {0};
+    struct step steps[2];
     bool erodes[2];
+    uint8_t *memory;
 
-    make_element(params, &element);
-    if (morphology_steps(params, erodes) == 1) {
-        morphology_step(in, out, &element, erodes[0]);
-        return STATUS_OK;
+    make_element(params, in->width, &element);
+    const int count = morphology_steps(params, erodes), pairs = (in->height + 1) / 2;
+    const int bands = minimum(count == 1 ? BANDS * threads : threads, pairs);
+    const size_t row = (size_t)element.end, inside = row + 2 * HALO * SIMD_BYTES;
+    const size_t ring = count == 2 ? (size_t)(params->ksize + 2) * row : 0;
+
+    memory = aligned_alloc(64, (inside + 2 * row + (size_t)threads * ring + 63) / 64 * 64);
+    if (!memory)
+        return status_set(STATUS_NO_MEMORY, "no memory for rows of %d pixels", in->width);
+    element.inside = memory + (size_t)threads * ring;
+    memset(element.inside, 0, inside);
+    memset(element.inside + SIMD_BYTES, 255, (size_t)in->width);
+    for (int n = 0; n < count; n++) {
+        steps[n] = (struct step){erodes[n], element.inside + inside + (size_t)n * row};
+        memset(steps[n].nothing, erodes[n] ? 255 : 0, row);
     }
-    TRY(image_create_like(&between, in));
-    morphology_step(in, &between, &element, erodes[0]);
-    morphology_step(&between, out, &element, erodes[1]);
-out:
-    image_free(&between);
-    return status;
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic)
+        for (int band = 0; band < bands; band++)
+            morphology_band(in, out, &element, steps, count, memory + (size_t)omp_get_thread_num() * ring,
+                            (int)((int64_t)pairs * band / bands) * 2,
+                            minimum((int)((int64_t)pairs * (band + 1) / bands) * 2, in->height), stream);
+        if (stream)
+            simd_stream_end();
+    }
+    free(memory);
+    return STATUS_OK;
 }
 
 RUNGS_CPU_VERSION(morphology, .instruction_set = SIMD_NAME)

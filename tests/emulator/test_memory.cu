@@ -264,6 +264,69 @@ static void test_streams_and_events(void **)
     cudaGetLastError();
 }
 
+static __global__ void multiply(int *values, int by)
+{
+    values[threadIdx.x] *= by;
+}
+
+static void test_graphs(void **)
+{
+    mirrored<int, 8> values;
+    void (*kernel)(int *, int) = multiply;
+    int by = 3, from[8] = {1, 2, 3, 4, 5, 6, 7, 8}, to[8] = {};
+    cudaStream_t stream = NULL;
+    cudaGraph_t graph = NULL, none = NULL;
+    cudaGraphExec_t executable = NULL;
+
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(values.device, from, sizeof(from), cudaMemcpyHostToDevice, stream), cudaSuccess);
+    kernel<<<1, 8, 0, stream>>>(values.device, by);
+    kernel = NULL; /* arguments and kernel are those of the launch */
+    by = 1000;
+    multiply<<<1, 4, 0, stream>>>(values.device, 2);
+    assert_int_equal(cudaMemsetAsync(values.device + 7, 0, sizeof(int), stream), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(to, values.device, sizeof(to), cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaErrorStreamCaptureUnsupported);
+    assert_int_equal(cudaGetLastError(), cudaErrorStreamCaptureUnsupported);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    values.download();
+    assert_int_equal(values.host[0], 0); /* nothing has run */
+    assert_int_equal(cudaStreamEndCapture(stream, &none), cudaErrorInvalidValue);
+    assert_null(none);
+    cudaGetLastError();
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaErrorInvalidValue);
+    cudaGetLastError();
+    for (int run = 1; run < 3; run++) {
+        from[5] = 10 * run; /* copies look at memory when they run */
+        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
+        assert_int_equal(to[0], 6);
+        assert_int_equal(to[5], 30 * run);
+        assert_int_equal(to[7], 0);
+    }
+    assert_int_equal(cudaGraphExecDestroy(executable), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(executable, stream), cudaErrorInvalidValue);
+    expect_error(cudaErrorInvalidValue, "invalid argument: cudaGraphLaunch: this graph does not exist");
+    assert_int_equal(cudaStreamBeginCapture(NULL, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
+    cudaGetLastError();
+
+    /* What fails in a graph fails when it runs, and ends it. */
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    multiply<<<1, 2000, 0, stream>>>(values.device, 3);
+    assert_int_equal(cudaMemcpyAsync(to, from, 4, cudaMemcpyHostToHost, stream), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph), cudaSuccess);
+    from[0] = 77;
+    assert_int_equal(cudaGraphLaunch(executable, stream), cudaErrorInvalidConfiguration);
+    cudaGetLastError();
+    assert_int_equal(to[0], 6);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaGraphExecDestroy(executable), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
 static void test_device(void **)
 {
     cudaDeviceProp properties;
@@ -303,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_host_memory),
         cmocka_unit_test(test_allocation_limits),
         cmocka_unit_test(test_streams_and_events),
+        cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_device),
     };
 

@@ -5,6 +5,7 @@
 #ifndef RUNGS_EMULATED_CORE_H
 #define RUNGS_EMULATED_CORE_H
 
+#include <functional>
 #include <stddef.h>
 #include <stdint.h>
 #include <type_traits>
@@ -123,6 +124,24 @@ void run_with(const launch_site &site, const Kernel &kernel, const Arguments &..
             const_cast<void *>(static_cast<const void *>(&body)));
 }
 
+/* Whether cudaStreamBeginCapture() has been called for this stream and its end has not; then keep() adds to the graph. */
+bool is_capturing(cudaStream_t stream);
+void keep(cudaStream_t stream, std::function<void()> work);
+
+/* Runs now, or each time that the graph does. */
+template <class Kernel, class... Arguments>
+void run_or_keep(const launch_site &site, const Kernel &kernel, const Arguments &...arguments)
+{
+    launch_site later = site;
+
+    if (!is_capturing(site.stream)) {
+        run_with(site, kernel, arguments...);
+        return;
+    }
+    later.stream = nullptr; /* the captured stream may be gone by then */
+    keep(site.stream, [=] { run_with(later, kernel, arguments...); });
+}
+
 /* What is left to call with the arguments. With the kernel's pointer known they become its parameters' types here, as
  * NULL must; else the kernel's name is looked up with the types that they have. */
 template <class Kernel, class... Parameters> struct launcher {
@@ -131,7 +150,10 @@ template <class Kernel, class... Parameters> struct launcher {
 
     void operator()(Parameters... arguments) const
     {
-        run_with(site, kernel, arguments...);
+        if (is_capturing(site.stream)) /* `kernel` may refer to a variable that holds the pointer */
+            run_or_keep(site, reinterpret_cast<void (*)(Parameters...)>(const_cast<void *>(site.kernel)), arguments...);
+        else
+            run_with(site, kernel, arguments...);
     }
 };
 
@@ -141,7 +163,7 @@ template <class Kernel> struct deducing_launcher {
 
     template <class... Arguments> void operator()(Arguments... arguments) const
     {
-        run_with(site, kernel, arguments...);
+        run_or_keep(site, kernel, arguments...);
     }
 };
 

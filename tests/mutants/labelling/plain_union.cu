@@ -1,7 +1,7 @@
 /*
  * Idea:     the union-find of v1.1 with a plain store in place of atomicMin.
  * Changed:  two threads that hang the same root under different trees overwrite each other: a union is lost.
- * Expect:   race | no pattern recognised
+ * Expect:   race | components are split
  */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"

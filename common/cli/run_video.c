@@ -1,0 +1,372 @@
+/*
+ * run_video.c: rungs run on a video: frames through a pipeline, boxes drawn on them and written down.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/algo/boxes.h"
+#include "common/boxes_csv.h"
+#include "common/cli/cli.h"
+#include "common/cuda/device_info.h"
+#include "common/draw.h"
+#include "common/image_io.h"
+#include "common/pipeline.h"
+#include "common/progress.h"
+#include "common/video.h"
+#include "common/video_writer.h"
+
+/* Frames decoded ahead, besides those in flight: evens out what varies between frames, and needs little memory. */
+enum { FRAMES_AHEAD = 4 };
+/* What a box is outlined in: seen on most backgrounds. */
+static const uint8_t box_colour[3] = {255, 32, 32};
+
+/* For the signal handler. */
+static struct video_reader *volatile stoppable;
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    interrupted = number;
+    if (stoppable)
+        video_stop(stoppable);
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+struct run {
+    const struct video_job *job;
+    const struct pipeline *pipeline;
+    struct video_info info; /* of the output */
+    struct video_reader *reader;
+    struct video_writer *writer;
+    struct output_file boxes;
+    bool with_boxes, timed;
+    bool kept; /* what was written is complete and in place */
+    void *state;
+    struct image table;      /* the result of one frame */
+    struct image background; /* a picture that takes the first frame's place; no data without one */
+    /* Submitted and not received, the oldest first. */
+    struct video_frame **in_flight;
+    int first, count;
+    /* So far. */
+    long frames, box_count, overfull; /* overfull: frames with more boxes than the table holds */
+    double start, in_pipeline, last_shown;
+};
+
+/* ------------------------------------------------------------------------------------------ before the first frame */
+
+static enum status check_outputs(const struct video_job *job)
+{
+    enum status status = STATUS_OK;
+
+    if (file_has_extension(job->out, ".csv"))
+        TRY(file_check_output(job->out));
+    else if (video_writer_fits(job->out))
+        TRY(video_writer_check(job->out));
+    else
+        status = status_set(STATUS_BAD_INPUT,
+                            "%s: what comes of a video goes to .mp4, .mov, .mkv, .avi, a folder, a pattern "
+                            "(frame_%%04d.png), or, boxes alone, .csv",
+                            job->out);
+    if (status == STATUS_OK && job->boxes) {
+        if (!file_has_extension(job->boxes, ".csv"))
+            status = status_set(STATUS_BAD_INPUT, "%s: the file of --boxes must be .csv", job->boxes);
+        else if (file_has_extension(job->out, ".csv"))
+            status = status_set(STATUS_BAD_INPUT, "%s: the boxes go to -o already; leave --boxes out", job->out);
+        else
+            TRY(file_check_output(job->boxes));
+    }
+out:
+    return status;
+}
+
+static enum status take_fps(struct video_info *info, const char *text)
+{
+    char *end;
+    const double fps = strtod(text, &end);
+
+    if (end == text || *end || !(fps >= 0.001 && fps <= 1000))
+        return status_set(STATUS_BAD_INPUT, "--fps: '%s' is not a number from 0.001 to 1000", text);
+    video_set_rate(info, (int64_t)(fps * 1000 + 0.5), 1000);
+    return STATUS_OK;
+}
+
+/* Loads the picture that -p background=FILE names; none is left without one. */
+static enum status load_background(struct run *run, const struct image *first)
+{
+    enum status status = STATUS_OK;
+    const struct video_job *job = run->job;
+    const char *path = job->algorithm->background_file ? job->algorithm->background_file(job->params) : NULL;
+    struct image *background = &run->background;
+
+    if (!path)
+        goto out;
+    TRY(image_load(background, path, first->channels));
+    if (!image_same_shape(background, first))
+        status = status_set(STATUS_BAD_INPUT, "%s: %dx%d pixels of %s, but the frames of %s have %dx%d of u8", path,
+                            background->width, background->height, pixel_name(background->type), job->in, first->width,
+                            first->height);
+out:
+    return status;
+}
+
+/* With the first frame at hand: everything that shall not exist when there is none. */
+static enum status begin(struct run *run, const struct image *first)
+{
+    enum status status = STATUS_OK;
+    const struct video_job *job = run->job;
+    struct image in[] = {*first, *first};
+    const bool csv_alone = file_has_extension(job->out, ".csv");
+    const char *why, *boxes = csv_alone ? job->out : job->boxes;
+    struct image shape = {0};
+
+    TRY(load_background(run, first));
+    if (run->background.data)
+        in[0] = run->background;
+    if (job->algorithm->shape(in, job->params, &shape) != STATUS_OK) {
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", job->in, status_message());
+        goto out;
+    }
+    why = job->version->declines ? job->version->declines(in, job->params) : NULL;
+    if (why) {
+        status =
+            status_set(STATUS_UNSUPPORTED, "%s: %s cannot do this one: %s", job->in, job->version->source->id, why);
+        goto out;
+    }
+    TRY(image_create_like(&run->table, &shape));
+    run->state = calloc(1, job->version->state_size ? job->version->state_size : 1);
+    if (!run->state) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", job->version->source->id);
+        goto out;
+    }
+
+    const double start = now();
+
+    TRY(run->pipeline->start(run->state, &in[0], job->params));
+    run->in_pipeline += now() - start;
+    if (boxes) {
+        TRY(boxes_csv_create(&run->boxes, boxes));
+        run->with_boxes = true;
+    }
+    if (!csv_alone)
+        TRY(video_writer_open(&run->writer, job->out, &run->info));
+out:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- frames */
+
+/* Fills up what may be in flight. *more: whether the video goes on after that. */
+static enum status submit_frames(struct run *run, bool *more)
+{
+    enum status status = STATUS_OK;
+
+    while (*more && !interrupted && run->count < run->pipeline->depth) {
+        struct video_frame *frame;
+        double start;
+
+        TRY(video_next(run->reader, &frame));
+        if (!frame) {
+            *more = false;
+            break;
+        }
+        if (!run->state)
+            status = begin(run, &frame->image);
+        start = now();
+        if (status == STATUS_OK)
+            status = run->pipeline->submit(run->state, &frame->image);
+        run->in_pipeline += now() - start;
+        if (status != STATUS_OK) {
+            video_give_back(run->reader, frame);
+            goto out;
+        }
+        run->in_flight[(run->first + run->count++) % run->pipeline->depth] = frame;
+    }
+out:
+    return status;
+}
+
+static void show_progress(struct run *run)
+{
+    const double time = now();
+    char of[32] = "";
+
+    if (time - run->last_shown < 0.2)
+        return;
+    run->last_shown = time;
+    if (video_get_info(run->reader)->frames > 0)
+        snprintf(of, sizeof of, " of %ld", video_get_info(run->reader)->frames);
+    if (run->timed)
+        progress("frame %ld%s, %.1f frames per second", run->frames, of, (double)run->frames / (time - run->start));
+    else
+        progress("frame %ld%s", run->frames, of);
+}
+
+static enum status receive_frame(struct run *run)
+{
+    enum status status = STATUS_OK;
+    struct video_frame *frame = run->in_flight[run->first];
+    const double start = now();
+
+    run->first = (run->first + 1) % run->pipeline->depth;
+    run->count--;
+    TRY(run->pipeline->receive(run->state, &run->table));
+    run->in_pipeline += now() - start;
+    if (run->with_boxes)
+        boxes_csv_add(&run->boxes, frame->number, &run->table);
+    if (run->writer) {
+        draw_boxes(&frame->image, &run->table, box_colour);
+        TRY(video_writer_add(run->writer, &frame->image));
+    }
+    run->frames++;
+    run->box_count += boxes_count(&run->table);
+    run->overfull += *(const int32_t *)run->table.data > boxes_count(&run->table);
+    show_progress(run);
+out:
+    video_give_back(run->reader, frame);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the end */
+
+static void print_summary(const struct run *run, double seconds)
+{
+    const struct video_job *job = run->job;
+    const struct video_info *info = video_get_info(run->reader);
+
+    printf("%s:%s%s  %s %dx%d -> %s%s%s\n", job->algorithm->name, job->version->source->id,
+           run->timed ? "" : " (emulated)", job->in, info->width, info->height, job->out, job->boxes ? ", " : "",
+           job->boxes ? job->boxes : "");
+    printf("%ld frame%s, %ld box%s", run->frames, run->frames == 1 ? "" : "s", run->box_count,
+           run->box_count == 1 ? "" : "es");
+    if (run->timed)
+        printf("; %.2f s, %.1f frames per second with decoding, drawing and writing (%.2f ms a frame in %s)", seconds,
+               (double)run->frames / seconds, 1e3 * run->in_pipeline / (double)run->frames, job->algorithm->name);
+    putchar('\n');
+    if (run->overfull)
+        printf("%ld frame%s more than %d boxes (max_boxes); the rest of them was left out\n", run->overfull,
+               run->overfull == 1 ? " has" : "s have", run->table.height - 1);
+}
+
+/* The first failure of several is the one to report. */
+struct fault {
+    enum status status;
+    char message[1024];
+};
+
+static void note(struct fault *fault, enum status status)
+{
+    if (fault->status == STATUS_OK && status != STATUS_OK) {
+        fault->status = status;
+        snprintf(fault->message, sizeof fault->message, "%s", status_message());
+    }
+}
+
+/* All frames, until the video ends, breaks or is interrupted; what was submitted before that is received. */
+static void run_frames(struct run *run, struct fault *fault)
+{
+    bool more = true;
+
+    for (;;) {
+        enum status status = STATUS_OK;
+
+        if (more && !interrupted && fault->status == STATUS_OK)
+            status = submit_frames(run, &more);
+        /* Ctrl-C also ends a program that pipes into us: that its video breaks off is no news. */
+        if (!interrupted)
+            note(fault, status);
+        if (run->count == 0 && (!more || interrupted || fault->status != STATUS_OK))
+            return;
+        status = run->count > 0 ? receive_frame(run) : STATUS_OK;
+        note(fault, status);
+        if (status != STATUS_OK)
+            return;
+    }
+}
+
+/* Completes what can be completed, whatever happened before. */
+static void complete(struct run *run, struct fault *fault)
+{
+    const enum status video = run->writer ? video_writer_finish(run->writer) : STATUS_OK;
+    enum status boxes = STATUS_OK;
+
+    note(fault, video);
+    run->writer = NULL;
+    if (run->with_boxes && run->frames > 0) {
+        boxes = file_commit(&run->boxes);
+        note(fault, boxes);
+    }
+    run->kept = run->frames > 0 && video == STATUS_OK && boxes == STATUS_OK;
+}
+
+int cli_run_video(const struct video_job *job)
+{
+    enum status status = STATUS_OK;
+    struct run run = {.job = job, .pipeline = job->version->pipeline, .start = now()};
+    struct video_info asked = {0};
+    struct fault fault = {0};
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before[2];
+    const struct video_options options = {.capacity = run.pipeline->depth + FRAMES_AHEAD,
+                                          .allocate = run.pipeline->allocate,
+                                          .release = run.pipeline->release};
+    int exit_status = CLI_BAD_USE;
+
+    run.timed = !(version_is_cuda(job->version) && device_is_emulated());
+    sigemptyset(&action.sa_mask);
+    TRY(check_outputs(job));
+    if (job->fps)
+        TRY(take_fps(&asked, job->fps));
+    TRY(video_open(&run.reader, job->in, &options));
+    run.info = *video_get_info(run.reader);
+    if (job->fps) {
+        run.info.rate = asked.rate;
+        run.info.rate_base = asked.rate_base;
+    }
+    run.in_flight = calloc((size_t)run.pipeline->depth, sizeof *run.in_flight);
+    if (!run.in_flight) {
+        status = status_set(STATUS_NO_MEMORY, "%s: no memory", job->in);
+        goto out;
+    }
+    stoppable = run.reader;
+    sigaction(SIGINT, &action, &before[0]);
+    sigaction(SIGTERM, &action, &before[1]);
+    progress_start();
+    run_frames(&run, &fault);
+    progress_clear();
+    complete(&run, &fault);
+    if (run.kept)
+        print_summary(&run, now() - run.start);
+    if (fault.status != STATUS_OK && run.kept)
+        exit_status = cli_fail("%s; what came before is in %s", fault.message, job->out);
+    else if (fault.status != STATUS_OK)
+        exit_status = cli_fail("%s", fault.message);
+    else if (interrupted)
+        cli_fail("interrupted: %ld frame%s written to %s", run.frames, run.frames == 1 ? "" : "s", job->out);
+    if (fault.status == STATUS_OK)
+        exit_status = interrupted ? CLI_INTERRUPTED : CLI_DONE;
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGTERM, &before[1], NULL);
+    stoppable = NULL;
+out:
+    if (status != STATUS_OK)
+        exit_status = cli_fail_status();
+    if (run.state && job->version->teardown)
+        job->version->teardown(run.state);
+    free(run.state);
+    image_free(&run.table);
+    image_free(&run.background);
+    video_writer_discard(run.writer);
+    file_discard(&run.boxes);
+    video_close(run.reader);
+    free(run.in_flight);
+    return exit_status;
+}

@@ -1,0 +1,376 @@
+/*
+ * Idea:     nothing but the frame's upload takes time of its own. Four frames are in flight, each with a stream, buffers
+ *           and a graph of its kernels; after the blur a pixel is one bit, and no image of labels exists.
+ * Changed:  difference, threshold and packing are one kernel, closing and opening another, labels and boxes three that go
+ *           over runs of bits; boxes go straight to pinned host memory. Frames want to be in pinned memory, too.
+ * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 24 MB, 15 us at the rate of
+ *           grayscale v2.0's copy, and are some 35 us of latency that nobody waits for. 596x336: the upload is 11 us, but
+ *           the host's three calls (copy, graph, wait) take some 15 us and decide.
+ */
+/* Try: make bench-mod VERSIONS=cuda/v1.3,cuda/v2.0 */
+#include "common/algo/mod.h"
+#include "common/cuda/bit_mask.h"
+#include "common/cuda/device.h"
+#include "common/cuda/mean_step.h"
+#include "common/cuda/otsu_step.h"
+
+static const char rung[] = "cuda/v2.0";
+
+enum { DEPTH = 4 };
+
+/* What one frame in flight has to itself. */
+struct slot {
+    cudaStream_t stream;
+    cudaEvent_t done;
+    cudaGraphExec_t graph; /* all but the upload: that has another address each time, and may start before the rest */
+    struct step grayscale, blur;
+    struct otsu_step otsu;
+    struct image frame, gray, blurred; /* on the device */
+    struct image difference;           /* for otsu only, else its data is NULL */
+    struct bit_mask mask, opened;
+    struct bit_boxes boxes;
+    int32_t *table; /* pinned; rows that hold no box hold anything */
+};
+
+struct state {
+    struct mod_params params;
+    struct slot slots[DEPTH];
+    struct image background; /* on the device; unused with a running mean */
+    struct image mean;       /* on the device, u16; its data is NULL without a running mean */
+    int multiprocessors;
+    unsigned submitted, received; /* frames since start() */
+};
+
+/* ---------------------------------------------------------------------------------------------------- kernels */
+
+/* Bit i: byte i is larger than `value`. */
+static __device__ unsigned larger(unsigned bytes, unsigned value)
+{
+    return (__vcmpgtu4(bytes, value * 0x01010101) & 0x01010101) * 0x01020408 >> 24 & 15;
+}
+
+/* 16 pixels from x on, as half a word of the mask. */
+static __device__ void write_bits(const struct bit_mask &mask, int x, int y, const unsigned words[4], unsigned value)
+{
+    unsigned bits = larger(words[0], value) | larger(words[1], value) << 4 | larger(words[2], value) << 8 |
+                    larger(words[3], value) << 12;
+
+    if (mask.width - x < 16)
+        bits &= (1u << max(mask.width - x, 0)) - 1;
+    ((uint16_t *)(mask.words + y * mask.pitch))[x / 16] = (uint16_t)bits;
+}
+
+/* The running mean's rounded value, four pixels a word; the mean moves on towards `blurred`. */
+static __device__ void take_mean(const struct image &mean, int x, int y, const unsigned blurred[4], int rate,
+                                 unsigned background[4])
+{
+    uint4 *at = (uint4 *)((uint16_t *)image_row(&mean, y) + x);
+    unsigned pairs[8];
+
+    *(uint4 *)pairs = at[0];
+    *(uint4 *)(pairs + 4) = at[1];
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        const int shift = 16 * (i % 2), old = pairs[i / 2] >> shift & 0xffff,
+                  pixel = blurred[i / 4] >> 8 * (i % 4) & 255;
+        const int moved = old + (((pixel << 8) - old) >> rate);
+        background[i / 4] = (i % 4 ? background[i / 4] : 0) | (unsigned)((old + 128) >> 8) << 8 * (i % 4);
+        pairs[i / 2] = (pairs[i / 2] & 0xffffu << (16 - shift)) | (unsigned)moved << shift;
+    }
+    at[0] = *(uint4 *)pairs;
+    at[1] = *(uint4 *)(pairs + 4);
+}
+
+/* A thread has 16 pixels: it writes their difference, if there is an image for it, else their bits. It may touch 32
+ * pixels a word of the mask, past the last one too: all images are our own, with rows of a multiple of 64 bytes. */
+static __global__ void difference_kernel(struct image blurred, struct image background, struct image mean, int rate,
+                                         struct image difference, int value, struct bit_mask mask)
+{
+    int x = 16 * (blockIdx.x * blockDim.x + threadIdx.x), y = blockIdx.y * blockDim.y + threadIdx.y;
+    unsigned now[4], before[4], words[4];
+
+    if (x >= 32 * mask.pitch || y >= mask.height)
+        return;
+    *(uint4 *)now = *(const uint4 *)((const uint8_t *)image_row(&blurred, y) + x);
+    if (mean.data)
+        take_mean(mean, x, y, now, rate, before);
+    else
+        *(uint4 *)before = *(const uint4 *)((const uint8_t *)image_row(&background, y) + x);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        words[i] = __vabsdiffu4(now[i], before[i]);
+    if (difference.data)
+        *(uint4 *)((uint8_t *)image_row(&difference, y) + x) = *(uint4 *)words;
+    else
+        write_bits(mask, x, y, words, value);
+}
+
+/* For otsu, which left its threshold in *found. */
+static __global__ void threshold_kernel(struct image difference, const int *found, struct bit_mask mask)
+{
+    int x = 16 * (blockIdx.x * blockDim.x + threadIdx.x), y = blockIdx.y * blockDim.y + threadIdx.y;
+    unsigned words[4];
+
+    if (x >= 32 * mask.pitch || y >= mask.height)
+        return;
+    *(uint4 *)words = *(const uint4 *)((const uint8_t *)image_row(&difference, y) + x);
+    write_bits(mask, x, y, words, *found);
+}
+
+/* ---------------------------------------------------------------------------------------------- what a frame takes */
+
+/* One copy of all bytes where the rows lie as on the device, which is faster than row by row; the padding comes along.
+ * From memory that is not pinned the driver copies by way of its own, and this returns when it has read all. */
+static enum status upload(struct slot *slot, const struct image *frame)
+{
+    struct image *to = &slot->frame;
+    enum status status = STATUS_OK;
+
+    step_begin("upload", slot->stream);
+    if (frame->stride == to->stride)
+        CUDA_TRY(cudaMemcpyAsync(to->data, frame->data, to->stride * (size_t)to->height, cudaMemcpyHostToDevice,
+                                 slot->stream));
+    else
+        CUDA_TRY(cudaMemcpy2DAsync(to->data, to->stride, frame->data, frame->stride, image_row_bytes(to),
+                                   (size_t)to->height, cudaMemcpyHostToDevice, slot->stream));
+    phase_count(PHASE_UPLOAD, frame->stride == to->stride ? to->stride * (size_t)to->height : image_pixel_bytes(to));
+out:
+    return status;
+}
+
+/* Not step_run(): that calls setup(), which may do what a stream that is captured cannot. */
+static enum status launch(struct step *step, const struct image *in, struct image *out, cudaStream_t stream)
+{
+    step_begin(step->name, stream);
+    return step->version->launch(step->state, in, out, step->params, stream);
+}
+
+static enum status launch_blur(struct slot *slot, struct image *out)
+{
+    enum status status = STATUS_OK;
+
+    TRY(launch(&slot->grayscale, &slot->frame, &slot->gray, slot->stream));
+    TRY(launch(&slot->blur, &slot->gray, out, slot->stream));
+out:
+    return status;
+}
+
+/* Enqueues all that makes boxes of an uploaded frame. */
+static enum status enqueue(struct state *state, struct slot *slot)
+{
+    const struct mod_params *params = &state->params;
+    const dim3 block(32, 8);
+    const dim3 grid(ceiling_divide(slot->mask.pitch, block.x / 2), ceiling_divide(slot->mask.height, block.y));
+    enum status status = STATUS_OK;
+
+    TRY(launch_blur(slot, &slot->blurred));
+    step_begin("threshold", slot->stream);
+    difference_kernel<<<grid, block, 0, slot->stream>>>(slot->blurred, state->background, state->mean, params->rate,
+                                                        slot->difference, params->value, slot->mask);
+    CUDA_TRY(cudaGetLastError());
+    if (slot->difference.data) {
+        TRY(otsu_step_launch(&slot->otsu, &slot->difference, slot->stream));
+        threshold_kernel<<<grid, block, 0, slot->stream>>>(slot->difference, (const int *)slot->otsu.result.data,
+                                                           slot->mask);
+        CUDA_TRY(cudaGetLastError());
+    }
+    step_begin("morphology", slot->stream);
+    TRY(bit_morphology_close_open(&slot->mask, &slot->opened, params->shape, params->disk, state->multiprocessors,
+                                  slot->stream));
+    step_begin("labelling", slot->stream);
+    TRY(bit_boxes_join(&slot->boxes, &slot->opened, params->connectivity, slot->stream));
+    step_begin("boxes", slot->stream);
+    TRY(bit_boxes_write(&slot->boxes, &slot->opened, params->min_area, params->max_boxes, slot->table, slot->stream));
+out:
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- buffers and graphs */
+
+/* One call hands all kernels to the device. They are recorded as they would run. */
+static enum status make_graph(struct state *state, struct slot *slot)
+{
+    cudaGraph_t graph = NULL;
+    enum status status = STATUS_OK, ended;
+
+    CUDA_TRY(cudaStreamBeginCapture(slot->stream, cudaStreamCaptureModeThreadLocal));
+    status = enqueue(state, slot);
+    ended = cuda_status(cudaStreamEndCapture(slot->stream, &graph), "cudaStreamEndCapture", __FILE__, __LINE__);
+    TRY(status);
+    TRY(ended);
+    CUDA_TRY(cudaGraphInstantiate(&slot->graph, graph, 0));
+out:
+    if (graph)
+        cudaGraphDestroy(graph);
+    return status;
+}
+
+static enum status make_slot(struct state *state, struct slot *slot, const struct image *first)
+{
+    const struct mod_params *params = &state->params;
+    const char *blur = device_needs_capability(80) ? "cuda/v2.0" : "cuda/v2.1"; /* the latter: tensor cores */
+    enum status status = STATUS_OK;
+    struct image gray;
+
+    CUDA_TRY(cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking));
+    CUDA_TRY(cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming));
+    TRY(mod_step_open(&slot->grayscale, MOD_GRAYSCALE, params, rung, "cuda/v2.0"));
+    TRY(mod_step_open(&slot->blur, MOD_BLUR, params, rung, blur));
+    TRY(step_shape(&slot->grayscale, first, &gray));
+    TRY(device_image_create(&slot->frame, first));
+    TRY(device_image_create(&slot->gray, &gray));
+    TRY(device_image_create(&slot->blurred, &gray));
+    TRY(slot->grayscale.version->setup(slot->grayscale.state, &slot->frame, slot->grayscale.params));
+    TRY(slot->blur.version->setup(slot->blur.state, &slot->gray, slot->blur.params));
+    if (params->value == MOD_VALUE_OTSU) {
+        TRY(device_image_create(&slot->difference, &gray));
+        TRY(otsu_step_setup(&slot->otsu, "cuda/v2.0", &slot->difference));
+    }
+    TRY(bit_mask_create(&slot->mask, gray.width, gray.height));
+    TRY(bit_mask_create(&slot->opened, gray.width, gray.height));
+    TRY(bit_boxes_create(&slot->boxes, &slot->opened));
+    CUDA_TRY(cudaHostAlloc((void **)&slot->table, sizeof(int32_t) * BOXES_COLUMNS * (params->max_boxes + 1),
+                           cudaHostAllocDefault));
+out:
+    return status;
+}
+
+static void free_slot(struct slot *slot)
+{
+    if (slot->stream)
+        cudaStreamSynchronize(slot->stream);
+    if (slot->graph)
+        cudaGraphExecDestroy(slot->graph);
+    step_close(&slot->grayscale);
+    step_close(&slot->blur);
+    otsu_step_teardown(&slot->otsu);
+    device_image_free(&slot->frame);
+    device_image_free(&slot->gray);
+    device_image_free(&slot->blurred);
+    device_image_free(&slot->difference);
+    bit_mask_free(&slot->mask);
+    bit_mask_free(&slot->opened);
+    bit_boxes_free(&slot->boxes);
+    cudaFreeHost(slot->table);
+    if (slot->done)
+        cudaEventDestroy(slot->done);
+    if (slot->stream)
+        cudaStreamDestroy(slot->stream);
+}
+
+static void teardown(struct state *state)
+{
+    for (int i = 0; i < DEPTH; i++)
+        free_slot(&state->slots[i]);
+    device_image_free(&state->background);
+    device_image_free(&state->mean);
+    *state = {};
+}
+
+static enum status allocate(struct state *state, const struct image *first, const struct mod_params *params)
+{
+    static const enum mod_step fused[] = {MOD_ABSDIFF, MOD_THRESHOLD, MOD_CLOSE, MOD_LABELLING, MOD_BOXES};
+    enum status status = STATUS_OK;
+    int device = 0;
+
+    for (enum mod_step step : fused)
+        TRY(mod_refuse_swap(params, step, rung));
+    state->params = *params;
+    CUDA_TRY(cudaGetDevice(&device));
+    CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    for (struct slot &slot : state->slots)
+        TRY(make_slot(state, &slot, first));
+    TRY(device_image_create(&state->background, &state->slots->blurred));
+    if (mod_has_running_mean(params)) {
+        struct image mean = state->background;
+        mean.type = PIXEL_U16;
+        TRY(device_image_create(&state->mean, &mean));
+    }
+    CUDA_TRY(cudaDeviceSynchronize()); /* what has been cleared on the default stream, before any other looks at it */
+    for (struct slot &slot : state->slots)
+        TRY(make_graph(state, &slot));
+out:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ the pipeline */
+
+static enum status start(struct state *state, const struct image *first, const struct mod_params *params)
+{
+    struct slot *slot = state->slots;
+    enum status status = STATUS_OK;
+
+    if (!slot->stream)
+        TRY(allocate(state, first, params));
+    for (int i = 0; i < DEPTH; i++) /* frames that nobody has received */
+        CUDA_TRY(cudaStreamSynchronize(state->slots[i].stream));
+    state->submitted = state->received = 0;
+    TRY(upload(slot, first));
+    TRY(launch_blur(slot, &state->background));
+    if (state->mean.data)
+        TRY(mean_step_start(&state->mean, &state->background, slot->stream));
+    CUDA_TRY(cudaStreamSynchronize(slot->stream));
+out:
+    if (status != STATUS_OK)
+        teardown(state);
+    return status;
+}
+
+static enum status submit(struct state *state, const struct image *frame)
+{
+    struct slot *slot = &state->slots[state->submitted % DEPTH];
+    enum status status = STATUS_OK;
+
+    if (state->submitted - state->received == DEPTH)
+        return status_set(STATUS_FAILED, "mod:%s has at most %d frames in flight", rung, DEPTH);
+    TRY(upload(slot, frame));
+    if (state->mean.data && state->submitted > 0) /* the mean goes from frame to frame; uploads need not wait for it */
+        CUDA_TRY(cudaStreamWaitEvent(slot->stream, state->slots[(state->submitted - 1) % DEPTH].done, 0));
+    if (step_is_recording())
+        TRY(enqueue(state, slot));
+    else
+        CUDA_TRY(cudaGraphLaunch(slot->graph, slot->stream));
+    if (state->mean.data)
+        CUDA_TRY(cudaEventRecord(slot->done, slot->stream));
+    state->submitted++;
+out:
+    return status;
+}
+
+static enum status receive(struct state *state, struct image *result)
+{
+    struct slot *slot = &state->slots[state->received % DEPTH];
+    enum status status = STATUS_OK;
+    int boxes;
+
+    CUDA_TRY(cudaStreamSynchronize(slot->stream));
+    boxes = slot->table[0] < state->params.max_boxes ? slot->table[0] : state->params.max_boxes;
+    for (int y = 0; y < result->height; y++) {
+        const size_t bytes = sizeof(int32_t) * BOXES_COLUMNS;
+        if (y <= boxes)
+            memcpy(image_row(result, y), slot->table + BOXES_COLUMNS * y, bytes);
+        else
+            memset(image_row(result, y), 0, bytes);
+    }
+    phase_count(PHASE_DOWNLOAD, sizeof(int32_t) * BOXES_COLUMNS * (size_t)(boxes + 1));
+    state->received++;
+out:
+    return status;
+}
+
+static void *allocate_frames(size_t bytes)
+{
+    void *memory = NULL;
+
+    return cuda_status(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), "cudaHostAlloc", __FILE__, __LINE__) ==
+                   STATUS_OK
+               ? memory
+               : NULL;
+}
+
+static void release_frames(void *memory)
+{
+    cudaFreeHost(memory);
+}
+
+RUNGS_PIPELINE_VERSION(mod, .depth = DEPTH, .on_device = true, .allocate = allocate_frames, .release = release_frames)

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""The moving-object detector through OpenCV's Python package, timed as `rungs bench mod` times its versions: frames in
+memory, from the frame to the boxes, one frame after the other, median of many samples. For machines that have the package
+but not OpenCV's headers, so that peers/mod/opencv.cpp cannot be built there: run both, one after the other.
+
+usage: opencv_mod.py FOLDER WIDTHxHEIGHT [--frames N] [--threads N] [--seconds S] [--json FILE]
+
+FOLDER holds the frames as pictures; they are scaled to cover the size and cut, as the bench does it.
+"""
+import argparse
+import glob
+import json
+import os
+import time
+
+import cv2
+import numpy
+
+STEPS = ["grayscale", "blur", "absdiff", "threshold", "close", "open", "labelling"]
+
+
+def load(folder, width, height, count):
+    frames = []
+    for path in sorted(glob.glob(os.path.join(folder, "*")))[:count]:
+        frame = cv2.imread(path)
+        scale = max(width / frame.shape[1], height / frame.shape[0])
+        size = (round(frame.shape[1] * scale), round(frame.shape[0] * scale))
+        frame = cv2.resize(frame, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+        top, left = (size[1] - height) // 2, (size[0] - width) // 2
+        frames.append(numpy.ascontiguousarray(frame[top:top + height, left:left + width]))
+    return frames
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("size")
+    parser.add_argument("--frames", type=int, default=124)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    width, height = map(int, options.size.split("x"))
+    cv2.setNumThreads(options.threads)
+    frames = load(options.folder, width, height, options.frames)
+    disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (15, 15))
+
+    def blurred(frame):
+        gray = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
+        return cv2.GaussianBlur(gray, (15, 15), 2.6, borderType=cv2.BORDER_REPLICATE)
+
+    background = blurred(frames[0])
+
+    def detect(frame, times=None):
+        clock = [time.perf_counter()] if times is not None else None
+
+        def mark():
+            if clock is not None:
+                clock.append(time.perf_counter())
+
+        gray = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
+        mark()
+        blur = cv2.GaussianBlur(gray, (15, 15), 2.6, borderType=cv2.BORDER_REPLICATE)
+        mark()
+        difference = cv2.absdiff(blur, background)
+        mark()
+        _, mask = cv2.threshold(difference, 25, 255, cv2.THRESH_BINARY)
+        mark()
+        closed = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, disk)
+        mark()
+        opened = cv2.morphologyEx(closed, cv2.MORPH_OPEN, disk)
+        mark()
+        found = cv2.connectedComponentsWithStats(opened, connectivity=8, ltype=cv2.CV_32S)
+        mark()
+        if times is not None:
+            for step, name in enumerate(STEPS):
+                times[name] = times.get(name, 0) + clock[step + 1] - clock[step]
+        return found[0] - 1
+
+    counts = [detect(frame) for frame in frames]  # warms up as well
+    samples, end = [], time.perf_counter() + options.seconds
+    while time.perf_counter() < end or len(samples) < 3:
+        start, done = time.perf_counter(), 0
+        while done == 0 or time.perf_counter() - start < 0.02:
+            detect(frames[(len(samples) + done) % len(frames)])
+            done += 1
+        samples.append((time.perf_counter() - start) / done)
+    times = {}
+    for frame in frames:
+        detect(frame, times)
+    q1, median, q3 = numpy.percentile(samples, [25, 50, 75])
+    steps = {name: seconds / len(frames) for name, seconds in times.items()}
+    print(f"OpenCV {cv2.__version__} (Python), {width}x{height}, {options.threads} threads, {len(frames)} frames")
+    for name, seconds in steps.items():
+        print(f"  {name:12} {1e6 * seconds:10.1f} us")
+    print(f"  FPS: {1 / median:.0f}   {1e6 * median:.1f} us a frame, quartiles {1e6 * q1:.1f} .. {1e6 * q3:.1f}")
+    print(f"  components per frame: {counts}")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"schema": "rungs-opencv-mod", "version": 1, "opencv": cv2.__version__, "width": width,
+                       "height": height, "threads": options.threads, "frames": len(frames),
+                       "end_to_end": {"median": median, "q1": q1, "q3": q3, "n": len(samples)},
+                       "steps": steps, "components": counts}, file, indent=2)
+
+
+main()

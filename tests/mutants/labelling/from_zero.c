@@ -1,0 +1,26 @@
+/*
+ * Idea:     the raster index of a component's first pixel as its label.
+ * Changed:  1 is not added: the component of pixel 0 looks like background.
+ * Expect:   every label is off by -1
+ */
+#include "tests/mutants/labelling/mutant.h"
+
+static enum status run(const struct image *in, struct image *out, const struct labelling_params *params)
+{
+    int *stack = malloc((size_t)in->width * in->height * sizeof *stack);
+
+    if (!stack)
+        return status_set(STATUS_NO_MEMORY, "no memory for a stack");
+    image_fill(out, 0);
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < in->width; x++)
+            if (((const uint8_t *)image_row(in, y))[x] && ((const int32_t *)image_row(out, y))[x] == 0)
+                mutant_flood(in, out, params->connectivity, x, y, y * in->width + x + 1, stack);
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < in->width; x++)
+            ((int32_t *)image_row(out, y))[x] -= ((const uint8_t *)image_row(in, y))[x] != 0;
+    free(stack);
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(labelling)
