@@ -106,7 +106,7 @@ succeeds "running mean" "$rungs" run mod square.y4m -o mean.csv -p background=me
 moving_square 1 1 3 >one.y4m
 succeeds "1x1" "$rungs" run mod one.y4m -o one.csv
 is "1x1" "$(cat one.csv)" "frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z"
-succeeds "emulated" "$rungs" run mod:cuda/v1.1 one.y4m -o one.csv
+[ ! -f cuda/mod/v1.1_buffers.cu ] || succeeds "emulated" "$rungs" run mod:cuda/v1.1 one.y4m -o one.csv
 if grep -q '(emulated)' stdout && grep -q 'frames per second' stdout; then bad "emulated: shown as a speed"; else ok; fi
 rm -f one.csv
 

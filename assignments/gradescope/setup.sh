@@ -5,5 +5,5 @@ apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends make python3
 cd /autograder/source/rungs
 sh common/build/deps.sh
-# The machine that grades may be another one than this: its own instruction set is used there, from this folder.
-make -s CUDA=emulated build/rungs-judge
+# For any processor of the last ten years: the machine that grades may be another one than this.
+make -s -j"$(nproc)" CUDA=emulated ARCH=x86-64-v3 build/rungs-judge
