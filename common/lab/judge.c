@@ -49,6 +49,7 @@ static const char help[] =
     "  --size WxH        of the input\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "  --seconds S       how long to go on (default 2)\n"
+    "  --enough RATIO    stop after 60 calls of each when the best are no further apart (default 0: go on)\n"
     "  --zero RATIO      stop early when the version takes more than twice that many times the reference\n"
     "  --kernel          time launch() on device images; without it run(), transfers and all\n\n"
     "Exit status: 0 the JSON is there, 2 bad use or no result.\n";
@@ -59,7 +60,7 @@ struct arguments {
     const char *tune[CHANNEL_MAX_TUNABLES], *settings[16];
     size_t tune_count, setting_count;
     uint64_t seed;
-    double total_seconds, seconds, zero;
+    double total_seconds, seconds, zero, enough;
     int width, height;
     bool kernel;
 };
@@ -267,7 +268,7 @@ out:
 
 /* ----------------------------------------------------------------------------------------------------------- time */
 
-enum { MAX_SETS = 64, MAX_PAIRS = 400, ENOUGH_PAIRS = 60, FEW_PAIRS = 3 };
+enum { MAX_SETS = 64, MAX_PAIRS = 600, ENOUGH_PAIRS = 60, FEW_PAIRS = 3 };
 static const size_t SET_BYTES = (size_t)256 << 20;
 
 struct runner {
@@ -505,6 +506,17 @@ static json_t *timing_json(struct timing *timing)
     return result;
 }
 
+/* Of the version's best call to the reference's. */
+static double best_ratio(const struct timing *timing)
+{
+    double best[2] = {INFINITY, INFINITY};
+
+    for (int which = 0; which < 2; which++)
+        for (int pair = 0; pair < timing->pairs; pair++)
+            best[which] = fmin(best[which], timing->runners[which].seconds[pair]);
+    return best[THE_VERSION] / best[THE_REFERENCE];
+}
+
 static enum status measure(const struct arguments *arguments)
 {
     static struct timing timing; /* large */
@@ -554,7 +566,8 @@ static enum status measure(const struct arguments *arguments)
     timing.sets = 2;
     if (!timing.wrong[0])
         TRY(play_round(&timing, false)); /* warm-up */
-    while (!timing.wrong[0] && timing.pairs < ENOUGH_PAIRS) {
+    while (!timing.wrong[0] && timing.pairs < MAX_PAIRS &&
+           (timing.pairs < ENOUGH_PAIRS || best_ratio(&timing) > arguments->enough)) {
         /* A slow version gets small rounds, so that the time limit means something. */
         timing.sets = timing.pairs == 0 ? 2 : all_sets;
         TRY(play_round(&timing, true));
@@ -611,17 +624,27 @@ static bool parse(int argc, char **argv, struct arguments *a)
         SIZE,
         SECONDS,
         ZERO,
+        ENOUGH,
         KERNEL
     };
     static const struct option options[] = {
-        {"worker", required_argument, NULL, WORKER},   {"reference", required_argument, NULL, REFERENCE},
-        {"id", required_argument, NULL, ID},           {"json", required_argument, NULL, JSON},
-        {"threads", required_argument, NULL, THREADS}, {"memory", required_argument, NULL, MEMORY},
-        {"limit", required_argument, NULL, LIMIT},     {"total", required_argument, NULL, TOTAL},
-        {"seed", required_argument, NULL, SEED},       {"pictures", required_argument, NULL, PICTURES},
-        {"tune", required_argument, NULL, TUNE},       {"size", required_argument, NULL, SIZE},
-        {"seconds", required_argument, NULL, SECONDS}, {"zero", required_argument, NULL, ZERO},
-        {"kernel", no_argument, NULL, KERNEL},         {0},
+        {"worker", required_argument, NULL, WORKER},
+        {"reference", required_argument, NULL, REFERENCE},
+        {"id", required_argument, NULL, ID},
+        {"json", required_argument, NULL, JSON},
+        {"threads", required_argument, NULL, THREADS},
+        {"memory", required_argument, NULL, MEMORY},
+        {"limit", required_argument, NULL, LIMIT},
+        {"total", required_argument, NULL, TOTAL},
+        {"seed", required_argument, NULL, SEED},
+        {"pictures", required_argument, NULL, PICTURES},
+        {"tune", required_argument, NULL, TUNE},
+        {"size", required_argument, NULL, SIZE},
+        {"seconds", required_argument, NULL, SECONDS},
+        {"zero", required_argument, NULL, ZERO},
+        {"enough", required_argument, NULL, ENOUGH},
+        {"kernel", no_argument, NULL, KERNEL},
+        {0},
     };
     double value = 0;
     int option;
@@ -685,6 +708,10 @@ static bool parse(int argc, char **argv, struct arguments *a)
             break;
         case ZERO:
             if (!number("zero", optarg, 1, 1e6, &a->zero))
+                return false;
+            break;
+        case ENOUGH:
+            if (!number("enough", optarg, 0, 1e6, &a->enough))
                 return false;
             break;
         case KERNEL:
