@@ -739,18 +739,23 @@ def command_handout(arguments):
             continue
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / file, out / file)
-    cut_readme(out / "README.md")
+    cut_readme(out / "README.md", lab)
+    path = out / "CONTRIBUTING.md"
+    path.write_text(re.sub(r"^## Add a lab\n.*?(?=^## )", "", path.read_text(encoding="utf-8"), flags=re.S | re.M), encoding="utf-8")
     copied = add_references(lab, out, without, arguments.arch)
     print(f"lab {lab.number} handed out in {out}: without {', '.join(sorted(without))}; "
           f"{len(copied)} references ready-made for {os.uname().machine} ({arguments.arch})")
     return 0
 
 
-def cut_readme(path):
-    """Tables and prose of measured rungs give away what the lab lets the student find out."""
+def cut_readme(path, lab):
+    """Tables and prose of measured rungs give away what the lab lets the student find out. The lab comes first."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"<!-- results: .*?<!-- /results -->\n", "", text, flags=re.S)
     text = re.sub(r"^## The first ladder.*?(?=^## What to try)", "", text, flags=re.S | re.M)
+    text = re.sub(r"^## Labs\n.*?(?=^## )", "", text, flags=re.S | re.M)
+    begin = f"**Begin here: [lab {lab.number}]({shown(lab.folder)}/README.md), *{lab.data['title']}*; `make lab-{lab.number}`.**\n"
+    text = text.replace("\n", "\n\n" + begin, 1)
     path.write_text(text, encoding="utf-8")
 
 
