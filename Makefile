@@ -39,7 +39,7 @@ algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
-ifneq ($(filter-out help clean deps images,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean deps doctor images,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/deps.mk
 endif
 
@@ -145,14 +145,19 @@ endif
 # Misspelt variables would be ignored silently.
 $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(name))),$(error $(name)= means nothing here; \
     there is VERSIONS=a,b for bench, V=version for run, P="name=value" for parameters; see make help)))
-$(foreach goal,$(filter bench-% diff-% run-%,$(MAKECMDGOALS)),$(if $(filter $(algorithms),$(patsubst bench-%,%,$(patsubst \
-    diff-%,%,$(patsubst run-%,%,$(goal))))),,$(error no target $(goal); the algorithms are $(algorithms))))
+$(foreach goal,$(filter bench-% diff-% run-% tune-% plot-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
+    $(error no target $(goal); the algorithms are $(algorithms))))
 
 # What a goal needs to be told is asked for before anything is built.
 $(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
     make $(goal) A=cuda/v1.1 B=cuda/v1.2)))
 $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error $(goal): name the files, for example \
     make $(goal) IN=photo.jpg OUT=soft.png)))
+PYTHON ?= python3
+needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
+    apt-get install -y --no-install-recommends $(2)))
+$(foreach goal,$(filter plot-% report,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 
 .PHONY: all
 all: $(BUILD)/rungs
@@ -266,6 +271,13 @@ $(addprefix bench-,$(video_algorithms)): bench-%: $(BUILD)/rungs photograph
 bench:
 	@for algorithm in $(algorithms); do $(MAKE) --no-print-directory bench-$$algorithm || exit 1; done
 
+.PHONY: $(addprefix tune-,$(algorithms))
+$(addprefix tune-,$(algorithms)): tune-%: $(BUILD)/rungs photograph
+	@$(if $(V),,echo "make $@: name a version, for example  make $@ V=cuda/v1.3 SVG=heat.svg" >&2; exit 2)
+	@$(rungs) tune '$*:$(V)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
+	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)') $(if $(TIME),--time $(TIME)) \
+	    $(if $(SVG),--svg '$(SVG)') $(if $(JSON),--json '$(JSON)')
+
 $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
 	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
@@ -309,11 +321,33 @@ test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUIL
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
+# --- plots and the report -------------------------------------------------------------------------------------------
+# Emulated versions have no times.
+plot_versions = $(if $(filter emulated,$(CUDA)),cpu$(if $(wildcard peers/$*/opencv*.cpp),$(comma)opencv))
+plot_sizes = $(or $(SIZES),$(SIZE),$(if $(filter $*,$(video_algorithms)),320x180 596x336 768x576,480x270 960x540 1920x1080 3840x2160))
+plot_files = $(or $(JSON),$(patsubst %,$(BUILD)/plots/$*_%.json,$(plot_sizes)))
+
+.PHONY: $(addprefix plot-,$(algorithms)) report
+$(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograph)
+	@mkdir -p $(BUILD)/plots
+	@$(if $(JSON),,for size in $(plot_sizes); do \
+	    echo "measuring $* at $$size into $(BUILD)/plots/$*_$$size.json"; \
+	    $(rungs) bench $* --size $$size --time 0.3 --json $(BUILD)/plots/$*_$$size.json \
+	        $(if $(filter $*,$(video_algorithms)),--frames $(or $(FRAMES),16)) \
+	        $(if $(VERSIONS),,$(addprefix --versions ,$(plot_versions))) $(common_options) \
+	        >$(BUILD)/plots/$*_$$size.txt || \
+	        { code=$$?; cat $(BUILD)/plots/$*_$$size.txt; exit $$code; }; \
+	done)
+	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
+
+report: $(BUILD)/rungs photograph
+	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
+
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
-           python3 assignments/labs.py
+           $(PYTHON) -B assignments/labs.py
 .PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution
 $(addprefix lab-,$(lab_numbers)): lab-%:
 	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
@@ -331,9 +365,11 @@ solution:
 	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')
 
 # --- the rest -------------------------------------------------------------------------------------------------------
-.PHONY: deps readme clean help
+.PHONY: deps doctor readme clean help
 deps:
 	@sh common/build/deps.sh
+doctor:
+	@CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh common/build/doctor.sh
 
 $(BUILD)/readme-tables: results/readme_tables.c $(BUILD)/settings
 	$(call say,cc,$<)
@@ -349,15 +385,20 @@ help:
 	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
 	@echo 'make test          all tests: units, versions, mutants, command line; then again under the sanitizers'
 	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
+	@echo 'make doctor        what this machine has and lacks, and what to type'
 	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
+	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
 	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
 	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
 	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
+	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
+	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
+	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
@@ -365,5 +406,6 @@ help:
 	@echo 'make help          this list'
 	@echo
 	@echo 'ALGO is one of: $(algorithms)'
-	@echo 'bench and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also VERSIONS=cpu/simd,cuda'
-	@echo 'JSON=out.json CSV=out.csv. Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'
+	@echo 'bench, tune and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also'
+	@echo 'VERSIONS=cpu/simd,cuda JSON=out.json CSV=out.csv; tune also V=cpu/simd TIME=0.3 SVG=out.svg JSON=out.json.'
+	@echo 'Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'

@@ -2,10 +2,12 @@
 
 #include <math.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/process.h"
 #include "common/progress.h"
@@ -22,10 +24,12 @@ enum {
 struct task {
     const struct bench_request *request;
     const struct version *version;
-    const struct image *expected; /* reference results for sets 0 and 1 */
+    const struct bench_point *point; /* of a search, else NULL */
+    const struct image *expected;    /* reference results for sets 0 and 1 */
     bool emulated;
     int sets, round;
     size_t copy_from, copy_to; /* bytes of one call's input and output */
+    bool timed;                /* in this round of a search */
 
     bool finished; /* the child came to its own end; a version can call exit(0) too */
     enum status status;
@@ -174,6 +178,16 @@ static int keep(struct task *task, enum status status)
     return status == STATUS_OK ? 0 : 1;
 }
 
+/* Threads and tunables of this task, in the child that does it. */
+static void take_settings(const struct task *task)
+{
+    const struct tunable *tunable = task->version->tunables;
+
+    omp_set_num_threads(task->point ? task->point->threads : task->request->threads);
+    for (int i = 0; task->point && tunable && tunable[i].name; i++)
+        *tunable[i].value = task->point->values[i];
+}
+
 static enum status new_state(const struct version *version, void **state)
 {
     *state = calloc(1, version->state_size ? version->state_size : 1);
@@ -249,25 +263,31 @@ out:
     return status;
 }
 
-static int verify_in_child(void *argument)
+static enum status verify(struct task *task)
 {
-    struct task *task = argument;
     const struct version *version = task->version;
     const struct bench_request *request = task->request;
     const char *why;
 
-    omp_set_num_threads(request->threads);
+    take_settings(task);
     why = version_unavailable(version);
     if (!why && version->declines)
         why = version->declines(request->in, request->params);
     if (why) {
         task->verdict.outcome = OUTCOME_SKIP;
         snprintf(task->verdict.what, sizeof task->verdict.what, "%s", why);
-        return keep(task, STATUS_OK);
+        return STATUS_OK;
     }
     if (task->emulated)
-        return keep(task, verify_piece(task));
-    return keep(task, verify_version(version, request->in, request->params, &task->expected[0], NULL, &task->verdict));
+        return verify_piece(task);
+    return verify_version(version, request->in, request->params, &task->expected[0], NULL, &task->verdict);
+}
+
+static int verify_in_child(void *argument)
+{
+    struct task *task = argument;
+
+    return keep(task, verify(task));
 }
 
 /* The rotation stops when the median is stable after a quarter of the time, or when the time is over. */
@@ -391,21 +411,68 @@ out:
     return status;
 }
 
+static enum status time_task(struct task *task, struct image_sets *sets)
+{
+    const double seconds = task->request->seconds / BENCH_ROUNDS;
+    enum status status = STATUS_OK;
+
+    take_settings(task);
+    if (!task->point || !task->version->launch)
+        TRY(time_end_to_end(task, sets, seconds));
+    if (task->version->launch)
+        TRY(time_kernel(task, sets, seconds));
+out:
+    return status;
+}
+
 static int time_in_child(void *argument)
 {
     struct task *task = argument;
-    const double seconds = task->request->seconds / BENCH_ROUNDS;
     struct image_sets sets = {0};
     enum status status = STATUS_OK;
 
     omp_set_num_threads(task->request->threads);
     TRY(sets_create(&sets, task->request, task->sets));
-    TRY(time_end_to_end(task, &sets, seconds));
-    if (task->version->launch)
-        TRY(time_kernel(task, &sets, seconds));
+    TRY(time_task(task, &sets));
 out:
     sets_free(&sets);
     return keep(task, status);
+}
+
+/* The tasks of a search, for one child after the other; in memory that they share with the parent. */
+struct batch {
+    struct task *tasks;
+    size_t count;
+    bool timing;          /* else verifying */
+    double limit_seconds; /* of one task */
+    size_t next;          /* the one that the child is at */
+};
+
+/* Does all tasks from batch->next on; the first that fails ends it, for it may have spoilt the process for others. */
+static int batch_in_child(void *argument)
+{
+    struct batch *batch = argument;
+    struct image_sets sets = {0};
+    enum status status = STATUS_OK;
+
+    omp_set_num_threads(batch->tasks->request->threads);
+    for (; batch->next < batch->count; batch->next++) {
+        struct task *task = &batch->tasks[batch->next];
+
+        if (batch->timing && !task->timed)
+            continue;
+        task->finished = false;
+        alarm((unsigned)ceil(batch->limit_seconds));
+        if (batch->timing && !sets.in)
+            status = sets_create(&sets, task->request, task->sets);
+        if (status == STATUS_OK)
+            status = batch->timing ? time_task(task, &sets) : verify(task);
+        alarm(0);
+        if (keep(task, status) != 0)
+            break;
+    }
+    sets_free(&sets);
+    return batch->next < batch->count ? 1 : 0;
 }
 
 static int ceilings_in_child(void *argument)
@@ -427,24 +494,31 @@ static int device_ceilings_in_child(void *argument)
 
 /* ------------------------------------------------------------------------------------------------ in the parent */
 
-/* Runs a child; the failure of body or child becomes this call's. */
-static enum status in_child(int (*body)(void *), struct task *task, double limit_seconds)
+/* How a child left its task: the failure of either becomes this call's. */
+static enum status left_by(const struct process_result *result, const struct task *task)
 {
-    struct process_result result;
-    enum status status;
     char text[512];
 
-    task->finished = false;
-    status = process_run(body, task, limit_seconds, &result);
-    if (status != STATUS_OK)
-        return status;
-    if (result.timed_out || result.signal || (result.exit_code && task->status == STATUS_OK)) {
-        process_describe(&result, text, sizeof text);
+    if (result->signal == SIGALRM) /* batch_in_child() set its clock */
+        return status_set(STATUS_FAILED, "ran past its limit");
+    if (result->timed_out || result->signal || (result->exit_code && task->status == STATUS_OK)) {
+        process_describe(result, text, sizeof text);
         return status_set(STATUS_FAILED, "%s", text);
     }
     if (!task->finished)
         return status_set(STATUS_FAILED, "ended the process with exit code 0 before its work was done");
     return task->status == STATUS_OK ? STATUS_OK : status_set(task->status, "%s", task->message);
+}
+
+/* Runs a child; the failure of body or child becomes this call's. */
+static enum status in_child(int (*body)(void *), struct task *task, double limit_seconds)
+{
+    struct process_result result;
+    enum status status;
+
+    task->finished = false;
+    status = process_run(body, task, limit_seconds, &result);
+    return status == STATUS_OK ? left_by(&result, task) : status;
 }
 
 static void row_failed(struct bench_row *row, const char *diagnosis)
@@ -456,17 +530,18 @@ static void row_failed(struct bench_row *row, const char *diagnosis)
     row->first_call = 0;
 }
 
-static void verify_row(struct bench_row *row, struct task *task, double limit_seconds)
+/* `status`: how the child left the verification. */
+static void verdict_row(struct bench_row *row, const struct task *task, enum status status)
 {
     const struct verdict *verdict = &task->verdict;
 
-    if (in_child(verify_in_child, task, limit_seconds) != STATUS_OK) {
-        if (task->status == STATUS_UNSUPPORTED) {
-            row->outcome = BENCH_SKIPPED;
-            snprintf(row->why, sizeof row->why, "%s", status_message());
-        } else {
-            row_failed(row, "");
-        }
+    if (status == STATUS_UNSUPPORTED) {
+        row->outcome = BENCH_SKIPPED;
+        snprintf(row->why, sizeof row->why, "%s", status_message());
+        return;
+    }
+    if (status != STATUS_OK) {
+        row_failed(row, "");
         return;
     }
     row->worst = verdict->worst;
@@ -480,6 +555,74 @@ static void verify_row(struct bench_row *row, struct task *task, double limit_se
     } else {
         row->outcome = task->emulated ? BENCH_EMULATED : BENCH_TIMED;
     }
+}
+
+static void show_batch(void *argument)
+{
+    static size_t shown_next, shown_round;
+    const struct batch *batch = argument;
+    const struct task *task = &batch->tasks[batch->next < batch->count ? batch->next : batch->count - 1];
+    const size_t round = batch->timing ? (size_t)task->round + 1 : 0;
+
+    if (shown_next == batch->next + 1 && shown_round == round)
+        return;
+    shown_next = batch->next + 1;
+    shown_round = round;
+    if (batch->timing)
+        progress("%s: round %zu of %d: point %zu of %zu of %s", task->request->algorithm->name, round, BENCH_ROUNDS,
+                 batch->next + 1, batch->count, task->version->source->id);
+    else
+        progress("%s: verifying point %zu of %zu of %s", task->request->algorithm->name, batch->next + 1, batch->count,
+                 task->version->source->id);
+}
+
+/* Verifies all tasks, or times once those that are still to be timed. rows[i] is of tasks[i]. */
+static enum status run_batch(struct batch *batch, struct bench_row *rows)
+{
+    enum status status = STATUS_OK;
+
+    for (batch->next = 0; batch->next < batch->count; batch->next++) {
+        struct process_result result;
+        size_t at = batch->next;
+
+        TRY(process_run_watched(batch_in_child, show_batch, batch, 0, &result));
+        for (; at < batch->next && !batch->timing; at++)
+            verdict_row(&rows[at], &batch->tasks[at], STATUS_OK);
+        if (at == batch->count || batch->next == batch->count)
+            break;
+        const enum status left = left_by(&result, &batch->tasks[batch->next]);
+        if (batch->timing)
+            row_failed(&rows[batch->next], "");
+        else
+            verdict_row(&rows[batch->next], &batch->tasks[batch->next], left);
+    }
+out:
+    return status;
+}
+
+/* The searched points: rows and tasks from 1 on. */
+static enum status bench_points(struct bench *bench, struct task *tasks, double limit_seconds)
+{
+    enum status status = STATUS_OK;
+    struct batch *batch = process_shared_allocate(sizeof *batch);
+
+    if (!batch)
+        return status_set(STATUS_NO_MEMORY, "no memory for the search");
+    batch->tasks = tasks + 1;
+    batch->count = bench->row_count - 1;
+    batch->limit_seconds = limit_seconds;
+    TRY(run_batch(batch, bench->rows + 1));
+    batch->timing = true;
+    for (int round = 0; round < BENCH_ROUNDS && bench->request->seconds > 0; round++) {
+        for (size_t i = 1; i < bench->row_count; i++) {
+            tasks[i].timed = bench->rows[i].outcome == BENCH_TIMED && has_time_left(&tasks[i]);
+            tasks[i].round = round;
+        }
+        TRY(run_batch(batch, bench->rows + 1));
+    }
+out:
+    process_shared_free(batch, sizeof *batch);
+    return status;
 }
 
 static double larger(double a, double b)
@@ -528,7 +671,7 @@ static void set_limit(const struct bench *bench, struct bench_row *row)
 
 static void summarise(struct bench *bench, struct bench_row *row, struct task *task)
 {
-    if (row->outcome != BENCH_TIMED || task->end_to_end_count == 0)
+    if (row->outcome != BENCH_TIMED || task->end_to_end_count + task->kernel_count == 0)
         return;
     row->first_call = task->first_call;
     row->end_to_end = statistics_of(task->end_to_end, task->end_to_end_count);
@@ -595,6 +738,7 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
     for (size_t i = 0; i <= request->version_count; i++) {
         tasks[i].request = request;
         tasks[i].version = i < request->version_count ? request->versions[i] : serial;
+        tasks[i].point = request->points && i < request->version_count ? &request->points[i] : NULL;
         tasks[i].expected = expected;
         tasks[i].sets = bench->sets;
         tasks[i].copy_from = input_bytes;
@@ -612,14 +756,17 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
 
         row->version = request->versions[i];
         row->reference = row->version == serial;
-        if (row->reference)
+        if (row->reference || request->points)
             continue;
         tasks[i].emulated = bench->machine.emulated && version_is_cuda(row->version);
         progress("%s: verifying %s%s", algorithm->name, row->version->source->id,
                  tasks[i].emulated ? " in the emulator" : "");
-        verify_row(row, &tasks[i], tasks[i].emulated ? 10 * call_limit : call_limit);
+        const double limit = tasks[i].emulated ? 10 * call_limit : call_limit;
+        verdict_row(row, &tasks[i], in_child(verify_in_child, &tasks[i], limit));
     }
-    for (int round = 0; round < BENCH_ROUNDS && request->seconds > 0; round++) {
+    if (request->points)
+        TRY(bench_points(bench, tasks, call_limit));
+    for (int round = 0; round < BENCH_ROUNDS && request->seconds > 0 && !request->points; round++) {
         progress("%s: round %d of %d: ceilings", algorithm->name, round + 1, BENCH_ROUNDS);
         TRY(measure_ceilings(bench, shared));
         for (size_t i = 0; i < bench->row_count; i++) {

@@ -35,6 +35,12 @@ enum {
     BENCH_EMULATED_HEIGHT = 288
 };
 
+/* How one entry of a search is run: its child gives the version's tunables these values, in their order. */
+struct bench_point {
+    int values[VERSION_MAX_TUNABLES];
+    int threads;
+};
+
 struct bench_request {
     const struct algorithm *algorithm;
     const struct version *const *versions; /* in table order; contains cpu/serial */
@@ -43,6 +49,10 @@ struct bench_request {
     const void *params;
     int threads;
     double seconds; /* time budget per version and kind of time; 0 = only verify */
+    /* NULL, or for a search how to run each of versions[]; cpu/serial is the first. Then a child does many in turn, for
+     * starting a GPU takes longer than timing a kernel, a fault still costs its own entry alone; CUDA versions get kernel
+     * times only; cpu/serial and the ceilings are not timed. */
+    const struct bench_point *points;
     /* For the record. */
     const char *input;   /* "images/fetched/aloeL.jpg, resized" */
     const char *command; /* the command line */

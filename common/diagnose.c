@@ -629,7 +629,7 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
     /* f32: differences in the last 10 of a float's 24 bits are rounding. */
     const double step = expected->type == PIXEL_F32 ? facts->magnitude * 0x1p-14 : 1;
 
-    if (fmax(-facts->smallest, facts->largest) <= step && wrong_share >= 0.05) {
+    if (fmax(-facts->smallest, facts->largest) <= step && wrong_share >= 0.05 && facts->samples > 1) {
         const char *amount = expected->type == PIXEL_F32 ? "slightly" : "by 1";
 
         if (facts->too_large == 0)

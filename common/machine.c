@@ -97,7 +97,7 @@ static int count_numa_nodes(void)
 }
 
 /* x86 gives a model name. ARM gives numbers: implementer and part say which core it is, and a board may have a name. */
-static void read_cpu_name(char *name, size_t size)
+void machine_cpu_name(char *name, size_t size)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");
     char line[512], implementer[32] = "", part[32] = "", board[64];
@@ -224,7 +224,7 @@ static void read_gpu(struct machine *machine)
 void machine_read(struct machine *machine)
 {
     memset(machine, 0, sizeof *machine);
-    read_cpu_name(machine->cpu, sizeof machine->cpu);
+    machine_cpu_name(machine->cpu, sizeof machine->cpu);
     machine->cores = machine_cores();
     machine->numa_nodes = count_numa_nodes();
     machine->last_level_cache = machine_last_level_cache();

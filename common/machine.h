@@ -31,6 +31,9 @@ struct machine {
 /* Fills in all facts. Asks the CUDA runtime in a child process. Never fails: what is not known is "" or 0. */
 void machine_read(struct machine *machine);
 
+/* The processor's model name, as in struct machine. */
+void machine_cpu_name(char *name, size_t size);
+
 /* Cores that this process may run on (its affinity mask), at least 1. */
 int machine_cores(void);
 

@@ -36,7 +36,8 @@ struct pipeline {
      * do. Aligned to IMAGE_ALIGNMENT; allocate() returns NULL when there is none. */
     void *(*allocate)(size_t bytes);
     void (*release)(void *memory);
-    struct tunable *tunables; /* the version's, or NULL */
+    struct tunable *tunables;                                            /* the version's, or NULL */
+    const char *(*illegal)(const struct image in[], const void *params); /* the version's, or NULL; `in` is NULL */
 };
 
 /* start(in[0]), submit(in[1]), receive(out): the run() of every pipeline version. */
@@ -109,6 +110,7 @@ enum status step_run(struct step *step, const struct image in[], struct image *o
                                          .teardown = teardown_erased};                                                 \
         version.pipeline = pipeline_of_file();                                                                         \
         version.tunables = version.pipeline->tunables;                                                                 \
+        version.illegal = version.pipeline->illegal;                                                                   \
         registry_add_version(&version);                                                                                \
     }
 

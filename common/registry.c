@@ -104,6 +104,27 @@ static const struct version_source *find_source(const char *path)
     return NULL;
 }
 
+/* Remembers the documented defaults before anything changes them. */
+static enum status keep_presets(const struct version *version)
+{
+    int count = 0;
+
+    for (struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++, count++) {
+        const int *legal = tunable->legal;
+
+        while (*legal && *legal != *tunable->value)
+            legal++;
+        if (!*legal)
+            return status_set(STATUS_FAILED, "%s: the default of %s, %d, is none of its legal values", version->path,
+                              tunable->name, *tunable->value);
+        tunable->preset = *tunable->value;
+    }
+    if (count > VERSION_MAX_TUNABLES)
+        return status_set(STATUS_FAILED, "%s has %d tunables, more than %d", version->path, count,
+                          VERSION_MAX_TUNABLES);
+    return STATUS_OK;
+}
+
 static enum status join(struct version *version)
 {
     if (!version->remote) /* else whoever registered it said where it comes from */
@@ -117,7 +138,7 @@ static enum status join(struct version *version)
     if (strcmp(version->source->algorithm, version->algorithm_name) != 0)
         return status_set(STATUS_FAILED, "%s registers for algorithm %s, but its folder says %s", version->path,
                           version->algorithm_name, version->source->algorithm);
-    return STATUS_OK;
+    return keep_presets(version);
 }
 
 /* A version that was not built still has its place in every list, with the reason. Lives as long as the program. */
@@ -344,34 +365,69 @@ out:
     return status;
 }
 
-static enum status set_tunable(const struct tunable *tunable, const char *value)
+static const char *tunable_text(const struct tunable *tunable, int value, char number[16])
+{
+    for (int i = 0; tunable->words && tunable->legal[i]; i++)
+        if (tunable->legal[i] == value)
+            return tunable->words[i];
+    snprintf(number, 16, "%d", value);
+    return number;
+}
+
+enum status tunable_set(const struct tunable *tunable, const char *value)
 {
     enum status status = STATUS_OK;
     double number = 0;
-    char legal[256] = "";
+    char legal[256] = "", text[16];
 
-    TRY(parse_number(tunable->name, value, true, 0, INT_MAX, &number));
+    if (!tunable->words)
+        TRY(parse_number(tunable->name, value, true, 0, INT_MAX, &number));
     for (int i = 0; tunable->legal[i]; i++) {
-        char text[16];
+        const char *word = tunable_text(tunable, tunable->legal[i], text);
 
-        if (tunable->legal[i] == (int)number) {
-            *tunable->value = (int)number;
+        if (tunable->words ? strcmp(word, value) == 0 : tunable->legal[i] == (int)number) {
+            *tunable->value = tunable->legal[i];
             return STATUS_OK;
         }
-        snprintf(text, sizeof text, "%d", tunable->legal[i]);
-        append_name(legal, sizeof legal, text);
+        append_name(legal, sizeof legal, word);
     }
     return status_set(STATUS_BAD_INPUT, "parameter %s: %s is none of %s", tunable->name, value, legal);
 out:
     return status;
 }
 
-static const struct tunable *find_tunable(const struct version *version, const char *name)
+struct tunable *version_tunable(const struct version *version, const char *name)
 {
-    for (const struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++)
+    for (struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++)
         if (strcmp(tunable->name, name) == 0)
             return tunable;
     return NULL;
+}
+
+void tunable_describe(const struct tunable *tunable, int value, char *text, size_t size)
+{
+    const size_t used = strlen(text);
+    char number[16];
+
+    snprintf(text + used, size - used, "%s%s=%s", used ? " " : "", tunable->name, tunable_text(tunable, value, number));
+}
+
+void version_describe_tunables(const struct version *version, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (const struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++)
+        tunable_describe(tunable, *tunable->value, text, size);
+}
+
+enum status version_check_tunables(const struct version *version, const struct image in[], const void *params)
+{
+    const char *why = version->illegal ? version->illegal(in, params) : NULL;
+    char values[256];
+
+    if (!why)
+        return STATUS_OK;
+    version_describe_tunables(version, values, sizeof values);
+    return status_set(STATUS_BAD_INPUT, "%s:%s: %s: %s", version->algorithm->name, version->source->id, values, why);
 }
 
 static enum status unknown_parameter(const struct algorithm *algorithm, const struct version *version, const char *name)
@@ -404,12 +460,22 @@ static enum status assign(const struct algorithm *algorithm, const struct versio
     if (count == 0)
         return unknown_parameter(algorithm, NULL, name);
     for (size_t i = 0; i < count; i++)
-        if (!find_tunable(list[i], name))
+        if (!version_tunable(list[i], name))
             return unknown_parameter(algorithm, list[i], name);
     for (size_t i = 0; i < count; i++)
-        TRY(set_tunable(find_tunable(list[i], name), equals + 1));
+        TRY(tunable_set(version_tunable(list[i], name), equals + 1));
 out:
     return status;
+}
+
+bool params_assigned(const char *const *assignments, size_t assignment_count, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; i < assignment_count; i++)
+        if (strncmp(assignments[i], name, length) == 0 && assignments[i][length] == '=')
+            return true;
+    return false;
 }
 
 enum status params_parse(const struct algorithm *algorithm, const struct version *const *list, size_t count,

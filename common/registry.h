@@ -44,13 +44,20 @@ struct parameter {
     const char *help;         /* one line: meaning and unit */
 };
 
-/* A launch parameter of one version (-p block_width=32), for searching. A list of them ends with a zeroed entry. */
+/* A launch parameter of one version (-p block_width=32), for searching (rungs tune). A list of them ends with a zeroed
+ * entry and has VERSION_MAX_TUNABLES at most. */
 struct tunable {
     const char *name;
     int *value;       /* static in the version's file; its initial value is the documented default */
-    const int *legal; /* ascending, 0-terminated */
+    const int *legal; /* positive, ascending, 0-terminated, with the default among them */
     const char *help;
+    const char *const
+        *words; /* what the legal values are called (-p schedule=dynamic), in their order; NULL: numbers */
+
+    int preset; /* the registry's: the documented default */
 };
+
+enum { VERSION_MAX_TUNABLES = 4 };
 
 /* -------------------------------------------------------------------------------------------- algorithms */
 
@@ -150,6 +157,9 @@ struct version {
     const char *(*unavailable)(void); /* NULL, or in one line why this version cannot run on this machine */
     const char *(*declines)(const struct image in[], const void *params); /* the same for one case */
     struct tunable *tunables;
+    /* NULL, or in one line why the present values of the tunables do not go together in this case: more threads than a
+     * block may have, say. With the lists of legal values, the one place that says which values are legal. */
+    const char *(*illegal)(const struct image in[], const void *params);
     double tolerance;      /* of a peer; the larger one of this and the algorithm's counts */
     bool compare_interior; /* a peer whose borders differ: compare only pixels farther than radius from the edge */
     /* A peer whose result says the same in other words (components in another order): puts *out, on the host, into the
@@ -207,6 +217,20 @@ enum status params_parse(const struct algorithm *algorithm, const struct version
 enum status params_parse_text(const struct algorithm *algorithm, const char *text, void *params);
 /* The settings in words, "no parameters" where there are none to name. */
 void params_describe(const struct algorithm *algorithm, const void *params, char *text, size_t size);
+
+/* Whether one of the assignments is for this name. */
+bool params_assigned(const char *const *assignments, size_t assignment_count, const char *name);
+
+/* The tunable of that name, NULL when the version has none. */
+struct tunable *version_tunable(const struct version *version, const char *name);
+/* Gives it a value as after "name=": STATUS_BAD_INPUT when that is none of the legal ones. */
+enum status tunable_set(const struct tunable *tunable, const char *value);
+/* Appends " name=value", without the blank at the beginning of the text, as after -p. */
+void tunable_describe(const struct tunable *tunable, int value, char *text, size_t size);
+/* "block_width=32 block_height=16": the present values of a version's tunables; "" when it has none. */
+void version_describe_tunables(const struct version *version, char *text, size_t size);
+/* Refuses (STATUS_BAD_INPUT) tunables whose present values do not go together for these inputs and parameters. */
+enum status version_check_tunables(const struct version *version, const struct image in[], const void *params);
 
 /* ------------------------------------------------------------------------- the last line of a version's file */
 

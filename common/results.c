@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "common/file.h"
+#include "common/tune.h"
+#include "common/tuned.h"
 
 const char *results_outcome_name(enum bench_outcome outcome)
 {
@@ -56,22 +58,43 @@ static json_t *over_json(const struct bench_row *base, const struct bench_row *r
                      ratio_json(&base->end_to_end, &row->end_to_end));
 }
 
+static json_t *tunable_json(const struct tunable *tunable, int value)
+{
+    for (int i = 0; tunable->words && tunable->legal[i]; i++)
+        if (tunable->legal[i] == value)
+            return json_string(tunable->words[i]);
+    return json_integer(value);
+}
+
+static json_t *tunables_json(const struct version *version)
+{
+    json_t *object = json_object();
+
+    for (const struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++)
+        json_object_set_new(object, tunable->name, tunable_json(tunable, *tunable->value));
+    return object;
+}
+
 static json_t *row_json(const struct bench *bench, const struct bench_row *row)
 {
     static const char *const bounds[] = {NULL, "bytes", "operations"};
     const bool timed = row->outcome == BENCH_TIMED, compared = timed || row->outcome == BENCH_EMULATED;
+    bool tuned;
 
+    tuned_note(row->version, &tuned);
     return json_pack(
-        "{s:s, s:s, s:s?, s:s, s:b, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-        row->version->source->id, "path", row->version->source->path, "instruction_set", row->version->instruction_set,
-        "outcome", results_outcome_name(row->outcome), "reference", row->reference, "verified", compared,
-        "worst_difference", compared ? json_real(row->worst) : json_null(), "interior_only", row->interior, "why",
-        text_or_null(row->why), "diagnosis", text_or_null(row->diagnosis), "first_call",
-        number_or_null(row->first_call), "kernel", statistics_json(&row->kernel), "end_to_end",
-        statistics_json(&row->end_to_end), "kernel_method", timed ? json_string(method_name(row)) : json_null(),
-        "kernel_batch", timed ? json_integer(row->batch) : json_null(), "limit", number_or_null(row->limit),
-        "limit_bound", text_or_null(bounds[row->bound]), "limit_fraction", number_or_null(bench_limit_fraction(row)),
-        "over_serial", over_json(bench_reference(bench), row), "over_below", over_json(bench_below(bench, row), row));
+        "{s:s, s:s, s:s?, s:o, s:b, s:s, s:b, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "id", row->version->source->id, "path", row->version->source->path, "instruction_set",
+        row->version->instruction_set, "tunables", tunables_json(row->version), "tuned", tuned, "outcome",
+        results_outcome_name(row->outcome), "reference", row->reference, "verified", compared, "worst_difference",
+        compared ? json_real(row->worst) : json_null(), "interior_only", row->interior, "why", text_or_null(row->why),
+        "diagnosis", text_or_null(row->diagnosis), "first_call", number_or_null(row->first_call), "kernel",
+        statistics_json(&row->kernel), "end_to_end", statistics_json(&row->end_to_end), "kernel_method",
+        timed ? json_string(method_name(row)) : json_null(), "kernel_batch",
+        timed ? json_integer(row->batch) : json_null(), "limit", number_or_null(row->limit), "limit_bound",
+        text_or_null(bounds[row->bound]), "limit_fraction", number_or_null(bench_limit_fraction(row)), "over_serial",
+        over_json(bench_reference(bench), row), "over_below", over_json(bench_below(bench, row), row));
 }
 
 json_t *results_params_json(const struct algorithm *algorithm, const void *params)
@@ -137,23 +160,24 @@ static json_t *bench_json(const struct bench *bench)
 
     for (size_t i = 0; i < bench->row_count; i++)
         json_array_append_new(versions, row_json(bench, &bench->rows[i]));
-    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:i,"
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:i,"
                      " s:{s:f, s:f, s:s?}, s:o, s:o}",
-                     "schema", "rungs-results", "version", 1, "date", bench->date, "commit", bench->machine.commit,
-                     "command", request->command, "machine", results_machine_json(&bench->machine), "algorithm",
-                     request->algorithm->name, "settings", bench->settings, "params",
-                     results_params_json(request->algorithm, request->params), "input", request->input, "width",
-                     in->width, "height", in->height, "channels", in->channels, "type", pixel_name(in->type), "threads",
-                     request->threads, "sets", bench->sets, "seconds", request->seconds, "rounds", BENCH_ROUNDS, "cost",
-                     "bytes", bench->cost.bytes, "operations", bench->cost.operations, "operation",
-                     bench->cost.operation, "ceilings", ceilings_json(bench), "versions", versions);
+                     "schema", "rungs-results", "version", 1, "kind", "bench", "date", bench->date, "commit",
+                     bench->machine.commit, "command", request->command, "machine",
+                     results_machine_json(&bench->machine), "algorithm", request->algorithm->name, "settings",
+                     bench->settings, "params", results_params_json(request->algorithm, request->params), "input",
+                     request->input, "width", in->width, "height", in->height, "channels", in->channels, "type",
+                     pixel_name(in->type), "threads", request->threads, "sets", bench->sets, "seconds",
+                     request->seconds, "rounds", BENCH_ROUNDS, "cost", "bytes", bench->cost.bytes, "operations",
+                     bench->cost.operations, "operation", bench->cost.operation, "ceilings", ceilings_json(bench),
+                     "versions", versions);
 }
 
-enum status results_write_json(const struct bench *bench, const char *path)
+/* Writes the document, which may be NULL, and drops it. */
+static enum status write_json(json_t *document, const char *path)
 {
     enum status status = STATUS_OK;
     struct output_file file = {0};
-    json_t *document = bench_json(bench);
     char *text = document ? json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
 
     if (!text) {
@@ -169,6 +193,68 @@ out:
     free(text);
     json_decref(document);
     return status;
+}
+
+enum status results_write_json(const struct bench *bench, const char *path)
+{
+    return write_json(bench_json(bench), path);
+}
+
+/* ------------------------------------------------------------------------------------------------------- tune */
+
+static json_t *axis_value_json(const struct tune_axis *axis, int value)
+{
+    return axis->tunable ? tunable_json(axis->tunable, value) : json_integer(value);
+}
+
+static json_t *axis_json(const struct tune_axis *axis)
+{
+    json_t *values = json_array();
+
+    for (int i = 0; i < axis->count; i++)
+        json_array_append_new(values, axis_value_json(axis, axis->values[i]));
+    return json_pack("{s:s, s:s, s:o, s:o}", "name", axis->name, "help", axis->help, "values", values, "default",
+                     axis_value_json(axis, axis->preset));
+}
+
+static json_t *point_json(const struct tune *tune, const struct tune_point *point)
+{
+    static const char *const outcomes[] = {"timed", "illegal", "failed", "skipped"};
+    const bool timed = point->outcome == TUNE_TIMED;
+    json_t *values = json_object();
+
+    for (int i = 0; i < tune->axis_count; i++)
+        json_object_set_new(values, tune->axes[i].name,
+                            axis_value_json(&tune->axes[i], tune->axes[i].values[point->at[i]]));
+    return json_pack("{s:o, s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:o}", "values", values, "outcome",
+                     outcomes[point->outcome], "verified", timed, "worst_difference",
+                     timed ? json_real(point->worst) : json_null(), "why", text_or_null(point->why), "time",
+                     statistics_json(&point->time), "default", point->preset, "best", point == tune->best, "like_best",
+                     point->like_best, "over_default",
+                     timed && tune->preset ? ratio_json(&tune->preset->time, &point->time) : json_null());
+}
+
+enum status results_write_tune_json(const struct tune *tune, const char *path)
+{
+    const struct tune_request *request = tune->request;
+    const struct image *in = &request->in[0];
+    json_t *axes = json_array(), *points = json_array();
+
+    for (int i = 0; i < tune->axis_count; i++)
+        json_array_append_new(axes, axis_json(&tune->axes[i]));
+    for (size_t n = 0; n < tune->point_count; n++)
+        json_array_append_new(points, point_json(tune, &tune->points[n]));
+    return write_json(json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:f, s:i,"
+                                " s:s, s:s, s:o, s:o}",
+                                "schema", "rungs-results", "version", 1, "kind", "tune", "date", tune->date, "commit",
+                                tune->machine.commit, "command", request->command, "machine",
+                                results_machine_json(&tune->machine), "algorithm", request->algorithm->name, "settings",
+                                tune->settings, "params", results_params_json(request->algorithm, request->params),
+                                "input", request->input, "width", in->width, "height", in->height, "channels",
+                                in->channels, "type", pixel_name(in->type), "seconds", request->seconds, "rounds",
+                                BENCH_ROUNDS, "tuned_version", request->version->source->id, "time",
+                                version_is_cuda(request->version) ? "kernel" : "call", "axes", axes, "points", points),
+                      path);
 }
 
 /* -------------------------------------------------------------------------------------------------------- CSV */

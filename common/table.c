@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/tuned.h"
+
 enum { WIDTH = 100, LABEL = 10 };
 
 static bool is_utf8(void)
@@ -447,12 +449,25 @@ static void print_notes(const struct bench *bench, FILE *stream)
     }
 }
 
+void table_tuned(FILE *stream, const struct version *version)
+{
+    const char *note = tuned_note(version, NULL);
+    char text[768];
+
+    if (!note)
+        return;
+    snprintf(text, sizeof text, "%s: %s", version->source->id, note);
+    table_wrapped(stream, "tuned", text);
+}
+
 void table_print(const struct bench *bench, FILE *stream)
 {
     print_headline(bench, stream);
     print_rows(bench, stream);
     print_peers(bench, stream);
     print_reasons(bench, stream);
+    for (size_t i = 0; i < bench->row_count; i++)
+        table_tuned(stream, bench->rows[i].version);
     print_ceilings(bench, stream);
     print_notes(bench, stream);
 }

@@ -25,6 +25,8 @@ void table_verified(const struct bench_row *row, char text[TABLE_CELL]);
 
 /* Prints "label     text", broken at blanks within 100 columns and continued below the text's first column. */
 void table_wrapped(FILE *stream, const char *label, const char *text);
+/* Prints what tuned.json did to a version's tunables (tuned.h); nothing when it has no entry for it. */
+void table_tuned(FILE *stream, const struct version *version);
 /* Columns that a text takes on a terminal: UTF-8 characters. */
 int table_columns(const char *text);
 

@@ -330,21 +330,22 @@ static enum status count_traffic(struct task *task)
 {
     struct player player = {0};
     struct phase_record record, first_frame;
-    struct image table = table_at(task, task->results, 0);
     enum status status = STATUS_OK;
 
     TRY(player_open(&player, task));
+    const int second = player.count > 1;
+    struct image tables[2] = {table_at(task, task->results, 0), table_at(task, task->results, second)};
     phase_record_start(&record);
     status = player.pipeline->start(player.state, &player.frames[0], task->request->params);
     phase_record_stop();
     TRY(status);
     take_traffic(&task->launch, &record);
     phase_record_start(&first_frame);
-    status = one_frame(&player, 0, &table);
+    status = one_frame(&player, 0, &tables[0]);
     phase_record_stop();
     TRY(status);
     phase_record_start(&record);
-    status = one_frame(&player, player.count > 1 ? 1 : 0, &table);
+    status = one_frame(&player, second, &tables[1]);
     phase_record_stop();
     TRY(status);
     take_traffic(&task->frame, &record);

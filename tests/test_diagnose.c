@@ -448,6 +448,119 @@ static void test_picture(void **state)
     rmdir(folder);
 }
 
+static int32_t *number(const struct image *image, int x, int y)
+{
+    return (int32_t *)image_row(image, y) + x;
+}
+
+static void test_tables(void **state)
+{
+    static const char *const columns[] = {"label", "area", "middle", NULL};
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 3, 20, 1, PIXEL_I32); /* 10 rows in use: label k, area 10 k, middle 100 k */
+    scene.evidence.kind = OUTPUT_TABLE;
+    scene.evidence.columns = columns;
+    for (int y = 0; y < 20; y++)
+        for (int x = 0; x < 3; x++)
+            *number(&scene.expected, x, y) = y > 10 ? 0 : y > 0 ? y * (x == 0 ? 1 : x == 1 ? 10 : 100) : x ? 0 : 10;
+
+    image_copy(&scene.actual, &scene.expected);
+    *number(&scene.actual, 0, 0) = 8;
+    look(&scene);
+    assert_says(&scene, "counts 8, and there are 10: some are lost");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 1; y <= 10; y++)
+        ++*number(&scene.actual, 1, y);
+    look(&scene);
+    assert_says(&scene, "area: off by +1 in every row");
+
+    image_copy(&scene.actual, &scene.expected);
+    --*number(&scene.actual, 2, 4);
+    --*number(&scene.actual, 2, 7);
+    look(&scene);
+    assert_says(&scene, "middle: too small by 1 in 2 of 10 rows: rounding");
+
+    *number(&scene.actual, 1, 4) -= 5;
+    look(&scene);
+    assert_says(&scene, "wrong in 2 of 10 rows: area too small, middle too small");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int x = 0; x < 3; x++) {
+        *number(&scene.actual, x, 3) = *number(&scene.expected, x, 4);
+        *number(&scene.actual, x, 4) = *number(&scene.expected, x, 3);
+    }
+    look(&scene);
+    assert_says(&scene, "2 of 10 rows begin with another label");
+
+    image_copy(&scene.actual, &scene.expected);
+    *number(&scene.actual, 1, 15) = 3;
+    look(&scene);
+    assert_says(&scene, "the 10 rows in use are right");
+    close_scene(&scene);
+}
+
+/* Two vertical bars of width 4, 8 columns apart: labels 5 and 17 of an image 64 wide; the rest is background. */
+static void test_labels(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 64, 64, 1, PIXEL_I32);
+    scene.evidence.kind = OUTPUT_LABELS;
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 64; x++)
+            *number(&scene.expected, x, y) = x >= 4 && x < 8 ? 5 : x >= 16 && x < 20 ? 17 : 0;
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 64; x++)
+            *number(&scene.actual, x, y) += 2 * (*number(&scene.expected, x, y) != 0);
+    look(&scene);
+    assert_says(&scene, "every label is off by +2");
+
+    image_copy(&scene.actual, &scene.expected);
+    *number(&scene.actual, 30, 9) = 5;
+    look(&scene);
+    assert_says(&scene, "0 pixels of the foreground are 0, 1 of the background are not");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 16; y < 64; y++)
+        for (int x = 4; x < 8; x++)
+            *number(&scene.actual, x, y) = y / 16 * 16 * 64 + 5;
+    look(&scene);
+    assert_says(&scene, "components are split at every 16th row: what meets at the borders of tiles is not joined");
+    assert_int_equal(scene.certainty, CERTAINTY_SURE);
+
+    *number(&scene.actual, 5, 3) = 9;
+    look(&scene);
+    assert_says(&scene, "components are split: neighbours that belong together have two labels, first at (5,3)");
+
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 64; x++)
+            *number(&scene.actual, x, y) = *number(&scene.expected, x, y) ? 5 : 0;
+    look(&scene);
+    assert_says(&scene, "different components have one label, first seen at (16,0)");
+
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 64; x++)
+            *number(&scene.actual, x, y) = (*number(&scene.expected, x, y) + 11) / 12;
+    look(&scene);
+    assert_says(&scene, "the components are right, but not labelled by their first pixel");
+
+    /* A diagonal whose pixels are strangers. */
+    for (int y = 0; y < 64; y++)
+        for (int x = 0; x < 64; x++) {
+            *number(&scene.expected, x, y) = x == y;
+            *number(&scene.actual, x, y) = x == y ? y * 64 + x + 1 : 0;
+        }
+    look(&scene);
+    assert_says(&scene, "diagonals are not followed");
+    close_scene(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +572,8 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_floats),
         cmocka_unit_test(test_wider_types),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_picture),
     };
 

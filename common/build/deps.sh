@@ -2,13 +2,13 @@
 # Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
 # usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler and jansson, qemu-user)
 #
-# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests),
-#           seccomp and Python (the labs' grader)
-# optional  OpenCV's imgproc: the CPU peer that the tables compare with; Rungs works without it
+# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
+#           labs' grader)
+# optional  OpenCV's imgproc: the CPU peer that the tables compare with; gnuplot: plots; Rungs works without them
 set -u
 
 needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev libseccomp-dev python3"
-optional="libopencv-imgproc-dev"
+optional="libopencv-imgproc-dev gnuplot-nox"
 if [ "${1:-}" = ci ]; then
     needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
 fi
@@ -57,7 +57,8 @@ if [ -n "$missing" ] && ! install $missing; then
     exit 1
 fi
 if [ -n "$missing_optional" ] && ! install $missing_optional; then
-    echo "deps: ${missing_optional% } is not here, so tables have no OpenCV row; to add it, as root:" >&2
+    echo "deps: not here: ${missing_optional% } (OpenCV: a row of the tables; gnuplot: plots; Python: plots and" >&2
+    echo "deps: report); to add them, as root:" >&2
     echo "    apt-get install -y --no-install-recommends ${missing_optional% }" >&2
 fi
 exit 0

@@ -21,7 +21,7 @@ static const double max_memory = 4e9; /* bytes of frames */
 struct frames {
     struct image *items, first; /* first: a picture that takes the place of frame 0 as background; no data if none */
     int count;
-    char description[1024];
+    char description[2048]; /* a path and how it was changed */
 };
 
 static void frames_free(struct frames *frames)
@@ -106,7 +106,7 @@ static enum status load(struct frames *frames, const struct algorithm *algorithm
     enum status status = STATUS_OK;
     const bool given = workload->inputs.count > 0;
     const char *background = algorithm->background_file ? algorithm->background_file(workload->params) : NULL;
-    char video[4096];
+    char video[1024];
 
     if (workload->inputs.count > 1)
         return status_set(STATUS_BAD_INPUT, "%s takes one video, got %zu", algorithm->name, workload->inputs.count);
@@ -164,6 +164,8 @@ enum status bench_video(struct workload *workload, const struct bench_video_opti
         return status_set(STATUS_NO_MEMORY, "no memory for parameters");
     TRY(params_parse(algorithm, options->asked, options->asked_count, workload->settings.items,
                      workload->settings.count, workload->params));
+    for (size_t i = 0; i < options->asked_count; i++)
+        TRY(version_check_tunables(options->asked[i], NULL, workload->params));
     if (options->json)
         TRY(file_check_output(options->json));
     if (options->csv)

@@ -23,7 +23,10 @@ struct video_job {
 int cli_run_video(const struct video_job *job);
 int cli_check(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_tune(int argc, char **argv);
+int cli_compare(int argc, char **argv);
 int cli_diff(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
 
 /* Prints "rungs: <text>" as one line on stderr and returns CLI_BAD_USE. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

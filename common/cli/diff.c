@@ -365,6 +365,8 @@ static enum status compare(struct workload *workload, const struct algorithm *al
     table_wrapped(stdout, "input", text);
     print_verdict(bench_find(&bench, a));
     print_verdict(bench_find(&bench, b));
+    table_tuned(stdout, a);
+    table_tuned(stdout, b);
     putchar('\n');
     fflush(stdout);
     TRY(show_phases(&bench, a));

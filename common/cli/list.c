@@ -8,6 +8,8 @@
 
 #include "common/cli/cli.h"
 #include "common/cuda/device_info.h"
+#include "common/machine.h"
+#include "common/tuned.h"
 
 static const char help[] =
     "usage: rungs list [ALGO] [--json]\n\n"
@@ -70,12 +72,36 @@ static void print_range(const struct parameter *p)
     }
 }
 
+/* -p block_width=8|16|32 (default 32): the values, and what a search left in tuned.json. */
+static void print_tunables(const struct version *version)
+{
+    for (const struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++) {
+        char text[512] = "", preset[128] = "";
+
+        for (int i = 0; tunable->legal[i]; i++) {
+            char one[128] = "";
+
+            tunable_describe(tunable, tunable->legal[i], one, sizeof one);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? "|" : "", strchr(one, '=') + 1);
+        }
+        tunable_describe(tunable, tunable->preset, preset, sizeof preset);
+        printf("%18s-p %s=%s  %s (default %s)\n", "", tunable->name, text, tunable->help, strchr(preset, '=') + 1);
+    }
+    if (tuned_note(version, NULL)) {
+        char head[64];
+
+        snprintf(head, sizeof head, "%18stuned: ", "");
+        print_wrapped(head, tuned_note(version, NULL), 100);
+    }
+}
+
 static void print_algorithm(const struct algorithm *algorithm)
 {
     struct version *const *versions;
     size_t count;
 
     registry_versions(algorithm, &versions, &count);
+    tuned_apply((const struct version *const *)versions, count, NULL, 0, machine_cores(), NULL, NULL, false);
     printf("%s: %s\n", algorithm->name, algorithm->summary);
     for (const struct parameter *p = algorithm->parameters; p->name; p++) {
         printf("  -p %s=  %s (", p->name, p->help);
@@ -90,6 +116,7 @@ static void print_algorithm(const struct algorithm *algorithm)
         snprintf(text, sizeof text, "%s%s%s%s", versions[i]->source->idea, state[0] ? " [" : "", state,
                  state[0] ? "]" : "");
         print_wrapped(head, text, 100);
+        print_tunables(versions[i]);
     }
 }
 

@@ -22,7 +22,10 @@ static const struct subcommand {
     {"run", cli_run, "apply a version to a real file or video", true},
     {"check", cli_check, "verify versions against the reference", false},
     {"bench", cli_bench, "verify, then time versions side by side", true},
+    {"tune", cli_tune, "search a version's launch parameters for the fastest, and keep them", true},
+    {"compare", cli_compare, "two results files: what changed beyond the noise", false},
     {"diff", cli_diff, "two versions: code, verification, phases, prediction and measurement", true},
+    {"doctor", cli_doctor, "what this machine has and lacks, and what to type", false},
 };
 enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 

@@ -10,6 +10,8 @@
 #include "common/cli/cli.h"
 #include "common/cuda/device_info.h"
 #include "common/image_io.h"
+#include "common/machine.h"
+#include "common/tuned.h"
 
 static const char help[] =
     "usage: rungs run ALGO[:VERSION] IN... -o OUT [-p name=value]...\n"
@@ -59,7 +61,7 @@ static bool is_npy(const char *path)
 }
 
 static enum status apply(const struct algorithm *algorithm, const struct version *version, char *const *in_paths,
-                         const char *out_path, const void *params)
+                         const char *out_path, const struct cli_list_option *settings, const void *params)
 {
     enum status status = STATUS_OK;
     struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, shape = {0}, out = {0}, colours = {0};
@@ -76,6 +78,9 @@ static enum status apply(const struct algorithm *algorithm, const struct version
         status = status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
         goto out;
     }
+    /* This process has started CUDA already: it cannot ask for the GPU's name in a child. */
+    tuned_apply(&version, 1, settings->items, settings->count, machine_cores(), in, params, false);
+    TRY(version_check_tunables(version, in, params));
     why = version->declines ? version->declines(in, params) : NULL;
     if (why) {
         status = status_set(STATUS_UNSUPPORTED, "%s: %s cannot do this one: %s", names, version->source->id, why);
@@ -96,6 +101,8 @@ static enum status apply(const struct algorithm *algorithm, const struct version
     printf("%s:%s%s  %s %dx%d -> %s\n", algorithm->name, version->source->id,
            version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height,
            out_path);
+    if (tuned_note(version, NULL))
+        printf("tuned: %s\n", tuned_note(version, NULL));
 out:
     if (state && version->teardown)
         version->teardown(state);
@@ -180,6 +187,10 @@ int cli_run(int argc, char **argv)
         goto out;
     }
     if (is_video) {
+        if (version_check_tunables(version, NULL, params) != STATUS_OK) {
+            cli_fail_status();
+            goto out;
+        }
         exit_status = cli_run_video(&(struct video_job){.algorithm = algorithm,
                                                         .version = version,
                                                         .params = params,
@@ -194,7 +205,7 @@ int cli_run(int argc, char **argv)
                  algorithm->background_file(params));
         goto out;
     }
-    if (apply(algorithm, version, argv + optind + 1, out_path, params) != STATUS_OK) {
+    if (apply(algorithm, version, argv + optind + 1, out_path, &settings, params) != STATUS_OK) {
         cli_fail_status();
         goto out;
     }

@@ -9,6 +9,7 @@
 #include "common/machine.h"
 #include "common/paths.h"
 #include "common/pattern.h"
+#include "common/tuned.h"
 
 enum { DEFAULT_WIDTH = 1920, DEFAULT_HEIGHT = 1080, MAX_THREADS = 1024 };
 
@@ -206,6 +207,11 @@ enum status workload_prepare(struct workload *workload, const struct algorithm *
     TRY(params_parse(algorithm, versions, version_count, workload->settings.items, workload->settings.count,
                      workload->params));
     TRY(load_inputs(workload, algorithm));
+    if (!workload->untuned)
+        tuned_apply(versions, version_count, workload->settings.items, workload->settings.count, workload->threads,
+                    workload->in, workload->params, true);
+    for (size_t i = 0; i < version_count; i++)
+        TRY(version_check_tunables(versions[i], workload->in, workload->params));
 out:
     return status;
 }
@@ -216,11 +222,12 @@ void workload_set_command(struct workload *workload, int argc, char **argv)
 
     for (int i = 1; i < argc && used < sizeof workload->command; i++) {
         /* Where the results went is no part of what was measured, and may name a folder of one machine. */
-        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0) {
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0 || strcmp(argv[i], "--svg") == 0) {
             i++;
             continue;
         }
-        if (strncmp(argv[i], "--json=", 7) == 0 || strncmp(argv[i], "--csv=", 6) == 0)
+        if (strncmp(argv[i], "--json=", 7) == 0 || strncmp(argv[i], "--csv=", 6) == 0 ||
+            strncmp(argv[i], "--svg=", 6) == 0)
             continue;
         used += (size_t)snprintf(workload->command + used, sizeof workload->command - used, " %s", argv[i]);
     }

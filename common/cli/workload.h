@@ -15,6 +15,7 @@ struct workload {
     int width, height; /* 0 = not given */
     int channels;      /* 0 = not given */
     int threads;       /* 0 = not given */
+    bool untuned;      /* keeps tunables away from tuned.json (tuned.h) */
     /* Ready to use. */
     struct image in[ALGORITHM_MAX_INPUTS];
     void *params;
@@ -42,10 +43,10 @@ struct workload {
  * returns false when it is wrong or none of these. */
 bool workload_option(struct workload *workload, int option);
 
-/* Parses the settings and loads or makes the input. */
+/* Parses the settings, loads or makes the input, and gives tunables that -p does not name their kept values (tuned.h). */
 enum status workload_prepare(struct workload *workload, const struct algorithm *algorithm,
                              const struct version *const *versions, size_t version_count);
-/* Keeps the command line for the record, without --json and --csv. */
+/* Keeps the command line for the record, without --json, --csv and --svg. */
 void workload_set_command(struct workload *workload, int argc, char **argv);
 void workload_free(struct workload *workload);
 

@@ -137,6 +137,21 @@ enum status device_download(struct image *host, const struct image *device)
     return copy_image(host, device, PHASE_DOWNLOAD, cudaMemcpyDeviceToHost);
 }
 
+const char *device_block_illegal(int threads, size_t shared_bytes)
+{
+    enum { MOST_THREADS = 1024, MOST_SHARED_BYTES = 48 << 10 };
+    static thread_local char reason[96];
+
+    if (threads <= MOST_THREADS && shared_bytes <= MOST_SHARED_BYTES)
+        return NULL;
+    if (threads > MOST_THREADS)
+        snprintf(reason, sizeof reason, "%d threads in a block, of which CUDA allows %d", threads, MOST_THREADS);
+    else
+        snprintf(reason, sizeof reason, "%zu bytes of shared memory for a block, of which CUDA grants %d", shared_bytes,
+                 MOST_SHARED_BYTES);
+    return reason;
+}
+
 bool device_is_emulated(void)
 {
 #ifdef RUNGS_EMULATED

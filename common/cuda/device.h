@@ -34,6 +34,10 @@ void device_image_free(struct image *image);
 enum status device_upload(struct image *device, const struct image *host);
 enum status device_download(struct image *host, const struct image *device);
 
+/* NULL, or in one line why no block can have so many threads and so much dynamic shared memory: what every GPU allows a
+ * kernel that does not ask for more (CUDA C++ Programming Guide, Technical Specifications per Compute Capability). */
+const char *device_block_illegal(int threads, size_t shared_bytes);
+
 /* Blocks of `size` that cover `count` items. */
 static inline unsigned ceiling_divide(int count, int size)
 {

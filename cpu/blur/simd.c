@@ -17,16 +17,25 @@
 #include "common/simd.h"
 
 enum {
-    STRIP = 384,    /* bytes of a row that go from the top of a band to its bottom: whole vectors, whole groups */
-    MARGIN = 64,    /* bytes kept beside a strip, whole vectors: 15 pixels of 3 channels and a quad begun too early */
-    AHEAD = 4,      /* rows to prefetch; runs of 384 bytes are too short for the hardware to see them coming */
-    MIN_BAND = 32,  /* rows that make a thread worth its start; each band blurs ksize - 1 rows along x once more */
-    MAX_BAND = 256, /* rows whose pages the TLB still knows when the next strip comes by: 3840x2160 gains 25 % */
+    STRIP = 384,   /* bytes of a row that go from the top of a band to its bottom: whole vectors, whole groups */
+    MARGIN = 64,   /* bytes kept beside a strip, whole vectors: 15 pixels of 3 channels and a quad begun too early */
+    AHEAD = 4,     /* rows to prefetch; runs of 384 bytes are too short for the hardware to see them coming */
+    MIN_BAND = 32, /* rows that make a thread worth its start; each band blurs ksize - 1 rows along x once more */
     BLOCKS = STRIP / SIMD_BYTES,
     MAX_QUADS = (BLUR_MAX_KSIZE + 6) / 4,
     MAX_PAIRS = (BLUR_MAX_KSIZE + 1) / 2,
     GROUP = SIMD_PERMUTE_BYTES * 3 / 4 /* bytes of RGB that one permutation turns into quads: R0-3 G0-3 B0-3 R4-7 ... */
 };
+
+/* Of 256 rows the TLB still knows the pages when the next strip comes by: 3840x2160 gains 25 %. */
+static int band_height = 256, schedule = omp_sched_dynamic;
+static const int band_heights[] = {32, 64, 128, 256, 512, 1024, 0};
+static const int schedules[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided, 0};
+static const char *const schedule_words[] = {"static", "dynamic", "guided"};
+static struct tunable tunables[] = {
+    {"band_height", &band_height, band_heights, "most rows that a thread takes on at once", NULL, 0},
+    {"schedule", &schedule, schedules, "how OpenMP shares bands and strips out", schedule_words, 0},
+    {0}};
 
 struct tables {
     simd_u8 across[MAX_QUADS][4]; /* [quad][phase]: its four weights for the output at 4n + phase */
@@ -204,7 +213,7 @@ SIMD_INLINE void blur_strip(const struct image *in, struct image *out, const str
 static enum status run(const struct image *in, struct image *out, const struct blur_params *params)
 {
     const int ksize = params->ksize, strips = (in->width * in->channels + STRIP - 1) / STRIP;
-    const int most = (in->height + MIN_BAND - 1) / MIN_BAND, least = (in->height + MAX_BAND - 1) / MAX_BAND;
+    const int most = (in->height + MIN_BAND - 1) / MIN_BAND, least = (in->height + band_height - 1) / band_height;
     const int threads = omp_get_max_threads(), bands = threads < least ? least : minimum(threads, most);
     uint16_t weights[BLUR_MAX_KSIZE];
     struct tables tables;
@@ -215,7 +224,8 @@ static enum status run(const struct image *in, struct image *out, const struct b
         return STATUS_OK;
     }
     make_tables(weights, ksize, &tables);
-#pragma omp parallel for collapse(2) schedule(dynamic)
+    omp_set_schedule((omp_sched_t)schedule, 0);
+#pragma omp parallel for collapse(2) schedule(runtime)
     for (int band = 0; band < bands; band++) {
         for (int strip = 0; strip < strips; strip++) {
             const int top = in->height * band / bands, bottom = in->height * (band + 1) / bands;
@@ -232,4 +242,4 @@ static enum status run(const struct image *in, struct image *out, const struct b
     return STATUS_OK;
 }
 
-RUNGS_CPU_VERSION(blur, .instruction_set = SIMD_NAME)
+RUNGS_CPU_VERSION(blur, .instruction_set = SIMD_NAME, .tunables = tunables)

@@ -4,7 +4,8 @@
  * Expect:   kernel hardly moves, 1 % or less: v1.2 issues an instruction in 94 % of all cycles, which no shape changes.
  *           Shapes with little to share are the lesson: at 8x1 each thread loads 41 samples of halo, 10 times slower.
  */
-/* Try: make bench-blur VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+/* Try: make bench-blur VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-blur V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
 
@@ -22,6 +23,13 @@ static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] 
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+/* Tiles fit: RGB at ksize 31 takes 29 KB of shared memory at most. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 static __device__ int clamp(int value, int maximum)
 {
@@ -102,4 +110,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(blur, .tunables = tunables)
+RUNGS_CUDA_VERSION(blur, .tunables = tunables, .illegal = illegal)

@@ -24,6 +24,19 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+/* Bytes of the tile, rounded up to even, and of the sums of its rows. */
+static size_t shared_bytes(const struct image *in, const struct blur_params *params)
+{
+    size_t tile_height = block_height + params->ksize - 1, tile_width = block_width + params->ksize - 1;
+
+    return (tile_width * tile_height + 1) * in->channels + block_width * tile_height * in->channels * sizeof(uint16_t);
+}
+
+static const char *illegal(const struct image in[], const void *params)
+{
+    return device_block_illegal(block_width * block_height, shared_bytes(in, (const struct blur_params *)params));
+}
+
 static __device__ int clamp(int value, int maximum)
 {
     return min(max(value, 0), maximum);
@@ -76,9 +89,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     enum status status = STATUS_OK;
     dim3 block(block_width, block_height);
     dim3 grid(ceiling_divide(out->width, block.x), ceiling_divide(out->height, block.y));
-    int tile_height = block.y + params->ksize - 1;
-    size_t shared = (size_t)((block.x + params->ksize - 1) * tile_height + 1) * in->channels; /* bytes of the tile */
-    shared += (size_t)block.x * tile_height * in->channels * sizeof(uint16_t);                /* sums of its rows */
+    size_t shared = shared_bytes(in, params);
 
     blur_kernel<<<grid, block, shared, stream>>>(*in, *out, state->weights, params->ksize);
     CUDA_TRY(cudaGetLastError());
@@ -112,4 +123,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(blur, .tunables = tunables)
+RUNGS_CUDA_VERSION(blur, .tunables = tunables, .illegal = illegal)

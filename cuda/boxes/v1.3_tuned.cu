@@ -4,7 +4,8 @@
  * Expect:   add kernel hardly moves above a width of 32, 5 % at most: no thread shares anything beyond its warp. Below,
  *           a warp spans several rows, and runs are cut into pieces of 8 or 16: up to four times the atomics.
  */
-/* Try: make bench-boxes VERSIONS=cuda */
+/* Try: make bench-boxes VERSIONS=cuda
+ *      make tune-boxes V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
 
@@ -21,6 +22,12 @@ static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] 
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 static __global__ void clear_kernel(struct boxes_sums *table, int labels, struct image out)
 {
@@ -174,4 +181,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(boxes, .tunables = tunables)
+RUNGS_CUDA_VERSION(boxes, .tunables = tunables, .illegal = illegal)

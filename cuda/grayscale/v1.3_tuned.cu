@@ -4,7 +4,8 @@
  * Expect:   a few percent: memory is the limit, which no shape moves, but small blocks end and begin one by one, where
  *           of those of 1024 only two fit a multiprocessor. Below 64 threads there are too few loads in flight.
  */
-/* Try: make bench-grayscale VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+/* Try: make bench-grayscale VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-grayscale V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/grayscale.h"
 #include "common/cuda/device.h"
 
@@ -19,6 +20,12 @@ static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] 
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 static __device__ uint8_t gray_pixel(unsigned r, unsigned g, unsigned b)
 {
@@ -98,4 +105,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(grayscale, .tunables = tunables)
+RUNGS_CUDA_VERSION(grayscale, .tunables = tunables, .illegal = illegal)

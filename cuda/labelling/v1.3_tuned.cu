@@ -4,7 +4,8 @@
  * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
  *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32.
  */
-/* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+/* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-labelling V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 
@@ -18,6 +19,13 @@ static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] 
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+/* Tiles fit: 1024 pixels take 4 KB of shared memory. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 static __device__ bool is_foreground(const struct image &in, int x, int y)
 {
@@ -147,4 +155,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(labelling, .tunables = tunables)
+RUNGS_CUDA_VERSION(labelling, .tunables = tunables, .illegal = illegal)

@@ -10,7 +10,7 @@
 #include "common/cuda/device.h"
 #include "common/cuda/mean_step.h"
 
-static const char rung[] = "cuda/v1.1", boxes_rung[] = "cpu/serial";
+static const char rung[] = "cuda/v1.1", boxes_rung[] = "cpu/simd";
 
 struct state {
     struct mod_params params;

@@ -9,7 +9,7 @@
 #include "common/cuda/device.h"
 #include "common/cuda/mean_step.h"
 
-static const char rung[] = "cuda/v1.2", boxes_rung[] = "cpu/serial";
+static const char rung[] = "cuda/v1.2", boxes_rung[] = "cpu/simd";
 
 struct state {
     struct mod_params params;

@@ -10,13 +10,19 @@
 #include "common/cuda/device.h"
 #include "common/cuda/mean_step.h"
 
-static const char rung[] = "cuda/v1.3", boxes_rung[] = "cpu/serial";
+static const char rung[] = "cuda/v1.3", boxes_rung[] = "cpu/simd";
 
 static int block_width = 32, block_height = 8;
 static const int block_widths[] = {8, 16, 32, 64, 0}, block_heights[] = {4, 8, 16, 32, 0};
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 struct state {
     struct mod_params params;
@@ -163,4 +169,4 @@ static void teardown(struct state *state)
     *state = {};
 }
 
-RUNGS_PIPELINE_VERSION(mod, .depth = 1, .on_device = true, .tunables = tunables)
+RUNGS_PIPELINE_VERSION(mod, .depth = 1, .on_device = true, .tunables = tunables, .illegal = illegal)

@@ -4,7 +4,8 @@
  * Expect:   kernel hardly moves: the instructions of the 225 taps are its limit, and no shape changes their number. Small
  *           blocks lose: at 8x8 and ksize 15 a thread loads 7.6 pixels of tile where at 32x32 it loads 2.1.
  */
-/* Try: make bench-morphology VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+/* Try: make bench-morphology VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-morphology V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
 
@@ -22,6 +23,13 @@ static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] 
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+/* Tiles fit: ksize 31 takes 10 KB of shared memory at most. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 /* A pixel, or `outside` where the image has none. */
 static __device__ int sample_at(const struct image &in, int x, int y, int outside)
@@ -116,4 +124,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(morphology, .tunables = tunables)
+RUNGS_CUDA_VERSION(morphology, .tunables = tunables, .illegal = illegal)

@@ -4,7 +4,8 @@
  * Expect:   a smaller block waits less at its two barriers and more of them are resident, but it adds up fewer pixels for
  *           each of its 256 additions to global memory: a minimum somewhere between, and blocks of 8 threads far off it.
  */
-/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-otsu V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/otsu.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu.cuh"
@@ -19,6 +20,13 @@ static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] 
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+/* Counters fit: those of 32 warps take 32 KB of shared memory. */
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 enum { ROWS = 32 /* pixels of a thread, one below the other */ };
 
@@ -107,4 +115,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(otsu, .tunables = tunables)
+RUNGS_CUDA_VERSION(otsu, .tunables = tunables, .illegal = illegal)

@@ -4,7 +4,8 @@
  * Expect:   little: any shape whose warps load whole lines moves bytes as fast. Smaller blocks than v1.2's 1024 threads
  *           start and end in smaller steps, some 5 %; blocks of 8 threads leave three quarters of each warp idle.
  */
-/* Try: make bench-threshold VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+/* Try: make bench-threshold VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
+ *      make tune-threshold V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/threshold.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu_step.h"
@@ -19,6 +20,12 @@ static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] 
 static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
+
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
 
 /* found: where otsu left its threshold, or NULL. */
 static __global__ void threshold_kernel(struct image in, struct image out, int value, const int *found)
@@ -90,4 +97,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(threshold, .tunables = tunables)
+RUNGS_CUDA_VERSION(threshold, .tunables = tunables, .illegal = illegal)

@@ -21,6 +21,12 @@ static struct tunable tunables[] = {{"block_width", &block_width, block_widths, 
                                     {"block_height", &block_height, block_heights, "threads of a block along y"},
                                     {}};
 
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return device_block_illegal(block_width * block_height, 0);
+}
+
 enum { ROWS = 4 };
 
 /* found: where otsu left its threshold, or NULL. */
@@ -101,4 +107,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(threshold, .tunables = tunables)
+RUNGS_CUDA_VERSION(threshold, .tunables = tunables, .illegal = illegal)

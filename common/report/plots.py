@@ -1,0 +1,557 @@
+"""Plots of results files, drawn by gnuplot as SVG.
+
+    plots.py ALGORITHM FOLDER FILE...      what `make plot-<algo>` runs: writes FOLDER/ALGORITHM_*.svg
+
+The same scripts draw the plots of the report (report.py), so that there is one picture of a measurement. gnuplot knows
+nothing of dark mode: it draws with the light colours of PALETTE, which is what a file on disk keeps, and for a page
+themed() turns each colour into the CSS variable of its name.
+
+Exit status: 0 done, 1 gnuplot is missing or failed, 2 bad use or bad input.
+"""
+
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import results as rungs
+
+INSTALL = "gnuplot is not here; to install it, as root: apt-get install -y --no-install-recommends gnuplot-nox"
+
+# name: (light, dark). Each differs from its background by 4.5:1 or more, but for the soft fills and the grid.
+PALETTE = {
+    "paper": ("#ffffff", "#151b23"),
+    "ink": ("#1f2328", "#e6edf3"),
+    "muted": ("#59636e", "#9198a1"),
+    "grid": ("#d8dee4", "#30363d"),
+    "cpu": ("#0969da", "#4493f8"),
+    "cuda": ("#1a7f37", "#3fb950"),
+    "peer": ("#8250df", "#ab7df8"),
+    "cpu-soft": ("#a8cdf7", "#1c4674"),
+    "cuda-soft": ("#a5d9b2", "#1a5329"),
+    "peer-soft": ("#d6c3f5", "#4a3379"),
+    "line0": ("#bf3989", "#db61a2"),
+    "line1": ("#bc4c00", "#f0883e"),
+    "line2": ("#1b7c83", "#39c5cf"),
+    "line3": ("#9a6700", "#d29922"),
+    "line4": ("#cf222e", "#ff7b72"),
+}
+LINES = ["cpu", "line1", "cuda", "line0", "line2", "peer", "line3", "line4"]
+# In px at 12 px text: three plots beside each other on a laptop, and one on a phone, stay near that size.
+WIDTH, HEIGHT = 400, 340
+
+
+class PlotError(Exception):
+    pass
+
+
+# -------------------------------------------------------------------------------------------------------- gnuplot
+
+
+def light(name):
+    return PALETTE[name][0]
+
+
+def quoted(text):
+    """A gnuplot string. Between single quotes nothing is expanded, neither a backquote nor a backslash."""
+    return "'" + re.sub(r"[\x00-\x1f]", " ", text).replace("'", "''") + "'"
+
+
+def draw(height, lines):
+    """Runs gnuplot and returns the SVG."""
+    head = [
+        "set encoding utf8",
+        f"set terminal svg size {WIDTH},{height} dynamic noenhanced font 'sans-serif,12' background '{light('paper')}'",
+        f"set border lc rgb '{light('muted')}'",
+        f"set tics textcolor rgb '{light('ink')}' nomirror scale 0.5",
+        f"set key textcolor rgb '{light('ink')}' samplen 1.5 spacing 1.1",
+        f"set grid xtics ytics lt 1 lw 1 lc rgb '{light('grid')}'",
+        "set bars 0.5",
+    ]
+    try:
+        process = subprocess.run(
+            ["gnuplot", "-"],
+            input="\n".join(head + lines) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise PlotError(INSTALL) from None
+    except subprocess.TimeoutExpired:
+        raise PlotError("gnuplot took over a minute") from None
+    if process.returncode != 0 or "</svg>" not in process.stdout:
+        raise PlotError(f"gnuplot failed ({process.returncode}): {' '.join(process.stderr.split())[:300]}")
+    return process.stdout
+
+
+def available():
+    return shutil.which("gnuplot") is not None
+
+
+def block(name, rows):
+    return [f"${name} << END_OF_DATA"] + [" ".join(str(cell) for cell in row) for row in rows] + ["END_OF_DATA"]
+
+
+def colour(name):
+    """A colour as a number, for `lc rgb variable`."""
+    return int(light(name)[1:], 16)
+
+
+# ----------------------------------------------------------------------------------------------------------- axes
+
+
+def ticks(low, high, most, text):
+    """Ticks of a logarithmic axis: powers of ten, every so many that there are at most `most`; 1 2 5 where few."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first + 1 >= 3:
+        step = math.ceil((last - first + 1) / most)
+        values = [10.0**power for power in range(first, last + 1, step)]
+    else:
+        values = [
+            digit * 10.0**power
+            for power in range(first - 1, last + 1)
+            for digit in (1, 2, 5)
+            if low <= digit * 10.0**power <= high
+        ]
+    return "(" + ", ".join(f"{quoted(text(value))} {value:g}" for value in values) + ")"
+
+
+def short(value):
+    """1000 -> 1000, 1e6 -> 1 M: the number under a tick."""
+    for factor, unit in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if value >= factor * 0.9995 or (unit == " k" and value >= 0.9995e4):
+            return f"{value / (1e3 if unit == ' k' else factor):.4g}{unit}"
+    return f"{value:.4g}"
+
+
+def short_time(seconds):
+    for factor, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= factor * 0.9995:
+            return f"{seconds / factor:.4g} {unit}"
+    return f"{seconds / 1e-9:.4g} ns"
+
+
+def axis(name, low, high, label, most, text):
+    return [
+        f"set logscale {name}",
+        f"set {name}range [{low:g}:{high:g}]",
+        f"set {name}tics {ticks(low, high, most, text)}",
+        f"set {name}label {quoted(label)} textcolor rgb '{light('ink')}'",
+    ]
+
+
+def version_axis(rows):
+    labels = ", ".join(f"{quoted(row['id'])} {index}" for index, row in enumerate(rows))
+    return [f"set yrange [{len(rows) - 0.4:g}:-0.6]", f"set ytics ({labels}) scale 0", "set grid noytics"]
+
+
+# ---------------------------------------------------------------------------------------------------------- plots
+
+
+def by_device(rows):
+    return [row for row in rows if rungs.on_device(row)]
+
+
+def time_plot(results):
+    """Time per version: a dot for the kernel, a circle for end to end, the quartiles as bars, the limit as a tick."""
+    rows = rungs.timed(results)
+    device = by_device(rows)
+    values = [row[phase][field] for row in rows for phase in ("kernel", "end_to_end") for field in ("q1", "q3")]
+    limits = [(row["limit"], index) for index, row in enumerate(rows) if row["limit"]]
+    values += [limit for limit, _ in limits]
+    kernel = [
+        (i, *(row["kernel"][f] for f in ("median", "q1", "q3")), colour(rungs.side(row))) for i, row in enumerate(rows)
+    ]
+    whole = [
+        (i, *(row["end_to_end"][f] for f in ("median", "q1", "q3")), colour(rungs.side(row)), row["kernel"]["median"])
+        for i, row in enumerate(rows)
+        if rungs.on_device(row)
+    ]
+    lines = block("kernel", kernel)
+    lines += axis("x", min(values) / 1.7, max(values) * 1.7, "time (logarithmic)", 5, short_time) + version_axis(rows)
+    lines += ["set key above left Left reverse maxrows 1 width -2 font ',11'"]
+    # No plot without points: gnuplot 5.4 crashes on some that have none.
+    plots, key = [], [
+        f"keyentry with points pt 7 ps 0.7 lc rgb '{light('ink')}' title '{'kernel' if device else 'time'}'"
+    ]
+    if limits:
+        lines += block("limit", limits)
+        plots.append(f"$limit using 1:2 with points pt '|' lc rgb '{light('muted')}' notitle")
+    if whole:
+        lines += block("whole", whole)
+        plots.append("$whole using 6:1:($2-$6):(0):5 with vectors nohead lw 1 lc rgb variable notitle")
+        plots.append("$whole using 2:1:3:4:5 with xerrorbars pt 6 ps 0.8 lw 1.2 lc rgb variable notitle")
+        key.append(f"keyentry with points pt 6 ps 0.8 lc rgb '{light('ink')}' title 'end to end'")
+    if limits:
+        key.append(f"keyentry with points pt '|' lc rgb '{light('muted')}' title 'limit'")
+    plots += ["$kernel using 2:1:3:4:5 with xerrorbars pt 7 ps 0.7 lw 1.2 lc rgb variable notitle"] + key
+    return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
+
+
+def speedup_plot(results):
+    """How many times as fast as cpu/serial: bars from 1, with the version's own quartiles."""
+    serial = rungs.find(results, "cpu/serial")
+    rows = [row for row in rungs.timed(results) if row is not serial]
+    if not serial or serial["outcome"] != "timed" or not rows:
+        return None
+    device = by_device(rows)
+
+    def bars(phase, chosen, low, high, soft):
+        base = serial[phase]["median"]
+        for index, row in enumerate(rows):
+            if row in chosen:
+                times = [base / row[phase][field] for field in ("median", "q3", "q1")]
+                tint = colour(rungs.side(row) + soft)
+                # The number stands behind the whisker, or behind 1 where the bar goes left from there.
+                yield (*times, index + low, index + high, tint, rungs.number(times[0]) + "×", max(times[2], 1))
+
+    kernel = list(bars("kernel", rows, -0.36, 0.36, "")) if not device else None
+    if device:
+        cpu_rows = [row for row in rows if row not in device]
+        kernel = list(bars("kernel", device, -0.36, 0.02, "")) + list(bars("kernel", cpu_rows, -0.36, 0.36, ""))
+    whole = list(bars("end_to_end", device, 0.06, 0.4, "-soft"))
+    values = [value for bar in kernel + whole for value in bar[:3]]
+    low, high = min(values + [1]) / 1.5, max(values + [1])
+    lines = block("bars", kernel + whole)
+    # Room for the number behind the longest bar.
+    lines += axis("x", low, high * (high / low) ** 0.3, "times as fast as cpu/serial (logarithmic)", 5, short)
+    lines += version_axis(rows) + [
+        "set style fill solid 1 noborder",
+        "set key above left Left reverse maxrows 1 width 1",
+    ]
+    plots = [
+        "$bars using (1):4:(1):1:4:5:6 with boxxyerror lc rgb variable notitle",
+        f"$bars using 1:(($4+$5)/2):2:3 with xerrorbars pt 0 lw 1 lc rgb '{light('ink')}' notitle",
+        f"$bars using 8:(($4+$5)/2):7 with labels left offset 0.6,0 font ',10' textcolor rgb '{light('ink')}' notitle",
+        (
+            f"1/0 with lines lw 6 lc rgb '{light('cuda')}' title 'kernel'"
+            if device
+            else f"1/0 with lines lw 6 lc rgb '{light('cpu')}' title 'speedup'"
+        ),
+    ]
+    if device:
+        plots.append(f"1/0 with lines lw 6 lc rgb '{light('cuda-soft')}' title 'end to end'")
+    return draw(max(HEIGHT, 80 + (30 if device else 24) * len(rows)), lines + ["plot " + ", ".join(plots)])
+
+
+def steps_plot(results):
+    """Which part of a frame's time each step of a pipeline takes: a bar of 100 % per version."""
+    rows = [row for row in rungs.timed(results) if sum(step["seconds"] for step in row["steps"]) > 0]
+    names = []
+    for row in rows:
+        names += [step["name"] for step in row["steps"] if step["name"] not in names]
+    if not rows:
+        return None
+    bars = {name: [] for name in names}
+    for index, row in enumerate(rows):
+        total, left = sum(step["seconds"] for step in row["steps"]), 0.0
+        for step in row["steps"]:
+            right = left + 100 * step["seconds"] / total
+            bars[step["name"]].append((left, index, left, right, index - 0.38, index + 0.38))
+            left = right
+    lines, plots = [], []
+    for index, name in enumerate(names):
+        tint = light(LINES[index % len(LINES)])
+        lines += block(f"s{index}", bars[name])
+        plots.append(f"$s{index} using 1:2:3:4:5:6 with boxxyerror lc rgb '{tint}' notitle")
+        plots.append(f"1/0 with lines lw 6 lc rgb '{tint}' title {quoted(name)}")
+    lines += version_axis(rows) + [
+        "set xrange [0:100]",
+        f"set xlabel 'share of a frame in percent' offset 0,0.4 textcolor rgb '{light('ink')}'",
+        f"set style fill solid 1 border rgb '{light('paper')}'",
+        "set key below left Left reverse maxcols 3 width -2 font ',11'",
+    ]
+    return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
+
+
+def _over_sizes(many, value, label, text):
+    """One line per version against the number of pixels. value(results, row) gives median, low, high, or None."""
+    many = sorted(many, key=rungs.pixels)
+    names = []
+    for results in many:
+        names += [row["id"] for row in rungs.timed(results) if row["id"] not in names]
+    order = ["cpu", "cuda", "peer"]
+    names.sort(key=lambda name: order.index(name.split("/")[0]) if name.split("/")[0] in order else len(order))
+    lines, plots, everything = [], [], []
+    for index, name in enumerate(names):
+        points = []
+        for results in many:
+            row = rungs.find(results, name)
+            if row and row["outcome"] == "timed" and value(results, row):
+                points.append((rungs.pixels(results) / 1e6, *value(results, row)))
+        if not points:
+            continue
+        everything += [number for point in points for number in point[1:]]
+        lines += block(f"v{index}", points)
+        shape = {"cpu": 7, "cuda": 5}.get(name.split("/")[0], 9)
+        style = f"lc rgb '{light(LINES[index % len(LINES)])}' dt {1 + index // len(LINES)}"
+        plots.append(f"$v{index} using 1:2 with lines lw 1.3 {style} notitle")
+        plots.append(f"$v{index} using 1:2:3:4 with yerrorbars pt {shape} ps 0.6 lw 1 {style} notitle")
+        plots.append(f"keyentry with linespoints pt {shape} ps 0.6 lw 1.3 {style} title {quoted(name)}")
+    sizes = [rungs.pixels(results) / 1e6 for results in many]
+    places = ", ".join(f"{quoted(rungs.size(results))} {rungs.pixels(results) / 1e6:g}" for results in many)
+    lines += axis("y", min(everything) / 1.6, max(everything) * 1.6, label, 8, text)
+    lines += [
+        "set logscale x",
+        f"set xrange [{min(sizes) / 1.5:g}:{max(sizes) * 1.5:g}]",
+        f"set xtics ({places})",
+        f"set xlabel 'image size in pixels (logarithmic)' offset 0,0.4 textcolor rgb '{light('ink')}'",
+        "set key below left Left reverse maxcols 3 width -2 font ',11'",
+    ]
+    return draw(HEIGHT - 60 + 17 * math.ceil(len(names) / 3), lines + ["plot " + ", ".join(plots)])
+
+
+def time_size_plot(many):
+    def kernel(_, row):
+        return tuple(row["kernel"][field] for field in ("median", "q1", "q3"))
+
+    title = "time a frame" if rungs.is_video(many[0]) else "kernel time"
+    return _over_sizes(many, kernel, title + " (logarithmic)", short_time)
+
+
+def speedup_size_plot(many):
+    def speedup(results, row):
+        serial = rungs.find(results, "cpu/serial")
+        if not serial or serial["outcome"] != "timed" or row is serial:
+            return None
+        return tuple(serial["kernel"]["median"] / row["kernel"][field] for field in ("median", "q3", "q1"))
+
+    if not any(speedup(results, row) for results in many for row in rungs.timed(results)):
+        return None
+    return _over_sizes(many, speedup, "times as fast as serial", short)
+
+
+def _dodged(values, gap):
+    """Where to put labels that want to be at `values`: in their order, at least `gap` apart."""
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    places = [0.0] * len(values)
+    for rank, i in enumerate(order):
+        places[i] = values[i] if rank == 0 else max(values[i], places[order[rank - 1]] + gap)
+    # Spread the shift over the whole column, not upwards alone.
+    shift = sum(places[i] - values[i] for i in order) / len(values) if values else 0
+    return [place - shift for place in places]
+
+
+def _roof(lines, plots, results, name, text, low, high):
+    ceilings = results["ceilings"].get(name) or {}
+    copy, arithmetic = ceilings.get("copy_bytes_per_second"), ceilings.get("multiply_accumulates_per_second")
+    tint = light("cuda" if name == "gpu" else "cpu")
+    if not copy:
+        return
+    edge = min(arithmetic / copy if arithmetic else high, high)
+    lines += block(f"slope_{name}", [(low, low * copy / 1e9), (edge, edge * copy / 1e9)])
+    plots.append(f"$slope_{name} using 1:2 with lines lw 2 lc rgb '{tint}' title {quoted(text)}")
+    if arithmetic and edge < high:
+        lines += block(f"flat_{name}", [(edge, arithmetic / 1e9), (high, arithmetic / 1e9)])
+        counted = results["cost"]["operation"] == "8-bit multiply-accumulate"
+        dash = "" if counted else " dt 3"
+        plots.append(f"$flat_{name} using 1:2 with lines lw 2{dash} lc rgb '{tint}' notitle")
+
+
+def roofline_plot(results):
+    """Operations per second against operations per byte, both by the contract's least cost, under the roofs measured in
+    the same run. The least cost is the same for all versions, so they stand above each other. None when the contract
+    counts no operations or nothing was measured."""
+    cost, rows = results["cost"], rungs.timed(results)
+    roofs = [(side, results["ceilings"].get(side)) for side in ("cpu", "gpu")]
+    roofs = [(side, roof) for side, roof in roofs if roof and roof["copy_bytes_per_second"]]
+    if cost["operations"] <= 0 or cost["bytes"] <= 0 or not rows or not roofs:
+        return None
+    x = cost["operations"] / cost["bytes"]
+    edges = [
+        roof["multiply_accumulates_per_second"] / roof["copy_bytes_per_second"]
+        for _, roof in roofs
+        if roof["multiply_accumulates_per_second"]
+    ]
+    low, high = min([x] + edges) / 20, max([x] + edges) * 6
+    speeds = [cost["operations"] / row["kernel"]["median"] / 1e9 for row in rows]
+    top = max(
+        min(roof["copy_bytes_per_second"] * high, roof["multiply_accumulates_per_second"] or math.inf) / 1e9
+        for _, roof in roofs
+    )
+    bottom, top = min(speeds) / 4, max([top] + speeds) * 4
+    lines, plots = [], []
+    names = {"cpu": f"CPU, {rungs.count(results['threads'], 'thread')}", "gpu": "GPU"}
+    for name, _ in roofs:
+        _roof(lines, plots, results, name, names[name] + ": measured roof", low, high)
+    gap = math.log10(top / bottom) * 15 / (HEIGHT - 110)
+    for device in (False, True):
+        chosen = [(row, speed) for row, speed in zip(rows, speeds) if rungs.on_device(row) is device]
+        if not chosen:
+            continue
+        places = _dodged([math.log10(speed) for _, speed in chosen], gap)
+        # Labels of the CPU stand left of the points, those of the GPU right of them.
+        reach = 1.9 if device else 1 / 1.9
+        name = "right" if device else "left"
+        lines += block(
+            name,
+            [
+                (x, speed, x * reach, 10**place, row["id"], colour(rungs.side(row)))
+                for (row, speed), place in zip(chosen, places)
+            ],
+        )
+        side = "left offset 0.4,0" if device else "right offset -0.4,0"
+        plots += [
+            f"${name} using 1:2:($3-$1):($4-$2) with vectors nohead lw 0.7 lc rgb '{light('muted')}' notitle",
+            f"${name} using 1:2:6 with points pt 7 ps 0.7 lc rgb variable notitle",
+            f"${name} using 3:4:5 with labels {side} font ',11' textcolor rgb '{light('ink')}' notitle",
+        ]
+    lines += axis("x", low, high, "operations per byte, at least (logarithmic)", 7, short)
+    operation = cost["operation"] or "operation"
+    lines += axis("y", bottom, top, f"10⁹ operations/s ({operation})", 8, short)
+    lines += ["set key above left Left reverse maxrows 1 width 1"]
+    return draw(HEIGHT, lines + ["plot " + ", ".join(plots)])
+
+
+# --------------------------------------------------------------------------------------------------- for the page
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+VARIABLES = {light.lower(): f"var(--{name})" for name, (light, _) in reversed(PALETTE.items())}
+VARIABLES.update({"black": "var(--ink)", "#000000": "var(--ink)", "#ffffff": "var(--paper)"})
+
+
+def _variable(match):
+    value = "#" + "".join(f"{int(part):02x}" for part in match.groups())
+    return VARIABLES.get(value, value)
+
+
+def _themed_value(value):
+    value = re.sub(r"rgb\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)", _variable, value)
+    return VARIABLES.get(value.lower(), value)
+
+
+def themed(svg, prefix, title):
+    """gnuplot's SVG as an element of a page: colours as CSS variables, ids that no other plot has, a title for those
+    who cannot see it; no XML declaration, no fixed size."""
+    root = ElementTree.fromstring(svg)
+    for child in list(root):
+        if child.tag in (f"{{{SVG}}}title", f"{{{SVG}}}desc"):
+            root.remove(child)
+    for element in root.iter():
+        element.tag = element.tag.replace(f"{{{SVG}}}", "")
+        for name, value in list(element.attrib.items()):
+            del element.attrib[name]
+            name = name.replace(f"{{{XLINK}}}", "")
+            if name == "id":
+                value = prefix + value
+            elif value.startswith("#") and name == "href":
+                value = "#" + prefix + value[1:]
+            elif "url(#" in value:
+                value = value.replace("url(#", "url(#" + prefix)
+            elif name in ("fill", "stroke", "color"):
+                value = _themed_value(value)
+            elif name == "font-family":
+                continue
+            element.attrib[name] = value
+        element.tail = (element.tail or "").strip() or None
+        if element.tag not in ("text", "tspan"):
+            element.text = (element.text or "").strip() or None
+    for parent in list(root.iter("g")):
+        for child in list(parent):
+            if child.tag == "g" and len(child) == 0:
+                parent.remove(child)
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    root.attrib.update({"role": "img", "aria-label": title, "class": "plot"})
+    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
+
+
+# --------------------------------------------------------------------------------------------------- command line
+
+
+def same_settings(many):
+    """The files of `many` that differ from the largest in size alone, one per size."""
+    largest = max(many, key=rungs.pixels)
+    by_size = {}
+    for results in many:
+        if all(results[field] == largest[field] for field in ("settings", "channels", "threads")):
+            by_size.setdefault((results["width"], results["height"]), results)
+    return list(by_size.values())
+
+
+NAMES = ("time", "steps", "speedup", "time_by_size", "speedup_by_size", "roofline")
+
+
+def plots_of(many):
+    """(name, title, SVG) of every plot that the files of one algorithm and one machine give."""
+    largest = max(many, key=rungs.pixels)
+    where = f"{largest['algorithm']}, {rungs.size(largest)}"
+    sizes = same_settings(many)
+    if rungs.timed(largest):
+        yield "time", f"Time per version, {where}", time_plot(largest)
+        if rungs.is_video(largest):
+            yield "steps", f"Share of each step, {where}", steps_plot(largest)
+        yield "speedup", f"Speedup over serial, {where}", speedup_plot(largest)
+        if len(sizes) > 1:
+            yield "time_by_size", f"Time against image size, {largest['algorithm']}", time_size_plot(sizes)
+            yield "speedup_by_size", f"Speedup against image size, {largest['algorithm']}", speedup_size_plot(sizes)
+        yield "roofline", f"Roofline, {where}", roofline_plot(largest)
+
+
+def write_whole(path, text):
+    """Under a temporary name first, so that no half-written file is left behind."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise rungs.ResultsError(f"{path}: {error.strerror}") from None
+
+
+def main(arguments):
+    if len(arguments) < 3:
+        print("usage: plots.py ALGORITHM FOLDER FILE...", file=sys.stderr)
+        return 2
+    algorithm, folder, *paths = arguments
+    try:
+        many = []
+        for path in paths:
+            try:
+                many.append(rungs.load(path))
+            except rungs.OtherKind as other:
+                raise rungs.ResultsError(f"{path}: {other}") from None
+            if rungs.is_tune(many[-1]):
+                raise rungs.ResultsError(f"{path}: a search, not a bench; its plot is made by rungs tune --svg")
+            if many[-1]["algorithm"] != algorithm:
+                raise rungs.ResultsError(f"{path}: results of {many[-1]['algorithm']}, not of {algorithm}")
+            if many[-1]["machine"] != many[0]["machine"]:
+                raise rungs.ResultsError(f"{path}: another machine than {paths[0]}")
+        if not any(rungs.timed(results) for results in many):
+            raise rungs.ResultsError(f"{paths[0]}: no version was timed, so there is nothing to plot")
+        if not available():
+            raise PlotError(INSTALL)
+        os.makedirs(folder, exist_ok=True)
+        drawn = set()
+        for name, title, svg in plots_of([results for results in many if rungs.timed(results)]):
+            path = os.path.join(folder, f"{algorithm}_{name}.svg")
+            if svg:
+                write_whole(path, svg)
+                print(f"{path}  {title}")
+                drawn.add(path)
+        # A plot of an earlier call would be taken for one of this.
+        for name in NAMES:
+            path = os.path.join(folder, f"{algorithm}_{name}.svg")
+            if path not in drawn and os.path.exists(path):
+                os.remove(path)
+    except rungs.ResultsError as error:
+        print(f"plots: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"plots: {folder}: {error.strerror}", file=sys.stderr)
+        return 2
+    except PlotError as error:
+        print(f"plots: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,142 @@
+#!/bin/sh
+# rungs compare: which changes count, which measurements are not comparable, and that a foreign file costs one line.
+# usage: sh tests/test_compare.sh BUILD-FOLDER
+set -u
+build=$1
+rungs=$build/rungs
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+
+# A results file of blur on one machine. usage: results MEDIAN_OMP MEDIAN_SIMD [sed script]; quartiles 2 % around.
+results() {
+    version() { # ID MEDIAN
+        awk -v id="$1" -v m="$2" 'BEGIN { printf "{\"id\": \"%s\", \"outcome\": \"timed\", \"kernel_method\": \"host clock\", ", id
+            printf "\"why\": null, \"tunables\": {\"rows\": 8}, \"kernel\": {\"median\": %.9f, \"q1\": %.9f, \"q3\": %.9f, \"n\": 20}}", m, m * 0.98, m * 1.02 }'
+    }
+    cat <<EOF | sed "${3:-}"
+{"schema": "rungs-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc",
+ "machine": {"cpu": "Test CPU", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null},
+ "algorithm": "blur", "settings": "ksize=15", "params": {"ksize": 15}, "input": "photo", "type": "u8",
+ "width": 640, "height": 480, "channels": 1, "threads": 2,
+ "versions": [
+$(version cpu/omp "$1"),
+$(version cpu/simd "$2")
+]}
+EOF
+}
+
+compares() { # TITLE EXIT-STATUS PATTERN OLD NEW [OPTIONS]
+    title=$1 expected=$2 pattern=$3
+    shift 3
+    "$rungs" compare "$@" >"$folder/stdout" 2>"$folder/stderr"
+    code=$?
+    if [ $code = "$expected" ] && tr -s ' ' <"$folder/stdout" | grep -q -- "$pattern" && [ ! -s "$folder/stderr" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $title: exit $code"
+        sed 's/^/     /' "$folder/stdout" "$folder/stderr"
+    fi
+}
+
+refuses() { # TITLE PATTERN ARGUMENTS...: exit 2 and one line that matches
+    title=$1 pattern=$2
+    shift 2
+    "$rungs" compare "$@" >"$folder/stdout" 2>"$folder/stderr"
+    code=$?
+    if [ $code = 2 ] && [ "$(wc -l <"$folder/stderr")" = 1 ] && grep -q -- "$pattern" "$folder/stderr" && [ ! -s "$folder/stdout" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $title: exit $code"
+        sed 's/^/     /' "$folder/stdout" "$folder/stderr"
+    fi
+}
+
+cd "$folder" || exit 1
+case $rungs in /*) ;; *) rungs=$OLDPWD/$rungs ;; esac
+results 1 0.1 >old.json
+cp old.json same.json
+results 1 0.2 >slower.json
+results 1 0.05 >faster.json
+results 1.03 0.1 >within.json
+results 1.08 0.1 >above.json
+results 1 0.2 's/"width": 640/"width": 320/' >size.json
+results 1 0.2 's/Test CPU/Other CPU/' >cpu.json
+results 1 0.2 's/"threads": 2/"threads": 1/' >threads.json
+results 1 0.2 's/"ksize": 15/"ksize": 31/' >params.json
+results 1 0.2 's/"input": "photo"/"input": "noise"/' >input.json
+results 1 0.1 's/gcc 1/gcc 2/' >compiler.json
+results 1 0.1 's/"rows": 8/"rows": 16/' >tunables.json
+results 1 0.1 's,cpu/simd,cpu/blocked,' >other.json
+results 1 0.1 '/simd/s/"timed"/"failed"/; /simd/s/"why": null/"why": "3 samples differ"/' >wrong.json
+results 1 0.1 '/simd/s/"timed"/"skipped"/; /simd/s/"why": null/"why": "no AVX"/' >skipped.json
+
+compares "a file with itself" 0 "2 same (threshold 1.05)" old.json same.json
+compares "slower" 1 "cpu/simd call 100 ms 200 ms 0.500 SLOWER" old.json slower.json
+compares "faster" 0 "cpu/simd call 100 ms 50.0 ms 2.00 faster" old.json faster.json
+compares "quartiles that overlap" 0 "cpu/omp call 1.00 s 1.03 s 0.971 same" old.json within.json
+compares "beyond the noise and the threshold" 1 "cpu/omp .* SLOWER" old.json above.json
+compares "beyond the noise, within a wider threshold" 0 "cpu/omp .* same" old.json above.json --threshold 1.1
+compares "no threshold cannot make noise count" 0 "cpu/omp .* same" old.json within.json --threshold 1
+compares "another size" 0 "width: 640 -> 320" old.json size.json
+compares "has no verdict" 0 "cpu/simd call 100 ms 200 ms - not comparable: other size, input or parameters" old.json size.json
+compares "and says that it says nothing" 0 "no two times were comparable" old.json size.json
+compares "another CPU" 0 "not comparable: other CPU or threads" old.json cpu.json
+compares "other threads" 0 "threads: 2 -> 1" old.json threads.json
+compares "other parameters" 0 "ksize: 15 -> 31" old.json params.json
+compares "another input" 0 "not comparable: other size, input or parameters" old.json input.json
+compares "another compiler is what one compares" 0 "compiler: gcc 1 -> gcc 2" old.json compiler.json
+compares "other launch parameters are said" 0 "cpu/simd: rows: 8 -> 16" old.json tunables.json
+compares "a new version" 0 "cpu/blocked .* new" old.json other.json
+compares "a vanished one" 0 "cpu/simd .* vanished" old.json other.json
+compares "now wrong" 1 "cpu/simd .* NOW WRONG: 3 samples differ" old.json wrong.json
+compares "mended" 0 "cpu/simd .* mended" wrong.json old.json
+compares "skipped now" 0 "cpu/simd .* not comparable: timed -> skipped" old.json skipped.json
+
+device='s/"kernel_method": "host clock"/"kernel_method": "device events, graph", "end_to_end": {"median": 2, "q1": 1.9, "q3": 2.1, "n": 9}/'
+gpu='s/"gpu": null/"gpu": {"name": "GPU A", "driver": "1", "cuda": "13.0"}/'
+results 1 0.1 "$device; $gpu" >gpu.json
+results 1 0.2 "$device; $gpu; s/GPU A/GPU B/" >gpu_other.json
+results 1 0.2 "$device; $gpu; s/Test CPU/Other CPU/" >gpu_cpu.json
+compares "another GPU" 0 "cpu/simd kernel .* not comparable: other GPU" gpu.json gpu_other.json
+compares "kernels do not mind another CPU" 1 "cpu/simd kernel 100 ms 200 ms 0.500 SLOWER" gpu.json gpu_cpu.json
+compares "transfers do" 1 "cpu/simd end to end .* not comparable: other CPU" gpu.json gpu_cpu.json
+
+RUNGS_TUNED=
+export RUNGS_TUNED
+"$rungs" tune blur:simd --size 64x48 --time 0.02 --threads 2 -p schedule=static --json tune.json >/dev/null
+compares "tune with itself" 0 "band_height=64 schedule=static threads=2 call .* 1.00 same" tune.json tune.json
+"$rungs" bench blur --versions omp --size 64x48 --time 0.02 --threads 2 --json bench.json >/dev/null
+compares "what bench writes can be read" 0 "cpu/omp call .* 1.00 same" bench.json bench.json
+
+refuses "one file" "two results files" old.json
+refuses "three" "two results files" old.json old.json old.json
+refuses "no such file" "missing.json" old.json missing.json
+refuses "a folder" "directory" old.json "$folder"
+refuses "tune against bench" "is of bench" bench.json tune.json
+sed 's/"blur"/"otsu"/' old.json >otsu.json
+refuses "another algorithm" "blur and otsu.json of otsu" old.json otsu.json
+head -c 300 old.json >cut.json
+refuses "cut off" "cut.json:[0-9]*: not valid JSON" old.json cut.json
+echo '[]' >array.json
+refuses "foreign JSON" "array.json: not a results file of Rungs" old.json array.json
+sed 's/"version": 1/"version": 2/' old.json >future.json
+refuses "from the future" "version 2" old.json future.json
+sed 's/"version": 1/"version": 1, "kind": "poem"/' old.json >poem.json
+refuses "of another kind" "kind 'poem'" old.json poem.json
+sed 's/"machine"/"engine"/' old.json >machine.json
+refuses "no machine" 'no fitting "machine"' old.json machine.json
+sed 's/"median": 1.0[0-9]*/"median": -1/' old.json >negative.json
+refuses "a negative time" "no median with quartiles" old.json negative.json
+sed 's/"id": "cpu.omp"/"id": 7/' old.json >number.json
+refuses "an id that is a number" 'no fitting "id"' old.json number.json
+: >empty.json
+refuses "an empty file" "empty.json" old.json empty.json
+refuses "threshold 0.5" "--threshold" old.json old.json --threshold 0.5
+refuses "threshold nan" "--threshold" old.json old.json --threshold nan
+refuses "threshold with a sign" "--threshold" old.json old.json --threshold 5%
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

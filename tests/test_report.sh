@@ -1,0 +1,190 @@
+#!/bin/sh
+# make report and make plot-ALGO: the page of the committed results is whole and loads nothing, bad results cost one
+# line and exit status 2, and what is missing is said. usage: sh tests/test_report.sh BUILD-FOLDER
+set -u
+build=$1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+mkdir "$folder/out" "$folder/empty"
+
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "FAIL $1"
+    sed 's/^/     /' "$folder/stdout" "$folder/stderr" | head -n 20
+}
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed = 0 ]
+    exit
+}
+
+# exits TITLE STATUS LINES PATTERN COMMAND...: so many lines on stderr, of which one matches
+exits() {
+    title=$1 status=$2 lines=$3 pattern=$4
+    shift 4
+    timeout 120 "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
+    code=$?
+    if [ $code = "$status" ] && [ "$(wc -l <"$folder/stderr")" = "$lines" ] &&
+        grep -q -- "$pattern" "$folder/stderr"; then
+        ok
+    else
+        bad "$title: exit $code"
+    fi
+}
+check() { # TITLE COMMAND...
+    title=$1
+    shift
+    if "$@" >"$folder/stdout" 2>"$folder/stderr"; then ok; else bad "$title: $*"; fi
+}
+
+exits "no Python" 2 1 "no-python is not here; to install it" \
+    env -u MAKEFLAGS -u MFLAGS make -s report PYTHON=no-python BUILD="$build"
+# The interpreter itself: python3 may be a script that needs PATH.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+if [ -z "$python" ]; then
+    skipped=1
+    finish
+fi
+report() { "$python" -B common/report/report.py --rungs "$build/rungs" "$@"; }
+plots() { "$python" -B common/report/plots.py "$@"; }
+
+# --- the page
+check "page of the committed results" report "$folder/out/page.html"
+check "the page is whole" "$python" -B tests/check_page.py "$folder/out/page.html" . \
+    $(grep -l '"schema": "rungs-\(video-\)*results"' results/*/*.json)
+check "pictures of input and output" sh -c "test \$(grep -o 'src=\"data:image/' '$folder/out/page.html' | wc -l) -ge 10"
+check "nothing else was written" test "$(ls "$folder/out")" = page.html
+exits "no such folder" 2 1 "nowhere" "$python" -B common/report/report.py "$folder/nowhere/page.html"
+exits "OUT is a folder" 2 1 "is a folder" "$python" -B common/report/report.py "$folder/out"
+exits "no results folder" 2 1 "no such folder" \
+    "$python" -B common/report/report.py --results "$folder/nowhere" "$folder/a.html"
+
+# A page without plots and pictures, which is quick: from results made here out of a committed file.
+# variant FILE PYTHON-STATEMENT...: `r` are the results, `v` the versions by name
+variant() {
+    mkdir -p "$folder/results/there"
+    "$python" - "$folder/results/there/$1" "$2" <<'PYTHON'
+import json, sys
+with open("results/h200/blur_3840x2160.json", encoding="utf-8") as file:
+    r = json.load(file)
+v = {row["id"]: row for row in r["versions"]}
+exec(sys.argv[2])
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    json.dump(r, file)
+PYTHON
+}
+quick="env PATH=$folder/empty $python -B common/report/report.py --rungs $folder/none --results $folder/results \
+$folder/out/a.html"
+page_has() { # TITLE TEXT
+    check "$1" grep -qF -- "$2" "$folder/out/a.html"
+}
+
+variant blur.json 'v["cuda/v1.2"]["over_below"] = {"version": "cuda/v1.1", "kernel": {"times": 0.4, "differs": True},
+    "end_to_end": {"times": 1.2, "differs": False}}
+r["input"] = "<script>alert(1)</script> & \"co\""
+r["command"] = "rungs\u0001 <b>"; v["peer/opencv"]["why"] = "</section>"'
+exits "no gnuplot, no rungs" 0 2 "no plots: gnuplot is not here; to install it" $quick
+page_has "slower" "2.50$(printf '\302\240')× as slow"
+page_has "not different" "not different"
+page_has "markup in results is text" "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;co&quot;"
+check "a page of hostile words is whole" "$python" -B tests/check_page.py "$folder/out/a.html" .
+
+# --- a search: its points instead of versions
+point='{"values": {"width": WIDTH}, "outcome": "timed", "time": {"median": TIME, "q1": TIME, "q3": TIME, "n": 5},
+    "default": DEFAULT, "best": BEST, "like_best": False, "over_default": {"times": OVER, "differs": True}}'
+points=$(printf '%s' "$point" | sed 's/WIDTH/16/; s/TIME/2e-3/g; s/DEFAULT/True/; s/BEST/False/; s/OVER/1/'
+    echo ,
+    printf '%s' "$point" | sed 's/WIDTH/64/; s/TIME/1e-3/g; s/DEFAULT/False/; s/BEST/True/; s/OVER/2/')
+variant blur_search.json 'del r["versions"]; r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[],
+    points=['"$points"'])'
+exits "a search" 0 2 "no plots" $quick
+page_has "of how many" "Search: cuda/v1.3, 3840×2160, 2 combinations timed"
+page_has "the fastest point" '<tr><th scope="row">1.00 ms ± 0.0 %</th>'
+exits "no plots of a search" 2 1 "a search, not a bench" \
+    "$python" -B common/report/plots.py blur "$folder/plots" "$folder/results/there/blur_search.json"
+rm "$folder/results/there/blur_search.json"
+
+# --- other files beside the results
+echo '{"schema": "rungs-dreams", "version": 1}' >"$folder/results/there/dream.json"
+echo '[1, 2]' >"$folder/results/there/list.json"
+echo '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>' >"$folder/results/there/blur_map.svg"
+echo '<svg' >"$folder/results/there/broken.svg"
+printf 'kernel <1>\n' >"$folder/results/there/blur_profile.txt"
+printf '# how\na,b\n1,<2>\n' >"$folder/results/there/search.csv"
+exits "other kinds are left out, with a note" 0 5 "dream.json: left out" $quick
+cp "$folder/stderr" "$folder/notes"
+check "so is a list" grep -q "list.json: left out" "$folder/notes"
+check "so is half a picture" grep -q "broken.svg: left out" "$folder/notes"
+page_has "text is shown" "kernel &lt;1&gt;"
+page_has "a table is shown" "<td class=\"number\">&lt;2&gt;</td>"
+page_has "a picture is shown" "data:image/svg+xml;base64,"
+check "it cannot run a script" "$python" -B tests/check_page.py "$folder/out/a.html" .
+rm "$folder/results/there/"*
+
+# --- bad results: one line, exit 2, no page
+rm -f "$folder/out/a.html"
+refuses() { # PATTERN STATEMENT
+    variant bad.json "$2"
+    exits "$1" 2 1 "bad.json.*$1" $quick
+}
+refuses "no 'commit'" 'del r["commit"]'
+refuses "'width' has the wrong type" 'r["width"] = "wide"'
+refuses "'cores' has the wrong type" 'r["machine"]["cores"] = True'
+refuses "no pixels" 'r["height"] = 0'
+refuses "is no object" 'r["versions"][0] = 7'
+refuses "is no version" 'v["cpu/omp"]["id"] = "cpu/om\"p"'
+refuses "is no algorithm" 'r["algorithm"] = "../blur"'
+refuses "outcome 'fine' is unknown" 'v["cpu/omp"]["outcome"] = "fine"'
+refuses "not 0 < q1" 'v["cpu/omp"]["kernel"]["q1"] = 9'
+refuses "without times" 'v["cpu/omp"]["kernel"] = None'
+refuses "no JSON number" 'v["cpu/omp"]["limit"] = float("nan")'
+refuses "'times' has the wrong type" 'v["cpu/omp"]["over_below"]["kernel"]["times"] = None'
+refuses "no 'points'" 'r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[])'
+refuses "no 'frames'" 'r["schema"] = "rungs-video-results"'
+head -c 3000 results/h200/blur_3840x2160.json >"$folder/results/there/bad.json"
+exits "cut off" 2 1 "bad.json: not JSON" $quick
+printf '\377\376{}' >"$folder/results/there/bad.json"
+exits "not UTF-8" 2 1 "bad.json: not JSON" $quick
+check "no page of bad results" test ! -e "$folder/out/a.html"
+rm "$folder/results/there/"*
+
+# --- plots
+blur=results/h200/blur_3840x2160.json
+exits "no gnuplot: no plots" 1 1 "gnuplot is not here; to install it" \
+    env PATH="$folder/empty" "$python" -B common/report/plots.py blur "$folder/plots" $blur
+exits "plots of another algorithm" 2 1 "results of blur, not of boxes" \
+    "$python" -B common/report/plots.py boxes "$folder/plots" $blur
+exits "plots of two machines" 2 1 "another machine" \
+    "$python" -B common/report/plots.py blur "$folder/plots" $blur results/cpu2/blur_1920x1080.json
+exits "plots of no file" 2 1 "missing.json" \
+    "$python" -B common/report/plots.py blur "$folder/plots" "$folder/missing.json"
+variant emulated.json 'for row in r["versions"]: row.update(outcome="emulated", kernel=None, end_to_end=None)'
+exits "nothing timed" 2 1 "no version was timed" \
+    "$python" -B common/report/plots.py blur "$folder/plots" "$folder/results/there/emulated.json"
+rm "$folder/results/there/"*
+if command -v gnuplot >/dev/null; then
+    variant small.json "r['width'], r['height'] = 640, 360
+r['cost']['operation'] = '\`touch $folder/run\` \\' . system(\"touch $folder/run\")'"
+    check "plots" plots blur "$folder/plots" $blur "$folder/results/there/small.json"
+    check "five of them" test "$(ls "$folder/plots" | tr '\n' ' ')" = "blur_roofline.svg blur_speedup.svg \
+blur_speedup_by_size.svg blur_time.svg blur_time_by_size.svg "
+    for plot in "$folder"/plots/*.svg; do
+        check "$plot is well-formed and names its versions" "$python" -c "
+import sys, xml.etree.ElementTree as e
+words = ' '.join(e.parse(sys.argv[1]).getroot().itertext())
+sys.exit(not all(word in words for word in ('cpu/omp', 'cuda/v2.1', 'peer/npp')))" "$plot"
+    done
+    check "both sizes are there" grep -q 640×360 "$folder/plots/blur_time_by_size.svg"
+    check "sizes are plotted together in the page" grep -q "Time against image size, blur" "$folder/out/page.html"
+    # The text of a results file must not become a command of gnuplot.
+    variant large.json "r['cost']['operation'] = '\`touch $folder/run\` \\' . system(\"touch $folder/run\")'"
+    check "hostile words" plots blur "$folder/plots" "$folder/results/there/large.json"
+    check "no plot of the earlier call is left" test ! -e "$folder/plots/blur_time_by_size.svg"
+    check "were not run" test ! -e "$folder/run"
+    check "whole or not at all" sh -c "! ls '$folder/plots' | grep -qv '\.svg\$'"
+else
+    skipped=$((skipped + 13))
+fi
+finish
