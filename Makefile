@@ -97,16 +97,18 @@ SIMD_ARCH ?= $(ARCH)
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
 EXTRA ?=
+depend := -MMD
 compile_c = $(CC) -std=c11 -D_GNU_SOURCE $(optimize) -g $(march) -fopenmp $(warnings) -Wstrict-prototypes \
-            -Wmissing-prototypes $(sanitizers) -I. -I$(BUILD)/generated $(CPPFLAGS) $(EXTRA) -MMD -MP
+            -Wmissing-prototypes $(sanitizers) -I. -I$(BUILD)/generated $(CPPFLAGS) $(EXTRA) $(depend) -MP
 compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(march) -fopenmp $(warnings) $(sanitizers) -I. \
-              $(CPPFLAGS) $(EXTRA) -MMD -MP
+              $(CPPFLAGS) $(EXTRA) $(depend) -MP
 compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu-targets \
                $(if $(WERROR),-Werror all-warnings) \
-               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(EXTRA_CUDA) -MMD -MP
+               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(EXTRA_CUDA) $(depend) -MP
 # Recorded in results files (common/machine.c).
 facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
-libraries = -ljansson -lm -lpthread $(if $(peer_opencv),$(opencv_libs))
+peer_libraries = $(if $(peer_opencv),$(opencv_libs)) $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppc)
+libraries = -ljansson -lm -lpthread $(peer_libraries)
 link = $(CXX) $(sanitizers) -fopenmp $(wrapped) $(LDFLAGS)
 # common/openmp.c stands between the versions and libgomp.
 parallel_loops := static dynamic guided runtime nonmonotonic_dynamic nonmonotonic_guided nonmonotonic_runtime \
@@ -114,7 +116,7 @@ parallel_loops := static dynamic guided runtime nonmonotonic_dynamic nonmonotoni
 wrapped := $(addprefix -Wl$(comma)--wrap=GOMP_,parallel parallel_sections $(addprefix parallel_loop_,$(parallel_loops)) \
              barrier loop_end sections_end critical_start)
 ifeq ($(CUDA),native)
-libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppc) -lcudart_static -ldl -lrt
+libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static -ldl -lrt
 endif
 
 # Rebuild everything when a compiler or a flag changes.
@@ -133,8 +135,7 @@ peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
-version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(wildcard assignments/*/starter/*/*.c assignments/*/starter/*/*.cu) \
-                   $(peer_opencv) $(peer_npp))
+version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp))
 common_files := $(filter-out common/emulator/%,$(wildcard common/*.c common/algo/*.c common/cli/*.c common/cuda/*.c \
                    common/cuda/*.cu))
 ifeq ($(CUDA),emulated)
@@ -232,6 +233,34 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
 	$(quiet)$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
 endif
 
+# --- labs: a student's version is a program of its own (common/lab/worker.c), so that it can reach no other ----------
+worker_parts := $(addprefix common/lab/worker,.c _device.cu) common/image.c common/status.c $(addprefix common/cuda/,device.cu \
+                  phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if $(filter \
+                  emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+judge_parts := $(addprefix common/lab/,confine.c remote.c judge.c) $(wildcard cpu/*/serial.c)
+$(BUILD)/lab/worker.a: $(call object,$(filter-out common/lab/worker.c,$(worker_parts)))
+	@mkdir -p $(@D) && rm -f $@
+	$(quiet)ar rcs $@ $^
+# Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c.
+$(BUILD)/workers/%: $(BUILD)/%.o $(BUILD)/common/lab/worker.c.o $(BUILD)/lab/worker.a
+	@mkdir -p $(@D)
+	$(quiet)$(link) -Wl,-z,now $(BUILD)/common/lab/worker.c.o $< $(BUILD)/lab/worker.a $(filter-out \
+	    $(peer_libraries) -ljansson,$(libraries)) -o $@
+# A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(filter %.cu,$*),$(if $(filter \
+    native,$(CUDA)),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler)),-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
+# A broken program to find the fault of, which is none of a version's.
+$(BUILD)/bugs/%: %
+	@mkdir -p $(@D)
+	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(march) -fopenmp -Wall -Wextra -I. $< -o $@
+$(BUILD)/rungs-judge: $(library_objects) $(call object,$(judge_parts)) $(BUILD)/generated/judge.c.o
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
+$(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(wildcard cpu/*/serial.c) >$@
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the commands ---------------------------------------------------------------------------------------------------
@@ -316,7 +345,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
 .PHONY: test test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/readme-tables $(test_programs)
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUILD)/readme-tables $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
@@ -341,6 +370,27 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 
 report: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
+
+# --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
+labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
+lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
+run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
+           $(PYTHON) -B assignments/labs.py
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution
+$(addprefix lab-,$(lab_numbers)): lab-%:
+	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
+$(addprefix grade-,$(lab_numbers)): grade-%:
+	@$(run_labs) grade $* $(if $(TASK),--task '$(TASK)') $(if $(OUT),--out '$(OUT)') $(if $(PASS),--passing '$(PASS)') \
+	    $(if $(SUBMISSION),--submission '$(SUBMISSION)')
+$(addprefix bug-,$(lab_numbers)): bug-%:
+	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
+	@$(run_labs) bug $* '$(BUG)'
+handout:
+	@$(if $(and $(LAB),$(OUT)),,echo "make handout: for example  make handout LAB=02 OUT=../lab-02" >&2; exit 2)
+	@$(run_labs) handout '$(LAB)' '$(OUT)'
+solution:
+	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
+	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')
 
 # --- the rest -------------------------------------------------------------------------------------------------------
 .PHONY: deps doctor readme clean help
@@ -372,6 +422,10 @@ help:
 	@echo 'make profile-ALGO  V=cuda/v1.2 [JSON=out.json] [TRACE=out.json]: where the time of one version goes'
 	@echo 'make nsys-ALGO     V=cuda/v1.2: the same through Nsight Systems; make ncu-ALGO: through Nsight Compute'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
+	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
+	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
+	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
+	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'

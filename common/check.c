@@ -305,7 +305,10 @@ static int check_body(void *argument)
         report->goldens += list.items[i].golden != NULL;
         TRY(try_case(job, &list.items[i], job->options->seed + 1000 * i));
         /* A kernel that failed takes the device's context with it: what follows would say nothing. */
-        const bool lost = report->failed && version_is_cuda(job->version) && version_unavailable(job->version);
+        const struct version_remote *remote = job->version->remote;
+        const bool lost =
+            report->failed &&
+            (remote ? remote->lost() : version_is_cuda(job->version) && version_unavailable(job->version));
 
         if (lost || (job->options->first && report->failed && shared->telling > 2 * CERTAINTY_SURE)) {
             report->ended_early = i + 1 < list.count;

@@ -127,7 +127,8 @@ static enum status keep_presets(const struct version *version)
 
 static enum status join(struct version *version)
 {
-    version->source = find_source(version->path);
+    if (!version->remote) /* else whoever registered it said where it comes from */
+        version->source = find_source(version->path);
     if (!version->source)
         return status_set(STATUS_FAILED, "%s registers a version, but the build does not list it", version->path);
     version->algorithm = registry_find_algorithm(version->algorithm_name);
@@ -264,7 +265,7 @@ const char *version_unavailable(const struct version *version)
 {
     const char *why = version->source->not_built;
 
-    if (!why && version_is_cuda(version))
+    if (!why && version_is_cuda(version) && !version->remote)
         why = device_needs_capability(0);
     return !why && version->unavailable ? version->unavailable() : why;
 }

@@ -16,8 +16,9 @@
 #include "common/image.h"
 #include "common/status.h"
 
-struct CUstream_st; /* a cudaStream_t is a pointer to it */
-struct pipeline;    /* pipeline.h */
+struct CUstream_st;    /* a cudaStream_t is a pointer to it */
+struct pipeline;       /* pipeline.h */
+struct version_remote; /* verify.h */
 
 #ifdef __cplusplus
 extern "C" {
@@ -165,6 +166,9 @@ struct version {
      * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
     void (*normalise)(const struct image in[], struct image *out, const void *params);
     const struct pipeline *pipeline; /* of every version of a video algorithm, else NULL */
+
+    /* A version that runs in another process, of which this is the stand-in (common/lab/remote.h); else NULL. */
+    const struct version_remote *remote;
 
     /* The registry's. */
     const struct version_source *source;

@@ -24,8 +24,9 @@ struct verdict {
  *
  * The version runs on `in` twice with one state: into outputs with different poison, with guard bytes before, after and
  * (second time: rows farther apart than they need be) between the rows, from inputs that differ in what lies beyond
- * their pixels, with differently perturbed fresh heap memory. Then once on other input of the same shape, so that a
- * result kept from an earlier call shows; then teardown(). A CUDA version goes through all this twice, by run() and by
+ * their pixels, with differently perturbed fresh heap memory. Then on other input of the same shape at the
+ * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier call
+ * shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
  * setup() and launch() on device images. Checked are status, guards, unwritten samples, NaN, unchanged inputs, the
  * values, and that wrong values are the same each time. Under AddressSanitizer the guards cannot even be read, as
  * little as inputs beyond the 64 bytes that image.h allows.
@@ -61,6 +62,18 @@ struct verify_buffer {
  * In verify_launch.cu. */
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
                           struct verify_buffer *out, const void *params);
+
+/* What verifying needs of a version that runs in another process. */
+struct version_remote {
+    /* Memory for buffers that both processes see at the same address, aligned to 128 bytes; NULL when there is none. */
+    void *(*allocate)(size_t bytes);
+    void (*release)(void *memory);  /* NULL is fine */
+    void (*perturb)(int heap_byte); /* what fresh heap memory holds from now on; 0: whatever it does */
+    bool (*lost)(void);             /* the process has ended: no further call can succeed */
+    /* verify_launch() over there. */
+    enum status (*launch)(const struct version *version, struct verify_buffer in[], int inputs,
+                          struct verify_buffer *out, const void *params);
+};
 
 /* Under AddressSanitizer forbids (or allows again) access to everything in the `buffer->bytes` bytes at `memory` but
  * pixels, and for an input the bytes up to the next multiple of 64; nothing in other builds. */

@@ -86,7 +86,7 @@ check "ASCII where the locale is" sh -c "LC_ALL=C '$rungs' bench blur --versions
     ! LC_ALL=C '$rungs' bench blur --versions serial $small | LC_ALL=C grep '[^ -~]'"
 check "no column beyond 100" sh -c "! LC_ALL=C '$rungs' bench blur $small | grep '.\{101\}'"
 check "a version behind a colon" "$rungs" bench blur:omp $small
-check "a whole side" sh -c "'$rungs' bench blur --versions cpu $small >'$folder/side' && grep -q '^cpu/simd' '$folder/side' &&
+check "a whole side" sh -c "'$rungs' bench absdiff --versions cpu $small >'$folder/side' && grep -q '^cpu/simd' '$folder/side' &&
     ! grep -q '^cuda\|^peer' '$folder/side'"
 check "no parameters" sh -c "'$rungs' bench otsu --versions serial $small | grep -q '^otsu *no parameters, 64x48, 1 channel'"
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
@@ -106,8 +106,8 @@ check "make diff without its versions" sh -c "env -u MAKEFLAGS make BUILD='$fold
     test \$(wc -l <'$folder/make') = 1 && grep -q 'diff-blur: name two versions' '$folder/make' && test ! -e '$folder/none'"
 check "make run without files" sh -c "env -u MAKEFLAGS make BUILD='$folder/none' run-blur IN=x.png 2>'$folder/make'; test \$? = 2 &&
     test \$(wc -l <'$folder/make') = 1 && grep -q 'run-blur: name the files' '$folder/make' && test ! -e '$folder/none'"
-check "phases of a version that keeps its buffers" sh -c "'$rungs' diff blur cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
-    { '$rungs' list blur | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
+check "phases of a version that keeps its buffers" sh -c "'$rungs' diff absdiff cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
+    { '$rungs' list absdiff | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
     test \$(grep -c '^  allocate' '$folder/diff') = 2 && grep -q '^  free  *-' '$folder/diff'"
 
 tables=$build/readme-tables

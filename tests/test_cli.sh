@@ -97,7 +97,7 @@ done
 refuses "unknown command" "no command 'blurr'" "$rungs" blurr
 refuses "unknown algorithm" "no algorithm 'blurr'; there is .*blur" "$rungs" run blurr "$good" -o "$out"
 refuses "unknown version" "no version 'cpu/magic'; it has cpu/serial" "$rungs" run blur:cpu/magic "$good" -o "$out"
-refuses "ambiguous version" "could be cpu/serial, cpu/simd" "$rungs" run blur:cpu/s "$good" -o "$out"
+refuses "ambiguous version" "could be cpu/serial, cpu/simd" "$rungs" run otsu:cpu/s "$good" -o "$out"
 refuses "line end in a name" "no algorithm 'bl[?]ur'" "$rungs" run "bl
 ur" "$good" -o "$out"
 refuses "no algorithm" "needs an algorithm" "$rungs" run
@@ -119,7 +119,7 @@ refuses "bench: bad size" "size" "$rungs" bench blur --size 0x10
 refuses "bench: bad size" "size" "$rungs" bench blur --size 1920
 refuses "bench: bad threads" "threads" "$rungs" bench blur --threads 0
 refuses "bench: unknown parameter" "parameter 'bogus'" "$rungs" bench blur -p bogus=1
-refuses "bench: parameter one version lacks" "parameter 'block_width'" "$rungs" bench blur --versions cpu/simd -p block_width=32
+refuses "bench: parameter one version lacks" "parameter 'block_width'" "$rungs" bench blur --versions cpu/omp -p block_width=32
 refuses "bench: missing input" "missing.png" "$rungs" bench blur --input "$folder/missing.png"
 refuses "bench: unwritable JSON" "nowhere" "$rungs" bench blur --json "$folder/nowhere/result.json"
 refuses "diff: one version" "." "$rungs" diff blur cpu/serial
@@ -139,7 +139,7 @@ if [ -w /proc/self/comm ] && mkdir -p "$folder/tiny" && mount -t tmpfs -o size=8
     { printf 'P5\n512 512\n255\n'; head -c 262144 /dev/urandom; } >"$folder/noise.pgm"
     for extension in png jpg bmp pgm npy; do
         refuses "full disk, $extension" "result.$extension: .*[Nn]o space" \
-            "$rungs" run blur:cpu/simd "$folder/noise.pgm" -o "$folder/tiny/result.$extension"
+            "$rungs" run blur:cpu/omp "$folder/noise.pgm" -o "$folder/tiny/result.$extension"
         if [ -z "$(ls -A "$folder/tiny")" ]; then ok; else bad "full disk, $extension: left $(ls -A "$folder/tiny")"; fi
     done
 else
@@ -155,13 +155,13 @@ done
 succeeds "list" "$rungs" list
 has "list" "cpu/serial" "$folder/stdout"
 succeeds "list --json" "$rungs" list blur --json
-has "list --json" '"id": "cpu/simd"' "$folder/stdout"
+has "list --json" '"id": "cpu/omp"' "$folder/stdout"
 for extension in png jpg bmp ppm npy; do
     succeeds "write $extension" "$rungs" run blur "$good" -o "$folder/fine.$extension" -p ksize=5 -p sigma=1.5
     succeeds "read $extension" "$rungs" run blur:cpu/omp "$folder/fine.$extension" -o "$folder/fine2.npy"
 done
-succeeds "name without side" "$rungs" run blur:simd "$good" -o "$folder/fine.png"
-succeeds "unique prefix" "$rungs" run blur:cuda/v1.2 "$good" -o "$folder/fine.png"
+succeeds "name without side" "$rungs" run blur:omp "$good" -o "$folder/fine.png"
+succeeds "unique prefix" "$rungs" run blur:cuda/v1.0 "$good" -o "$folder/fine.png"
 "$rungs" list >/dev/full 2>"$folder/stderr"
 if [ $? = 2 ]; then ok; else bad "list to a full device: no error"; fi
 

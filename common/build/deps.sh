@@ -2,13 +2,14 @@
 # Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
 # usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler and jansson, qemu-user)
 #
-# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests)
-# optional  OpenCV's imgproc: the CPU peer that the tables compare with; gnuplot: plots; Python 3: plots and the report;
-#           ffmpeg: video files in and out (image folders and y4m need none). Rungs works without them
+# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
+#           labs' grader; Python also plots and report)
+# optional  OpenCV's imgproc: the CPU peer that the tables compare with; gnuplot: plots; ffmpeg: video files in and out
+#           (image folders and y4m need none). Rungs works without them
 set -u
 
-needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev"
-optional="libopencv-imgproc-dev gnuplot-nox python3"
+needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev libseccomp-dev python3"
+optional="libopencv-imgproc-dev gnuplot-nox"
 # One of the user's own does as well.
 command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null || optional="$optional ffmpeg"
 if [ "${1:-}" = ci ]; then
@@ -63,7 +64,6 @@ for package in $missing_optional; do
     case $package in
     ffmpeg) lacks="video files cannot be read or written" ;;
     gnuplot-nox) lacks="there are no plots" ;;
-    python3) lacks="there are no plots and no report" ;;
     *) lacks="tables have no OpenCV row" ;;
     esac
     echo "deps: $package is not here, so $lacks; to add it, as root:" >&2

@@ -102,6 +102,18 @@ static __thread worker *active;
 static std::mutex workers_mutex;
 static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run while the program ends */
 
+/* ------------------------------------------------------------------------------------------------- counts */
+
+static std::atomic<uint64_t> launch_count, shared_most, barrier_count;
+
+static void count_shared(uint64_t bytes)
+{
+    uint64_t most = shared_most.load(std::memory_order_relaxed);
+
+    while (bytes > most && !shared_most.compare_exchange_weak(most, bytes, std::memory_order_relaxed))
+        continue;
+}
+
 /* ------------------------------------------------------------------------------------------------- randomness */
 
 static std::mutex seed_mutex;
@@ -486,6 +498,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
             keep_divergence(w);
             drop_block();
         }
+        barrier_count.fetch_add(1, std::memory_order_relaxed);
         w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size()
                            : kind == vote::any ? w.votes > 0
                                                : (int)w.votes;
@@ -558,6 +571,7 @@ void *shared_memory(const char *site, const char *name, size_t size)
     if (total + w.launch->site->shared_bytes > MOST_SHARED_BYTES)
         fault("%zu bytes of __shared__ variables and %zu of dynamic shared memory: at most %d together", total,
               w.launch->site->shared_bytes, (int)MOST_SHARED_BYTES);
+    count_shared(total + w.launch->site->shared_bytes);
     if (found == nullptr) {
         w.shared.push_back({site, name, guarded_allocate(size), size, false});
         found = &w.shared.back();
@@ -803,6 +817,8 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     if (!launch_is_legal(site))
         return;
     observe_launch(site);
+    launch_count.fetch_add(1, std::memory_order_relaxed);
+    count_shared(site.shared_bytes);
     launch.site = &site;
     launch.body = body;
     launch.context = context;
@@ -842,4 +858,9 @@ void emulator_seed(uint64_t seed)
 void emulator_observe(const struct emulator_observer *observer)
 {
     emulated::observer = observer;
+}
+
+struct emulator_counts emulator_count(void)
+{
+    return {emulated::allocation_count(), emulated::launch_count, emulated::shared_most, emulated::barrier_count};
 }

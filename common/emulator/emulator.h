@@ -33,6 +33,15 @@ struct emulator_observer {
 /* From now on, until the next call; NULL: nobody. */
 void emulator_observe(const struct emulator_observer *observer);
 
+/* What has been done since the program began, by all threads. */
+struct emulator_counts {
+    uint64_t allocations;  /* cudaMalloc and its relatives */
+    uint64_t launches;     /* kernels that ran */
+    uint64_t shared_bytes; /* the most shared memory, static and dynamic, that a block had */
+    uint64_t barriers;     /* __syncthreads() reached, once per block */
+};
+struct emulator_counts emulator_count(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,6 +59,8 @@ void observe_copy(const char *what, size_t bytes);
 bool is_stream(cudaStream_t stream);
 /* Dynamic shared memory that cudaFuncSetAttribute() allowed a kernel; at least STATIC_SHARED_BYTES. */
 size_t allowed_dynamic_bytes(const void *kernel);
+/* How often device memory was allocated. */
+uint64_t allocation_count();
 /* Describes a device allocation whose guards a kernel has overwritten; "" when there is none. */
 std::string damaged_allocation();
 

@@ -177,6 +177,7 @@ struct memory_table {
     std::mutex mutex;
     std::map<uintptr_t, allocation> allocations; /* by address */
     uint64_t random = 0x52756E6773;              /* for garbage */
+    uint64_t count = 0;                          /* of all that were ever made on the device */
 };
 
 static memory_table &the_table()
@@ -222,7 +223,16 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
         return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);
     fill_with_garbage(*pointer, bytes, &table.random);
     table.allocations[(uintptr_t)*pointer] = {bytes, kind};
+    table.count += kind == memory::device || kind == memory::managed;
     return cudaSuccess;
+}
+
+uint64_t allocation_count()
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    return table.count;
 }
 
 static cudaError_t release(void *pointer, bool on_host)

@@ -1,0 +1,100 @@
+/* expect: right 0..0 | shared memory 0..0 | speed 0..0 | says halo */
+/*
+ * Idea:     a block first copies the pixels that its threads share, halo and all, to a tile in shared memory.
+ * Changed:  the tile and its strided load; the weights are a kernel argument, and so lie in constant memory.
+ * Expect:   kernel about half: a tap loses its clamps, its 64-bit address and the loads of its weights.
+ */
+/* Try: make bench-blur VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+#include "common/algo/blur.h"
+#include "common/cuda/device.h"
+
+struct weights {
+    uint16_t at[BLUR_MAX_KSIZE];
+};
+
+struct state {
+    struct weights weights; /* no __constant__ symbol: two states would overwrite each other's */
+    struct image in, out;
+};
+
+static __device__ int clamp(int value, int maximum)
+{
+    return min(max(value, 0), maximum);
+}
+
+static __global__ void blur_kernel(struct image in, struct image out, const __grid_constant__ struct weights w,
+                                   int ksize)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    extern __shared__ uint8_t tile[];
+    int tile_width = (blockDim.x + ksize - 1) * in.channels, tile_height = blockDim.y + ksize - 1;
+
+    for (int k = threadIdx.y * blockDim.x + threadIdx.x; k < tile_width * tile_height; k += blockDim.x * blockDim.y) {
+        int column = clamp(x - (int)threadIdx.x + k % tile_width / in.channels - ksize / 2, in.width - 1);
+        column = min(column, min(x - (int)threadIdx.x + (int)blockDim.x, in.width) - 1);
+        int line = clamp(y - (int)threadIdx.y + k / tile_width - ksize / 2, in.height - 1);
+        tile[k] = ((const uint8_t *)image_row(&in, line))[column * in.channels + k % in.channels];
+    }
+    __syncthreads();
+    if (x >= out.width || y >= out.height)
+        return;
+    for (int c = 0; c < out.channels; c++) {
+        uint32_t sum = 1 << (2 * BLUR_WEIGHT_BITS - 1);
+        for (int j = 0; j < ksize; j++) {
+            const uint8_t *row = tile + (threadIdx.y + j) * tile_width + threadIdx.x * in.channels;
+            for (int i = 0; i < ksize; i++)
+                sum += w.at[j] * w.at[i] * row[i * in.channels + c];
+        }
+        ((uint8_t *)image_row(&out, y))[x * out.channels + c] = (uint8_t)(sum >> (2 * BLUR_WEIGHT_BITS));
+    }
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct blur_params *params)
+{
+    (void)in;
+    blur_weights(params, state->weights.at);
+    return STATUS_OK;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct blur_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    dim3 block(32, 32);
+    dim3 grid(ceiling_divide(out->width, block.x), ceiling_divide(out->height, block.y));
+    size_t shared = (size_t)(block.x + params->ksize - 1) * (block.y + params->ksize - 1) * in->channels;
+
+    blur_kernel<<<grid, block, shared, stream>>>(*in, *out, state->weights, params->ksize);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_image_free(&state->in);
+    device_image_free(&state->out);
+    *state = {};
+}
+
+static enum status run(struct state *state, const struct image in[], struct image *out,
+                       const struct blur_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(setup(state, in, params));
+    if (!state->in.data)
+        TRY(device_image_create(&state->in, in));
+    if (!state->out.data)
+        TRY(device_image_create(&state->out, out));
+    TRY(device_upload(&state->in, in));
+    phase_begin(PHASE_KERNEL, 0);
+    TRY(launch(state, &state->in, &state->out, params, 0));
+    CUDA_TRY(cudaDeviceSynchronize());
+    TRY(device_download(out, &state->out));
+out:
+    return status;
+}
+
+RUNGS_CUDA_VERSION(blur)

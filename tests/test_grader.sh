@@ -1,0 +1,99 @@
+#!/bin/sh
+# The grader of the labs: versions that do harm or cheat (tests/grader: the first line of each is the verdict that it must
+# get, and all end within their limits), what it makes of unfinished and broken submissions, and its files.
+# usage: sh tests/test_grader.sh BUILD-FOLDER
+set -u
+build=$1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+export BUILD="$build" CUDA="${CUDA:-emulated}"
+labs="python3 assignments/labs.py"
+canary=/tmp/rungs-grader-was-here
+rm -f "$canary"
+# A hog must not meet a build without memory limits, which AddressSanitizer's address space forbids.
+case $build in
+*-asan)
+    export SANITIZE=1
+    harm=$folder/harm
+    mkdir "$harm"
+    cp tests/grader/omp-asks_registry.c tests/grader/omp-crash.c tests/grader/omp-writes_outside.c "$harm"
+    sed -i 's/says SIGSEGV/says Sanitizer/' "$harm/omp-crash.c"
+    ;;
+*) harm=tests/grader ;;
+esac
+
+check() { # TITLE COMMAND...: the command must succeed
+    title=$1
+    shift
+    if "$@" >"$folder/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok   $title"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $title: $*"
+        sed 's/^/     /' "$folder/log"
+    fi
+}
+
+number=$(ls -d assignments/[0-9]*_* | sed -n 's,assignments/\([0-9]*\)_.*,\1,p' | head -n 1)
+check "no lab 77: exit 2, one line" sh -c "$labs grade 77 >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+check "no such task: exit 2, one line" sh -c "$labs lab $number --task nonsense >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+check "a handout does not overwrite" sh -c "$labs handout $number '$folder' >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+check "bad use of the judge" sh -c "'$build/rungs-judge' time --size 3 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+if [ ! -d assignments/01_measuring ]; then # a handout of another lab
+    echo "$passed passed, $failed failed, 1 skipped"
+    [ $failed = 0 ]
+    exit
+fi
+
+$labs mutants 01 "$harm" --case-seconds 3 --total-seconds 6 --memory-mib 256 >"$folder/mutants" 2>&1
+cat "$folder/mutants"
+passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
+failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))
+check "all of them were tried" test "$(grep -c '^ok \|^FAIL ' "$folder/mutants")" = "$(ls "$harm"/*.c | wc -l)"
+check "nothing was written outside" test ! -e "$canary"
+check "no worker is left" sh -c "! cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '$build/workers/.*[s]ubmission'"
+
+# A submission: the starter with a compiler error, a file that is not there, a version that is right, bad answers.
+submission=$folder/submission
+mkdir -p "$submission/starter/grayscale"
+cp assignments/01_measuring/starter/grayscale/* "$submission/starter/grayscale/"
+sed -i 's/(void)in,/(void)inn,/' "$submission/starter/grayscale/simd.c"
+rm "$submission/starter/grayscale/buffers.cu"
+cp cpu/grayscale/serial.c "$submission/starter/grayscale/omp.c"
+printf '[bugs]\n1 = "forgotten-remainder\n' >"$submission/answers.toml"
+ln -s /etc/passwd "$submission/starter/secret"
+
+$labs grade 01 --submission "$submission" --out "$folder/out" >"$folder/graded" 2>"$folder/errors"
+code=$?
+cp "$folder/graded" "$folder/first"
+check "exit status 1: points are missing" test $code = 1
+check "a compiler error names the line" grep -q 'simd.c:[0-9]*:[0-9]*:' "$folder/first"
+check "a missing file is named" grep -q 'buffers.cu: no such file' "$folder/first"
+check "answers that are no TOML are named" grep -q 'answers.toml: .*line 2' "$folder/first"
+check "a version without threads is right" grep -q 'right: 10/10' "$folder/first"
+check "an unfinished kernel says so" grep -q 'naive.cu is not written yet' "$folder/first"
+check "nothing on stderr" test ! -s "$folder/errors"
+cat >"$folder/valid.py" <<'E2'
+import json, sys
+results = json.load(open(sys.argv[1]))
+top = {"score": (int, float), "execution_time": int, "output": str, "output_format": str, "visibility": str,
+       "stdout_visibility": str, "tests": list}
+test = {"name": str, "score": (int, float), "max_score": (int, float), "status": str, "output": str,
+        "output_format": str, "visibility": str}
+visible = {"hidden", "after_due_date", "after_published", "visible"}
+assert set(results) == set(top) and all(isinstance(results[k], t) for k, t in top.items()), results.keys()
+assert results["visibility"] in visible and results["stdout_visibility"] in visible
+for one in results["tests"]:
+    assert set(one) == set(test) and all(isinstance(one[k], t) for k, t in test.items()), one
+    assert one["status"] in ("passed", "failed") and 0 <= one["score"] <= one["max_score"]
+assert abs(sum(t["score"] for t in results["tests"]) - results["score"]) < 0.1
+assert sum(t["max_score"] for t in results["tests"]) == 100
+E2
+check "results.json is as Gradescope wants it" python3 "$folder/valid.py" "$folder/out/results.json"
+check "report.txt is what was printed" grep -q "of 100 points" "$folder/out/report.txt"
+check "exit status 0 when enough is asked" $labs grade 01 --task omp --submission "$submission" --out "$folder/out" --passing 10
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
