@@ -153,7 +153,7 @@ static enum status look_at_memory(struct remote *remote)
         return lose(remote, text);
     }
     if (threads > most_threads) {
-        snprintf(text, sizeof text, "started %ld threads: at most %ld are allowed", threads, most_threads);
+        snprintf(text, sizeof text, "started %ld threads, of which %ld are allowed", threads, most_threads);
         return lose(remote, text);
     }
     return STATUS_OK;
