@@ -65,6 +65,14 @@ endif
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
 has_npp := $(firstword $(wildcard $(cuda_home)/include/nppi_filtering_functions.h \
              $(cuda_home)/targets/*/include/nppi_filtering_functions.h))
+# The profiler's library: in extras/CUPTI, or beside the rest where the toolkit came in another package.
+cupti_header := $(firstword $(wildcard $(cuda_home)/extras/CUPTI/include/cupti.h $(cuda_home)/include/cupti.h \
+                  $(cuda_home)/targets/*/include/cupti.h))
+cupti_library := $(firstword $(wildcard $(cuda_home)/extras/CUPTI/lib64/libcupti.so $(cuda_home)/lib64/libcupti.so \
+                   $(cuda_home)/targets/*/lib/libcupti.so $(cuda_home)/extras/CUPTI/lib64/libcupti.so.[0-9]* \
+                   $(cuda_home)/lib64/libcupti.so.[0-9]*))
+cupti_flags := $(if $(cupti_library),$(addprefix -isystem ,$(patsubst %/cupti.h,%,$(cupti_header))) \
+                 $(if $(cupti_header),-DRUNGS_CUPTI='"$(cupti_library)"'))
 # The GPU's own architecture; without a GPU to ask, one of each generation that this nvcc knows and the kernels can use
 # (dp4a came with 6.1, so 7 and later).
 capability := $(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null)))
@@ -96,20 +104,23 @@ compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(mar
               $(CPPFLAGS) $(EXTRA) $(depend) -MP
 compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu-targets \
                $(if $(WERROR),-Werror all-warnings) \
-               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(depend) -MP
+               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(EXTRA_CUDA) $(depend) -MP
 # Recorded in results files (common/machine.c).
 facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
 peer_libraries = $(if $(peer_opencv),$(opencv_libs)) $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppc)
 libraries = -ljansson -lm -lpthread $(peer_libraries)
+link = $(CXX) $(sanitizers) -fopenmp $(wrapped) $(LDFLAGS)
+# common/openmp.c stands between the versions and libgomp.
+parallel_loops := static dynamic guided runtime nonmonotonic_dynamic nonmonotonic_guided nonmonotonic_runtime \
+                  maybe_nonmonotonic_runtime
+wrapped := $(addprefix -Wl$(comma)--wrap=GOMP_,parallel parallel_sections $(addprefix parallel_loop_,$(parallel_loops)) \
+             barrier loop_end sections_end critical_start)
 ifeq ($(CUDA),native)
-link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
 libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static -ldl -lrt
-else
-link = $(CXX) $(sanitizers) -fopenmp $(LDFLAGS)
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code)
+settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
 	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' | cmp -s - $@ || \
 	    printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' >$@
@@ -145,7 +156,7 @@ endif
 # Misspelt variables would be ignored silently.
 $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(name))),$(error $(name)= means nothing here; \
     there is VERSIONS=a,b for bench, V=version for run, P="name=value" for parameters; see make help)))
-$(foreach goal,$(filter bench-% diff-% run-% tune-% plot-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
+$(foreach goal,$(filter bench-% diff-% run-% tune-% plot-% profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
     $(error no target $(goal); the algorithms are $(algorithms))))
 
 # What a goal needs to be told is asked for before anything is built.
@@ -158,6 +169,8 @@ needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to ins
     apt-get install -y --no-install-recommends $(2)))
 $(foreach goal,$(filter plot-% report,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
 $(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
+$(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(error $(goal): name a version, for example \
+    make $(goal) V=cuda/v1.2)))
 
 .PHONY: all
 all: $(BUILD)/rungs
@@ -199,6 +212,7 @@ $(BUILD)/%.cpp.o: %.cpp $(BUILD)/settings
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) -Icommon/emulator/include -c $< -o $@
 ifeq ($(CUDA),native)
+$(BUILD)/common/cuda/activity.cu.o: EXTRA_CUDA := $(cupti_flags)
 $(BUILD)/%.cu.o: %.cu $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)
@@ -283,7 +297,21 @@ $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
 
 $(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
-	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(foreach p,$(P),-p '$(p)')
+	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(if $(BOXES),--boxes '$(BOXES)') \
+	    $(foreach p,$(P),-p '$(p)')
+
+# V=cuda/v1.3 names the version; nsys and ncu leave their reports in $(BUILD)/nsight.
+profiled := $(addprefix profile-,$(algorithms)) $(addprefix nsys-,$(algorithms)) $(addprefix ncu-,$(algorithms))
+.PHONY: $(profiled)
+profile_options = $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
+                  $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)') $(if $(CALLS),--calls $(CALLS))
+report = $(BUILD)/nsight/$*_$(subst /,_,$(V))
+$(addprefix profile-,$(algorithms)): profile-%: $(BUILD)/rungs photograph
+	@$(rungs) profile '$*:$(V)' $(profile_options) $(if $(JSON),--json '$(JSON)') $(if $(TRACE),--trace '$(TRACE)')
+$(addprefix nsys-,$(algorithms)): nsys-%: $(BUILD)/rungs photograph
+	@sh common/build/nsight.sh nsys '$(report)' $(rungs) profile '$*:$(V)' $(profile_options)
+$(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
+	@sh common/build/nsight.sh ncu '$(report)' $(rungs) profile '$*:$(V)' $(profile_options)
 
 check: $(BUILD)/rungs
 	@$(rungs) check
@@ -391,6 +419,8 @@ help:
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
+	@echo 'make profile-ALGO  V=cuda/v1.2 [JSON=out.json] [TRACE=out.json]: where the time of one version goes'
+	@echo 'make nsys-ALGO     V=cuda/v1.2: the same through Nsight Systems; make ncu-ALGO: through Nsight Compute'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
 	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
@@ -399,6 +429,7 @@ help:
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
+	@echo 'make run-mod       IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
@@ -406,6 +437,6 @@ help:
 	@echo 'make help          this list'
 	@echo
 	@echo 'ALGO is one of: $(algorithms)'
-	@echo 'bench, tune and diff take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also'
+	@echo 'bench, tune, diff and profile take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also'
 	@echo 'VERSIONS=cpu/simd,cuda JSON=out.json CSV=out.csv; tune also V=cpu/simd TIME=0.3 SVG=out.svg JSON=out.json.'
 	@echo 'Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'

@@ -772,7 +772,8 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
         for (size_t i = 0; i < bench->row_count; i++) {
             struct bench_row *row = &bench->rows[i];
 
-            if (row->outcome != BENCH_TIMED || !has_time_left(&tasks[i]))
+            if (row->outcome != BENCH_TIMED || !has_time_left(&tasks[i]) ||
+                (row->reference && request->reference_untimed && bench->row_count > 1))
                 continue;
             progress("%s: round %d of %d: %s", algorithm->name, round + 1, BENCH_ROUNDS, row->version->source->id);
             tasks[i].round = round;

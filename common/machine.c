@@ -164,15 +164,16 @@ static void first_line_of(const char *const *arguments, char *line, size_t size)
 
 static void read_commit(char *commit, size_t size)
 {
-    const char *root = paths_root();
+    const char *root = paths_root(), *told = getenv("RUNGS_COMMIT");
     const char *const describe[] = {"git", "-C", root ? root : ".", "describe", "--always", "--dirty", NULL};
 
-    first_line_of(describe, commit, size);
-    if (!commit[0]) {
-        const char *told = getenv("RUNGS_COMMIT");
-
-        snprintf(commit, size, "%s", told && told[0] ? told : "unknown");
+    if (told && told[0]) {
+        snprintf(commit, size, "%s", told);
+        return;
     }
+    first_line_of(describe, commit, size);
+    if (!commit[0])
+        snprintf(commit, size, "unknown");
 }
 
 static void read_driver(char *driver, size_t size)

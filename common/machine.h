@@ -1,7 +1,7 @@
 /*
  * machine.h: what a measurement was made on and with. Everything is read from the system at run time but the compiler
  * and its flags, which the build knows: common/machine.c is compiled with -DRUNGS_FLAGS="..." (optional). On a machine
- * without the git tree the environment variable RUNGS_COMMIT may say which commit was built. The host's name is not
+ * that has a copy of the sources the environment variable RUNGS_COMMIT may say which commit was built. The host's name is not
  * read: results get published.
  */
 #ifndef RUNGS_MACHINE_H
@@ -17,7 +17,7 @@ struct machine {
     size_t last_level_cache; /* bytes; 0 = the kernel does not say */
     char compiler[128];      /* "gcc 12.2.0" */
     char flags[512];         /* "-O3 -march=native ...", "" when the build did not say */
-    char commit[64];         /* git describe --always --dirty, else RUNGS_COMMIT, else "unknown" */
+    char commit[64];         /* RUNGS_COMMIT if set, else git describe --always --dirty, else "unknown" */
     bool emulated;           /* no GPU: .cu files run in the emulator */
     char gpu[128];           /* "" when there is none */
     char driver[64];         /* of the GPU, "" when there is none */

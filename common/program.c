@@ -14,8 +14,8 @@
 
 extern char **environ;
 
-/* Frames are megabytes and a pipe holds 64 KiB by default: 1 MiB, the most that Linux gives to anyone, saves most of the
- * switches to and fro. */
+/* Frames are megabytes and a pipe holds 64 KiB by default: 1 MiB, the most that Linux gives to anyone, saves most of
+ * the switches to and fro. */
 enum { PIPE_BYTES = 1 << 20 };
 /* preadv() and pwritev() take at most IOV_MAX (1024) parts. */
 enum { MAX_PARTS = 1024 };

@@ -1,6 +1,6 @@
 /*
- * program.h: another program run beside this one, spoken to through pipes (ffmpeg, ffprobe). No shell is involved, so no
- * file name can be taken for a command.
+ * program.h: another program run beside this one, spoken to through pipes (ffmpeg, ffprobe). No shell is involved, so
+ * no file name can be taken for a command.
  *
  * While bytes go to and fro, what the program says on its stderr is read too (else it would block once that pipe is
  * full) and its first lines are kept. The program gets a process group of its own: Ctrl-C on the terminal reaches only

@@ -1,11 +1,11 @@
 #include "common/results.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/file.h"
+#include "common/json_file.h"
 #include "common/tune.h"
 #include "common/tuned.h"
 
@@ -75,7 +75,7 @@ static json_t *tunables_json(const struct version *version)
     return object;
 }
 
-static json_t *row_json(const struct bench *bench, const struct bench_row *row)
+json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
 {
     static const char *const bounds[] = {NULL, "bytes", "operations"};
     const bool timed = row->outcome == BENCH_TIMED, compared = timed || row->outcome == BENCH_EMULATED;
@@ -152,52 +152,34 @@ static json_t *ceilings_json(const struct bench *bench)
                      "multiply_accumulate_by", text_or_null(bench->ceilings.multiply_accumulate_by), "gpu", gpu);
 }
 
-static json_t *bench_json(const struct bench *bench)
+json_t *results_head_json(const struct bench *bench, const char *kind)
 {
     const struct bench_request *request = bench->request;
     const struct image *in = &request->in[0];
-    json_t *versions = json_array();
 
-    for (size_t i = 0; i < bench->row_count; i++)
-        json_array_append_new(versions, row_json(bench, &bench->rows[i]));
     return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:i,"
-                     " s:{s:f, s:f, s:s?}, s:o, s:o}",
-                     "schema", "rungs-results", "version", 1, "kind", "bench", "date", bench->date, "commit",
+                     " s:{s:f, s:f, s:s?}, s:o}",
+                     "schema", "rungs-results", "version", 1, "kind", kind, "date", bench->date, "commit",
                      bench->machine.commit, "command", request->command, "machine",
                      results_machine_json(&bench->machine), "algorithm", request->algorithm->name, "settings",
                      bench->settings, "params", results_params_json(request->algorithm, request->params), "input",
                      request->input, "width", in->width, "height", in->height, "channels", in->channels, "type",
                      pixel_name(in->type), "threads", request->threads, "sets", bench->sets, "seconds",
                      request->seconds, "rounds", BENCH_ROUNDS, "cost", "bytes", bench->cost.bytes, "operations",
-                     bench->cost.operations, "operation", bench->cost.operation, "ceilings", ceilings_json(bench),
-                     "versions", versions);
-}
-
-/* Writes the document, which may be NULL, and drops it. */
-static enum status write_json(json_t *document, const char *path)
-{
-    enum status status = STATUS_OK;
-    struct output_file file = {0};
-    char *text = document ? json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
-
-    if (!text) {
-        status = status_set(STATUS_FAILED, "%s: the results cannot be put into JSON (text that is not UTF-8?)", path);
-        goto out;
-    }
-    TRY(file_create(&file, path));
-    file_write(&file, text, strlen(text));
-    file_write(&file, "\n", 1);
-    TRY(file_commit(&file));
-out:
-    file_discard(&file);
-    free(text);
-    json_decref(document);
-    return status;
+                     bench->cost.operations, "operation", bench->cost.operation, "ceilings", ceilings_json(bench));
 }
 
 enum status results_write_json(const struct bench *bench, const char *path)
 {
-    return write_json(bench_json(bench), path);
+    json_t *versions = json_array(), *document = results_head_json(bench, "bench");
+
+    for (size_t i = 0; i < bench->row_count; i++)
+        json_array_append_new(versions, results_row_json(bench, &bench->rows[i]));
+    if (json_object_set_new(document, "versions", versions) != 0) { /* NULL */
+        json_decref(document);
+        document = NULL;
+    }
+    return json_file_write(document, 6, path);
 }
 
 /* ------------------------------------------------------------------------------------------------------- tune */
@@ -244,17 +226,17 @@ enum status results_write_tune_json(const struct tune *tune, const char *path)
         json_array_append_new(axes, axis_json(&tune->axes[i]));
     for (size_t n = 0; n < tune->point_count; n++)
         json_array_append_new(points, point_json(tune, &tune->points[n]));
-    return write_json(json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:f, s:i,"
-                                " s:s, s:s, s:o, s:o}",
-                                "schema", "rungs-results", "version", 1, "kind", "tune", "date", tune->date, "commit",
-                                tune->machine.commit, "command", request->command, "machine",
-                                results_machine_json(&tune->machine), "algorithm", request->algorithm->name, "settings",
-                                tune->settings, "params", results_params_json(request->algorithm, request->params),
-                                "input", request->input, "width", in->width, "height", in->height, "channels",
-                                in->channels, "type", pixel_name(in->type), "seconds", request->seconds, "rounds",
-                                BENCH_ROUNDS, "tuned_version", request->version->source->id, "time",
-                                version_is_cuda(request->version) ? "kernel" : "call", "axes", axes, "points", points),
-                      path);
+    return json_file_write(
+        json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:f, s:i,"
+                  " s:s, s:s, s:o, s:o}",
+                  "schema", "rungs-results", "version", 1, "kind", "tune", "date", tune->date, "commit",
+                  tune->machine.commit, "command", request->command, "machine", results_machine_json(&tune->machine),
+                  "algorithm", request->algorithm->name, "settings", tune->settings, "params",
+                  results_params_json(request->algorithm, request->params), "input", request->input, "width", in->width,
+                  "height", in->height, "channels", in->channels, "type", pixel_name(in->type), "seconds",
+                  request->seconds, "rounds", BENCH_ROUNDS, "tuned_version", request->version->source->id, "time",
+                  version_is_cuda(request->version) ? "kernel" : "call", "axes", axes, "points", points),
+        6, path);
 }
 
 /* -------------------------------------------------------------------------------------------------------- CSV */

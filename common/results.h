@@ -13,6 +13,10 @@
 enum status results_write_json(const struct bench *bench, const char *path);
 enum status results_write_csv(const struct bench *bench, const char *path);
 
+/* What a file of the given kind begins with, from "schema" to "ceilings"; NULL when some text is not UTF-8. */
+json_t *results_head_json(const struct bench *bench, const char *kind);
+/* One element of `versions`. */
+json_t *results_row_json(const struct bench *bench, const struct bench_row *row);
 /* The objects `machine` and `params` of results/README.md; new references. */
 json_t *results_machine_json(const struct machine *machine);
 json_t *results_params_json(const struct algorithm *algorithm, const void *params);

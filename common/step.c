@@ -3,6 +3,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/mark.h"
+
 enum status (*step_device_mark)(int index, struct CUstream_st *stream);
 enum status (*step_device_elapsed)(int index, double *seconds);
 
@@ -23,7 +25,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void mark(const char *name, struct CUstream_st *stream)
+static void record_mark(const char *name, struct CUstream_st *stream)
 {
     const int index = recording.count;
 
@@ -43,8 +45,9 @@ static void mark(const char *name, struct CUstream_st *stream)
 
 void step_begin(const char *name, struct CUstream_st *stream)
 {
+    mark(MARK_STEP, name);
     if (recording.times)
-        mark(name, stream);
+        record_mark(name, stream);
 }
 
 bool step_is_recording(void)
@@ -80,7 +83,7 @@ enum status step_record_stop(void)
     enum status status = STATUS_OK;
     struct step_times *times = recording.times;
 
-    mark(NULL, NULL);
+    record_mark(NULL, NULL);
     recording.times = NULL;
     TRY(recording.status);
     for (int i = 0; recording.on_device && i < recording.count; i++)

@@ -2,10 +2,10 @@
  * step.h: which step of a pipeline is at work ("blur", "upload"): what the tables of `rungs bench mod` and the ranges of
  * a profiler are made from.
  *
- * Outside a recording a mark costs one test of a flag. Inside one it costs a clock reading on the host or, for a version
- * that works on the device, an event on the stream: nothing waits, and a step's time is the time from its mark to the
- * next one as the device saw it. Where the device had run dry, that includes the wait for the host's next launch; the
- * steps' times therefore add up to the frame's.
+ * A mark is also a range of mark.h, for profilers. Outside a recording it costs two tests. Inside one it costs a clock
+ * reading on the host or, for a version that works on the device, an event on the stream: nothing waits, and a step's
+ * time is the time from its mark to the next one as the device saw it. Where the device had run dry, that includes the
+ * wait for the host's next launch; the steps' times therefore add up to the frame's.
  */
 #ifndef RUNGS_STEP_H
 #define RUNGS_STEP_H

@@ -191,8 +191,9 @@ static enum status open_source(struct video_source *source, const char *name)
     if (strcmp(name, "-") == 0) {
         source->name = "standard input";
         if (isatty(STDIN_FILENO))
-            return status_set(STATUS_BAD_INPUT, "standard input is the terminal; '-' takes y4m: ffmpeg -i VIDEO -f "
-                                                "yuv4mpegpipe - | rungs ...");
+            return status_set(STATUS_BAD_INPUT,
+                              "standard input is the terminal; '-' takes y4m: ffmpeg -i VIDEO -pix_fmt "
+                              "yuv420p -f yuv4mpegpipe - | rungs ...");
         return video_open_y4m(source, STDIN_FILENO, 0);
     }
     if (stat(name, &about) == 0)

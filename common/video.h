@@ -8,13 +8,14 @@
  *     folder       its PNG, JPEG, BMP, PGM and PPM files as frames, in natural order of names (2.png before 10.png)
  *     pattern      frame_%04d.png or frame_%d.png: the files of that form in ascending number, gaps skipped
  *     glob         'shots/a*.png', quoted: the files that match, in natural order of names
- *     -            raw y4m on standard input:  ffmpeg -i x.avi -f yuv4mpegpipe - | rungs run mod - -o out.mp4
+ *     -            raw y4m on standard input:
+ *                  ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run mod - -o out.mp4
  *
  * Frames come as u8, 3 channels (RGB), all of one size, rows 64-byte aligned. A phone's rotation mark is obeyed. Of a
  * video with a varying frame rate each frame comes once, and the rate is the average.
  *
- * y4m        8 bits; C420jpeg, C420mpeg2, C420paldv, C420 (also without a C), C422, C444, Cmono. A chroma sample stands
- *            for all pixels that share it. ITU-R BT.601, limited range, with C = Y - 16, D = U - 128, E = V - 128 (0 in
+ * y4m        8 bits; C420jpeg, C420mpeg2, C420paldv, C420 (also without a C), C411, C422, C444, Cmono. A chroma sample
+ *            stands for all pixels that share it. ITU-R BT.601, limited range, with C = Y - 16, D = U - 128, E = V - 128 (0 in
  *            Cmono), in integers, >> rounding down, each clamped to 0..255:
  *
  *                R = (76309 C             + 104597 E + 32768) >> 16
@@ -60,8 +61,8 @@ struct video_reader;
 enum status video_open(struct video_reader **reader, const char *name, const struct video_options *options);
 const struct video_info *video_get_info(const struct video_reader *reader);
 
-/* The next frame, the caller's until given back; NULL after the last one, or after video_stop(). Several may be held at a
- * time, in any order of giving back; STATUS_FAILED when the whole ring is held, since no frame could ever come. */
+/* The next frame, the caller's until given back; NULL after the last one, or after video_stop(). Several may be held
+ * at a time, in any order of giving back; STATUS_FAILED when the whole ring is held, since no frame could ever come. */
 enum status video_next(struct video_reader *reader, struct video_frame **frame);
 void video_give_back(struct video_reader *reader, struct video_frame *frame);
 

@@ -122,7 +122,7 @@ out:
     return status;
 }
 
-/* The formats of single pictures are "png_pipe", "webp_pipe" ... and "image2"; "tty" is what any text file passes for. */
+/* Single pictures have the formats "png_pipe", "webp_pipe" ... and "image2"; "tty" is what any text file passes for. */
 static enum status refuse_other_things(const struct video_source *source, const struct probe *probe)
 {
     const size_t length = strlen(probe->format);

@@ -1,9 +1,9 @@
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/bench.h"
 #include "common/file.h"
+#include "common/json_file.h"
 #include "common/results.h"
 #include "common/video_table.h"
 
@@ -64,9 +64,6 @@ enum status video_results_write_json(const struct video_bench *bench, const char
 {
     const struct video_bench_request *request = bench->request;
     json_t *versions = json_array(), *document;
-    struct output_file file = {0};
-    enum status status = STATUS_OK;
-    char *text;
 
     for (size_t i = 0; i < bench->row_count; i++)
         json_array_append_new(versions, row_json(bench, &bench->rows[i]));
@@ -79,20 +76,7 @@ enum status video_results_write_json(const struct video_bench *bench, const char
         request->frame_count, "threads", request->threads, "seconds", request->seconds, "rounds", VIDEO_BENCH_ROUNDS,
         "frames_by_serial", bench->serial_frames, "other_frames_by",
         bench->expected_by ? bench->expected_by->source->id : NULL, "versions", versions);
-    text = document ? json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
-    if (!text) {
-        status = status_set(STATUS_FAILED, "%s: the results cannot be put into JSON (text that is not UTF-8?)", path);
-        goto out;
-    }
-    TRY(file_create(&file, path));
-    file_write(&file, text, strlen(text));
-    file_write(&file, "\n", 1);
-    TRY(file_commit(&file));
-out:
-    file_discard(&file);
-    free(text);
-    json_decref(document);
-    return status;
+    return json_file_write(document, 6, path);
 }
 
 /* One line per step of each version, and one with step "all" for the time end to end. */

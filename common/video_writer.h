@@ -1,7 +1,7 @@
 /*
  * video_writer.h: videos out, frame by frame.
  *
- *     out.mp4                  H.264 (also .mov, .mkv), MPEG-4 part 2 where this ffmpeg has no H.264 encoder, and in .avi
+ *     out.mp4                  H.264 (also .mov, .mkv); MPEG-4 part 2 in .avi, and where this ffmpeg has no H.264
  *     folder                   a new or an empty one: frame_000001.png, frame_000002.png ...
  *     pattern                  shots/frame_%04d.png (or .jpg, .bmp, .ppm): numbered from 1, in a folder that exists
  *

@@ -61,7 +61,7 @@ static enum status take_chroma(const char *name, struct y4m *y4m, const char *fo
         bool has_chroma;
         int across, down;
     } known[] = {{"420", true, 1, 1}, {"420jpeg", true, 1, 1}, {"420mpeg2", true, 1, 1}, {"420paldv", true, 1, 1},
-                 {"422", true, 1, 0}, {"444", true, 0, 0},     {"mono", false, 0, 0}};
+                 {"422", true, 1, 0}, {"411", true, 2, 0},     {"444", true, 0, 0},      {"mono", false, 0, 0}};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].format, format) != 0)
@@ -72,7 +72,7 @@ static enum status take_chroma(const char *name, struct y4m *y4m, const char *fo
         return STATUS_OK;
     }
     return status_set(STATUS_BAD_INPUT,
-                      "%s: y4m of the kind C%.40s is not read, only 8 bits as C420, C422, C444 or Cmono "
+                      "%s: y4m of the kind C%.40s is not read, only 8 bits as C420, C411, C422, C444 or Cmono "
                       "(ffmpeg -pix_fmt yuv420p makes the first)",
                       name, format);
 }
@@ -255,7 +255,8 @@ enum status video_open_y4m(struct video_source *source, int descriptor, uint64_t
     if (transfer == TRANSFER_FAILED)
         return status_set(STATUS_BAD_INPUT, "%s: %s", source->name, strerror(errno));
     if (transfer != TRANSFER_DONE || memcmp(line, magic, sizeof magic - 1) != 0)
-        return status_set(STATUS_BAD_INPUT, "%s: not y4m (YUV4MPEG2); ffmpeg -i VIDEO -f yuv4mpegpipe - makes it",
+        return status_set(STATUS_BAD_INPUT,
+                          "%s: not y4m (YUV4MPEG2); ffmpeg -i VIDEO -pix_fmt yuv420p -f yuv4mpegpipe - makes it",
                           source->name);
     if (take_line(source, line, sizeof magic - 1) != TRANSFER_DONE)
         return status_set(STATUS_BAD_INPUT, "%s: damaged y4m: its header has no end", source->name);

@@ -149,7 +149,15 @@ static void print_version(FILE *out, const json_t *version)
     fputc('\n', out);
 }
 
-/* Whether a document has what print_table() reads. */
+/* Of a video algorithm: another schema, with steps. */
+static bool is_video(const json_t *document)
+{
+    const char *schema = json_string_value(json_object_get(document, "schema"));
+
+    return schema && strcmp(schema, "rungs-video-results") == 0;
+}
+
+/* Whether a document has what print_table() or print_video() reads. */
 static bool is_results(const json_t *document)
 {
     const char *schema = json_string_value(json_object_get(document, "schema"));
@@ -158,7 +166,7 @@ static bool is_results(const json_t *document)
     size_t index;
     json_t *version;
 
-    if (!schema || strcmp(schema, "rungs-results") != 0 ||
+    if (!schema || (strcmp(schema, "rungs-results") != 0 && !is_video(document)) ||
         json_integer_value(json_object_get(document, "version")) != 1)
         return false;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -178,13 +186,15 @@ static void print_caption(FILE *out, const json_t *document, const char *path)
     const char *driver = json_string_value(json_object_get(gpu, "driver"));
     const char *settings = json_string_value(json_object_get(document, "settings"));
 
-    fprintf(out, "%s, %s, %d×%d, %d channel%s, %d thread%s. Input: %s.\n",
-            json_string_value(json_object_get(document, "algorithm")), settings[0] ? settings : "no parameters",
-            (int)json_integer_value(json_object_get(document, "width")),
-            (int)json_integer_value(json_object_get(document, "height")),
-            (int)json_integer_value(json_object_get(document, "channels")),
-            json_integer_value(json_object_get(document, "channels")) == 1 ? "" : "s",
-            (int)json_integer_value(json_object_get(document, "threads")),
+    fprintf(out, "%s, %s, %d×%d, ", json_string_value(json_object_get(document, "algorithm")),
+            settings[0] ? settings : "no parameters", (int)json_integer_value(json_object_get(document, "width")),
+            (int)json_integer_value(json_object_get(document, "height")));
+    if (is_video(document))
+        fprintf(out, "%d frames, ", (int)json_integer_value(json_object_get(document, "frames")));
+    else
+        fprintf(out, "%d channel%s, ", (int)json_integer_value(json_object_get(document, "channels")),
+                json_integer_value(json_object_get(document, "channels")) == 1 ? "" : "s");
+    fprintf(out, "%d thread%s. Input: %s.\n", (int)json_integer_value(json_object_get(document, "threads")),
             json_integer_value(json_object_get(document, "threads")) == 1 ? "" : "s",
             json_string_value(json_object_get(document, "input")));
     fprintf(out, "%s, %d cores, %s %s", json_string_value(json_object_get(machine, "cpu")),
@@ -238,6 +248,134 @@ static void print_table(FILE *out, const json_t *document, const char *path)
           out);
 }
 
+/* ------------------------------------------------------------------------------------------------- of a video */
+
+static double median_of(const json_t *version)
+{
+    return json_real_value(json_object_get(json_object_get(version, "end_to_end"), "median"));
+}
+
+/* Seconds per frame of a version's step, 0 if it has none of that name. */
+static double step_seconds(const json_t *version, const char *name)
+{
+    size_t index;
+    json_t *step;
+
+    json_array_foreach(json_object_get(version, "steps"), index,
+                       step) if (strcmp(json_string_value(json_object_get(step, "name")), name) ==
+                                 0) return json_real_value(json_object_get(step, "seconds"));
+    return 0;
+}
+
+/* Bytes per pixel of one kind of traffic in a frame. */
+static void print_traffic(FILE *out, const json_t *document, const json_t *version, const char *when, const char *kind)
+{
+    const json_t *traffic = json_object_get(json_object_get(json_object_get(version, "memory"), when), kind);
+    const double pixels = (double)json_integer_value(json_object_get(document, "width")) *
+                          (double)json_integer_value(json_object_get(document, "height"));
+
+    if (!json_is_object(traffic))
+        fputs(" – |", out);
+    else if (json_integer_value(json_object_get(traffic, "calls")) == 0)
+        fputs(" 0 |", out);
+    else
+        fprintf(out, " %.3g |", (double)json_integer_value(json_object_get(traffic, "bytes")) / pixels);
+}
+
+static void print_plain_time(FILE *out, double seconds)
+{
+    const bool whole = seconds >= 0.9995, milli = seconds >= 0.9995e-3;
+
+    fputc(' ', out);
+    print_number(out, seconds * (whole ? 1 : milli ? 1e3 : 1e6));
+    fprintf(out, " %s |", whole ? "s" : milli ? "ms" : "µs");
+}
+
+/* Every step's name once, in the order of first appearance over all versions; how many. */
+static int collect_steps(const json_t *versions, const char **names, int capacity)
+{
+    size_t index, position;
+    json_t *version, *step;
+    int count = 0;
+
+    json_array_foreach(versions, index, version)
+    {
+        json_array_foreach(json_object_get(version, "steps"), position, step)
+        {
+            const char *name = json_string_value(json_object_get(step, "name"));
+            int i = 0;
+
+            while (i < count && strcmp(names[i], name) != 0)
+                i++;
+            if (i == count && count < capacity)
+                names[count++] = name;
+        }
+    }
+    return count;
+}
+
+static void print_video(FILE *out, const json_t *document, const char *path)
+{
+    const json_t *versions = json_object_get(document, "versions");
+    const json_t *peer = NULL;
+    const char *names[64];
+    const int steps = collect_steps(versions, names, 64);
+    size_t index;
+    json_t *version;
+
+    print_caption(out, document, path);
+    json_array_foreach(versions, index,
+                       version) if (strncmp(json_string_value(json_object_get(version, "id")), "peer/", 5) == 0 &&
+                                    median_of(version) > 0) peer = version;
+    fprintf(
+        out,
+        "| version | boxes equal in | a frame | FPS | × rung below |%s%s%s allocated per frame, B/pixel | uploaded | "
+        "downloaded |\n| --- | ---: | ---: | ---: | ---: |%s ---: | ---: | ---: |\n",
+        peer ? " × " : "", peer ? json_string_value(json_object_get(peer, "id")) : "", peer ? " |" : "",
+        peer ? " ---: |" : "");
+    json_array_foreach(versions, index, version)
+    {
+        if (median_of(version) <= 0)
+            continue;
+        fprintf(out, "| `%s` | %d |", json_string_value(json_object_get(version, "id")),
+                (int)json_integer_value(json_object_get(version, "frames_verified")));
+        print_time(out, json_object_get(version, "end_to_end"));
+        fputc(' ', out);
+        print_number(out, 1 / median_of(version));
+        fputs(" |", out);
+        print_ratio(out, json_object_get(version, "over_below"));
+        if (peer) {
+            fputc(' ', out);
+            print_number(out, median_of(peer) / median_of(version));
+            fputs(" |", out);
+        }
+        print_traffic(out, document, version, "frame", "allocate");
+        print_traffic(out, document, version, "frame", "upload");
+        print_traffic(out, document, version, "frame", "download");
+        fputc('\n', out);
+    }
+    fputs("\nEnd to end: from the frame in host memory to its boxes there; decoding excluded, transfers included.\n"
+          "Median ± half of the interquartile range; =: not different, the ranges overlap.\n\n| step |",
+          out);
+    json_array_foreach(versions, index, version) if (median_of(version) > 0)
+        fprintf(out, " `%s` |", json_string_value(json_object_get(version, "id")));
+    fputs("\n| --- |", out);
+    json_array_foreach(versions, index, version) if (median_of(version) > 0) fputs(" ---: |", out);
+    for (int i = 0; i < steps; i++) {
+        fprintf(out, "\n| %s |", names[i]);
+        json_array_foreach(versions, index, version)
+        {
+            if (median_of(version) <= 0)
+                continue;
+            if (step_seconds(version, names[i]) > 0)
+                print_plain_time(out, step_seconds(version, names[i]));
+            else
+                fputs(" |", out);
+        }
+    }
+    fputs("\n\nTime of each step per frame, measured apart, frame by frame and without overlap.\n", out);
+}
+
 /* ------------------------------------------------------------------------------------------------ the document */
 
 static char *read_all(const char *path)
@@ -283,7 +421,7 @@ static bool print_results(FILE *out, const char *document, const char *name)
     }
     ok = is_results(results);
     if (ok)
-        print_table(out, results, name);
+        (is_video(results) ? print_video : print_table)(out, results, name);
     else
         fail(path, "is no results file of rungs bench (schema rungs-results, version 1)");
     json_decref(results);

@@ -1,5 +1,5 @@
-/* Tests of video.h, video_writer.h, program.h, boxes_csv.h and draw.h. y4m and images are made by hand; what needs ffmpeg
- * is skipped without it. Each test has a folder of its own, which at its end must hold no temporary file. */
+/* Tests of video.h, video_writer.h, program.h, boxes_csv.h and draw.h. y4m and images are made by hand; what needs
+ * ffmpeg is skipped without it. Each test has a folder of its own, which at its end must hold no temporary file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -112,7 +112,7 @@ static void assert_not_opened(const char *name, const char *reason)
 /* Opens a video and takes its one frame. */
 static struct video_frame *only_frame(struct video_reader **reader, const char *name)
 {
-    struct video_frame *frame;
+    struct video_frame *frame = NULL;
 
     if (video_open(reader, name, NULL) != STATUS_OK || video_next(*reader, &frame) != STATUS_OK)
         fail_msg("%s", status_message());
@@ -283,6 +283,7 @@ static void y4m_colours_by_hand(void **state)
     static const char c422[] =
         "YUV4MPEG2 C422 W3 H2\nFRAME Ip\n\x51\x51\x91\x29\x29\xeb\x5a\x36\xf0\x80\xf0\x22\x6e\x80";
     static const char c444[] = "YUV4MPEG2 C444 W2 H1 XCOLORRANGE=FULL\nFRAME\n\x4c\x96\x55\x2c\xff\x15";
+    static const char c411[] = "YUV4MPEG2 C411 W5 H1\nFRAME\n\x51\x51\x51\x51\x91\x5a\x36\xf0\x22";
     static const char mono[] = "YUV4MPEG2 W4 H1 Cmono\nFRAME\n\x10\xeb\x7e\x01";
     struct video_reader *reader;
     struct video_frame *frame;
@@ -318,6 +319,12 @@ static void y4m_colours_by_hand(void **state)
     frame = only_frame(&reader, at("c.y4m"));
     assert_pixel(&frame->image, 0, 0, 254, 0, 0); /* 76,85,255 */
     assert_pixel(&frame->image, 1, 0, 0, 255, 1); /* 150,44,21 */
+    video_close(reader);
+
+    put(at("c411.y4m"), c411, sizeof c411 - 1);
+    frame = only_frame(&reader, at("c411.y4m"));
+    assert_pixel(&frame->image, 3, 0, 254, 0, 0);
+    assert_pixel(&frame->image, 4, 0, 0, 255, 1);
     video_close(reader);
 
     put(at("d.y4m"), mono, sizeof mono - 1);

@@ -3,12 +3,15 @@
 # usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler and jansson, qemu-user)
 #
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
-#           labs' grader)
-# optional  OpenCV's imgproc: the CPU peer that the tables compare with; gnuplot: plots; Rungs works without them
+#           labs' grader; Python also plots and report)
+# optional  OpenCV's imgproc: the CPU peer that the tables compare with; gnuplot: plots; ffmpeg: video files in and out
+#           (image folders and y4m need none). Rungs works without them
 set -u
 
 needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev libseccomp-dev python3"
 optional="libopencv-imgproc-dev gnuplot-nox"
+# One of the user's own does as well.
+command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null || optional="$optional ffmpeg"
 if [ "${1:-}" = ci ]; then
     needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
 fi
@@ -56,9 +59,14 @@ if [ -n "$missing" ] && ! install $missing; then
     echo "    apt-get update && apt-get install -y --no-install-recommends $missing${missing_optional% }" >&2
     exit 1
 fi
-if [ -n "$missing_optional" ] && ! install $missing_optional; then
-    echo "deps: not here: ${missing_optional% } (OpenCV: a row of the tables; gnuplot: plots; Python: plots and" >&2
-    echo "deps: report); to add them, as root:" >&2
-    echo "    apt-get install -y --no-install-recommends ${missing_optional% }" >&2
-fi
+for package in $missing_optional; do
+    install "$package" && continue
+    case $package in
+    ffmpeg) lacks="video files cannot be read or written" ;;
+    gnuplot-nox) lacks="there are no plots" ;;
+    *) lacks="tables have no OpenCV row" ;;
+    esac
+    echo "deps: $package is not here, so $lacks; to add it, as root:" >&2
+    echo "    apt-get install -y --no-install-recommends $package" >&2
+done
 exit 0

@@ -27,6 +27,7 @@ int cli_tune(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_profile(int argc, char **argv);
 
 /* Prints "rungs: <text>" as one line on stderr and returns CLI_BAD_USE. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -26,6 +26,7 @@ static const struct subcommand {
     {"compare", cli_compare, "two results files: what changed beyond the noise", false},
     {"diff", cli_diff, "two versions: code, verification, phases, prediction and measurement", true},
     {"doctor", cli_doctor, "what this machine has and lacks, and what to type", false},
+    {"profile", cli_profile, "one version: where the time of its calls goes", true},
 };
 enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 

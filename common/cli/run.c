@@ -30,7 +30,7 @@ static const char help[] =
     "      --help               this text\n\n"
     "examples: rungs run blur:cpu/simd photo.jpg -o soft.png -p ksize=31\n"
     "          rungs run mod images/fetched/vtest.avi -o out.mp4 --boxes boxes.csv\n"
-    "          ffmpeg -i x.avi -f yuv4mpegpipe - | rungs run mod - -o out.mp4\n";
+    "          ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run mod - -o out.mp4\n";
 
 /* The last rung that can run: of the GPU's side if there is a GPU, else of the CPU's. */
 static const struct version *best_version(const struct algorithm *algorithm)

@@ -222,12 +222,13 @@ void workload_set_command(struct workload *workload, int argc, char **argv)
 
     for (int i = 1; i < argc && used < sizeof workload->command; i++) {
         /* Where the results went is no part of what was measured, and may name a folder of one machine. */
-        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0 || strcmp(argv[i], "--svg") == 0) {
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0 || strcmp(argv[i], "--svg") == 0 ||
+            strcmp(argv[i], "--trace") == 0) {
             i++;
             continue;
         }
         if (strncmp(argv[i], "--json=", 7) == 0 || strncmp(argv[i], "--csv=", 6) == 0 ||
-            strncmp(argv[i], "--svg=", 6) == 0)
+            strncmp(argv[i], "--svg=", 6) == 0 || strncmp(argv[i], "--trace=", 8) == 0)
             continue;
         used += (size_t)snprintf(workload->command + used, sizeof workload->command - used, " %s", argv[i]);
     }

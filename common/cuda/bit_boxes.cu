@@ -68,14 +68,18 @@ static __device__ int start_of(const struct view &view, int at)
 
 /* ----------------------------------------------------------------------------------------------------- forest */
 
-/* Past the L1 cache, for others change it now; halves paths on the way. */
+/* Past the L1 cache, for others change it now. Shortens the path on its way; who comes next has but a step or two. */
 static __device__ int find(int *drops, int node)
 {
+    const int first = node;
+
     for (int up = node - __ldcg(&drops[node]), next; up != node; node = up, up = next) {
         next = up - __ldcg(&drops[up]);
         if (next != up)
             atomicMax(&drops[node], node - next);
     }
+    if (node != first)
+        atomicMax(&drops[first], first - node);
     return node;
 }
 
@@ -91,11 +95,47 @@ static __device__ void unite(int *drops, int a, int b)
     }
 }
 
-/* Each pair of runs that touch is united once: where their overlap starts, or at the corner that is all they share. */
-static __global__ void join_kernel(struct bit_mask mask, int *drops, int *counts, int corners)
+/* A run and one above that it touches: the first one that comes becomes its parent, if it has none yet. That is no more
+ * than a link to the row above; `thoroughly` unites their components. */
+static __device__ void join(int *drops, int own, int above, bool thoroughly)
+{
+    if (thoroughly)
+        unite(drops, own, above);
+    else
+        atomicCAS(&drops[own], 0, own - above);
+}
+
+/* Each pair of runs that touch is joined once: where their overlap starts, or at the corner that is all they share. */
+static __device__ void join_rows(const struct bit_mask &mask, int *drops, int y, bool corners, bool thoroughly)
+{
+    int own_carried = 0, above_carried = 0;
+
+    for (int first = 0; first < mask.pitch; first += 32) {
+        const struct view own = look(mask, y, first, &own_carried), above = look(mask, y - 1, first, &above_carried);
+        unsigned rest = own.word & above.word & ~(own.previous & above.previous);
+        for (; rest; rest &= rest - 1) {
+            const int at = __ffs((int)rest) - 1;
+            join(drops, node_of(mask, start_of(own, at), y), node_of(mask, start_of(above, at), y - 1), thoroughly);
+        }
+        if (!corners)
+            continue;
+        /* At corners: the own run starts one pixel right of the end of the one above; then, the other way round. */
+        for (rest = own.word & ~own.previous & ~above.word & above.previous; rest; rest &= rest - 1) {
+            const int at = __ffs((int)rest) - 1;
+            join(drops, node_of(mask, own.x + at, y), node_of(mask, start_of(above, at - 1), y - 1), thoroughly);
+        }
+        for (rest = own.word & ~own.next & ~above.word & above.next; rest; rest &= rest - 1) {
+            const int at = __ffs((int)rest) - 1;
+            join(drops, node_of(mask, start_of(own, at), y), node_of(mask, above.x + at + 1, y - 1), thoroughly);
+        }
+    }
+}
+
+/* Twice over the runs: were they united at once, a thread that comes late would climb a chain of as many rows as the
+ * component is tall, alone, 0.3 us a step. When all climb at the same time, paths halve for everybody. */
+static __global__ void join_kernel(struct bit_mask mask, int *drops, int *counts, bool corners)
 {
     const int y = blockIdx.x * WARPS + threadIdx.y;
-    int own_carried = 0, above_carried = 0;
 
     if (y >= mask.height)
         return;
@@ -103,25 +143,8 @@ static __global__ void join_kernel(struct bit_mask mask, int *drops, int *counts
         counts[y] = 0;
     if (y == 0)
         return;
-    for (int first = 0; first < mask.pitch; first += 32) {
-        const struct view own = look(mask, y, first, &own_carried), above = look(mask, y - 1, first, &above_carried);
-        unsigned rest = own.word & above.word & ~(own.previous & above.previous);
-        for (; rest; rest &= rest - 1) {
-            const int at = __ffs((int)rest) - 1;
-            unite(drops, node_of(mask, start_of(own, at), y), node_of(mask, start_of(above, at), y - 1));
-        }
-        if (!corners)
-            continue;
-        /* At corners: the own run starts one pixel right of the end of the one above; then, the other way round. */
-        for (rest = own.word & ~own.previous & ~above.word & above.previous; rest; rest &= rest - 1) {
-            const int at = __ffs((int)rest) - 1;
-            unite(drops, node_of(mask, own.x + at, y), node_of(mask, start_of(above, at - 1), y - 1));
-        }
-        for (rest = own.word & ~own.next & ~above.word & above.next; rest; rest &= rest - 1) {
-            const int at = __ffs((int)rest) - 1;
-            unite(drops, node_of(mask, start_of(own, at), y), node_of(mask, above.x + at + 1, y - 1));
-        }
-    }
+    join_rows(mask, drops, y, corners, false);
+    join_rows(mask, drops, y, corners, true);
 }
 
 /* ------------------------------------------------------------------------------------------------------ boxes */

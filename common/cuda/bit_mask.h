@@ -1,6 +1,6 @@
 /*
- * bit_mask.h: masks of 1 bit a pixel on the device, and what can be done with 32 pixels at once: closing and opening,
- * and the table of boxes.h straight from the bits, without a label image.
+ * bit_mask.h: masks of 1 bit a pixel on the device, and what can be done with 32 pixels at once: what moves, closing and
+ * opening, and the table of boxes.h straight from the bits, without a label image.
  *
  * Row y is `pitch` words from words + y * pitch on; bit b of word c is pixel (32 c + b, y). Bits past the last pixel of
  * a row are 0. All functions with a stream enqueue on it and return.
@@ -21,12 +21,33 @@ struct bit_mask {
 enum status bit_mask_create(struct bit_mask *mask, int width, int height);
 void bit_mask_free(struct bit_mask *mask);
 
+/* ------------------------------------------------------------------------------------------------- from pixels */
+
+/* B(t) of mod.h, on the device. */
+struct bit_background {
+    struct image image; /* u8 */
+    struct image mean;  /* u16; its data is NULL where `image` is the background, else it moves on with each frame */
+    int rate;
+};
+
+/* What moves: pixels of `blurred` whose difference from the background is larger than `value`. Images are u8 and have
+ * rows that may be written up to the next multiple of 64 bytes (device_image_create() makes such). */
+enum status bit_mask_moving(const struct image *blurred, const struct bit_background *background, int value,
+                            const struct bit_mask *mask, cudaStream_t stream);
+/* The same in two, for a threshold that depends on the difference and is found on the device. */
+enum status bit_mask_difference(const struct image *blurred, const struct bit_background *background,
+                                const struct image *difference, cudaStream_t stream);
+enum status bit_mask_threshold(const struct image *difference, const int *found, const struct bit_mask *mask,
+                               cudaStream_t stream);
+
+/* ------------------------------------------------------------------------------------------------- morphology */
+
 /* out = open(close(in)) by the element of morphology.h, in one kernel; ksize 3 to 31. in and out may not overlap.
  * multiprocessors: of the device, to cut the mask into as many tiles. */
 enum status bit_morphology_close_open(const struct bit_mask *in, const struct bit_mask *out, int shape, int ksize,
                                       int multiprocessors, cudaStream_t stream);
 
-/* ------------------------------------------------------------------------------------------------------ boxes */
+/* ------------------------------------------------------------------------------------------------------- boxes */
 
 struct bit_boxes_sums;
 

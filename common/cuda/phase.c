@@ -3,6 +3,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/mark.h"
+
 void (*phase_synchronize)(void);
 
 static _Thread_local struct phase_record *recording; /* NULL = off */
@@ -36,6 +38,7 @@ static void close_current(void)
 
 void phase_begin(enum phase phase, size_t bytes)
 {
+    mark(MARK_PHASE, phase == PHASE_OTHER ? NULL : phase_name(phase));
     if (!recording)
         return;
     close_current();

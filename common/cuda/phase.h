@@ -1,9 +1,10 @@
 /*
  * phase.h: which part of a CUDA version's host entry is running: allocate, upload, kernel, download, free.
  *
- * A host entry marks its kernel phase; the functions of device.h mark the others. Outside a recording a mark costs one
- * test of a flag. Inside one (`rungs diff`) every mark waits for the device, so that each phase owns its own time:
- * good for explaining, wrong for benchmarking, which is why the bench never records.
+ * A host entry marks its kernel phase; the functions of device.h mark the others. Outside a recording a mark costs two
+ * tests. Inside one (`rungs diff`) every mark waits for the device, so that each phase owns its own time:
+ * good for explaining, wrong for benchmarking, which is why the bench never records. Each mark is also a range of
+ * mark.h, for profilers, which waits for nothing.
  */
 #ifndef RUNGS_PHASE_H
 #define RUNGS_PHASE_H

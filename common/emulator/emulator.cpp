@@ -785,6 +785,23 @@ static bool launch_is_legal(const launch_site &site)
     return true;
 }
 
+static const struct emulator_observer *observer;
+
+void observe_launch(const launch_site &site)
+{
+    const unsigned grid[] = {site.grid.x, site.grid.y, site.grid.z};
+    const unsigned block[] = {site.block.x, site.block.y, site.block.z};
+
+    if (observer != nullptr)
+        observer->launch(site.name, grid, block, site.shared_bytes);
+}
+
+void observe_copy(const char *what, size_t bytes)
+{
+    if (observer != nullptr)
+        observer->copy(what, bytes);
+}
+
 /* A host thread is worth its start (some 20 us) for about this many CUDA threads. */
 static const uint64_t THREADS_PER_HOST_THREAD = 1024;
 static const uint64_t MOST_HOST_THREADS = 256;
@@ -799,6 +816,7 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
         fault("launches kernel %s; the emulator has no launches from the device", site.name);
     if (!launch_is_legal(site))
         return;
+    observe_launch(site);
     launch_count.fetch_add(1, std::memory_order_relaxed);
     count_shared(site.shared_bytes);
     launch.site = &site;
@@ -835,6 +853,11 @@ void emulator_seed(uint64_t seed)
 
     emulated::launch_random = seed;
     emulated::launch_random_set = true;
+}
+
+void emulator_observe(const struct emulator_observer *observer)
+{
+    emulated::observer = observer;
 }
 
 struct emulator_counts emulator_count(void)

@@ -13,6 +13,7 @@
 #ifndef RUNGS_EMULATOR_H
 #define RUNGS_EMULATOR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -21,6 +22,16 @@ extern "C" {
 
 /* Starts the sequence of random orders anew. */
 void emulator_seed(uint64_t seed);
+
+/* Is told, on the calling host thread, of each legal launch before it runs and of each copy and memset that was done;
+ * `what` is "[CUDA memcpy HtoD]" and the like. */
+struct emulator_observer {
+    void (*launch)(const char *name, const unsigned grid[3], const unsigned block[3], size_t dynamic_shared);
+    void (*copy)(const char *what, size_t bytes);
+};
+
+/* From now on, until the next call; NULL: nobody. */
+void emulator_observe(const struct emulator_observer *observer);
 
 /* What has been done since the program began, by all threads. */
 struct emulator_counts {

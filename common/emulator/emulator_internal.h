@@ -52,6 +52,10 @@ void set_lasting_error(cudaError_t error, const std::string &message);
 /* cudaSuccess, or the lasting error (which is then also the calling thread's last). */
 cudaError_t lasting_error();
 
+/* Tells the observer (emulator.h), if there is one. */
+void observe_launch(const launch_site &site);
+void observe_copy(const char *what, size_t bytes);
+
 bool is_stream(cudaStream_t stream);
 /* Dynamic shared memory that cudaFuncSetAttribute() allowed a kernel; at least STATIC_SHARED_BYTES. */
 size_t allowed_dynamic_bytes(const void *kernel);

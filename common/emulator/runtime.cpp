@@ -361,6 +361,14 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     return error;
 }
 
+static void observe_copy_of(cudaMemcpyKind kind, size_t bytes)
+{
+    static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",
+                                        "[CUDA memcpy DtoD]", "[CUDA memcpy]"};
+
+    observe_copy(names[kind], bytes);
+}
+
 cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
                         size_t bytes, cudaMemcpyKind kind)
 {
@@ -381,8 +389,10 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
         return lasting_error();
     error =
         writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         memcpy(writes ? place : to, writes ? from : place, bytes);
+        observe_copy_of(kind, bytes);
+    }
     return error;
 }
 
@@ -785,8 +795,10 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 {
     const cudaError_t error = bytes == 0 ? lasting_error() : check_copy("cudaMemcpy", to, bytes, from, bytes, kind);
 
-    if (error == cudaSuccess && bytes > 0)
+    if (error == cudaSuccess && bytes > 0) {
         memmove(to, from, bytes);
+        observe_copy_of(kind, bytes);
+    }
     return error;
 }
 
@@ -809,6 +821,8 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                        area_bytes(from_pitch, width, height), kind);
     for (size_t y = 0; y < height && error == cudaSuccess; y++)
         memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
+    if (error == cudaSuccess)
+        observe_copy_of(kind, width * height);
     return error;
 }
 
@@ -831,6 +845,8 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     error = check_side("cudaMemset", "destination", to, area_bytes(pitch, width, height), true);
     for (size_t y = 0; y < height && error == cudaSuccess; y++)
         memset((char *)to + y * pitch, value, width);
+    if (error == cudaSuccess)
+        observe_copy("[CUDA memset]", width * height);
     return error;
 }
 

@@ -3,8 +3,8 @@
  *           and a graph of its kernels; after the blur a pixel is one bit, and no image of labels exists.
  * Changed:  difference, threshold and packing are one kernel, closing and opening another, labels and boxes three that go
  *           over runs of bits; boxes go straight to pinned host memory. Frames want to be in pinned memory, too.
- * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 24 MB, 15 us at the rate of
- *           grayscale v2.0's copy, and are some 35 us of latency that nobody waits for. 596x336: the upload is 11 us, but
+ * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 19 MB, 6 us at the rate of
+ *           grayscale v2.0, but are 35 us one after the other, for which nobody waits. 596x336: the upload is 11 us, but
  *           the host's three calls (copy, graph, wait) take some 15 us and decide.
  */
 /* Try: make bench-mod VERSIONS=cuda/v1.3,cuda/v2.0 */
@@ -35,89 +35,17 @@ struct slot {
 struct state {
     struct mod_params params;
     struct slot slots[DEPTH];
-    struct image background; /* on the device; unused with a running mean */
-    struct image mean;       /* on the device, u16; its data is NULL without a running mean */
+    struct bit_background background;
     int multiprocessors;
     unsigned submitted, received; /* frames since start() */
 };
 
-/* ---------------------------------------------------------------------------------------------------- kernels */
-
-/* Bit i: byte i is larger than `value`. */
-static __device__ unsigned larger(unsigned bytes, unsigned value)
+static bool has_mean(const struct state *state)
 {
-    return (__vcmpgtu4(bytes, value * 0x01010101) & 0x01010101) * 0x01020408 >> 24 & 15;
+    return state->background.mean.data != NULL;
 }
 
-/* 16 pixels from x on, as half a word of the mask. */
-static __device__ void write_bits(const struct bit_mask &mask, int x, int y, const unsigned words[4], unsigned value)
-{
-    unsigned bits = larger(words[0], value) | larger(words[1], value) << 4 | larger(words[2], value) << 8 |
-                    larger(words[3], value) << 12;
-
-    if (mask.width - x < 16)
-        bits &= (1u << max(mask.width - x, 0)) - 1;
-    ((uint16_t *)(mask.words + y * mask.pitch))[x / 16] = (uint16_t)bits;
-}
-
-/* The running mean's rounded value, four pixels a word; the mean moves on towards `blurred`. */
-static __device__ void take_mean(const struct image &mean, int x, int y, const unsigned blurred[4], int rate,
-                                 unsigned background[4])
-{
-    uint4 *at = (uint4 *)((uint16_t *)image_row(&mean, y) + x);
-    unsigned pairs[8];
-
-    *(uint4 *)pairs = at[0];
-    *(uint4 *)(pairs + 4) = at[1];
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        const int shift = 16 * (i % 2), old = pairs[i / 2] >> shift & 0xffff,
-                  pixel = blurred[i / 4] >> 8 * (i % 4) & 255;
-        const int moved = old + (((pixel << 8) - old) >> rate);
-        background[i / 4] = (i % 4 ? background[i / 4] : 0) | (unsigned)((old + 128) >> 8) << 8 * (i % 4);
-        pairs[i / 2] = (pairs[i / 2] & 0xffffu << (16 - shift)) | (unsigned)moved << shift;
-    }
-    at[0] = *(uint4 *)pairs;
-    at[1] = *(uint4 *)(pairs + 4);
-}
-
-/* A thread has 16 pixels: it writes their difference, if there is an image for it, else their bits. It may touch 32
- * pixels a word of the mask, past the last one too: all images are our own, with rows of a multiple of 64 bytes. */
-static __global__ void difference_kernel(struct image blurred, struct image background, struct image mean, int rate,
-                                         struct image difference, int value, struct bit_mask mask)
-{
-    int x = 16 * (blockIdx.x * blockDim.x + threadIdx.x), y = blockIdx.y * blockDim.y + threadIdx.y;
-    unsigned now[4], before[4], words[4];
-
-    if (x >= 32 * mask.pitch || y >= mask.height)
-        return;
-    *(uint4 *)now = *(const uint4 *)((const uint8_t *)image_row(&blurred, y) + x);
-    if (mean.data)
-        take_mean(mean, x, y, now, rate, before);
-    else
-        *(uint4 *)before = *(const uint4 *)((const uint8_t *)image_row(&background, y) + x);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        words[i] = __vabsdiffu4(now[i], before[i]);
-    if (difference.data)
-        *(uint4 *)((uint8_t *)image_row(&difference, y) + x) = *(uint4 *)words;
-    else
-        write_bits(mask, x, y, words, value);
-}
-
-/* For otsu, which left its threshold in *found. */
-static __global__ void threshold_kernel(struct image difference, const int *found, struct bit_mask mask)
-{
-    int x = 16 * (blockIdx.x * blockDim.x + threadIdx.x), y = blockIdx.y * blockDim.y + threadIdx.y;
-    unsigned words[4];
-
-    if (x >= 32 * mask.pitch || y >= mask.height)
-        return;
-    *(uint4 *)words = *(const uint4 *)((const uint8_t *)image_row(&difference, y) + x);
-    write_bits(mask, x, y, words, *found);
-}
-
-/* ---------------------------------------------------------------------------------------------- what a frame takes */
+/* -------------------------------------------------------------------------------------------- what a frame takes */
 
 /* One copy of all bytes where the rows lie as on the device, which is faster than row by row; the padding comes along.
  * From memory that is not pinned the driver copies by way of its own, and this returns when it has read all. */
@@ -159,20 +87,16 @@ out:
 static enum status enqueue(struct state *state, struct slot *slot)
 {
     const struct mod_params *params = &state->params;
-    const dim3 block(32, 8);
-    const dim3 grid(ceiling_divide(slot->mask.pitch, block.x / 2), ceiling_divide(slot->mask.height, block.y));
     enum status status = STATUS_OK;
 
     TRY(launch_blur(slot, &slot->blurred));
     step_begin("threshold", slot->stream);
-    difference_kernel<<<grid, block, 0, slot->stream>>>(slot->blurred, state->background, state->mean, params->rate,
-                                                        slot->difference, params->value, slot->mask);
-    CUDA_TRY(cudaGetLastError());
     if (slot->difference.data) {
+        TRY(bit_mask_difference(&slot->blurred, &state->background, &slot->difference, slot->stream));
         TRY(otsu_step_launch(&slot->otsu, &slot->difference, slot->stream));
-        threshold_kernel<<<grid, block, 0, slot->stream>>>(slot->difference, (const int *)slot->otsu.result.data,
-                                                           slot->mask);
-        CUDA_TRY(cudaGetLastError());
+        TRY(bit_mask_threshold(&slot->difference, (const int *)slot->otsu.result.data, &slot->mask, slot->stream));
+    } else {
+        TRY(bit_mask_moving(&slot->blurred, &state->background, params->value, &slot->mask, slot->stream));
     }
     step_begin("morphology", slot->stream);
     TRY(bit_morphology_close_open(&slot->mask, &slot->opened, params->shape, params->disk, state->multiprocessors,
@@ -262,8 +186,8 @@ static void teardown(struct state *state)
 {
     for (int i = 0; i < DEPTH; i++)
         free_slot(&state->slots[i]);
-    device_image_free(&state->background);
-    device_image_free(&state->mean);
+    device_image_free(&state->background.image);
+    device_image_free(&state->background.mean);
     *state = {};
 }
 
@@ -280,11 +204,12 @@ static enum status allocate(struct state *state, const struct image *first, cons
     CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
     for (struct slot &slot : state->slots)
         TRY(make_slot(state, &slot, first));
-    TRY(device_image_create(&state->background, &state->slots->blurred));
+    TRY(device_image_create(&state->background.image, &state->slots->blurred));
     if (mod_has_running_mean(params)) {
-        struct image mean = state->background;
+        struct image mean = state->background.image;
         mean.type = PIXEL_U16;
-        TRY(device_image_create(&state->mean, &mean));
+        TRY(device_image_create(&state->background.mean, &mean));
+        state->background.rate = params->rate;
     }
     CUDA_TRY(cudaDeviceSynchronize()); /* what has been cleared on the default stream, before any other looks at it */
     for (struct slot &slot : state->slots)
@@ -306,9 +231,9 @@ static enum status start(struct state *state, const struct image *first, const s
         CUDA_TRY(cudaStreamSynchronize(state->slots[i].stream));
     state->submitted = state->received = 0;
     TRY(upload(slot, first));
-    TRY(launch_blur(slot, &state->background));
-    if (state->mean.data)
-        TRY(mean_step_start(&state->mean, &state->background, slot->stream));
+    TRY(launch_blur(slot, &state->background.image));
+    if (has_mean(state))
+        TRY(mean_step_start(&state->background.mean, &state->background.image, slot->stream));
     CUDA_TRY(cudaStreamSynchronize(slot->stream));
 out:
     if (status != STATUS_OK)
@@ -324,13 +249,13 @@ static enum status submit(struct state *state, const struct image *frame)
     if (state->submitted - state->received == DEPTH)
         return status_set(STATUS_FAILED, "mod:%s has at most %d frames in flight", rung, DEPTH);
     TRY(upload(slot, frame));
-    if (state->mean.data && state->submitted > 0) /* the mean goes from frame to frame; uploads need not wait for it */
+    if (has_mean(state) && state->submitted > 0) /* the mean goes from frame to frame; uploads need not wait for it */
         CUDA_TRY(cudaStreamWaitEvent(slot->stream, state->slots[(state->submitted - 1) % DEPTH].done, 0));
     if (step_is_recording())
         TRY(enqueue(state, slot));
     else
         CUDA_TRY(cudaGraphLaunch(slot->graph, slot->stream));
-    if (state->mean.data)
+    if (has_mean(state))
         CUDA_TRY(cudaEventRecord(slot->done, slot->stream));
     state->submitted++;
 out:

@@ -1,0 +1,301 @@
+/*
+ * profile.c: rungs profile
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/cli/cli.h"
+#include "common/cli/workload.h"
+#include "common/cuda/device_info.h"
+#include "common/file.h"
+#include "common/ncu.h"
+#include "common/profile_report.h"
+#include "common/progress.h"
+
+static const char help[] =
+    "usage: rungs profile ALGO:VERSION [--calls N] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"
+    "                                  [--json FILE] [--trace FILE] [--no-ncu | --bare]\n\n"
+    "Verifies one version, then shows where the time of its calls goes. CUDA versions: kernels and copies on the GPU,\n"
+    "calls of the CUDA API, the launch of each kernel with its occupancy (from CUPTI), and hardware metrics (from "
+    "ncu).\n"
+    "CPU versions: what each OpenMP thread did, the imbalance of each parallel region, processor counters (from\n"
+    "perf_event_open). What a machine lacks is said in one line, and the rest is shown.\n\n"
+    "      --calls N            record N calls, 1 to 1000 (default: up to 10 within a second)\n" WORKLOAD_HELP
+    "      --json FILE          the profile as JSON too (results/README.md describes it)\n"
+    "      --trace FILE         a timeline too, in the trace-event format: open it in ui.perfetto.dev or\n"
+    "                           chrome://tracing\n"
+    "      --no-ncu             do not run ncu, which repeats every kernel some 10 times\n"
+    "      --bare               only make the calls, for nsys, ncu, perf and other tools to watch; ranges named\n"
+    "                           after steps and phases reach them through NVTX\n"
+    "      --help               this text\n\n"
+    "Exit status: 0 done, 1 the version was wrong, 2 bad use or bad input, or it cannot run here.\n\n"
+    "example: rungs profile blur:cuda/v1.2 --size 3840x2160 --trace blur.json\n";
+
+enum { OPTION_CALLS = 256, OPTION_JSON, OPTION_TRACE, OPTION_NO_NCU, OPTION_BARE, OPTION_HELP };
+
+struct profile_options {
+    struct workload workload;
+    const char *json, *trace;
+    int calls; /* 0 = not given */
+    bool no_ncu, bare, help;
+};
+
+static bool parse_options(int argc, char **argv, struct profile_options *parsed)
+{
+    static const struct option options[] = {WORKLOAD_OPTIONS,
+                                            {"calls", required_argument, NULL, OPTION_CALLS},
+                                            {"json", required_argument, NULL, OPTION_JSON},
+                                            {"trace", required_argument, NULL, OPTION_TRACE},
+                                            {"no-ncu", no_argument, NULL, OPTION_NO_NCU},
+                                            {"bare", no_argument, NULL, OPTION_BARE},
+                                            {"help", no_argument, NULL, OPTION_HELP},
+                                            {0}};
+
+    for (int option; (option = getopt_long(argc, argv, "p:", options, NULL)) != -1;) {
+        switch (option) {
+        case OPTION_CALLS:
+            if (cli_parse_int("--calls", optarg, 1, PROFILE_MAX_CALLS, &parsed->calls) != STATUS_OK) {
+                cli_fail_status();
+                return false;
+            }
+            break;
+        case OPTION_JSON:
+            parsed->json = optarg;
+            break;
+        case OPTION_TRACE:
+            parsed->trace = optarg;
+            break;
+        case OPTION_NO_NCU:
+            parsed->no_ncu = true;
+            break;
+        case OPTION_BARE:
+            parsed->bare = true;
+            break;
+        case OPTION_HELP:
+            parsed->help = true;
+            return true;
+        default:
+            if (!workload_option(&parsed->workload, option))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The same work as one bare call: what ncu watches. `arguments` has room for argc + 8. */
+static void bare_arguments(int argc, char **argv, const char *program, const char **arguments)
+{
+    size_t count = 0;
+
+    arguments[count++] = program;
+    arguments[count++] = "profile";
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--trace") == 0 || strcmp(argv[i], "--calls") == 0)
+            i++;
+        else if (strncmp(argv[i], "--json=", 7) != 0 && strncmp(argv[i], "--trace=", 8) != 0 &&
+                 strncmp(argv[i], "--calls=", 8) != 0 && strcmp(argv[i], "--no-ncu") != 0)
+            arguments[count++] = argv[i];
+    }
+    arguments[count++] = "--bare";
+    arguments[count++] = "--calls";
+    arguments[count++] = "1";
+    arguments[count] = NULL;
+}
+
+/* Runs ncu, or says why not and what to type. */
+static enum status add_metrics(struct profile_report *report, const struct profile_options *options, int argc,
+                               char **argv)
+{
+    const char **arguments = malloc(((size_t)argc + 8) * sizeof *arguments);
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    enum status status;
+
+    if (!arguments)
+        return status_set(STATUS_NO_MEMORY, "no memory for ncu's arguments");
+    self[length > 0 ? length : 0] = '\0';
+    bare_arguments(argc, argv, self, arguments);
+    if (options->no_ncu) {
+        profile_report_missing(report, "hardware metrics: not asked for (--no-ncu)");
+        status = STATUS_UNSUPPORTED;
+    } else {
+        progress("%s: ncu measures hardware metrics", report->bench->request->algorithm->name);
+        status = ncu_run(arguments, &report->metrics, &report->metric_count);
+        progress_clear();
+        if (status == STATUS_UNSUPPORTED)
+            profile_report_missing(report, "hardware metrics: %s; the line below asks for them", status_message());
+    }
+    if (status == STATUS_UNSUPPORTED) {
+        ncu_command(arguments, report->ncu_line, sizeof report->ncu_line);
+        status = STATUS_OK;
+    }
+    free(arguments);
+    return status;
+}
+
+/* The trace's region events get the names that the report found for them. */
+static void name_regions(struct trace *trace, const struct profile_team *team)
+{
+    for (size_t i = 0; i < trace_count(trace); i++) {
+        struct trace_event *event = trace_at(trace, i);
+
+        for (size_t k = 0; event->kind == TRACE_REGION && k < team->region_count; k++)
+            if (team->regions[k].code == event->code)
+                snprintf(event->name, sizeof event->name, "%.*s", (int)sizeof event->name - 1, team->regions[k].place);
+    }
+}
+
+static enum status write_timeline(const struct profile_report *report, const char *path)
+{
+    const struct machine *machine = &report->bench->machine;
+    char title[256], gpu[256] = "";
+
+    snprintf(title, sizeof title, "rungs %s:%s on %.120s", report->bench->request->algorithm->name,
+             report->row->version->source->id, machine->cpu);
+    if (report->profile->device)
+        snprintf(gpu, sizeof gpu, "%s", machine->emulated ? "emulated GPU: order only, no times" : machine->gpu);
+    name_regions(report->profile->trace, &report->team);
+    return trace_write(report->profile->trace, path, title, gpu);
+}
+
+static enum status show(struct profile_options *options, struct bench_request *request, const struct version *version,
+                        int argc, char **argv, bool *failed)
+{
+    enum status status = STATUS_OK;
+    struct bench bench = {0};
+    struct profile profile = {0};
+    struct profile_report report = {0};
+    const struct bench_row *row;
+
+    TRY(bench_run(request, &bench));
+    row = bench_find(&bench, version);
+    *failed = row->outcome == BENCH_FAILED;
+    if (*failed) {
+        printf("%s of %s is wrong, so it has no profile: %s%s%s\n", version->source->id, request->algorithm->name,
+               row->why, row->diagnosis[0] ? "; likely " : "", row->diagnosis);
+        goto out;
+    }
+    if (row->outcome == BENCH_SKIPPED) {
+        status = status_set(STATUS_UNSUPPORTED, "%s:%s cannot run here: %s", request->algorithm->name,
+                            version->source->id, row->why);
+        goto out;
+    }
+    progress("%s: recording %s", request->algorithm->name, version->source->id);
+    /* An emulated call takes long, and each is like the other. */
+    TRY(profile_record(request, version, options->calls ? options->calls : row->outcome == BENCH_EMULATED, &profile));
+    progress_clear();
+    TRY(profile_report_make(&bench, row, &profile, &report));
+    if (profile.device && !bench.machine.emulated)
+        TRY(add_metrics(&report, options, argc, argv));
+    profile_report_print(&report, stdout);
+    if (options->json)
+        TRY(profile_report_write(&report, options->json));
+    if (options->trace)
+        TRY(write_timeline(&report, options->trace));
+out:
+    progress_clear();
+    profile_report_free(&report);
+    profile_free(&profile);
+    bench_free(&bench);
+    return status;
+}
+
+static enum status make_bare_calls(const struct profile_options *options, const struct bench_request *request,
+                                   const struct version *version)
+{
+    enum status status = STATUS_OK;
+    const char *why = version_unavailable(version);
+    int made = 0;
+
+    if (why)
+        return status_set(STATUS_UNSUPPORTED, "%s:%s cannot run here: %s", request->algorithm->name,
+                          version->source->id, why);
+    TRY(profile_bare(request, version, options->calls, &made));
+    printf("%d call%s of %s:%s, not verified\n", made, made == 1 ? "" : "s", request->algorithm->name,
+           version->source->id);
+out:
+    return status;
+}
+
+static enum status profile(struct profile_options *options, const struct algorithm *algorithm,
+                           const struct version *version, int argc, char **argv, bool *failed)
+{
+    enum status status = STATUS_OK;
+    struct workload *workload = &options->workload;
+    const struct version *versions[2];
+    struct bench_request request = {.algorithm = algorithm, .versions = versions, .reference_untimed = true};
+    struct version *const *all;
+    size_t count;
+
+    registry_versions(algorithm, &all, &count);
+    for (size_t i = 0; i < count; i++)
+        if (all[i] == version || strcmp(all[i]->source->id, "cpu/serial") == 0)
+            versions[request.version_count++] = all[i];
+    if (options->json)
+        TRY(file_check_output(options->json));
+    if (options->trace)
+        TRY(file_check_output(options->trace));
+    TRY(workload_prepare(workload, algorithm, &version, 1));
+    memcpy(request.in, workload->in, sizeof request.in);
+    request.params = workload->params;
+    request.threads = workload->threads;
+    request.input = workload->description;
+    request.command = workload->command;
+    /* The bench's times stand beside the profiler's; of the emulator it takes none. */
+    request.seconds = version_is_cuda(version) && device_is_emulated() ? 0 : 0.3;
+    if (options->bare)
+        TRY(make_bare_calls(options, &request, version));
+    else
+        TRY(show(options, &request, version, argc, argv, failed));
+out:
+    return status;
+}
+
+int cli_profile(int argc, char **argv)
+{
+    struct profile_options options = {0};
+    const struct algorithm *algorithm = NULL;
+    const struct version *version = NULL;
+    int exit_status = CLI_BAD_USE;
+    bool failed = false;
+    enum status status;
+
+    setlocale(LC_CTYPE, "");
+    workload_set_command(&options.workload, argc, argv);
+    if (!parse_options(argc, argv, &options))
+        goto out;
+    if (options.help) {
+        fputs(help, stdout);
+        exit_status = CLI_DONE;
+        goto out;
+    }
+    if (argc - optind != 1) {
+        cli_fail("profile needs one version, such as blur:cpu/omp; `rungs profile --help` shows how");
+        goto out;
+    }
+    if (options.bare && (options.json || options.trace)) {
+        cli_fail("--bare records nothing, so there is nothing to write into a file");
+        goto out;
+    }
+    if (cli_find(argv[optind], &algorithm, &version) != STATUS_OK) {
+        cli_fail_status();
+        goto out;
+    }
+    if (!version) {
+        cli_fail("%s: name a version too, such as %s:cpu/serial; `rungs list %s` shows them", argv[optind],
+                 algorithm->name, algorithm->name);
+        goto out;
+    }
+    status = profile(&options, algorithm, version, argc, argv, &failed);
+    if (status != STATUS_OK)
+        cli_fail_status();
+    exit_status = status == STATUS_FAILED || (status == STATUS_OK && failed) ? CLI_CHECK_FAILED
+                  : status != STATUS_OK                                      ? CLI_BAD_USE
+                                                                             : CLI_DONE;
+out:
+    workload_free(&options.workload);
+    return exit_status;
+}
