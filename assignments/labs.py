@@ -479,10 +479,11 @@ def duration(seconds):
             return f"{seconds * factor:.3g} {unit}"
 
 
-def sizes_of(failures, cases):
+def sizes_of(check):
     """"4 of 109 cases" is no help; which sizes are."""
-    if len(failures) >= cases:
+    if check["failed"] == check["cases"]:
         return "all"
+    failures = check["failures"]
     sizes = []
     for line in failures:
         size = line.split(",")[0]
@@ -514,7 +515,7 @@ def show_task(outcome, detail=True):
         lines += ["      | " + w for w in words]
     if check and check["outcome"] == "fail" and check["cases"]:
         if check["failures"] and not check.get("ended_early"):
-            lines.append(wrapped("sizes:    ", sizes_of(check["failures"], check["cases"])))
+            lines.append(wrapped("sizes:    ", sizes_of(check)))
         lines.append(wrapped("case:     ", check["case"]))
         lines.append(wrapped("wrong:    ", check["what"]))
         lines.append(wrapped("diagnosis:", check["diagnosis"]))
@@ -689,7 +690,7 @@ def command_bug(arguments):
         check = check_version(lab, worker, f"bug/{bug['id']}", pictures_folder(lab))
         print(f"{check['failed']} of {check['cases']} cases wrong" + (", in the emulator" if check["emulated"] else ""))
         if check["failures"]:
-            print(wrapped("sizes:    ", sizes_of(check["failures"], check["cases"])))
+            print(wrapped("sizes:    ", sizes_of(check)))
         for key, label in (("case", "case:     "), ("what", "wrong:    "), ("diagnosis", "diagnosis:"), ("picture", "picture:  ")):
             if check.get(key):
                 print(wrapped(label, check[key]))

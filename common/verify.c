@@ -280,7 +280,7 @@ static void explain_status(struct session *session, enum status status)
         const char *word, *cause;
     } causes[] = {
         {"system call", "a version may compute and nothing else: no files, processes, signals or network"},
-        {"threads: at most", "threads are started in every call, and never end"},
+        {"threads, of which", "threads are started in every call, and never end"},
         {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
         {"barrier", "barrier divergence: a __syncthreads that not all threads of the block reach"},
         {"threads per block", "illegal launch shape: the block is too large"},

@@ -53,7 +53,7 @@ passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
 failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))
 check "all of them were tried" test "$(grep -c '^ok \|^FAIL ' "$folder/mutants")" = "$(ls "$harm"/*.c | wc -l)"
 check "nothing was written outside" test ! -e "$canary"
-check "no worker is left" sh -c "! cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '$build/workers/.*[s]ubmission'"
+check "no worker is left" sh -c "! cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '$PWD/$build/workers/.*[s]ubmission'"
 
 # A submission: the starter with a compiler error, a file that is not there, a version that is right, bad answers.
 submission=$folder/submission

@@ -92,6 +92,7 @@ library() { # NAME HEADER LINK-FLAG PACKAGE WHAT-FOR
 library stb stb/stb_image.h '' libstb-dev "PNG, JPEG and BMP files"
 library jansson jansson.h -ljansson libjansson-dev "JSON"
 library cmocka cmocka.h -lcmocka libcmocka-dev "the unit tests"
+library seccomp seccomp.h -lseccomp libseccomp-dev "the labs' grader"
 
 # --- optional programs and libraries ---------------------------------------------------------------------------------
 opencv=

@@ -153,7 +153,7 @@ static enum status look_at_memory(struct remote *remote)
         return lose(remote, text);
     }
     if (threads > most_threads) {
-        snprintf(text, sizeof text, "started %ld threads: at most %ld are allowed", threads, most_threads);
+        snprintf(text, sizeof text, "started %ld threads, of which %ld are allowed", threads, most_threads);
         return lose(remote, text);
     }
     return STATUS_OK;
@@ -176,7 +176,8 @@ static enum status look_after(struct remote *remote)
                      confine_call_meaning(number), name);
             return status_set(STATUS_FAILED, "%s", remote->why);
         }
-        if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGSYS) { /* it had blocked the signal that would tell */
+        if (WIFSIGNALED(wait_status) &&
+            WTERMSIG(wait_status) == SIGSYS) { /* it had blocked the signal that would tell */
             snprintf(remote->why, sizeof remote->why,
                      "tried to start a process or the like: a system call that is refused to versions");
             return status_set(STATUS_FAILED, "%s", remote->why);
@@ -569,7 +570,10 @@ enum status remote_register(const struct remote_options *options, const struct c
         kept.tunable_list[i].name[sizeof kept.tunable_list[i].name - 1] = '\0';
         kept.tunable_list[i].legal[31] = 0;
         stand_in_values[i] = kept.tunable_list[i].preset;
-        tunables[i] = (struct tunable){kept.tunable_list[i].name, &stand_in_values[i], kept.tunable_list[i].legal, ""};
+        tunables[i] = (struct tunable){.name = kept.tunable_list[i].name,
+                                       .value = &stand_in_values[i],
+                                       .legal = kept.tunable_list[i].legal,
+                                       .help = ""};
     }
     stand_in_version = (struct version){.path = path,
                                         .algorithm_name = kept.algorithm,

@@ -35,7 +35,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct blur_params *params, cudaStream_t stream)
 {
     (void)state, (void)in, (void)out, (void)params, (void)stream;
-    return status_set(STATUS_FAILED, "launch() of columns.cu is not written yet");
+    return status_set(STATUS_FAILED, "columns.cu is not written yet");
 }
 
 static void teardown(struct state *state)

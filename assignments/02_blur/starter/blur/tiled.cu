@@ -36,7 +36,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct blur_params *params, cudaStream_t stream)
 {
     (void)state, (void)in, (void)out, (void)params, (void)stream;
-    return status_set(STATUS_FAILED, "launch() of tiled.cu is not written yet");
+    return status_set(STATUS_FAILED, "tiled.cu is not written yet");
 }
 
 static void teardown(struct state *state)
