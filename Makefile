@@ -234,19 +234,34 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
 endif
 
 # --- labs: a student's version is a program of its own (common/lab/worker.c), so that it can reach no other ----------
-worker_parts := $(addprefix common/lab/worker,.c _device.cu) $(addprefix common/,image.c mark.c status.c step.c) $(addprefix common/cuda/,device.cu \
-                  phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if $(filter \
-                  emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
+lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
+worker_parts := common/lab/worker_device.cu $(addprefix common/,image.c mark.c status.c step.c) $(addprefix \
+                  common/cuda/,device.cu phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
+                  $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := $(addprefix common/lab/,confine.c remote.c judge.c) $(wildcard cpu/*/serial.c)
-$(BUILD)/lab/worker.a: $(call object,$(filter-out common/lab/worker.c,$(worker_parts))) Makefile
+$(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
 $(BUILD)/workers/%: wrapped :=
-$(BUILD)/workers/%: $(BUILD)/%.o $(BUILD)/common/lab/worker.c.o $(BUILD)/lab/worker.a
+worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
+$(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/lab/worker.c common/lab/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
-	$(quiet)$(link) -Wl,-z,now $(BUILD)/common/lab/worker.c.o $< $(BUILD)/lab/worker.a $(filter-out \
-	    $(peer_libraries) -ljansson,$(libraries)) -o $@
+	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
+# A pipeline comes with the versions of its steps, but of no other pipeline.
+step_files := $(foreach algorithm,$(filter-out mod,$(algorithms)),$(wildcard cpu/$(algorithm)/*.c cuda/$(algorithm)/*.cu))
+pipeline_parts := $(call object,$(step_files) $(addprefix common/lab/,worker.c worker_pipeline.c) $(addprefix \
+                    common/,pipeline.c registry.c) $(wildcard common/algo/*.c common/cuda/*_step.cu common/cuda/bit_*.cu))
+define pipeline_worker
+$(BUILD)/workers/$(1)/mod/%: $(BUILD)/$(1)/mod/%.o $(pipeline_parts) $(BUILD)/lab/worker.a
+	@mkdir -p $$(@D)
+	@sh common/build/versions.sh $(step_files) $(1)/mod/$$* >$$@.versions.c
+	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
+	$$(quiet)$$(link) -Wl,-z,now $$(filter-out %.a,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+endef
+$(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
+    $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(eval $(call pipeline_worker,$(folder))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
@@ -373,8 +388,6 @@ report: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
-labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
-lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
 .PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution

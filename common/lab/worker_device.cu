@@ -32,6 +32,15 @@ struct channel_counts worker_device_counts(void)
     return counts;
 }
 
+enum status worker_device_pin(const struct image *image)
+{
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaHostRegister(image->data, image->stride * (size_t)image->height, cudaHostRegisterDefault));
+out:
+    return status;
+}
+
 static enum status verify(const struct version *version, void *state, const struct channel *request)
 {
     struct verify_buffer in[ALGORITHM_MAX_INPUTS] = {}, out = {};
