@@ -36,6 +36,7 @@ quiet := $(if $(VERBOSE),,@)
 say = $(if $(VERBOSE),,@printf '  %-7s %s\n' $(1) '$(2)')
 
 algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
+video_algorithms := mod
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
@@ -249,19 +250,22 @@ worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
 $(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/lab/worker.c common/lab/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
 	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
-# A pipeline comes with the versions of its steps, but of no other pipeline.
-step_files := $(foreach algorithm,$(filter-out mod,$(algorithms)),$(wildcard cpu/$(algorithm)/*.c cuda/$(algorithm)/*.cu))
-pipeline_parts := $(call object,$(step_files) $(addprefix common/lab/,worker.c worker_pipeline.c) $(addprefix \
-                    common/,pipeline.c registry.c) $(wildcard common/algo/*.c common/cuda/*_step.cu common/cuda/bit_*.cu))
+# A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
+step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
+pipeline_parts := $(wildcard common/algo/*.c) common/pipeline.c common/registry.c $(addprefix common/lab/,worker.c worker_pipeline.c)
+# FOLDER, ALGORITHM, EXTENSION, SIDES, more files
 define pipeline_worker
-$(BUILD)/workers/$(1)/mod/%: $(BUILD)/$(1)/mod/%.o $(pipeline_parts) $(BUILD)/lab/worker.a
+$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(pipeline_parts) $(5)) \
+                                   $(BUILD)/lab/worker.a common/build/versions.sh
 	@mkdir -p $$(@D)
-	@sh common/build/versions.sh $(step_files) $(1)/mod/$$* >$$@.versions.c
+	@sh common/build/versions.sh $(call step_files,$(4)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$$(link) -Wl,-z,now $$(filter-out %.a,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+	$$(quiet)$$(link) -Wl,-z,now $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
 endef
 $(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
-    $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(eval $(call pipeline_worker,$(folder))))
+    $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),c,cpu))$(eval $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard \
+    common/cuda/*_step.cu common/cuda/bit_*.cu)))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
@@ -287,7 +291,6 @@ bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--js
 rungs = $(RUN) $(BUILD)/rungs
 
 # The detector's bench takes a video, in the sizes of document 000 and of today.
-video_algorithms := mod
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
 $(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $(BUILD)/rungs photograph
 	@$(rungs) bench $* $(bench_options)

@@ -41,16 +41,17 @@ enum channel_request {
     CHANNEL_START,    /* a pipeline's start() with in[0], its submit() of in[0], its receive() into out */
     CHANNEL_SUBMIT,
     CHANNEL_RECEIVE,
-    CHANNEL_PIN,      /* in[0]'s memory will hold frames: makes it what the pipeline wants them in */
-    CHANNEL_TUNE      /* sets tunable number `tunable` to `value` */
+    CHANNEL_PIN, /* in[0]'s memory will hold frames: makes it what the pipeline wants them in */
+    CHANNEL_TUNE /* sets tunable number `tunable` to `value` */
 };
 
 /* What the emulator counted during a call; all 0 on a GPU. */
 struct channel_counts {
-    uint64_t allocations;  /* of device memory */
-    uint64_t launches;     /* of kernels */
-    uint64_t shared_bytes; /* the most shared memory that a block had */
-    uint64_t barriers;     /* __syncthreads() that threads reached */
+    uint64_t allocations;   /* of device memory */
+    uint64_t launches;      /* of kernels */
+    uint64_t shared_bytes;  /* the most shared memory that a block had */
+    uint64_t barriers;      /* __syncthreads() that threads reached */
+    uint64_t stream_copies; /* on streams of its own, from or to page-locked memory */
 };
 
 struct channel {

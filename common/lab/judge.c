@@ -155,6 +155,9 @@ static enum status count_calls(const struct arguments *arguments, const struct a
         const struct image like = {130, 70, algorithm->bench_channels, algorithm->input_type, 0, NULL};
 
         TRY(place_image(remote, &in[i], &like));
+        channel->in[0] = in[i];
+        if (channel->depth)
+            TRY(remote_call(remote, CHANNEL_PIN, NULL));
     }
     fill_inputs(algorithm, in, 7);
     TRY(params_parse_text(algorithm, "", channel->params));
@@ -169,9 +172,10 @@ static enum status count_calls(const struct arguments *arguments, const struct a
         TRY(remote_call(remote, CHANNEL_RUN, NULL));
         counts = channel->counts;
         json_object_set_new(result, names[call],
-                            json_pack("{s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations, "launches",
-                                      (json_int_t)counts.launches, "shared_bytes", (json_int_t)counts.shared_bytes,
-                                      "barriers", (json_int_t)counts.barriers));
+                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
+                                      "launches", (json_int_t)counts.launches, "shared_bytes",
+                                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers,
+                                      "stream_copies", (json_int_t)counts.stream_copies));
     }
 out:
     remote_stop(remote);
@@ -252,6 +256,8 @@ static enum status check(const struct arguments *arguments)
     }
     result = report_json(&report);
     json_object_set_new(result, "cuda", json_boolean(version_is_cuda(version)));
+    if (version->pipeline)
+        json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
         count_calls(arguments, algorithm, result); /* fails only where the check would have */
     for (const struct tunable *t = version->tunables; t && t->name; t++) {

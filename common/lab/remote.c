@@ -116,6 +116,7 @@ static void become_worker(const struct remote *remote, pid_t parent)
                                  (char *)"GOMP_SPINCOUNT=10000",
                                  (char *)"OMP_DYNAMIC=false",
                                  (char *)"LC_ALL=C.UTF-8",
+                                 (char *)"RUNGS_EMULATOR_LATE=1",
                                  visible ? devices : NULL,
                                  NULL};
 

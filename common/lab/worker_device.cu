@@ -28,6 +28,7 @@ struct channel_counts worker_device_counts(void)
     counts.launches = emulated.launches;
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
+    counts.stream_copies = emulated.stream_copies;
 #endif
     return counts;
 }
