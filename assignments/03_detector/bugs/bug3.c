@@ -34,7 +34,7 @@ static double time_step(int times)
 int main(void)
 {
     static const char *const names[STEPS] = {"difference", "threshold", "morphology"};
-    static const int before[STEPS] = {40, 40, 400}, after[STEPS] = {2, 2, 400};
+    static const int before[STEPS] = {200, 200, 2000}, after[STEPS] = {10, 10, 2000};
     double speedups = 0;
 
     for (int step = 0; step < STEPS; step++) {

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 */
+/* expect: right 0..0 | speed 0..0 | says two frames share a buffer */
 /*
  * Idea:     while the device computes one frame, the next one is on its way to it and the labels of the one before are on
  *           their way back: three frames in flight, each with a stream and buffers of its own.
