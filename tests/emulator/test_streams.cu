@@ -1,0 +1,207 @@
+/*
+ * test_streams.cu: work on streams that is put off until somebody waits (RUNGS_EMULATOR_LATE=1).
+ */
+#include "tests/emulator/emulator_test.h"
+
+static const int WORK = 64;
+
+static __global__ void add(int *values, int what)
+{
+    values[threadIdx.x] += what;
+}
+
+static __global__ void illegal(int *values)
+{
+    values[threadIdx.x] = 1;
+    if (threadIdx.x < 7)
+        __syncthreads();
+}
+
+/* An array on the device and one in page-locked memory, and two streams. */
+struct bench {
+    int *device, *host;
+    cudaStream_t streams[2];
+
+    bench()
+    {
+        assert_int_equal(cudaMalloc(&device, WORK * sizeof(int)), cudaSuccess);
+        assert_int_equal(cudaMallocHost(&host, WORK * sizeof(int)), cudaSuccess);
+        for (cudaStream_t &stream : streams)
+            assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+        assert_int_equal(cudaMemset(device, 0, WORK * sizeof(int)), cudaSuccess);
+        memset(host, 0xff, WORK * sizeof(int));
+    }
+    ~bench()
+    {
+        for (cudaStream_t stream : streams)
+            cudaStreamDestroy(stream);
+        cudaFree(device);
+        cudaFreeHost(host);
+        cudaGetLastError();
+    }
+    void download(cudaStream_t stream)
+    {
+        assert_int_equal(cudaMemcpyAsync(host, device, WORK * sizeof(int), cudaMemcpyDeviceToHost, stream),
+                         cudaSuccess);
+    }
+};
+
+static void test_result_before_the_wait(void **)
+{
+    bench its;
+    const uint64_t copies = emulator_count().stream_copies;
+
+    add<<<1, WORK, 0, its.streams[0]>>>(its.device, 5);
+    its.download(its.streams[0]);
+    assert_int_equal(its.host[3], -1);
+    assert_int_equal(cudaStreamSynchronize(its.streams[1]), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(its.streams[0]), cudaSuccess);
+    assert_int_equal(its.host[3], 5);
+    assert_int_equal(emulator_count().stream_copies - copies, 1);
+}
+
+static void test_source_is_read_in_its_turn(void **)
+{
+    bench its;
+
+    its.host[0] = 1;
+    assert_int_equal(cudaMemcpyAsync(its.device, its.host, sizeof(int), cudaMemcpyHostToDevice, its.streams[0]),
+                     cudaSuccess);
+    its.host[0] = 2; /* too early */
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(cudaMemcpy(its.host + 1, its.device, sizeof(int), cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(its.host[1], 2);
+}
+
+static void test_pageable_memory_does_not_wait(void **)
+{
+    bench its;
+    int pageable[WORK] = {};
+    const uint64_t copies = emulator_count().stream_copies;
+
+    add<<<1, WORK, 0, its.streams[0]>>>(its.device, 5);
+    assert_int_equal(cudaMemcpyAsync(pageable, its.device, sizeof pageable, cudaMemcpyDeviceToHost, its.streams[0]),
+                     cudaSuccess);
+    assert_int_equal(pageable[WORK - 1], 5);
+    assert_int_equal(emulator_count().stream_copies, copies);
+}
+
+static void test_events_order_streams(void **)
+{
+    cudaEvent_t event, never;
+
+    assert_int_equal(cudaEventCreate(&event), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&never), cudaSuccess);
+    for (int round = 0; round < 20; round++) {
+        bench its;
+
+        add<<<1, WORK, 0, its.streams[0]>>>(its.device, 5);
+        assert_int_equal(cudaEventRecord(event, its.streams[0]), cudaSuccess);
+        assert_int_equal(cudaStreamWaitEvent(its.streams[1], event, 0), cudaSuccess);
+        assert_int_equal(cudaStreamWaitEvent(its.streams[1], never, 0), cudaSuccess); /* was not recorded */
+        its.download(its.streams[1]);
+        assert_int_equal(cudaStreamSynchronize(its.streams[1]), cudaSuccess);
+        assert_int_equal(its.host[0], 5);
+        assert_int_equal(cudaEventQuery(event), cudaSuccess);
+    }
+    assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(never), cudaSuccess);
+}
+
+/* Without the wait the other stream is sometimes first: neither order may be relied on. */
+static void test_order_is_drawn(void **)
+{
+    int first = 0;
+
+    for (int round = 0; round < 40; round++) {
+        bench its;
+
+        add<<<1, WORK, 0, its.streams[0]>>>(its.device, 5);
+        its.download(its.streams[1]);
+        assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+        first += its.host[0] == 5;
+    }
+    assert_in_range(first, 1, 39);
+}
+
+static void test_polling_comes_to_an_end(void **)
+{
+    bench its;
+    int polls = 0;
+
+    for (int i = 0; i < 5; i++)
+        add<<<1, WORK, 0, its.streams[0]>>>(its.device, 1);
+    its.download(its.streams[0]);
+    while (cudaStreamQuery(its.streams[0]) == cudaErrorNotReady)
+        polls++;
+    assert_int_equal(its.host[0], 5);
+    assert_in_range(polls, 1, 6);
+}
+
+static void test_default_stream_waits_for_blocking_ones(void **)
+{
+    bench its;
+    cudaStream_t blocking;
+    int value = 0;
+
+    assert_int_equal(cudaStreamCreate(&blocking), cudaSuccess);
+    add<<<1, WORK, 0, blocking>>>(its.device, 3);
+    add<<<1, WORK, 0, its.streams[0]>>>(its.device, 100);
+    assert_int_equal(cudaMemcpy(&value, its.device, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_true(value == 3 || value == 103);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(cudaMemcpy(&value, its.device, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(value, 103);
+    assert_int_equal(cudaStreamDestroy(blocking), cudaSuccess);
+}
+
+static void test_graphs_are_late_too(void **)
+{
+    bench its;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+
+    assert_int_equal(cudaStreamBeginCapture(its.streams[0], cudaStreamCaptureModeGlobal), cudaSuccess);
+    add<<<1, WORK, 0, its.streams[0]>>>(its.device, 5);
+    its.download(its.streams[0]);
+    assert_int_equal(cudaStreamEndCapture(its.streams[0], &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(executable, its.streams[0]), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(executable, its.streams[0]), cudaSuccess);
+    assert_int_equal(its.host[0], -1);
+    assert_int_equal(cudaGraphExecDestroy(executable), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(its.streams[0]), cudaSuccess);
+    assert_int_equal(its.host[0], 10);
+}
+
+static void test_errors(void **)
+{
+    bench its;
+
+    add<<<1, 2000, 0, its.streams[0]>>>(its.device, 5); /* at once, as the shape is known */
+    assert_int_equal(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    illegal<<<1, WORK, 0, its.streams[0]>>>(its.device); /* by whoever waits for it */
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(its.streams[0]), cudaErrorLaunchFailure);
+    assert_int_equal(cudaDeviceReset(), cudaSuccess);
+    its.device = its.host = NULL; /* the reset has freed them */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_result_before_the_wait),
+        cmocka_unit_test(test_source_is_read_in_its_turn),
+        cmocka_unit_test(test_pageable_memory_does_not_wait),
+        cmocka_unit_test(test_events_order_streams),
+        cmocka_unit_test(test_order_is_drawn),
+        cmocka_unit_test(test_polling_comes_to_an_end),
+        cmocka_unit_test(test_default_stream_waits_for_blocking_ones),
+        cmocka_unit_test(test_graphs_are_late_too),
+        cmocka_unit_test(test_errors),
+    };
+
+    setenv("RUNGS_EMULATOR_LATE", "1", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
