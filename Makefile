@@ -452,6 +452,7 @@ help:
 	@echo 'make nsys-ALGO     V=cuda/v1.2: the same through Nsight Systems; make ncu-ALGO: through Nsight Compute'
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
+	@echo 'make $(BUILD)/lab-NN/rungs   rungs with your versions in it, student/<name>: to bench, profile, run them'
 	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
 	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
 	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
