@@ -121,6 +121,8 @@ static const struct {
     {"socket", "to use the network"},
     {"connect", "to use the network"},
     {"ptrace", "to look into another process"},
+    {"process_vm_readv", "to look into another process"},
+    {"process_vm_writev", "to look into another process"},
     {"unlink", "to remove a file"},
     {"unlinkat", "to remove a file"},
     {"rename", "to rename a file"},
