@@ -346,14 +346,14 @@ static void compare_outcomes(struct report *report, const char *name, const json
 static void print_tunables(const char *name, const json_t *a, const json_t *b)
 {
     json_t *values = json_object_get(b, "tunables"), *value;
-    char reasons[REASON] = "", text[REASON + 64];
+    char reasons[REASON] = "", text[REASON + 128];
     const char *key;
 
     json_object_foreach(values, key, value) if (json_object_get(json_object_get(a, "tunables"), key))
         difference(reasons, key, json_object_get(json_object_get(a, "tunables"), key), value);
     if (!reasons[0])
         return;
-    snprintf(text, sizeof text, "%s: %s", name, reasons);
+    snprintf(text, sizeof text, "%.100s: %s", name, reasons);
     table_wrapped(stdout, "note", text);
 }
 
