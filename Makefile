@@ -345,7 +345,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
 .PHONY: test test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUILD)/readme-tables $(test_programs)
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUILD)/make-scene $(BUILD)/readme-tables $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
