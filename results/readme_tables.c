@@ -337,8 +337,11 @@ static void print_video(FILE *out, const json_t *document, const char *path)
     {
         if (median_of(version) <= 0)
             continue;
-        fprintf(out, "| `%s` | %d |", json_string_value(json_object_get(version, "id")),
-                (int)json_integer_value(json_object_get(version, "frames_verified")));
+        fprintf(out, "| `%s` |", json_string_value(json_object_get(version, "id")));
+        if (json_is_integer(json_object_get(version, "frames_verified")))
+            fprintf(out, " %d |", (int)json_integer_value(json_object_get(version, "frames_verified")));
+        else
+            fputs(" – |", out);
         print_time(out, json_object_get(version, "end_to_end"));
         fputc(' ', out);
         print_number(out, 1 / median_of(version));
