@@ -234,22 +234,23 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
 endif
 
 # --- labs: a student's version is a program of its own (common/lab/worker.c), so that it can reach no other ----------
-worker_parts := $(addprefix common/lab/worker,.c _device.cu) common/image.c common/status.c $(addprefix common/cuda/,device.cu \
+worker_parts := $(addprefix common/lab/worker,.c _device.cu) $(addprefix common/,image.c mark.c status.c step.c) $(addprefix common/cuda/,device.cu \
                   phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if $(filter \
                   emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := $(addprefix common/lab/,confine.c remote.c judge.c) $(wildcard cpu/*/serial.c)
-$(BUILD)/lab/worker.a: $(call object,$(filter-out common/lab/worker.c,$(worker_parts)))
+$(BUILD)/lab/worker.a: $(call object,$(filter-out common/lab/worker.c,$(worker_parts))) Makefile
 	@mkdir -p $(@D) && rm -f $@
-	$(quiet)ar rcs $@ $^
-# Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c.
+	$(quiet)ar rcs $@ $(filter %.o,$^)
+# Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
+$(BUILD)/workers/%: wrapped :=
 $(BUILD)/workers/%: $(BUILD)/%.o $(BUILD)/common/lab/worker.c.o $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
 	$(quiet)$(link) -Wl,-z,now $(BUILD)/common/lab/worker.c.o $< $(BUILD)/lab/worker.a $(filter-out \
 	    $(peer_libraries) -ljansson,$(libraries)) -o $@
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
-$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(filter %.cu,$*),$(if $(filter \
-    native,$(CUDA)),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler)),-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
+    native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
 # A broken program to find the fault of, which is none of a version's.
 $(BUILD)/bugs/%: %
 	@mkdir -p $(@D)
@@ -385,6 +386,18 @@ $(addprefix grade-,$(lab_numbers)): grade-%:
 $(addprefix bug-,$(lab_numbers)): bug-%:
 	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
 	@$(run_labs) bug $* '$(BUG)'
+# All of rungs with a lab's starters in it, as student/<name>, for whatever else it can do: diff, bench, profile.
+define lab_program
+$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
+	@mkdir -p $$(@D)
+	$$(call say,link,$$@)
+	$$(quiet)$$(link) $$^ $$(libraries) -o $$@
+$(BUILD)/generated/lab-$(1).c: common/build/versions.sh $(version_files) $(2) $(BUILD)/files
+	@mkdir -p $$(@D)
+	@sh common/build/versions.sh $(version_files) $(2) >$$@
+endef
+$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu))))
+
 handout:
 	@$(if $(and $(LAB),$(OUT)),,echo "make handout: for example  make handout LAB=02 OUT=../lab-02" >&2; exit 2)
 	@$(run_labs) handout '$(LAB)' '$(OUT)'

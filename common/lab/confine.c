@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -76,44 +77,31 @@ static const char *const denied_quietly[] = {
     "open",  "openat", "openat2", "readlink", "readlinkat",    "access", "faccessat", "faccessat2", "stat",
     "lstat", "statx",  "ioctl",   "prctl",    "set_mempolicy", "fcntl",  "getcwd",    "clone3",     "prlimit64"};
 
-/* For a version on a GPU: what reaches other processes, or what would get round this filter. */
-static const char *const refused_to_gpu[] = {
-    "fork",
-    "vfork",
-    "execve",
-    "execveat",
-    "ptrace",
-    "process_vm_readv",
-    "process_vm_writev",
-    "kill",
-    "tkill",
-    "pidfd_open",
-    "pidfd_send_signal",
-    "pidfd_getfd",
-    "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo",
-    "setsid",
-    "setpgid",
-    "unshare",
-    "setns",
-    "mount",
-    "bpf",
-    "io_uring_setup",
-    "connect",
-    "bind",
-    "listen",
-    "sendto",
-    "perf_event_open",
-    "unlink",
-    "unlinkat",
-    "rename",
-    "renameat",
-    "renameat2",
-    "mkdir",
-    "mkdirat",
-    "chmod",
-    "fchmodat",
-};
+/* For a version on a GPU: what reaches other processes, or what would get round this filter, ends the worker. */
+static const char *const refused_to_gpu[] = {"execveat",
+                                             "ptrace",
+                                             "process_vm_readv",
+                                             "process_vm_writev",
+                                             "tkill",
+                                             "pidfd_open",
+                                             "pidfd_send_signal",
+                                             "pidfd_getfd",
+                                             "rt_sigqueueinfo",
+                                             "rt_tgsigqueueinfo",
+                                             "setsid",
+                                             "setpgid",
+                                             "unshare",
+                                             "setns",
+                                             "mount",
+                                             "bpf",
+                                             "io_uring_setup",
+                                             "perf_event_open"};
+
+/* What a driver tries as well, a helper program that loads its module say, and can live without: fails quietly. */
+static const char *const denied_to_gpu[] = {"fork",    "vfork",   "execve",    "kill",  "connect",  "sendto",
+                                            "unlink",  "rename",  "unlinkat",  "mkdir", "renameat", "renameat2",
+                                            "mkdirat", "chmod",   "fchmodat",  "rmdir", "truncate", "link",
+                                            "linkat",  "symlink", "symlinkat", "chown", "fchownat"};
 
 static const struct {
     const char *call, *meaning;
@@ -181,16 +169,20 @@ static int add_rules(scmp_filter_ctx filter, bool gpu)
 
     /* A thread is a clone with CLONE_THREAD; without it, a process. glibc falls back to it from clone3, whose flags
      * cannot be seen from here. */
-    if (!gpu)
+    if (!gpu) {
         error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-    else
-        error |=
-            seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-    if (gpu) {
+    } else {
+        error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
         error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+        /* The driver's sockets are local ones. */
+        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_INET));
+        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_INET6));
         for (size_t i = 0; i < sizeof refused_to_gpu / sizeof *refused_to_gpu; i++)
             error |= add(filter, SCMP_ACT_TRAP, refused_to_gpu[i]);
+        for (size_t i = 0; i < sizeof denied_to_gpu / sizeof *denied_to_gpu; i++)
+            error |= add(filter, SCMP_ACT_ERRNO(EPERM), denied_to_gpu[i]);
         return error;
     }
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
@@ -243,6 +235,18 @@ out:
     return status;
 }
 
+static bool allow_below(int rules, const char *folder, uint64_t rights)
+{
+    const struct landlock_path_beneath_attr rule = {.allowed_access = rights,
+                                                    .parent_fd = open(folder, O_PATH | O_CLOEXEC)};
+    const bool done =
+        rule.parent_fd >= 0 && syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+
+    if (rule.parent_fd >= 0)
+        close(rule.parent_fd);
+    return done;
+}
+
 bool confine_files(bool gpu)
 {
     /* The rights of Landlock's first version, of Linux 5.13, but those to read and to execute. */
@@ -252,18 +256,14 @@ bool confine_files(bool gpu)
                                                      LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
                                                      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
                                                      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
-    struct landlock_path_beneath_attr devices = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE, .parent_fd = -1};
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &rights, sizeof rights, 0);
     bool done = rules >= 0;
 
     if (done && gpu) {
-        devices.parent_fd = open("/dev", O_PATH | O_CLOEXEC);
-        done = devices.parent_fd >= 0 &&
-               syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &devices, 0) == 0;
+        done = allow_below(rules, "/dev", LANDLOCK_ACCESS_FS_WRITE_FILE) &&
+               allow_below(rules, "/dev/shm", LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG);
     }
     done = done && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
-    if (devices.parent_fd >= 0)
-        close(devices.parent_fd);
     if (rules >= 0)
         close(rules);
     return done;

@@ -72,7 +72,8 @@ static void become_worker(const struct remote *remote, pid_t parent)
     const struct remote_options *options = &remote->options;
     const bool gpu = !device_is_emulated();
     char threads[48], emulator_threads[48], slot[16], libraries[1024] = "LD_LIBRARY_PATH=";
-    const char *path = getenv("LD_LIBRARY_PATH");
+    char devices[256] = "CUDA_VISIBLE_DEVICES=";
+    const char *path = getenv("LD_LIBRARY_PATH"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     int null = open("/dev/null", O_RDWR);
 
     snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", options->threads);
@@ -80,6 +81,8 @@ static void become_worker(const struct remote *remote, pid_t parent)
     snprintf(slot, sizeof slot, "%d", remote->slot);
     if (path && strlen(path) + 20 < sizeof libraries)
         strcat(libraries, path);
+    if (visible && strlen(visible) + 30 < sizeof devices)
+        strcat(devices, visible);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || null < 0)
@@ -96,11 +99,13 @@ static void become_worker(const struct remote *remote, pid_t parent)
     close_range(CHANNEL_FILE + 1, UINT_MAX, 0);
 
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);
+    /* A GPU's driver keeps some bytes in files of shared memory. */
+    limit(RLIMIT_FSIZE, gpu ? (rlim_t)64 << 20 : 0);
     /* A GPU's driver and the sanitizers reserve far more address space than they use; the judge watches what is used. */
     if (!gpu && !under_sanitizer())
         limit(RLIMIT_AS, CHANNEL_BYTES + PROGRAM_BYTES + options->memory_bytes);
-    confine_files(gpu);
+    if (!options->unconfined)
+        confine_files(gpu);
 
     char *const arguments[] = {(char *)options->program, slot, NULL};
     /* libgomp's threads spin some 20 us and then sleep: on two shared cores they would keep the judge from its own. */
@@ -110,6 +115,7 @@ static void become_worker(const struct remote *remote, pid_t parent)
                                  (char *)"GOMP_SPINCOUNT=10000",
                                  (char *)"OMP_DYNAMIC=false",
                                  (char *)"LC_ALL=C.UTF-8",
+                                 visible ? devices : NULL,
                                  NULL};
 
     execve(options->program, arguments, environment);
@@ -266,7 +272,8 @@ enum status remote_start(const struct remote_options *options, struct remote **r
     }
     slots[remote->slot] = true;
     remote->next = (char *)remote->channel + CHANNEL_HEADER;
-    TRY(confine_filter(remote->channel, !device_is_emulated()));
+    if (!options->unconfined)
+        TRY(confine_filter(remote->channel, !device_is_emulated()));
     __atomic_store_n(&remote->channel->answered, UINT_MAX, __ATOMIC_SEQ_CST);
 
     fflush(NULL);

@@ -18,6 +18,7 @@ struct remote_options {
     size_t memory_bytes; /* the most that it may hold, beyond the images */
     double call_seconds; /* the most that a call may take; 0: no limit */
     bool quiet;          /* what it prints is thrown away */
+    bool unconfined;     /* no system call filter: for code that is trusted, where the kernel or a driver wants none */
 };
 
 struct remote;
