@@ -144,6 +144,9 @@ static enum status make_slot(struct state *state, struct slot *slot, const struc
     TRY(device_image_create(&slot->frame, first));
     TRY(device_image_create(&slot->gray, &gray));
     TRY(device_image_create(&slot->blurred, &gray));
+    /* compute-sanitizer's initcheck looks at the sources of a graph's copies when the graph is launched, before its
+     * kernels have written them; a blur with ksize 1 is such a copy. */
+    CUDA_TRY(cudaMemset(slot->gray.data, 0, slot->gray.stride * (size_t)gray.height));
     TRY(slot->grayscale.version->setup(slot->grayscale.state, &slot->frame, slot->grayscale.params));
     TRY(slot->blur.version->setup(slot->blur.state, &slot->gray, slot->blur.params));
     if (params->value == MOD_VALUE_OTSU) {
