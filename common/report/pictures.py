@@ -7,7 +7,7 @@ import struct
 import subprocess
 import zlib
 
-MOST_BYTES = 300 * 1024
+MOST_BYTES = 600 * 1024
 
 # Inputs to try in this order, and parameters: the first whose files are all here and which rungs accepts is shown.
 # Fetched photographs (make images) come before the synthetic ones, which are always here. "labelling:" = its labels.

@@ -518,8 +518,9 @@ def main(arguments):
                 many.append(rungs.load(path))
             except rungs.OtherKind as other:
                 raise rungs.ResultsError(f"{path}: {other}") from None
-            if rungs.is_tune(many[-1]):
-                raise rungs.ResultsError(f"{path}: a search, not a bench; its plot is made by rungs tune --svg")
+            if rungs.kind(many[-1]) != rungs.KINDS["bench"]:
+                made = "; its plot is made by rungs tune --svg" if rungs.is_tune(many[-1]) else ""
+                raise rungs.ResultsError(f"{path}: {rungs.kind(many[-1])}, not a bench{made}")
             if many[-1]["algorithm"] != algorithm:
                 raise rungs.ResultsError(f"{path}: results of {many[-1]['algorithm']}, not of {algorithm}")
             if many[-1]["machine"] != many[0]["machine"]:

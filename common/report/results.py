@@ -1,7 +1,9 @@
 """Reads results files (results/README.md describes them) and puts their numbers into words, as the bench's table does.
 
 A bench of a video algorithm has a schema of its own. load() brings its rows into the form of the others: one time, end
-to end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays.
+to end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays. A
+profile has its one version as a row; what the profiler saw is in "profile". A file of results/opencv_mod.py says nothing
+of a machine or an input: the folder that it lies in does (is_opencv; only "opencv", sizes, times).
 
 ResultsError names the file and the reason, in one line.
 """
@@ -11,7 +13,8 @@ import math
 import os
 import re
 
-SCHEMA, VIDEO_SCHEMA, VERSION = "rungs-results", "rungs-video-results", 1
+SCHEMA, VIDEO_SCHEMA, OPENCV_SCHEMA, VERSION = "rungs-results", "rungs-video-results", "rungs-opencv-mod", 1
+KINDS = {"bench": "a bench", "tune": "a search", "profile": "a profile"}
 
 
 class ResultsError(Exception):
@@ -19,7 +22,7 @@ class ResultsError(Exception):
 
 
 class OtherKind(Exception):
-    """A JSON file that is fine, but no results of a bench: to be left out, and said so."""
+    """A JSON file that is fine, but of no kind that is known here: to be left out, and said so."""
 
 
 # What the readers below rely on. A name: the JSON types that it may have.
@@ -58,6 +61,29 @@ POINT = {
     "like_best": FLAG,
     "over_default": OBJECT + NONE,
 }
+AXIS = {"name": TEXT, "values": LIST}
+PROFILE = {
+    "calls": NUMBER, "call": OBJECT + NONE, "gpu_activities": LIST, "api_calls": LIST, "host_ranges": LIST,
+    "launches": LIST, "gpu_busy": NUMBER + NONE, "kernels_per_call": NUMBER + NONE, "copy_fraction": NUMBER + NONE,
+    "metrics": LIST + NONE, "openmp": OBJECT, "counters": OBJECT + NONE, "missing": LIST,
+}  # fmt: skip
+SUM = {"kind": TEXT, "name": TEXT, "calls": NUMBER, "bytes": NUMBER}
+SUM_TIMES = {name: NUMBER for name in ("share", "total", "average", "least", "most")}
+LAUNCH = {
+    "kernel": TEXT, "times": NUMBER, "grid": LIST, "block": LIST, "registers": NUMBER + NONE,
+    "static_shared_bytes": NUMBER + NONE, "dynamic_shared_bytes": NUMBER, "local_bytes": NUMBER + NONE,
+    "theoretical_occupancy": NUMBER + NONE, "occupancy_bound_by": TEXT + NONE,
+}  # fmt: skip
+TEAM = {"threads": LIST, "regions": LIST, "parallel_seconds": NUMBER}
+THREAD = {"regions": NUMBER, "busy": NUMBER, "waiting": NUMBER, "on_core": NUMBER}
+REGION = {
+    "place": TEXT, "times": NUMBER, "threads": NUMBER, "total": NUMBER, "busy_mean": NUMBER, "busy_slowest": NUMBER,
+    "imbalance": NUMBER,
+}  # fmt: skip
+OPENCV_TOP = {
+    "opencv": TEXT, "width": NUMBER, "height": NUMBER, "threads": NUMBER, "frames": NUMBER, "end_to_end": OBJECT,
+    "steps": OBJECT,
+}  # fmt: skip
 STEP = {"name": TEXT, "seconds": NUMBER}
 OUTCOMES = ("timed", "emulated", "skipped", "failed")
 
@@ -72,6 +98,16 @@ def _require(where, value, fields):
             raise ResultsError(f"{where}: '{name}' is not a finite number")
 
 
+def _require_order(where, statistics):
+    if not 0 < statistics["q1"] <= statistics["median"] <= statistics["q3"]:
+        raise ResultsError(f"{where}: not 0 < q1 <= median <= q3")
+
+
+def _require_each(where, rows, fields):
+    for index, row in enumerate(rows):
+        _require(f"{where} {index}", row if isinstance(row, dict) else {}, fields)
+
+
 def _require_row(where, row):
     if not isinstance(row, dict):
         raise ResultsError(f"{where} is no object")
@@ -84,8 +120,7 @@ def _require_row(where, row):
     for phase in ("kernel", "end_to_end"):
         if row[phase] is not None:
             _require(f"{where}: {phase}", row[phase], STATISTICS)
-            if not 0 < row[phase]["q1"] <= row[phase]["median"] <= row[phase]["q3"]:
-                raise ResultsError(f"{where}: {phase}: not 0 < q1 <= median <= q3")
+            _require_order(f"{where}: {phase}", row[phase])
     if row["outcome"] == "timed" and (row["kernel"] is None or row["end_to_end"] is None):
         raise ResultsError(f"{where}: timed, but without times")
     for over in ("over_serial", "over_below"):
@@ -133,29 +168,74 @@ def _from_video(path, results):
 def _check_tune(path, results):
     """A search over launch parameters: points instead of versions."""
     _require(path, results, TUNE_TOP)
+    for index, axis in enumerate(results["axes"]):
+        _require(f"{path}: axis {index}", axis if isinstance(axis, dict) else {}, AXIS)
     for index, point in enumerate(results["points"]):
         where = f"{path}: point {index}"
         _require(where, point if isinstance(point, dict) else {}, POINT)
         if point["time"] is not None:
             _require(f"{where}: time", point["time"], STATISTICS)
-            if not 0 < point["time"]["q1"] <= point["time"]["median"] <= point["time"]["q3"]:
-                raise ResultsError(f"{where}: time: not 0 < q1 <= median <= q3")
+            _require_order(f"{where}: time", point["time"])
         if point["over_default"] is not None:
             _require(f"{where}: over_default", point["over_default"], RATIO)
     # What the checks of a bench ask for besides.
     results.update(threads=1, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={}, versions=[])
 
 
+def _check_profile(path, results):
+    """One version under the profiler, and its row as a bench has it."""
+    _require(path, results, {"bench": OBJECT, "profile": OBJECT})
+    profile, where = results["profile"], f"{path}: profile"
+    _require(where, profile, PROFILE)
+    if profile["calls"] < 1:
+        raise ResultsError(f"{where}: no calls")
+    if profile["call"] is not None:
+        _require(f"{where}: call", profile["call"], STATISTICS)
+        _require_order(f"{where}: call", profile["call"])
+    for name in ("gpu_activities", "api_calls", "host_ranges"):
+        _require_each(f"{where}: {name}", profile[name], SUM)
+        for entry in profile[name]:
+            if "total" in entry:
+                _require(f"{where}: {name}: {entry['name']}", entry, SUM_TIMES)
+    _require_each(f"{where}: launch", profile["launches"], LAUNCH)
+    for launch in profile["launches"]:
+        if not all(isinstance(number, int) for number in launch["grid"] + launch["block"]):
+            raise ResultsError(f"{where}: launch of {launch['kernel']}: grid and block are not numbers")
+    for kernel in profile["metrics"] or []:
+        _require(f"{where}: metrics", kernel if isinstance(kernel, dict) else {}, {"kernel": TEXT})
+        _require(f"{where}: metrics", kernel, {name: NUMBER + NONE for name in kernel if name != "kernel"})
+    _require(f"{where}: openmp", profile["openmp"], TEAM)
+    _require_each(f"{where}: thread", profile["openmp"]["threads"], THREAD)
+    _require_each(f"{where}: region", profile["openmp"]["regions"], REGION)
+    if profile["counters"]:
+        _require(f"{where}: counters", profile["counters"], {name: NUMBER + NONE for name in profile["counters"]})
+    results["versions"] = [results["bench"]]
+
+
+def _check_opencv(path, results):
+    _require(path, results, OPENCV_TOP)
+    _require(f"{path}: end_to_end", results["end_to_end"], STATISTICS)
+    _require_order(f"{path}: end_to_end", results["end_to_end"])
+    _require(f"{path}: steps", results["steps"], {name: NUMBER for name in results["steps"]})
+    results.update(algorithm="mod", path=path)
+
+
 def load(path):
-    """The results of one bench or one search (is_tune), checked. Raises OtherKind for JSON of another kind, ResultsError for a bad file."""
+    """The results of one bench, search, profile or run of OpenCV (is_tune and so on), checked. Raises OtherKind for
+    JSON of another kind, ResultsError for a bad file."""
     results = _read(path)
     schema = results.get("schema") if isinstance(results, dict) else None
-    if schema not in (SCHEMA, VIDEO_SCHEMA):
-        raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
+    if schema not in (SCHEMA, VIDEO_SCHEMA, OPENCV_SCHEMA):
+        raise OtherKind(f'its "schema" is none of "{SCHEMA}", "{VIDEO_SCHEMA}" and "{OPENCV_SCHEMA}"')
     if results.get("version") != VERSION:
         raise OtherKind(f"version {results.get('version')!r} of the schema, not {VERSION}")
-    if results.get("kind", "bench") not in ("bench", "tune"):
-        raise OtherKind(f"of kind {results['kind']!r}, neither of a bench nor of a search")
+    if schema == OPENCV_SCHEMA:
+        _check_opencv(path, results)
+        return results
+    if results.get("kind", "bench") not in KINDS:
+        raise OtherKind(f"of kind {results['kind']!r}, none of {', '.join(KINDS)}")
+    if is_profile(results):
+        _check_profile(path, results)
     if is_tune(results):
         _check_tune(path, results)
     if schema == VIDEO_SCHEMA:
@@ -211,8 +291,27 @@ def is_tune(results):
     return results.get("kind") == "tune"
 
 
+def is_profile(results):
+    return results.get("kind") == "profile"
+
+
+def is_opencv(results):
+    return results["schema"] == OPENCV_SCHEMA
+
+
+def kind(results):
+    """ "a bench", "a search", "a profile", "a run of OpenCV"."""
+    return "a run of OpenCV" if is_opencv(results) else KINDS[results.get("kind", "bench")]
+
+
 def is_video(results):
     return results["schema"] == VIDEO_SCHEMA
+
+
+def below(results, row):
+    """The row that `row` is compared with as the rung below, or None."""
+    over = row["over_below"]
+    return find(results, over["version"]) if over else None
 
 
 def pixels(results):
@@ -295,6 +394,11 @@ def amount(value):
 
 def size(results):
     return f"{results['width']}×{results['height']}"
+
+
+def share(value):
+    """Of a table of shares, as common/profile_report.c prints them."""
+    return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %"
 
 
 def count(things, noun):
