@@ -118,6 +118,20 @@ def embed(title, data, **more):
     return Picture(title, f"data:image/{kind};base64," + base64.b64encode(data).decode(), width, height, **more)
 
 
+# What images/contact_sheet.sh puts on its sheet, by rows.
+STEPS = "frame, gray, blurred; difference (8 times as bright), mask, closed; opened, labels, boxes"
+
+
+def steps(root, algorithm):
+    """The committed picture of a pipeline's steps (make contact-sheet), or None."""
+    path = os.path.join(root, "images", algorithm + "_steps.png")
+    try:
+        with open(path, "rb") as file:
+            return embed(f"The steps, row by row: {STEPS}", file.read())
+    except (ValueError, OSError):
+        return None
+
+
 # ---------------------------------------------------------------------------------------------------------- making
 
 

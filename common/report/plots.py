@@ -150,6 +150,11 @@ def version_axis(rows):
     return [f"set yrange [{len(rows) - 0.4:g}:-0.6]", f"set ytics ({labels}) scale 0", "set grid noytics"]
 
 
+def key_room(names):
+    """The lower margin for a key of three columns below the label of the x axis, which gnuplot itself puts too near."""
+    return f"set bmargin {4.2 + 1.25 * math.ceil(len(names) / 3):g}"
+
+
 # ---------------------------------------------------------------------------------------------------------- plots
 
 
@@ -242,9 +247,7 @@ def speedup_plot(results):
 def steps_plot(results):
     """Which part of a frame's time each step of a pipeline takes: a bar of 100 % per version."""
     rows = [row for row in rungs.timed(results) if sum(step["seconds"] for step in row["steps"]) > 0]
-    names = []
-    for row in rows:
-        names += [step["name"] for step in row["steps"] if step["name"] not in names]
+    names = rungs.step_names([step["name"] for step in row["steps"]] for row in rows)
     if not rows:
         return None
     bars = {name: [] for name in names}
@@ -265,6 +268,7 @@ def steps_plot(results):
         f"set xlabel 'share of a frame in percent' offset 0,0.4 textcolor rgb '{light('ink')}'",
         f"set style fill solid 1 border rgb '{light('paper')}'",
         "set key below left Left reverse maxcols 3 width -2 font ',11'",
+        key_room(names),
     ]
     return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
 
@@ -302,6 +306,7 @@ def _over_sizes(many, value, label, text):
         f"set xtics ({places})",
         f"set xlabel 'image size in pixels (logarithmic)' offset 0,0.4 textcolor rgb '{light('ink')}'",
         "set key below left Left reverse maxcols 3 width -2 font ',11'",
+        key_room(names),
     ]
     return draw(HEIGHT - 60 + 17 * math.ceil(len(names) / 3), lines + ["plot " + ", ".join(plots)])
 

@@ -79,10 +79,10 @@ def imbalance(results):
 def summary(many):
     """A row per profile; the columns of the GPU, of the CPU, or both, after what there is."""
     device = any(kernels(results) for results in many)
-    team = any(results["profile"]["openmp"]["regions"] for results in many)
+    team = any(results["profile"]["openmp"]["regions"] and not kernels(results) for results in many)
     head = ["version", "image", "a call"]
     if device:
-        head += ["kernels a call", "against CUDA events", "GPU busy a call", "of copy rate", "longest kernel: occupancy"]
+        head += ["kernels a call", "against CUDA events", "of the GPU's work", "of copy rate", "longest kernel: occupancy"]
     if team:
         head.append("imbalance of the longest parallel region")
     rows = []
@@ -93,17 +93,17 @@ def summary(many):
         if device:
             cells.append(rungs.time(profile["kernels_per_call"]) if profile["kernels_per_call"] else "–")
             cells.append(check(results))
-            cells.append(rungs.time(profile["gpu_busy"] / profile["calls"]) if profile["gpu_busy"] else "–")
+            cells.append(rungs.share(sum(entry["share"] for entry in kernels(results))) if kernels(results) else "–")
             cells.append(rungs.fraction(profile["copy_fraction"]))
             cells.append(occupancy(results))
         if team:
-            cells.append(imbalance(results))
+            cells.append("–" if kernels(results) else imbalance(results))
         rows.append(cells)
     words = []
     if device:
         words.append(
             "Kernels: by CUPTI's activity records, the sum in one call (of a pipeline: one frame); against CUDA events: "
-            "how far that is from the bench's kernel time. Of copy rate: the contract's least bytes over the kernels' "
+            "how far that is from the bench's kernel time; of the GPU's work: the rest are copies. Of copy rate: the contract's least bytes over the kernels' "
             "time, against a copy in the same run."
         )
     if team:
@@ -114,7 +114,8 @@ def summary(many):
 
 def _bar(value, text):
     """A number with a bar of `value` (0 .. 1) before it."""
-    return f'<span class="share"><i style="width:{100 * min(max(value, 0), 1):.1f}%"></i></span>{text}'
+    width = f"{100 * min(max(value, 0), 1):.1f}%"
+    return f'<span class="share"><i style="width:{width}"></i></span><span class="after">{text}</span>'
 
 
 def _sums(heading, entries):
@@ -224,7 +225,10 @@ def _counters(results):
 def tables(results):
     """Everything in the order in which the command prints it."""
     profile = results["profile"]
-    text = _counters(results)
+    text = f'<p class="small">{rungs.count(profile["calls"], "call")} recorded'
+    if profile["gpu_busy"]:
+        text += f"; the GPU was at work for {rungs.time(profile['gpu_busy'])} in all"
+    text += ".</p>" + _counters(results)
     for heading, name in (
         ("GPU activities", "gpu_activities"),
         ("API calls", "api_calls"),

@@ -210,18 +210,17 @@ def steps_tables(results, opencv):
     memory that a version takes and moves."""
     rows = [row for row in rungs.timed(results) if row["steps"]]
     seconds = {row["id"]: {step["name"]: step["seconds"] for step in row["steps"]} for row in rows}
-    columns = [(row["id"], mark(row), seconds[row["id"]], rungs.below(results, row)) for row in rows]
+    columns = [(row["id"], seconds[row["id"]], rungs.below(results, row)) for row in rows]
     if opencv:
-        columns.append((opencv_name(opencv), None, opencv["steps"], None))
-    names = []
-    for _, _, steps, _ in columns:
-        names += [name for name in steps if name not in names]
+        columns.append((f"OpenCV {opencv['opencv']}", opencv["steps"], None))
+    names = rungs.step_names(steps for _, steps, _ in columns)
 
     def cell(steps, below, name):
         total = sum(steps.values())
         if total <= 0 or name not in steps:
             return "–"
-        remarks = [f"{100 * steps[name] / total:.0f} %"]
+        part = 100 * steps[name] / total
+        remarks = [f"{part:.0f} %" if part >= 0.5 else "&lt; 1 %"]
         before = seconds.get(below["id"], {}).get(name) if below else None
         if before and steps[name] > 0:
             remarks.append(f"{rungs.number(before / steps[name])}×")
@@ -233,10 +232,10 @@ def steps_tables(results, opencv):
             '<p class="small">Each step by itself, a frame on average; below it its share of the frame, and how many '
             "times as fast it is as in the version below:</p>"
         )
-        cells = [[esc(name)] + [cell(steps, below, name) for _, _, steps, below in columns] for name in names]
+        cells = [[esc(name)] + [cell(steps, below, name) for _, steps, below in columns] for name in names]
         sums = ["<strong>all steps</strong>"]
-        sums += [f"<strong>{rungs.time(sum(steps.values()))}</strong>" for _, _, steps, _ in columns]
-        heads = ["step"] + [title for title, _, _, _ in columns]
+        sums += [f"<strong>{rungs.time(sum(steps.values()))}</strong>" for _, steps, _ in columns]
+        heads = ["step"] + [title for title, _, _ in columns]
         text += table(f"Steps of {results['algorithm']}", heads, cells + [sums], 1)
     moved = [row for row in results["versions"] if row["memory"]]
     if moved:
@@ -400,15 +399,17 @@ def picture_html(picture):
 
 
 def pictures_html(maker, ladder):
-    if maker is None:
-        return ""
+    """Input and output, computed now; below them the committed picture of a pipeline's steps, where there is one."""
+    text = ""
     try:
-        shown, output = maker.make_video(ladder.name) if ladder.video else maker.make(ladder.name)
+        if maker:
+            shown, output = maker.make_video(ladder.name) if ladder.video else maker.make(ladder.name)
+            arrow = '<span class="arrow" aria-hidden="true">→</span>'
+            text = f'<div class="pictures">{"".join(map(picture_html, shown))}{arrow}{picture_html(output)}</div>'
     except (ValueError, OSError) as error:
         note(f"no picture of {ladder.name}: {error}")
-        return ""
-    arrow = '<span class="arrow" aria-hidden="true">→</span>'
-    return f'<div class="pictures">{"".join(map(picture_html, shown))}{arrow}{picture_html(output)}</div>'
+    sheet = pictures.steps(ROOT, ladder.name)
+    return text + (f'<div class="sheet">{picture_html(sheet)}</div>' if sheet else "")
 
 
 def contract_html(contract):

@@ -314,6 +314,18 @@ def below(results, row):
     return find(results, over["version"]) if over else None
 
 
+def step_names(many):
+    """The names of all lists of names, each behind the one that it follows in its own list."""
+    names = []
+    for own in many:
+        place = 0
+        for name in own:
+            if name not in names:
+                names.insert(place, name)
+            place = names.index(name) + 1
+    return names
+
+
 def pixels(results):
     return results["width"] * results["height"]
 
