@@ -10,7 +10,8 @@ import math
 
 import results as rungs
 
-CELL_WIDTH, CELL_HEIGHT, LETTER, TOP = 60, 38, 7.2, 40
+# Six columns fit a phone of 400 px.
+CELL_WIDTH, CELL_HEIGHT, LETTER, TOP = 54, 38, 7.2, 40
 # Eight colours of cividis (Nunez, Anderton and Renslow 2018): seen alike whatever one's colour vision.
 CIVIDIS = [
     (0, 34, 78), (32, 56, 107), (66, 78, 107), (98, 101, 112),
@@ -84,18 +85,15 @@ def _cell(point, scale, x, y):
 def _panel(across, down, by_values, fixed, scale, label):
     rows = down["values"] if down else [None]
     words = [str(value) for value in rows] if down else []
-    left = 12 + LETTER * max(map(len, words + [down["name"]])) if down else 1
-    width = max(left + CELL_WIDTH * len(across["values"]), LETTER * len(across["name"]) + left) + 1
+    left = 12 + LETTER * max(map(len, words)) if down else 1
+    axes = (f"{down['name']} ↓  " if down else "") + f"{across['name']} →"
+    width = max(left + CELL_WIDTH * len(across["values"]), LETTER * len(axes)) + 1
     height = TOP + CELL_HEIGHT * len(rows) + 1
     lines = [
         f'<svg class="heat" viewBox="0 0 {width:g} {height}" style="width:{width:g}px" role="img" '
         f'aria-label="{html.escape(label)}">'
     ]
-    lines.append(
-        f'<text x="{left + CELL_WIDTH * len(across["values"]) / 2:g}" y="13">{html.escape(across["name"])}</text>'
-    )
-    if down:
-        lines.append(f'<text x="{left - 8:g}" y="32" class="side">{html.escape(down["name"])}</text>')
+    lines.append(f'<text x="0" y="13" class="axes">{html.escape(axes)}</text>')
     for i, value in enumerate(across["values"]):
         x = left + CELL_WIDTH * (i + 0.5)
         lines.append(f'<text x="{x:g}" y="32" class="strong">{html.escape(str(value))}</text>')

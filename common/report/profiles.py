@@ -40,7 +40,8 @@ def version(results):
 
 
 def title(results):
-    return f"Profile of {code(version(results))}, {esc(rungs.size(results))}, {esc(results['settings'] or 'no parameters')}"
+    settings = esc(results["settings"] or "no parameters")
+    return f"Profile of {code(version(results))}, {esc(rungs.size(results))}, {settings}"
 
 
 def kernels(results):
@@ -48,7 +49,7 @@ def kernels(results):
 
 
 def check(results):
-    """How far CUPTI's kernel time is from that of CUDA events, which the bench takes; – where the bench has no such."""
+    """How far CUPTI's kernel time is from that of CUDA events, which the bench takes; – where it takes none."""
     bench, seconds = results["bench"], results["profile"]["kernels_per_call"]
     if not seconds or bench["kernel"] is None or not rungs.on_device(bench):
         return "–"
@@ -82,7 +83,8 @@ def summary(many):
     team = any(results["profile"]["openmp"]["regions"] and not kernels(results) for results in many)
     head = ["version", "image", "a call"]
     if device:
-        head += ["kernels a call", "against CUDA events", "of the GPU's work", "of copy rate", "longest kernel: occupancy"]
+        head += ["kernels a call", "against CUDA events", "of the GPU's work", "of copy rate"]
+        head.append("longest kernel: occupancy")
     if team:
         head.append("imbalance of the longest parallel region")
     rows = []
@@ -102,9 +104,9 @@ def summary(many):
     words = []
     if device:
         words.append(
-            "Kernels: by CUPTI's activity records, the sum in one call (of a pipeline: one frame); against CUDA events: "
-            "how far that is from the bench's kernel time; of the GPU's work: the rest are copies. Of copy rate: the contract's least bytes over the kernels' "
-            "time, against a copy in the same run."
+            "Kernels: by CUPTI's activity records, the sum in one call (of a pipeline: one frame); against CUDA "
+            "events: how far that is from the bench's kernel time; of the GPU's work: the rest are copies. Of copy "
+            "rate: the contract's least bytes over the kernels' time, against a copy in the same run."
         )
     if team:
         words.append("Imbalance: how many times as long the slowest thread works as the mean; 1 is perfect.")

@@ -57,15 +57,13 @@ class Ladder:
         self.machines, self.searches, self.profiles, self.opencv, self.files = {}, {}, {}, {}, {}
 
     def add(self, results):
-        where = (
-            self.searches
-            if rungs.is_tune(results)
-            else (
-                self.profiles
-                if rungs.is_profile(results)
-                else self.opencv if rungs.is_opencv(results) else self.machines
-            )
-        )
+        where = self.machines
+        if rungs.is_tune(results):
+            where = self.searches
+        elif rungs.is_profile(results):
+            where = self.profiles
+        elif rungs.is_opencv(results):
+            where = self.opencv
         where.setdefault(rungs.machine_of(results), []).append(results)
 
     def sort_results(self):
@@ -142,7 +140,7 @@ def commit():
 
 
 def opencv_name(run):
-    return f"OpenCV {run['opencv']} in Python"
+    return f"OpenCV {run['opencv']}"
 
 
 def opencv_cells(results, run):
@@ -165,7 +163,7 @@ def versions_table(results, opencv=None):
     phases = (
         [("kernel", "kernel"), ("end_to_end", "end to end")] if gpu else [("kernel", "a frame" if video else "time")]
     )
-    head = ["version", "boxes" if video else "verified"] + [title for _, title in phases]
+    head = ["version", "boxes equal in" if video else "verified"] + [title for _, title in phases]
     head.append("frames/s" if video else "of limit")
     for over, title in (("over_serial", "× serial"), ("over_below", "× rung below")):
         head += [title + (f", {name}" if gpu else "") for _, name in phases]
@@ -176,7 +174,7 @@ def versions_table(results, opencv=None):
         if row["outcome"] == "skipped":
             continue
         wrong = row["outcome"] == "failed"
-        cells = [mark(row), "<strong>wrong</strong>" if wrong else esc(rungs.verified(row))]
+        cells = [mark(row), "<strong>wrong</strong>" if wrong else esc(rungs.verified(row).removeprefix("equal in "))]
         cells += [rungs.time_and_spread(row[phase]) if row[phase] else "–" for phase, _ in phases]
         if video:
             cells.append(rungs.number(1 / row["end_to_end"]["median"]) if row["end_to_end"] else "–")
@@ -212,7 +210,7 @@ def steps_tables(results, opencv):
     seconds = {row["id"]: {step["name"]: step["seconds"] for step in row["steps"]} for row in rows}
     columns = [(row["id"], seconds[row["id"]], rungs.below(results, row)) for row in rows]
     if opencv:
-        columns.append((f"OpenCV {opencv['opencv']}", opencv["steps"], None))
+        columns.append((opencv_name(opencv), opencv["steps"], None))
     names = rungs.step_names(steps for _, steps, _ in columns)
 
     def cell(steps, below, name):
@@ -409,7 +407,7 @@ def pictures_html(maker, ladder):
     except (ValueError, OSError) as error:
         note(f"no picture of {ladder.name}: {error}")
     sheet = pictures.steps(ROOT, ladder.name)
-    return text + (f'<div class="sheet">{picture_html(sheet)}</div>' if sheet else "")
+    return text + (f'<div class="sheet steps">{picture_html(sheet)}</div>' if sheet else "")
 
 
 def contract_html(contract):
@@ -504,11 +502,8 @@ def best_point(results):
         text += f", {rungs.number(over['times'])} times as fast as the default"
     elif over:
         text += ", not different from the default"
-    return f"<p>{text}. {esc(results['machine']['gpu']['name'] if measured_on_gpu(results) else results['machine']['cpu'])}.</p>"
-
-
-def measured_on_gpu(results):
-    return results["machine"]["gpu"] is not None and results["tuned_version"].startswith("cuda/")
+    gpu = results["machine"]["gpu"] if results["tuned_version"].startswith("cuda/") else None
+    return f"<p>{text}. {esc(gpu['name'] if gpu else results['machine']['cpu'])}.</p>"
 
 
 def heat_html(results):
@@ -520,9 +515,9 @@ def heat_html(results):
         return ""
     unit = heatmap.Scale(results["points"]).name
     return (
-        f'<div class="heats">{"".join(figures)}</div><p class="small">Time of a {esc(results["time"])} in {unit}, below it '
-        "over the best. Bright: fast; thick frame: best; dashed: default; = best: not different, the interquartile ranges "
-        "overlap.</p>"
+        f'<div class="heats">{"".join(figures)}</div><p class="small">Time of a {esc(results["time"])} in {unit}, '
+        "below it over the best. Bright: fast; thick frame: best; dashed: default; = best: not different, the "
+        "interquartile ranges overlap.</p>"
     )
 
 
