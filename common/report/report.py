@@ -4,8 +4,8 @@
 
 Made of the results files (results/<machine>/), the sources, and pictures that build/rungs computes now. Everything is
 inside the page: style, plots, pictures; it loads nothing. Of results/<machine>/ it takes
-    *.json   results of a bench, a search (tune), a profile, or OpenCV's detector (results/opencv_mod.py); other kinds
-             are left out with a note on stderr; a bad file ends it
+    *.json   results of a bench, a search (tune) or a profile; other kinds are left out with a note on stderr; a bad
+             file ends it
     *.svg    shown as they are; *.csv as a table; *.txt as text. One that is named as a results file is shown with it,
              and of the others one whose name begins with an algorithm's goes to that
 The page is well-formed XML as well as HTML, so that tests can parse it with the standard library.
@@ -47,14 +47,14 @@ def note(text):
 
 class Ladder:
     """One algorithm: contract, versions, and by machine: results of benches (the main one first), searches, profiles,
-    runs of OpenCV, other files."""
+    other files."""
 
     def __init__(self, name):
         self.name = name
         self.contract = sources.Contract(ROOT, name)
         self.versions = sources.versions(ROOT, name)
         self.video = sources.takes_video(ROOT, name)
-        self.machines, self.searches, self.profiles, self.opencv, self.files = {}, {}, {}, {}, {}
+        self.machines, self.searches, self.profiles, self.files = {}, {}, {}, {}
 
     def add(self, results):
         where = self.machines
@@ -62,8 +62,6 @@ class Ladder:
             where = self.searches
         elif rungs.is_profile(results):
             where = self.profiles
-        elif rungs.is_opencv(results):
-            where = self.opencv
         where.setdefault(rungs.machine_of(results), []).append(results)
 
     def sort_results(self):
@@ -77,18 +75,8 @@ class Ladder:
             many.sort(key=lambda r: order.index(r["bench"]["id"]) if r["bench"]["id"] in order else len(order))
 
     def places(self):
-        everything = (self.machines, self.searches, self.profiles, self.opencv, self.files)
+        everything = (self.machines, self.searches, self.profiles, self.files)
         return sorted(set().union(*everything), key=lambda name: machine_order(name, self.machines.get(name)))
-
-    def opencv_for(self, results):
-        """OpenCV's run on the same machine at the same size, or None."""
-        same = [
-            run
-            for run in self.opencv.get(rungs.machine_of(results), [])
-            if rungs.size(run) == rungs.size(results) and run["threads"] == results["threads"]
-        ]
-        return same[0] if same and rungs.is_video(results) else None
-
 
 def machine_order(name, many):
     """Machines with a GPU first: they have the whole ladder."""
@@ -139,25 +127,7 @@ def commit():
 # ----------------------------------------------------------------------------------------------------------- tables
 
 
-def opencv_name(run):
-    return f"OpenCV {run['opencv']}"
-
-
-def opencv_cells(results, run):
-    """Its row in the table of versions: a run of its own, against the serial version of the bench."""
-    serial = rungs.find(results, "cpu/serial")
-    cells = [
-        f'<span class="peer">{esc(opencv_name(run))}</span>',
-        "not compared",
-        rungs.time_and_spread(run["end_to_end"]),
-        rungs.number(1 / run["end_to_end"]["median"]),
-    ]
-    known = serial and serial["end_to_end"]
-    times = serial["end_to_end"]["median"] / run["end_to_end"]["median"] if known else 0
-    return cells + [rungs.number(times) if known else "–", "–"]
-
-
-def versions_table(results, opencv=None):
+def versions_table(results):
     gpu = any(rungs.on_device(row) for row in rungs.timed(results))
     video = rungs.is_video(results)
     phases = (
@@ -185,32 +155,29 @@ def versions_table(results, opencv=None):
                 "1" if row["reference"] and over == "over_serial" else rungs.ratio(row[over], p) for p, _ in phases
             ]
         rows.append(cells)
-    if opencv:
-        rows.append(opencv_cells(results, opencv))
     what = f"{results['algorithm']} on {rungs.machine_of(results)}, {rungs.size(results)}, {results['settings']}"
     text = table(f"Measurements of {what}", head, rows, 2)
-    if opencv:
-        text += (
-            f'<p class="small">{esc(opencv_name(opencv))}: in a run of its own, {opencv["threads"]} threads, by '
-            "<code>results/opencv_mod.py</code>.</p>"
-        )
+    for row in results["versions"]:
+        if "library" in row:
+            text += (
+                f'<p class="small">{code(row["id"])}: {esc(row["library"])}, timed right after the others in a process '
+                f"of its own, by {code(row['path'])}.</p>"
+            )
     for title, reasons in (("Wrong", remarks["failed"]), ("Not measured", remarks["skipped"])):
         if reasons:
             items = "".join(f"<li>{reason}</li>" for reason in reasons)
             text += f'<div class="small">{title}:<ul>{items}</ul></div>'
     if video:
-        text += steps_tables(results, opencv)
+        text += steps_tables(results)
     return text
 
 
-def steps_tables(results, opencv):
+def steps_tables(results):
     """Of a pipeline: the time of each step in each version, its share and its gain over the version below, and the
     memory that a version takes and moves."""
     rows = [row for row in rungs.timed(results) if row["steps"]]
     seconds = {row["id"]: {step["name"]: step["seconds"] for step in row["steps"]} for row in rows}
     columns = [(row["id"], seconds[row["id"]], rungs.below(results, row)) for row in rows]
-    if opencv:
-        columns.append((opencv_name(opencv), opencv["steps"], None))
     names = rungs.step_names(steps for _, steps, _ in columns)
 
     def cell(steps, below, name):
@@ -286,14 +253,11 @@ def over_serial(row, phase):
     return f"<strong>{times}</strong> {mark(row)}"
 
 
-def over_peer(results, row, opencv):
-    """Times as fast as the fastest peer of its side; as OpenCV in Python where there is no other."""
+def over_peer(results, row):
+    """Times as fast as the fastest peer of its side."""
     peer = row and best(
         results, lambda r: rungs.side(r) == "peer" and rungs.on_device(r) == rungs.on_device(row), "kernel"
     )
-    if row and not peer and opencv:
-        times = rungs.number(opencv["end_to_end"]["median"] / row["end_to_end"]["median"])
-        return f'<strong>{times}</strong> <span class="peer">{esc(opencv_name(opencv))}</span>'
     if not peer:
         return "–"
     if not differ(row["kernel"], peer["kernel"]):
@@ -320,7 +284,7 @@ def start_table(ladders):
                     "–" if rungs.is_video(results) else over_serial(cuda, "kernel"),
                     over_serial(whole, "end_to_end"),
                     rungs.fraction(top["limit_fraction"]) if top else "–",
-                    over_peer(results, top, ladder.opencv_for(results)),
+                    over_peer(results, top),
                     esc(rungs.size(results)),
                 ]
             )
@@ -545,14 +509,14 @@ def machine_html(ladder, machine, drawer):
         lines += [
             about(main),
             drawer.figures([r for r in many if r["settings"] == main["settings"]]),
-            versions_table(main, ladder.opencv_for(main)),
+            versions_table(main),
             beside_html(main),
         ]
     for results in many[1:]:
         title = f"{rungs.size(results)}, {results['settings'] or 'no parameters'}"
         lines.append(
             f"<details><summary>Also measured: {esc(title)}</summary>"
-            f"{about(results)}{versions_table(results, ladder.opencv_for(results))}{beside_html(results)}</details>"
+            f"{about(results)}{versions_table(results)}{beside_html(results)}</details>"
         )
     lines += [profiles_html(ladder.profiles.get(machine, []))]
     lines += [search_html(results) for results in ladder.searches.get(machine, [])]

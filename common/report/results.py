@@ -2,8 +2,7 @@
 
 A bench of a video algorithm has a schema of its own. load() brings its rows into the form of the others: one time, end
 to end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays. A
-profile has its one version as a row; what the profiler saw is in "profile". A file of results/opencv_mod.py says nothing
-of a machine or an input: the folder that it lies in does (is_opencv; only "opencv", sizes, times).
+profile has its one version as a row; what the profiler saw is in "profile".
 
 ResultsError names the file and the reason, in one line.
 """
@@ -13,7 +12,7 @@ import math
 import os
 import re
 
-SCHEMA, VIDEO_SCHEMA, OPENCV_SCHEMA, VERSION = "rungs-results", "rungs-video-results", "rungs-opencv-mod", 1
+SCHEMA, VIDEO_SCHEMA, VERSION = "rungs-results", "rungs-video-results", 1
 KINDS = {"bench": "a bench", "tune": "a search", "profile": "a profile"}
 
 
@@ -48,7 +47,7 @@ RATIO = {"times": NUMBER, "differs": FLAG}
 VIDEO_TOP = {name: TOP[name] for name in TOP if name not in ("channels", "cost", "ceilings")} | {"frames": NUMBER}
 VIDEO_ROW = {
     "id": TEXT, "outcome": TEXT, "reference": FLAG, "why": TEXT + NONE, "end_to_end": OBJECT + NONE,
-    "frames_verified": NUMBER, "steps": LIST, "memory": OBJECT + NONE,
+    "frames_verified": NUMBER + NONE, "steps": LIST, "memory": OBJECT + NONE,
     "over_serial": OBJECT + NONE, "over_below": OBJECT + NONE,
 }  # fmt: skip
 TUNE_TOP = {"tuned_version": TEXT, "time": TEXT, "axes": LIST, "points": LIST}
@@ -80,10 +79,6 @@ REGION = {
     "place": TEXT, "times": NUMBER, "threads": NUMBER, "total": NUMBER, "busy_mean": NUMBER, "busy_slowest": NUMBER,
     "imbalance": NUMBER,
 }  # fmt: skip
-OPENCV_TOP = {
-    "opencv": TEXT, "width": NUMBER, "height": NUMBER, "threads": NUMBER, "frames": NUMBER, "end_to_end": OBJECT,
-    "steps": OBJECT,
-}  # fmt: skip
 STEP = {"name": TEXT, "seconds": NUMBER}
 OUTCOMES = ("timed", "emulated", "skipped", "failed")
 
@@ -112,7 +107,7 @@ def _require_row(where, row):
     if not isinstance(row, dict):
         raise ResultsError(f"{where} is no object")
     _require(where, row, ROW)
-    if not re.fullmatch(r"[a-z]+/[A-Za-z0-9_.]+", row["id"]):
+    if not re.fullmatch(r"[a-z]+/[A-Za-z0-9_.-]+", row["id"]):
         raise ResultsError(f"{where}: '{row['id']}' is no version")
     where = f"{where} ({row['id']})"
     if row["outcome"] not in OUTCOMES:
@@ -154,6 +149,9 @@ def _from_video(path, results):
         if not isinstance(row, dict):
             raise ResultsError(f"{where} is no object")
         _require(where, row, VIDEO_ROW)
+        if row["end_to_end"] is not None:
+            _require(f"{where}: end_to_end", row["end_to_end"], STATISTICS)
+            _require_order(f"{where}: end_to_end", row["end_to_end"])
         for step in row["steps"]:
             _require(f"{where}: step", step if isinstance(step, dict) else {}, STEP)
         row.update(kernel=row["end_to_end"], kernel_method="host clock", worst_difference=0.0, interior_only=False)
@@ -163,6 +161,14 @@ def _from_video(path, results):
                 _require(f"{where}: {over}", row[over], {"version": TEXT} | RATIO)
                 ratio = {name: row[over][name] for name in RATIO}
                 row[over] = {"version": row[over]["version"], "kernel": ratio, "end_to_end": ratio}
+    serial = find(results, "cpu/serial")
+    for row in results["versions"]:
+        # A peer that was added to the file afterwards.
+        if "library" in row and serial and serial["end_to_end"] and row["end_to_end"] and row["over_serial"] is None:
+            before, after = serial["end_to_end"], row["end_to_end"]
+            differs = before["q3"] < after["q1"] or after["q3"] < before["q1"]
+            ratio = {"times": before["median"] / after["median"], "differs": differs}
+            row["over_serial"] = {"version": "cpu/serial", "kernel": ratio, "end_to_end": ratio}
 
 
 def _check_tune(path, results):
@@ -212,26 +218,15 @@ def _check_profile(path, results):
     results["versions"] = [results["bench"]]
 
 
-def _check_opencv(path, results):
-    _require(path, results, OPENCV_TOP)
-    _require(f"{path}: end_to_end", results["end_to_end"], STATISTICS)
-    _require_order(f"{path}: end_to_end", results["end_to_end"])
-    _require(f"{path}: steps", results["steps"], {name: NUMBER for name in results["steps"]})
-    results.update(algorithm="mod", path=path)
-
-
 def load(path):
-    """The results of one bench, search, profile or run of OpenCV (is_tune and so on), checked. Raises OtherKind for
-    JSON of another kind, ResultsError for a bad file."""
+    """The results of one bench, search (is_tune) or profile (is_profile), checked. Raises OtherKind for JSON of another
+    kind, ResultsError for a bad file."""
     results = _read(path)
     schema = results.get("schema") if isinstance(results, dict) else None
-    if schema not in (SCHEMA, VIDEO_SCHEMA, OPENCV_SCHEMA):
-        raise OtherKind(f'its "schema" is none of "{SCHEMA}", "{VIDEO_SCHEMA}" and "{OPENCV_SCHEMA}"')
+    if schema not in (SCHEMA, VIDEO_SCHEMA):
+        raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
     if results.get("version") != VERSION:
         raise OtherKind(f"version {results.get('version')!r} of the schema, not {VERSION}")
-    if schema == OPENCV_SCHEMA:
-        _check_opencv(path, results)
-        return results
     if results.get("kind", "bench") not in KINDS:
         raise OtherKind(f"of kind {results['kind']!r}, none of {', '.join(KINDS)}")
     if is_profile(results):
@@ -295,13 +290,9 @@ def is_profile(results):
     return results.get("kind") == "profile"
 
 
-def is_opencv(results):
-    return results["schema"] == OPENCV_SCHEMA
-
-
 def kind(results):
-    """ "a bench", "a search", "a profile", "a run of OpenCV"."""
-    return "a run of OpenCV" if is_opencv(results) else KINDS[results.get("kind", "bench")]
+    """ "a bench", "a search", "a profile"."""
+    return KINDS[results.get("kind", "bench")]
 
 
 def is_video(results):
@@ -386,6 +377,8 @@ def verified(row):
         return "skipped"
     if row["outcome"] == "failed":
         return "wrong"
+    if row.get("frames_verified", 0) is None:
+        return "not compared"
     if "frames_verified" in row:
         return f"equal in {count(row['frames_verified'], 'frame')}" + (
             ", emulated" if row["outcome"] == "emulated" else ""
