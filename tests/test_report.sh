@@ -97,8 +97,8 @@ point='{"values": {"width": WIDTH}, "outcome": "timed", "time": {"median": TIME,
 points=$(printf '%s' "$point" | sed 's/WIDTH/16/; s/TIME/2e-3/g; s/DEFAULT/True/; s/BEST/False/; s/OVER/1/'
     echo ,
     printf '%s' "$point" | sed 's/WIDTH/64/; s/TIME/1e-3/g; s/DEFAULT/False/; s/BEST/True/; s/OVER/2/')
-variant blur_search.json 'del r["versions"]; r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[],
-    points=['"$points"'])'
+variant blur_search.json 'del r["versions"]; r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel",
+    axes=[{"name": "width", "values": [16, 64]}], points=['"$points"'])'
 exits "a search" 0 2 "no plots" $quick
 page_has "of how many" "Search: cuda/v1.3, 3840×2160, 2 combinations timed"
 page_has "the fastest point" '<tr><th scope="row">1.00 ms ± 0.0 %</th>'
@@ -120,8 +120,7 @@ page_has "a kernel" '<tr><th scope="row"><code>blur_kernel</code></th>'
 page_has "against CUDA events" '<td class="number">+0.1 %</td>'
 page_has "its launch" '<td class="number">120×68</td>'
 page_has "hardware metrics" '<th scope="row">achieved occupancy</th>'
-page_has "what the command printed" 'rungs profile blur:cuda/v1.0 --size 3840x2160
-version'
+page_has "what the command printed" '$ rungs profile blur:cuda/v1.0 --size 3840x2160'
 check "a page of a profile is whole" "$python" -B tests/check_page.py "$folder/out/a.html" . \
     "$folder/results/there/profile_blur_v1.0.json"
 exits "no plots of a profile" 2 1 "a profile, not a bench" \

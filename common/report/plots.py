@@ -147,13 +147,23 @@ def axis(name, low, high, label, most, text):
 
 
 def version_axis(rows):
-    labels = ", ".join(f"{quoted(row['id'])} {index}" for index, row in enumerate(rows))
+    labels = ", ".join(f"{quoted(short_id(row['id']))} {index}" for index, row in enumerate(rows))
     return [f"set yrange [{len(rows) - 0.4:g}:-0.6]", f"set ytics ({labels}) scale 0", "set grid noytics"]
 
 
-def key_room(names):
-    """The lower margin for a key of three columns below the label of the x axis, which gnuplot itself puts too near."""
-    return f"set bmargin {3.4 + 1.1 * math.ceil(len(names) / 3):g}"
+def key_below(names):
+    """A key of three columns over the whole width below the label of the x axis, and the lower margin for it: `below`
+    puts it too near, and only under the axis."""
+    rows = math.ceil(len(names) / 3)
+    return [
+        f"set key at screen 0.02, screen 0.01 left bottom Left reverse vertical maxrows {rows} width -1 font ',11'",
+        f"set bmargin {3.4 + 1.1 * rows:g}",
+    ]
+
+
+def short_id(name):
+    """peer/opencv-python: without its side where the plot would be pushed aside."""
+    return name.split("/")[-1] if len(name) > 14 else name
 
 
 # ---------------------------------------------------------------------------------------------------------- plots
@@ -268,9 +278,7 @@ def steps_plot(results):
         "set xrange [0:100]",
         f"set xlabel 'share of a frame in percent' offset 0,0.4 textcolor rgb '{light('ink')}'",
         f"set style fill solid 1 border rgb '{light('paper')}'",
-        "set key below left Left reverse maxcols 3 width -2 font ',11'",
-        key_room(names),
-    ]
+    ] + key_below(names)
     return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
 
 
@@ -297,7 +305,7 @@ def _over_sizes(many, value, label, text):
         style = f"lc rgb '{light(LINES[index % len(LINES)])}' dt {1 + index // len(LINES)}"
         plots.append(f"$v{index} using 1:2 with lines lw 1.3 {style} notitle")
         plots.append(f"$v{index} using 1:2:3:4 with yerrorbars pt {shape} ps 0.6 lw 1 {style} notitle")
-        plots.append(f"keyentry with linespoints pt {shape} ps 0.6 lw 1.3 {style} title {quoted(name)}")
+        plots.append(f"keyentry with linespoints pt {shape} ps 0.6 lw 1.3 {style} title {quoted(short_id(name))}")
     sizes = [rungs.pixels(results) / 1e6 for results in many]
     places = ", ".join(f"{quoted(rungs.size(results))} {rungs.pixels(results) / 1e6:g}" for results in many)
     lines += axis("y", min(everything) / 1.6, max(everything) * 1.6, label, 8, text)
@@ -306,9 +314,7 @@ def _over_sizes(many, value, label, text):
         f"set xrange [{min(sizes) / 1.5:g}:{max(sizes) * 1.5:g}]",
         f"set xtics ({places})",
         f"set xlabel 'image size in pixels (logarithmic)' offset 0,0.4 textcolor rgb '{light('ink')}'",
-        "set key below left Left reverse maxcols 3 width -2 font ',11'",
-        key_room(names),
-    ]
+    ] + key_below(names)
     return draw(HEIGHT - 60 + 17 * math.ceil(len(names) / 3), lines + ["plot " + ", ".join(plots)])
 
 

@@ -65,10 +65,10 @@ def occupancy(results):
     metrics = next((m for m in results["profile"]["metrics"] or [] if m["kernel"] == longest["name"]), {})
     texts = []
     if launch and launch["theoretical_occupancy"]:
-        texts.append(f"{100 * launch['theoretical_occupancy']:.0f} % possible")
+        texts.append(f"{100 * launch['theoretical_occupancy']:.0f} %")
     if metrics.get("achieved_occupancy"):
-        texts.append(f"{metrics['achieved_occupancy']:.0f} % achieved")
-    return f"{code(longest['name'])} {', '.join(texts)}" if texts else code(longest["name"])
+        texts.append(f"{metrics['achieved_occupancy']:.0f} %")
+    return f"{code(longest['name'])} {' / '.join(texts)}"
 
 
 def imbalance(results):
@@ -84,7 +84,7 @@ def summary(many):
     head = ["version", "image", "a call"]
     if device:
         head += ["kernels a call", "against CUDA events", "of the GPU's work", "of copy rate"]
-        head.append("longest kernel: occupancy")
+        head.append("longest kernel: occupancy, possible / achieved")
     if team:
         head.append("imbalance of the longest parallel region")
     rows = []

@@ -201,7 +201,7 @@ def steps_tables(results):
         sums = ["<strong>all steps</strong>"]
         sums += [f"<strong>{rungs.time(sum(steps.values()))}</strong>" for _, steps, _ in columns]
         heads = ["step"] + [title for title, _, _ in columns]
-        text += table(f"Steps of {results['algorithm']}", heads, cells + [sums], 1)
+        text += table(f"Steps of {results['algorithm']}", heads, cells + [sums], 1, "scroll narrow")
     moved = [row for row in results["versions"] if row["memory"]]
     if moved:
         kinds = [(when, kind) for when in ("start", "frame") for kind in ("allocate", "upload", "download")]
