@@ -178,6 +178,10 @@ page_has "text is shown" "kernel &lt;1&gt;"
 page_has "a table is shown" "<td class=\"number\">&lt;2&gt;</td>"
 page_has "a picture is shown" "data:image/svg+xml;base64,"
 check "it cannot run a script" "$python" -B tests/check_page.py "$folder/out/a.html" .
+echo '{"schema": "rungs-dreams"}' >"$folder/results/there/search.json"
+echo dreams >"$folder/results/there/search.txt"
+rm "$folder/results/there/dream.json" "$folder/results/there/list.json" "$folder/results/there/broken.svg"
+exits "no note of another kind that is shown as text" 0 2 "no plots" $quick
 rm "$folder/results/there/"*
 
 # --- bad results: one line, exit 2, no page

@@ -40,7 +40,7 @@ PALETTE = {
     "line4": ("#cf222e", "#ff7b72"),
 }
 LINES = ["cpu", "line1", "cuda", "line0", "line2", "peer", "line3", "line4"]
-STEPS = LINES + ["cpu-soft", "cuda-soft", "peer-soft"]  # of bars, whose colours need no contrast with the paper
+STEPS = LINES + ["cpu-soft", "cuda-soft", "peer-soft", "muted", "ink"]  # of bars, whose colours need no contrast with the paper
 # In px at 12 px text: three plots beside each other on a laptop, and one on a phone, stay near that size.
 WIDTH, HEIGHT = 400, 340
 

@@ -90,7 +90,9 @@ def gather(folder, names):
         try:
             results = rungs.load(path)
         except rungs.OtherKind as other:
-            note(f"{path}: left out: {other}")
+            # What it says as text is shown.
+            if not os.path.exists(os.path.splitext(path)[0] + ".txt"):
+                note(f"{path}: left out: {other}")
             continue
         if results["algorithm"] not in ladders:
             note(f"{path}: left out: there is no algorithm {results['algorithm']} here")
