@@ -36,6 +36,7 @@ quiet := $(if $(VERBOSE),,@)
 say = $(if $(VERBOSE),,@printf '  %-7s %s\n' $(1) '$(2)')
 
 algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
+video_algorithms := mod
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
@@ -234,19 +235,37 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
 endif
 
 # --- labs: a student's version is a program of its own (common/lab/worker.c), so that it can reach no other ----------
-worker_parts := $(addprefix common/lab/worker,.c _device.cu) $(addprefix common/,image.c mark.c status.c step.c) $(addprefix common/cuda/,device.cu \
-                  phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if $(filter \
-                  emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
+lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
+worker_parts := common/lab/worker_device.cu $(addprefix common/,image.c mark.c status.c step.c) $(addprefix \
+                  common/cuda/,device.cu phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
+                  $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := $(addprefix common/lab/,confine.c remote.c judge.c) $(wildcard cpu/*/serial.c)
-$(BUILD)/lab/worker.a: $(call object,$(filter-out common/lab/worker.c,$(worker_parts))) Makefile
+$(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
 $(BUILD)/workers/%: wrapped :=
-$(BUILD)/workers/%: $(BUILD)/%.o $(BUILD)/common/lab/worker.c.o $(BUILD)/lab/worker.a
+worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
+$(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/lab/worker.c common/lab/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
-	$(quiet)$(link) -Wl,-z,now $(BUILD)/common/lab/worker.c.o $< $(BUILD)/lab/worker.a $(filter-out \
-	    $(peer_libraries) -ljansson,$(libraries)) -o $@
+	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
+# A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
+step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
+pipeline_parts := $(wildcard common/algo/*.c) common/pipeline.c common/registry.c $(addprefix common/lab/,worker.c worker_pipeline.c)
+# FOLDER, ALGORITHM, EXTENSION, SIDES, more files
+define pipeline_worker
+$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(pipeline_parts) $(5)) \
+                                   $(BUILD)/lab/worker.a common/build/versions.sh
+	@mkdir -p $$(@D)
+	@sh common/build/versions.sh $(call step_files,$(4)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
+	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
+	$$(quiet)$$(link) -Wl,-z,now $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+endef
+$(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
+    $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),c,cpu))$(eval $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard \
+    common/cuda/*_step.cu common/cuda/bit_*.cu)))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
@@ -272,7 +291,6 @@ bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--js
 rungs = $(RUN) $(BUILD)/rungs
 
 # The detector's bench takes a video, in the sizes of document 000 and of today.
-video_algorithms := mod
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
 $(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $(BUILD)/rungs photograph
 	@$(rungs) bench $* $(bench_options)
@@ -373,8 +391,6 @@ report: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
-labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
-lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
 .PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution

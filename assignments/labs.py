@@ -61,7 +61,7 @@ def shown(path):
 
 
 TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
-SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads"}
+SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}
 
 
 class Lab:
@@ -212,7 +212,7 @@ def build_version(file):
             return None, (f"uses {missing.group(1)}(), which versions do not get: they may call the C library, OpenMP, "
                           "the CUDA runtime and the helpers of common/"), output
         error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
-        return None, "does not compile: " + (error.group(1) if error else (output.strip().splitlines() or ["no message"])[-1]), output
+        return None, "does not compile: " + (error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]), output
     # as lists what .incbin and .include bring in, its input (a temporary file), and the source by its bare name.
     assembled = [f for f in depends_on(stem.with_name(stem.name + ".assembler"))
                  if f not in (source.name, source.name + ".cpp") and not re.fullmatch(r".*/cc\w+\.s", f)]
@@ -289,6 +289,8 @@ def time_version(lab, worker, reference, speed, size):
                  "--enough", 0.95 * speed.get("full", FULL)]
     for setting in speed.get("params", []):
         arguments += ["-p", setting]
+    if "frames" in speed:
+        arguments += ["--frames", speed["frames"]]
     if "threads" in speed:
         arguments += ["--threads", speed["threads"]]
     if speed.get("kernel"):
@@ -393,15 +395,15 @@ def check_tunables(lab, task, worker, check, variant, pictures, say):
 def grade_needs(outcome, task, check):
     good = True
     for need in task.get("need", []):
-        if "first_call" not in check:
+        call, what = need["count"].split(".")
+        if call not in check:
             outcome.parts.append(Part(need["title"], need["points"], need["points"],
                                       "not counted on a GPU, where the speed shows it"))
             continue
-        call, what = need["count"].split(".")
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
-        words = f"{what.replace('_', ' ')} in the {call.replace('_', ' ')}: {count}"
+        words = f"{what.replace('_', ' ')} of the {call.replace('_', ' ')}: {count}"
         outcome.parts.append(Part(need["title"], need["points"] if ok else 0, need["points"],
                                   words if ok else f"{words}, must be {wanted}"))
         good &= ok
@@ -593,8 +595,8 @@ def measure_speedup(lab, task, prediction):
         other, _, _ = build_version(lab.file_of(lab.task(rung.split("/")[1])))
     if not other:
         return "-"
-    result = time_version(lab, worker, other, {"seconds": 1, "zero": 1e6, "params": prediction.get("params", [])},
-                          prediction["size"])
+    speed = {"seconds": 1, "zero": 1e6, "params": prediction.get("params", []), "frames": prediction.get("frames", 8)}
+    result = time_version(lab, worker, other, speed, prediction["size"])
     progress("")
     return "-" if result.get("wrong") else f"{result['best_reference_seconds'] / result['best_seconds']:.3g}"
 

@@ -115,6 +115,27 @@ static void compare(const struct video *video, int number, struct verdict *verdi
     }
 }
 
+/* After a wrong video: whether it is right with one frame at a time. `state` is torn down and begun anew. */
+static void tell_flying(const struct version *version, void *state, const struct video *video, const void *params,
+                        struct verdict *verdict)
+{
+    struct verdict alone = {.outcome = OUTCOME_PASS};
+
+    if (version->pipeline->depth == 1)
+        return;
+    if (version->teardown)
+        version->teardown(state);
+    memset(state, 0, version->state_size);
+    if (play(version->pipeline, state, video, video->results, 1, params) != STATUS_OK)
+        return;
+    compare(video, 1, &alone);
+    if (alone.outcome == OUTCOME_PASS)
+        snprintf(verdict->diagnosis, sizeof verdict->diagnosis,
+                 "right with one frame at a time, wrong with %d in flight: two frames share a buffer, or one is not "
+                 "waited for",
+                 version->pipeline->depth);
+}
+
 /* What cpu/serial says, with a state of its own for each video. */
 static enum status play_reference(const struct version *serial, const struct video *video, const void *params)
 {
@@ -160,6 +181,10 @@ enum status verify_stream(const struct version *version, const struct image in[]
             break;
         }
         compare(&videos[i], i + 1, verdict);
+        if (verdict->outcome == OUTCOME_FAIL) {
+            tell_flying(version, state, &videos[i], params, verdict);
+            break;
+        }
     }
 out:
     if (state && version->teardown)

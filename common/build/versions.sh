@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do
     cuda/*) id=cuda/${name%%_*} ;;
     peers/*) id=peer/$name ;;
     tests/mutants/*) id=mutant/$name ;;
-    assignments/*) id=student/$name ;;
+    assignments/* | */submission/starter/*) id=student/$name ;;
     *) refuse "$path is in no folder for versions" ;;
     esac
     case $path in

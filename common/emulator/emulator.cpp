@@ -138,12 +138,17 @@ static uint64_t number_from_environment(const char *name, uint64_t preset)
     return text != nullptr && end != text && *end == '\0' ? value : preset;
 }
 
+uint64_t seed_from_environment()
+{
+    return number_from_environment("RUNGS_EMULATOR_SEED", 1);
+}
+
 static uint64_t next_launch_seed()
 {
     const std::lock_guard<std::mutex> lock(seed_mutex);
 
     if (!launch_random_set) {
-        launch_random = number_from_environment("RUNGS_EMULATOR_SEED", 1);
+        launch_random = seed_from_environment();
         launch_random_set = true;
     }
     return next_random(&launch_random);
@@ -766,7 +771,7 @@ static std::string broken_rule(const launch_site &site)
     return "";
 }
 
-static bool launch_is_legal(const launch_site &site)
+bool launch_is_legal(const launch_site &site)
 {
     const std::string rule = broken_rule(site);
 
@@ -862,5 +867,6 @@ void emulator_observe(const struct emulator_observer *observer)
 
 struct emulator_counts emulator_count(void)
 {
-    return {emulated::allocation_count(), emulated::launch_count, emulated::shared_most, emulated::barrier_count};
+    return {emulated::allocation_count(), emulated::launch_count, emulated::shared_most, emulated::barrier_count,
+            emulated::stream_copy_count()};
 }

@@ -5,8 +5,14 @@
  * order threads and blocks get their turn is drawn anew for each launch from a seed, so that a kernel that relies on an
  * order by luck fails sooner or later, and with the same seed (and one host thread) fails the same way again.
  *
+ * With RUNGS_EMULATOR_LATE=1 what is put on a stream of the program's own waits until somebody waits for it, and streams
+ * then get their turns in an order drawn by lot: a result that is read, or a buffer that is used again, before the wait
+ * for it holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a GPU.
+ *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
+ *
+ * RUNGS_EMULATOR_LATE     1: see above; else everything is done at once, in the order of the calls
  *
  * Host threads live no longer than a launch, so a process may fork between launches.
  */
@@ -35,10 +41,11 @@ void emulator_observe(const struct emulator_observer *observer);
 
 /* What has been done since the program began, by all threads. */
 struct emulator_counts {
-    uint64_t allocations;  /* cudaMalloc and its relatives */
-    uint64_t launches;     /* kernels that ran */
-    uint64_t shared_bytes; /* the most shared memory, static and dynamic, that a block had */
-    uint64_t barriers;     /* __syncthreads() reached, once per block */
+    uint64_t allocations;   /* cudaMalloc and its relatives */
+    uint64_t launches;      /* kernels that ran */
+    uint64_t shared_bytes;  /* the most shared memory, static and dynamic, that a block had */
+    uint64_t barriers;      /* __syncthreads() reached, once per block */
+    uint64_t stream_copies; /* between the device and page-locked memory, on a stream of the program's own */
 };
 struct emulator_counts emulator_count(void);
 

@@ -5,6 +5,7 @@
 #define RUNGS_EMULATOR_INTERNAL_H
 
 #include <cuda_runtime.h>
+#include <functional>
 #include <string>
 
 #include "common/emulator/fiber.h"
@@ -52,11 +53,31 @@ void set_lasting_error(cudaError_t error, const std::string &message);
 /* cudaSuccess, or the lasting error (which is then also the calling thread's last). */
 cudaError_t lasting_error();
 
+uint64_t stream_copy_count();
+
 /* Tells the observer (emulator.h), if there is one. */
 void observe_launch(const launch_site &site);
 void observe_copy(const char *what, size_t bytes);
 
 bool is_stream(cudaStream_t stream);
+
+/* Work that is put off (streams.cpp). All of this does nothing unless RUNGS_EMULATOR_LATE is 1. */
+bool streams_are_late();
+void late_stream_begin(cudaStream_t stream, bool blocking);
+void late_stream_end(cudaStream_t stream); /* does what is left */
+/* Whether work for this stream is to be put off: not for the default streams, nor for work whose turn has come. */
+bool is_late(cudaStream_t stream);
+/* The work says whether it is done: one that waits for an event cannot always be. */
+void put_off(cudaStream_t stream, std::function<bool()> work);
+bool do_something();
+void wait_until(const std::function<bool()> &done);
+void wait_for_stream(cudaStream_t stream);
+void wait_for_blocking_streams(); /* as everything on the default stream does */
+void wait_for_all_streams();
+/* RUNGS_EMULATOR_SEED, or 1. */
+uint64_t seed_from_environment();
+/* Whether a launch is legal; sets the error when not. */
+bool launch_is_legal(const launch_site &site);
 /* Dynamic shared memory that cudaFuncSetAttribute() allowed a kernel; at least STATIC_SHARED_BYTES. */
 size_t allowed_dynamic_bytes(const void *kernel);
 /* How often device memory was allocated. */

@@ -1,6 +1,7 @@
 /*
  * runtime.cpp: the CUDA runtime of the emulator: errors, memory, streams, events, the device's properties.
  */
+#include <atomic>
 #include <functional>
 #include <limits.h>
 #include <map>
@@ -31,6 +32,7 @@ struct CUstream_st {
 struct CUevent_st {
     bool recorded, timed;
     long long nanoseconds;
+    uint64_t asked, done; /* records asked for, and the last one whose turn has come */
 };
 
 namespace emulated
@@ -361,6 +363,22 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     return error;
 }
 
+/* Whether these bytes are device memory, or page-locked: memory that the device can reach by itself. */
+static bool is_known(const void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    return find_allocation(table, pointer) != table.allocations.end();
+}
+
+static std::atomic<uint64_t> stream_copies;
+
+uint64_t stream_copy_count()
+{
+    return stream_copies;
+}
+
 static void observe_copy_of(cudaMemcpyKind kind, size_t bytes)
 {
     static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",
@@ -377,6 +395,7 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
     char *const place = static_cast<char *>(symbol_address(symbol, symbol_bytes)) + offset;
     cudaError_t error;
 
+    wait_for_blocking_streams();
     if (writes && from == nullptr)
         return set_error(cudaErrorInvalidValue, "%s: the source pointer is NULL", call);
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault &&
@@ -545,9 +564,24 @@ bool is_capturing(cudaStream_t stream)
     return the_streams().has(stream) && stream->captured != nullptr;
 }
 
+bool is_for_later(const launch_site &site)
+{
+    if (is_capturing(site.stream) || (is_late(site.stream) && launch_is_legal(site)))
+        return true;
+    if (!the_streams().has(site.stream))
+        wait_for_blocking_streams();
+    return false;
+}
+
 void keep(cudaStream_t stream, std::function<void()> work)
 {
-    stream->captured->works.push_back(std::move(work));
+    if (is_capturing(stream))
+        stream->captured->works.push_back(std::move(work));
+    else
+        put_off(stream, [work = std::move(work)] {
+            work();
+            return true;
+        });
 }
 
 /* For calls that a captured stream cannot take. */
@@ -560,17 +594,39 @@ static cudaError_t check_not_capturing(const char *call, cudaStream_t stream)
     return error;
 }
 
-/* A call that works on `stream` in its turn: now, or each time that the graph runs that is being captured. */
+/* A call that works on `stream` in its turn: now, later, or each time that the graph runs that is being captured. */
 template <class Work> static cudaError_t in_turn(const char *call, cudaStream_t stream, Work work)
 {
     const cudaError_t error = check_stream(call, stream);
 
     if (error != cudaSuccess)
         return error;
-    if (!is_capturing(stream))
+    if (!is_capturing(stream) && !is_late(stream))
         return work();
     keep(stream, [work] { work(); });
     return cudaSuccess;
+}
+
+/* The same for a copy, which does not wait for its turn when one side is host memory that is not page-locked. */
+template <class Work>
+static cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream, Work work)
+{
+    if (the_streams().has(stream) && !is_capturing(stream)) {
+        if (!is_known(to) || !is_known(from)) {
+            wait_for_stream(stream);
+            return work();
+        }
+        stream_copies.fetch_add(1, std::memory_order_relaxed);
+    }
+    return in_turn(call, stream, work);
+}
+
+/* What the calls that wait return: the error of the works that they waited for, or of what was before. */
+static cudaError_t after_waiting()
+{
+    const cudaError_t error = lasting_error();
+
+    return error != cudaSuccess || !streams_are_late() ? error : last_error;
 }
 
 /* Bytes from the first byte of a pitched area to its last. */
@@ -714,7 +770,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    return lasting_error();
+    wait_for_all_streams();
+    return after_waiting();
 }
 
 cudaError_t cudaDeviceReset(void)
@@ -754,16 +811,18 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 
 cudaError_t cudaFree(void *pointer)
 {
+    wait_for_all_streams();
     return release(pointer, false);
 }
 
-cudaError_t cudaFreeAsync(void *pointer, cudaStream_t)
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    return release(pointer, false);
+    return in_turn("cudaFreeAsync", stream, [=] { return release(pointer, false); });
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    wait_for_all_streams();
     return release(pointer, true);
 }
 
@@ -781,6 +840,8 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 
 cudaError_t cudaHostUnregister(void *pointer)
 {
+    wait_for_all_streams();
+
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
     const auto it = table.allocations.find((uintptr_t)pointer);
@@ -793,6 +854,7 @@ cudaError_t cudaHostUnregister(void *pointer)
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
+    wait_for_blocking_streams();
     const cudaError_t error = bytes == 0 ? lasting_error() : check_copy("cudaMemcpy", to, bytes, from, bytes, kind);
 
     if (error == cudaSuccess && bytes > 0) {
@@ -804,12 +866,13 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return in_turn("cudaMemcpyAsync", stream, [=] { return cudaMemcpy(to, from, bytes, kind); });
+    return copy_in_turn("cudaMemcpyAsync", to, from, stream, [=] { return cudaMemcpy(to, from, bytes, kind); });
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind)
 {
+    wait_for_blocking_streams();
     cudaError_t error = lasting_error();
 
     if (error == cudaSuccess && (to_pitch < width || from_pitch < width))
@@ -829,12 +892,13 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return in_turn("cudaMemcpy2DAsync", stream,
-                   [=] { return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind); });
+    return copy_in_turn("cudaMemcpy2DAsync", to, from, stream,
+                        [=] { return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
+    wait_for_blocking_streams();
     cudaError_t error = lasting_error();
 
     if (error == cudaSuccess && pitch < width)
@@ -867,19 +931,21 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 
 /* ------------------------------------------------------------------------------------------- streams and events */
 
-cudaError_t cudaStreamCreate(cudaStream_t *stream)
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     *stream = the_streams().create();
+    late_stream_begin(*stream, (flags & cudaStreamNonBlocking) == 0);
     return lasting_error();
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
-    return cudaStreamCreate(stream);
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+    late_stream_end(stream);
     if (!the_streams().destroy(stream))
         return set_error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy: this stream does not exist");
     return lasting_error();
@@ -887,19 +953,43 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return check_not_capturing("cudaStreamSynchronize", stream);
+    const cudaError_t error = check_not_capturing("cudaStreamSynchronize", stream);
+
+    if (error != cudaSuccess)
+        return error;
+    wait_for_stream(stream);
+    return after_waiting();
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return check_not_capturing("cudaStreamQuery", stream);
+    const cudaError_t error = check_not_capturing("cudaStreamQuery", stream);
+
+    if (error != cudaSuccess)
+        return error;
+    return is_late(stream) && do_something() ? cudaErrorNotReady : after_waiting();
+}
+
+static bool has_happened(cudaEvent_t event, uint64_t record)
+{
+    return !the_events().has(event) || event->done >= record;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    const cudaError_t error = check_not_capturing("cudaStreamWaitEvent", stream);
+    cudaError_t error = check_not_capturing("cudaStreamWaitEvent", stream);
 
-    return error != cudaSuccess ? error : check_event("cudaStreamWaitEvent", event);
+    if (error == cudaSuccess)
+        error = check_event("cudaStreamWaitEvent", event);
+    if (error != cudaSuccess)
+        return error;
+    const auto happened = [event, record = event->asked] { return has_happened(event, record); };
+
+    if (is_late(stream))
+        put_off(stream, happened);
+    else
+        wait_until(happened);
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
@@ -927,21 +1017,46 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
     if (error == cudaSuccess)
         error = check_not_capturing("cudaEventRecord", stream);
-    if (error == cudaSuccess) {
-        event->recorded = true;
-        event->nanoseconds = clock64();
+    if (error != cudaSuccess)
+        return error;
+    const auto happen = [event, record = ++event->asked] {
+        if (the_events().has(event)) {
+            event->recorded = true;
+            event->nanoseconds = clock64();
+            event->done = record;
+        }
+        return true;
+    };
+
+    if (is_late(stream)) {
+        put_off(stream, happen);
+    } else {
+        wait_for_blocking_streams();
+        happen();
     }
-    return error;
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    return check_event("cudaEventSynchronize", event);
+    const cudaError_t error = check_event("cudaEventSynchronize", event);
+
+    if (error != cudaSuccess)
+        return error;
+    wait_until([event, record = event->asked] { return has_happened(event, record); });
+    return after_waiting();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    return check_event("cudaEventQuery", event);
+    const cudaError_t error = check_event("cudaEventQuery", event);
+
+    if (error != cudaSuccess)
+        return error;
+    if (has_happened(event, event->asked))
+        return after_waiting();
+    do_something();
+    return cudaErrorNotReady;
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
@@ -952,6 +1067,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
         error = check_event("cudaEventElapsedTime", end);
     if (error != cudaSuccess)
         return error;
+    if (!has_happened(start, start->asked) || !has_happened(end, end->asked))
+        return cudaErrorNotReady;
     if (!start->recorded || !end->recorded || !start->timed || !end->timed)
         return set_error(cudaErrorInvalidResourceHandle,
                          "cudaEventElapsedTime: an event was never recorded or keeps no time");
@@ -996,20 +1113,23 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
 {
-    const cudaError_t error = check_not_capturing("cudaGraphLaunch", stream), before = last_error;
+    const cudaError_t error = check_not_capturing("cudaGraphLaunch", stream);
 
     if (error != cudaSuccess)
         return error;
     if (!the_executables().has(executable))
         return set_error(cudaErrorInvalidValue, "cudaGraphLaunch: this graph does not exist");
-    last_error = cudaSuccess;
-    for (const std::function<void()> &work : executable->works)
-        if (last_error == cudaSuccess)
-            work();
-    if (last_error != cudaSuccess)
-        return last_error;
-    last_error = before;
-    return lasting_error();
+    return in_turn("cudaGraphLaunch", stream, [works = executable->works] {
+        const cudaError_t before = std::exchange(last_error, cudaSuccess);
+
+        for (const std::function<void()> &work : works)
+            if (last_error == cudaSuccess)
+                work();
+        if (last_error != cudaSuccess)
+            return last_error;
+        last_error = before;
+        return lasting_error();
+    });
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)

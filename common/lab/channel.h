@@ -2,8 +2,8 @@
  * channel.h: the memory that a judge (remote.c) and a worker (worker.c) share, mapped at the same address in both, and
  * how they take turns on it.
  *
- * A worker is a program of its own with one version in it: no other version, no registry, no reference result. All that
- * it can reach is this memory, and whatever it writes there is checked, never trusted: the judge keeps its own copies of
+ * A worker is a program of its own with one version in it: no other version, no registry, no reference result; a pipeline
+ * finds the versions of its steps there, but no other pipeline. All that it can reach is this memory, and whatever it writes there is checked, never trusted: the judge keeps its own copies of
  * shapes, inputs and guards, and takes the time itself.
  *
  * Turns: the judge fills in the request, adds 1 to `asked` and waits for `answered` to become equal; both are futexes.
@@ -38,15 +38,20 @@ enum channel_request {
     CHANNEL_LAUNCH,   /* launch() `repeat` times on those copies, the last into poison, then waits for the device */
     CHANNEL_DOWNLOAD, /* the device's result to the host image */
     CHANNEL_END,      /* teardown(); the next call finds a zeroed state */
-    CHANNEL_TUNE      /* sets tunable number `tunable` to `value` */
+    CHANNEL_START,    /* a pipeline's start() with in[0], its submit() of in[0], its receive() into out */
+    CHANNEL_SUBMIT,
+    CHANNEL_RECEIVE,
+    CHANNEL_PIN, /* in[0]'s memory will hold frames: makes it what the pipeline wants them in */
+    CHANNEL_TUNE /* sets tunable number `tunable` to `value` */
 };
 
 /* What the emulator counted during a call; all 0 on a GPU. */
 struct channel_counts {
-    uint64_t allocations;  /* of device memory */
-    uint64_t launches;     /* of kernels */
-    uint64_t shared_bytes; /* the most shared memory that a block had */
-    uint64_t barriers;     /* __syncthreads() that threads reached */
+    uint64_t allocations;   /* of device memory */
+    uint64_t launches;      /* of kernels */
+    uint64_t shared_bytes;  /* the most shared memory that a block had */
+    uint64_t barriers;      /* __syncthreads() that threads reached */
+    uint64_t stream_copies; /* on streams of its own, from or to page-locked memory */
 };
 
 struct channel {
@@ -76,6 +81,7 @@ struct channel {
 
     /* About the version, from the start on. */
     int is_cuda, emulated;
+    int depth; /* of a pipeline (pipeline.h); 0: it is none */
     char algorithm[64];
     char unavailable[256];
     int tunables;

@@ -7,6 +7,8 @@
  *          call: the pattern shifted by a random distance, with random samples changed in every row. Each round fills
  *          more buffers than the last-level cache holds, then calls; both results of every call are compared. A result
  *          counts as it is when the call returns: it is copied at once, and must not have changed at the round's end.
+ *          A pipeline is timed over a whole video, start() included, and gets another one each time: mobiles of scene.h,
+ *          shifted as above, and in every frame a rectangle somewhere that nobody can foresee.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -27,6 +29,8 @@
 #include "common/lab/remote.h"
 #include "common/machine.h"
 #include "common/pattern.h"
+#include "common/pipeline.h"
+#include "common/scene.h"
 #include "common/statistics.h"
 
 static const char help[] =
@@ -48,6 +52,7 @@ static const char help[] =
     "time:\n"
     "  --reference FILE  the worker of the rung to compare with\n"
     "  --size WxH        of the input\n"
+    "  --frames N        of the video that a pipeline gets (default 8)\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "  --seconds S       how long to go on (default 2)\n"
     "  --enough RATIO    stop after 60 calls of each when the best are no further apart (default 0: go on)\n"
@@ -62,7 +67,7 @@ struct arguments {
     size_t tune_count, setting_count;
     uint64_t seed;
     double total_seconds, seconds, zero, enough;
-    int width, height;
+    int width, height, frames;
     bool kernel;
 };
 
@@ -150,6 +155,9 @@ static enum status count_calls(const struct arguments *arguments, const struct a
         const struct image like = {130, 70, algorithm->bench_channels, algorithm->input_type, 0, NULL};
 
         TRY(place_image(remote, &in[i], &like));
+        channel->in[0] = in[i];
+        if (channel->depth)
+            TRY(remote_call(remote, CHANNEL_PIN, NULL));
     }
     fill_inputs(algorithm, in, 7);
     TRY(params_parse_text(algorithm, "", channel->params));
@@ -164,9 +172,10 @@ static enum status count_calls(const struct arguments *arguments, const struct a
         TRY(remote_call(remote, CHANNEL_RUN, NULL));
         counts = channel->counts;
         json_object_set_new(result, names[call],
-                            json_pack("{s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations, "launches",
-                                      (json_int_t)counts.launches, "shared_bytes", (json_int_t)counts.shared_bytes,
-                                      "barriers", (json_int_t)counts.barriers));
+                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
+                                      "launches", (json_int_t)counts.launches, "shared_bytes",
+                                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers,
+                                      "stream_copies", (json_int_t)counts.stream_copies));
     }
 out:
     remote_stop(remote);
@@ -247,6 +256,8 @@ static enum status check(const struct arguments *arguments)
     }
     result = report_json(&report);
     json_object_set_new(result, "cuda", json_boolean(version_is_cuda(version)));
+    if (version->pipeline)
+        json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
         count_calls(arguments, algorithm, result); /* fails only where the check would have */
     for (const struct tunable *t = version->tunables; t && t->name; t++) {
@@ -278,6 +289,7 @@ struct runner {
     double seconds[MAX_PAIRS];
     double busy, idle; /* processor seconds: during calls, and from one's end to the next one's start */
     double left_at;    /* processor seconds when the last call returned */
+    int depth;         /* frames that may be in flight */
 };
 
 struct timing {
@@ -286,6 +298,9 @@ struct timing {
     void *params;
     struct image base[ALGORITHM_MAX_INPUTS]; /* what all inputs are made of */
     struct image shape, kept[MAX_SETS];      /* the version's results as they were when its calls returned */
+    struct image scenes[MAX_SETS];           /* of a video: what its frames are made of */
+    int frames;                              /* of a video, of which each set holds one; 0: pictures */
+    int inputs;                              /* of a set */
     int sets, pairs;
     uint64_t random;
     struct runner runners[2]; /* the version, the reference */
@@ -293,26 +308,66 @@ struct timing {
 };
 enum { THE_VERSION, THE_REFERENCE };
 
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void shift_row(const struct image *from, int source, struct image *to, int target, int right)
+{
+    const size_t cut = (size_t)right * (size_t)from->channels * pixel_size(from->type);
+    const char *row = image_row(from, source);
+    char *shifted = image_row(to, target);
+
+    memcpy(shifted, row + cut, image_row_bytes(from) - cut);
+    memcpy(shifted + image_row_bytes(from) - cut, row, cut);
+}
+
+static int below(struct timing *timing, int limit)
+{
+    return (int)(pattern_random(&timing->random) % (uint64_t)limit);
+}
+
 /* A new input: the base, shifted cyclically, and a random sample of each row changed. Masks and the like, which may hold
  * but certain values, are shifted only. */
 static void renew(struct timing *timing, struct image to[])
 {
     const struct image *base = &timing->base[0];
-    const int down = (int)(pattern_random(&timing->random) % (uint64_t)base->height);
-    const int right = (int)(pattern_random(&timing->random) % (uint64_t)base->width);
+    const int down = below(timing, base->height), right = below(timing, base->width);
 
-    for (int i = 0; i < timing->algorithm->inputs; i++) {
-        const size_t pixel = (size_t)base->channels * pixel_size(base->type), cut = (size_t)right * pixel;
-
+    for (int i = 0; i < timing->algorithm->inputs; i++)
         for (int y = 0; y < base->height; y++) {
-            const char *source = image_row(&timing->base[i], (y + down) % base->height);
             uint8_t *target = image_row(&to[i], y);
 
-            memcpy(target, source + cut, image_row_bytes(base) - cut);
-            memcpy(target + image_row_bytes(base) - cut, source, cut);
+            shift_row(&timing->base[i], (y + down) % base->height, &to[i], y, right);
             if (base->type == PIXEL_U8 && !timing->algorithm->prepare)
-                target[pattern_random(&timing->random) % image_row_bytes(base)] ^=
-                    (uint8_t)(1 + pattern_random(&timing->random) % 255);
+                target[pattern_random(&timing->random) % image_row_bytes(base)] ^= (uint8_t)(1 + below(timing, 255));
+        }
+}
+
+/* A new video. Its first frame is the empty scene, for a background. */
+static void renew_video(struct timing *timing, struct image (*to)[ALGORITHM_MAX_INPUTS])
+{
+    const struct image *scene = &timing->scenes[0];
+    const int down = below(timing, scene->height), right = below(timing, scene->width);
+    const int begin = below(timing, timing->frames - 1);
+
+    for (int frame = 0; frame < timing->frames; frame++) {
+        const int side = scene->width < 64 || scene->height < 64 ? 1 : 16 + below(timing, 32);
+        const int left = below(timing, scene->width - side), top = below(timing, scene->height - side);
+
+        if (frame > 0)
+            scene = &timing->scenes[1 + (begin + frame) % (timing->frames - 1)];
+        for (int y = 0; y < scene->height; y++)
+            shift_row(scene, (y + down) % scene->height, &to[frame][0], y, right);
+        for (int y = top; frame > 0 && y < top + side; y++) {
+            uint8_t *row = image_row(&to[frame][0], y);
+
+            for (int x = left * scene->channels; x < (left + side) * scene->channels; x++)
+                row[x] = (uint8_t)(255 - row[x]);
         }
     }
 }
@@ -366,39 +421,11 @@ static bool same_pixels(const struct image *a, const struct image *b, double tol
     return true;
 }
 
-/* One round: new inputs for all sets, both versions on each, then all results compared. */
-static enum status play_round(struct timing *timing, bool counts)
+/* Finds the version's fault, if it has one: in the results of the first `played` sets, or in what it did besides. */
+static void look_at_results(struct timing *timing, int played)
 {
-    struct runner *version = &timing->runners[THE_VERSION], *reference = &timing->runners[THE_REFERENCE];
-    enum status status = STATUS_OK;
-    const int first = timing->pairs;
-    int played = 0;
+    const struct runner *version = &timing->runners[THE_VERSION], *reference = &timing->runners[THE_REFERENCE];
 
-    for (int set = 0; set < timing->sets; set++) {
-        renew(timing, version->in[set]);
-        for (int i = 0; i < timing->algorithm->inputs; i++)
-            image_copy(&reference->in[set][i], &version->in[set][i]);
-        image_fill(&version->out[set], 0xA5);
-        image_fill(&reference->out[set], 0x5A);
-    }
-    for (int set = 0; set < timing->sets && timing->pairs < MAX_PAIRS; set++, played++) {
-        double seconds[2] = {0, 0};
-        const int begins = set & 1;
-
-        for (int turn = 0; turn < 2; turn++) {
-            const int which = turn ^ begins;
-
-            status = call_once(timing, which, set, &seconds[which]);
-            if (status != STATUS_OK && which == THE_VERSION) {
-                snprintf(timing->wrong, sizeof timing->wrong, "in a timed call: %s", status_message());
-                return STATUS_OK;
-            }
-            TRY(status);
-        }
-        version->seconds[timing->pairs] = seconds[THE_VERSION];
-        reference->seconds[timing->pairs] = seconds[THE_REFERENCE];
-        timing->pairs++;
-    }
     for (int set = 0; set < played; set++) {
         if (!same_pixels(&timing->kept[set], &reference->out[set], timing->algorithm->tolerance))
             snprintf(timing->wrong, sizeof timing->wrong, "%s",
@@ -414,8 +441,113 @@ static enum status play_round(struct timing *timing, bool counts)
         snprintf(timing->wrong, sizeof timing->wrong,
                  "works on between its calls: %.0f ms of processor time that nobody was waiting for",
                  1e3 * version->idle);
+}
+
+/* One call of a pipeline on `frame`, or for the result of that one. */
+static enum status call_pipeline(struct runner *runner, enum channel_request request, int frame)
+{
+    struct channel *channel = remote_channel(runner->remote);
+
+    channel->in[0] = runner->in[frame][0];
+    channel->out = runner->out[frame];
+    return remote_call(runner->remote, request, NULL);
+}
+
+/* The whole video through one pipeline, as many frames in flight as it takes. */
+static enum status play_video(struct timing *timing, int which, double *seconds)
+{
+    struct runner *runner = &timing->runners[which];
+    struct channel *channel = remote_channel(runner->remote);
+    const double before = remote_processor_seconds(runner->remote), start = now();
+    enum status status = STATUS_OK;
+
+    if (runner->left_at > 0)
+        runner->idle += before - runner->left_at;
+    channel->heap_byte = 0;
+    memcpy(channel->params, timing->params, timing->algorithm->params_size);
+    TRY(call_pipeline(runner, CHANNEL_START, 0));
+    for (int submitted = 0, received = 0; received < timing->frames;) {
+        if (submitted < timing->frames && submitted - received < runner->depth) {
+            TRY(call_pipeline(runner, CHANNEL_SUBMIT, submitted++));
+        } else {
+            TRY(call_pipeline(runner, CHANNEL_RECEIVE, received));
+            if (which == THE_VERSION)
+                image_copy(&timing->kept[received], &runner->out[received]);
+            received++;
+        }
+    }
+    *seconds = (now() - start) / timing->frames;
+    runner->left_at = remote_processor_seconds(runner->remote);
+    runner->busy += runner->left_at - before;
+out:
+    return status;
+}
+
+/* One round: new inputs for all sets, both versions on each (or on the video that they are), then all results
+ * compared. */
+static enum status play_round(struct timing *timing, bool counts)
+{
+    struct runner *version = &timing->runners[THE_VERSION], *reference = &timing->runners[THE_REFERENCE];
+    enum status status = STATUS_OK;
+    const int first = timing->pairs;
+    int played = 0;
+
+    if (timing->frames)
+        renew_video(timing, version->in);
+    for (int set = 0; set < timing->sets; set++) {
+        if (!timing->frames)
+            renew(timing, version->in[set]);
+        for (int i = 0; i < timing->inputs; i++)
+            image_copy(&reference->in[set][i], &version->in[set][i]);
+        image_fill(&version->out[set], 0xA5);
+        image_fill(&reference->out[set], 0x5A);
+    }
+    while (played < timing->sets && timing->pairs < MAX_PAIRS) {
+        double seconds[2] = {0, 0};
+        const int begins = timing->pairs & 1;
+
+        for (int turn = 0; turn < 2; turn++) {
+            const int which = turn ^ begins;
+
+            status = timing->frames ? play_video(timing, which, &seconds[which])
+                                    : call_once(timing, which, played, &seconds[which]);
+            if (status != STATUS_OK && which == THE_VERSION) {
+                snprintf(timing->wrong, sizeof timing->wrong, "in a timed call: %s", status_message());
+                return STATUS_OK;
+            }
+            TRY(status);
+        }
+        version->seconds[timing->pairs] = seconds[THE_VERSION];
+        reference->seconds[timing->pairs] = seconds[THE_REFERENCE];
+        timing->pairs++;
+        played += timing->frames ? timing->frames : 1;
+    }
+    look_at_results(timing, played);
     if (!counts)
         timing->pairs = first;
+out:
+    return status;
+}
+
+/* All frames of a video side by side, where the pipeline wants them. */
+static enum status place_video(struct timing *timing, struct runner *runner)
+{
+    struct channel *channel = remote_channel(runner->remote);
+    const struct image *like = &timing->scenes[0];
+    const size_t bytes = (image_minimal_stride(like) * (size_t)like->height + 127) / 128 * 128;
+    const struct image room = {(int)bytes, timing->frames, 1, PIXEL_U8, bytes, NULL};
+    enum status status = STATUS_OK;
+    struct image all;
+
+    TRY(place_image(runner->remote, &all, &room));
+    for (int frame = 0; frame < timing->frames; frame++) {
+        runner->in[frame][0] = *like;
+        runner->in[frame][0].stride = image_minimal_stride(like);
+        runner->in[frame][0].data = image_row(&all, frame);
+    }
+    runner->depth = channel->depth < 1 ? 1 : channel->depth > timing->frames ? timing->frames : channel->depth;
+    channel->in[0] = all;
+    TRY(remote_call(runner->remote, CHANNEL_PIN, NULL));
 out:
     return status;
 }
@@ -426,11 +558,46 @@ static enum status prepare_runner(struct timing *timing, int which, const struct
     enum status status = STATUS_OK;
 
     TRY(remote_start(options, &runner->remote));
+    if (timing->frames)
+        TRY(place_video(timing, runner));
     for (int set = 0; set < timing->sets; set++) {
-        for (int i = 0; i < timing->algorithm->inputs; i++)
+        for (int i = 0; i < timing->inputs && !timing->frames; i++)
             TRY(place_image(runner->remote, &runner->in[set][i], &timing->base[i]));
         TRY(place_image(runner->remote, &runner->out[set], &timing->shape));
     }
+out:
+    return status;
+}
+
+/* The base pictures or scenes, and how many sets of inputs there are. */
+static enum status prepare_inputs(struct timing *timing)
+{
+    const struct arguments *arguments = timing->arguments;
+    const struct algorithm *algorithm = timing->algorithm;
+    enum status status = STATUS_OK;
+    size_t bytes = 0;
+
+    for (int i = 0; i < algorithm->inputs; i++) {
+        TRY(image_create(&timing->base[i], arguments->width, arguments->height, algorithm->bench_channels,
+                         algorithm->input_type));
+        bytes += timing->base[i].stride * (size_t)timing->base[i].height;
+    }
+    fill_inputs(algorithm, timing->base, timing->random);
+    TRY(algorithm->shape(timing->base, timing->params, &timing->shape));
+    bytes += image_pixel_bytes(&timing->shape);
+    timing->inputs = algorithm->inputs;
+    timing->sets = (int)(SET_BYTES / bytes);
+    timing->sets = arguments->kernel || timing->sets < 2 ? 2 : timing->sets > 8 ? 8 : timing->sets;
+    if (algorithm->video) {
+        timing->inputs = 1;
+        timing->sets = timing->frames = arguments->frames;
+        for (int i = 0; i < timing->frames; i++) {
+            TRY(image_create_like(&timing->scenes[i], &timing->base[0]));
+            scene_frame(&timing->scenes[i], i == 0 ? 0 : 5 * i);
+        }
+    }
+    for (int set = 0; set < timing->sets; set++)
+        TRY(image_create_like(&timing->kept[set], &timing->shape));
 out:
     return status;
 }
@@ -443,9 +610,12 @@ static enum status verify_rung(struct timing *timing)
     struct image expected = {0}, out;
     enum status status = STATUS_OK;
 
-    memcpy(channel->in, runner->in[0], sizeof channel->in);
-    renew(timing, runner->in[0]);
+    if (timing->frames)
+        renew_video(timing, runner->in);
+    else
+        renew(timing, runner->in[0]);
     for (int i = 0; i < timing->algorithm->inputs; i++) {
+        channel->in[i] = timing->frames ? runner->in[i][0] : runner->in[0][i];
         channel->in[i].width = channel->in[i].width < 200 ? channel->in[i].width : 200;
         channel->in[i].height = channel->in[i].height < 100 ? channel->in[i].height : 100;
     }
@@ -463,14 +633,6 @@ static enum status verify_rung(struct timing *timing)
 out:
     image_free(&expected);
     return status;
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static json_t *timing_json(struct timing *timing)
@@ -493,6 +655,7 @@ static json_t *timing_json(struct timing *timing)
     json_object_set_new(result, "wrong", text(timing->wrong));
     json_object_set_new(result, "pairs", json_integer(timing->pairs));
     json_object_set_new(result, "sets", json_integer(timing->sets));
+    json_object_set_new(result, "frames", json_integer(timing->frames));
     json_object_set_new(result, "threads", json_integer(timing->arguments->worker.threads));
     json_object_set_new(result, "processor", text(machine.cpu));
     json_object_set_new(result, "gpu", text(machine.gpu));
@@ -527,7 +690,6 @@ static enum status measure(const struct arguments *arguments)
     struct remote *probe = NULL;
     json_t *result = NULL;
     char name[64];
-    size_t bytes;
     enum status status = STATUS_OK;
 
     timing.arguments = arguments;
@@ -543,19 +705,7 @@ static enum status measure(const struct arguments *arguments)
         return status_set(STATUS_FAILED, "%s: for no algorithm that is known here", arguments->reference.program);
     timing.params = calloc(1, timing.algorithm->params_size + 1);
     TRY(params_parse(timing.algorithm, NULL, 0, arguments->settings, arguments->setting_count, timing.params));
-    bytes = 0;
-    for (int i = 0; i < timing.algorithm->inputs; i++) {
-        TRY(image_create(&timing.base[i], arguments->width, arguments->height, timing.algorithm->bench_channels,
-                         timing.algorithm->input_type));
-        bytes += timing.base[i].stride * (size_t)timing.base[i].height;
-    }
-    fill_inputs(timing.algorithm, timing.base, timing.random);
-    TRY(timing.algorithm->shape(timing.base, timing.params, &timing.shape));
-    bytes += image_pixel_bytes(&timing.shape);
-    timing.sets = (int)(SET_BYTES / bytes);
-    timing.sets = arguments->kernel || timing.sets < 2 ? 2 : timing.sets > 8 ? 8 : timing.sets;
-    for (int set = 0; set < timing.sets; set++)
-        TRY(image_create_like(&timing.kept[set], &timing.shape));
+    TRY(prepare_inputs(&timing));
     TRY(prepare_runner(&timing, THE_REFERENCE, &arguments->reference));
     status = prepare_runner(&timing, THE_VERSION, &arguments->worker);
     if (status != STATUS_OK) {
@@ -564,16 +714,17 @@ static enum status measure(const struct arguments *arguments)
     }
     TRY(verify_rung(&timing));
 
-    const int all_sets = timing.sets;
+    const int all_sets = timing.sets, few_sets = timing.frames ? timing.frames : 2;
+    const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
     const double start = now();
 
-    timing.sets = 2;
+    timing.sets = few_sets;
     if (!timing.wrong[0])
         TRY(play_round(&timing, false)); /* warm-up */
     while (!timing.wrong[0] && timing.pairs < MAX_PAIRS &&
            (timing.pairs < ENOUGH_PAIRS || best_ratio(&timing) > arguments->enough)) {
         /* A slow version gets small rounds, so that the time limit means something. */
-        timing.sets = timing.pairs == 0 ? 2 : all_sets;
+        timing.sets = timing.pairs == 0 ? few_sets : all_sets;
         TRY(play_round(&timing, true));
         const double used = now() - start,
                      ratio = timing.runners[0].seconds[timing.pairs - 1] / timing.runners[1].seconds[timing.pairs - 1];
@@ -581,7 +732,7 @@ static enum status measure(const struct arguments *arguments)
         if (timing.pairs >= FEW_PAIRS - 1 &&
             (used > arguments->seconds || (arguments->zero > 0 && ratio > 2 * arguments->zero)))
             break;
-        if (used / timing.pairs * all_sets > arguments->seconds)
+        if (used / timing.pairs * all_pairs > arguments->seconds)
             break;
     }
     result = timing_json(&timing);
@@ -591,8 +742,10 @@ out:
         remote_stop(timing.runners[which].remote);
     for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
         image_free(&timing.base[i]);
-    for (int set = 0; set < MAX_SETS; set++)
+    for (int set = 0; set < MAX_SETS; set++) {
         image_free(&timing.kept[set]);
+        image_free(&timing.scenes[set]);
+    }
     free(timing.params);
     json_decref(result);
     return status;
@@ -630,18 +783,29 @@ static bool parse(int argc, char **argv, struct arguments *a)
         ZERO,
         ENOUGH,
         KERNEL,
-        UNCONFINED
+        UNCONFINED,
+        FRAMES
     };
     static const struct option options[] = {
-        {"worker", required_argument, NULL, WORKER},   {"reference", required_argument, NULL, REFERENCE},
-        {"id", required_argument, NULL, ID},           {"json", required_argument, NULL, JSON},
-        {"threads", required_argument, NULL, THREADS}, {"memory", required_argument, NULL, MEMORY},
-        {"limit", required_argument, NULL, LIMIT},     {"total", required_argument, NULL, TOTAL},
-        {"seed", required_argument, NULL, SEED},       {"pictures", required_argument, NULL, PICTURES},
-        {"tune", required_argument, NULL, TUNE},       {"size", required_argument, NULL, SIZE},
-        {"seconds", required_argument, NULL, SECONDS}, {"zero", required_argument, NULL, ZERO},
-        {"enough", required_argument, NULL, ENOUGH},   {"kernel", no_argument, NULL, KERNEL},
-        {"unconfined", no_argument, NULL, UNCONFINED}, {0},
+        {"worker", required_argument, NULL, WORKER},
+        {"reference", required_argument, NULL, REFERENCE},
+        {"id", required_argument, NULL, ID},
+        {"json", required_argument, NULL, JSON},
+        {"threads", required_argument, NULL, THREADS},
+        {"memory", required_argument, NULL, MEMORY},
+        {"limit", required_argument, NULL, LIMIT},
+        {"total", required_argument, NULL, TOTAL},
+        {"seed", required_argument, NULL, SEED},
+        {"pictures", required_argument, NULL, PICTURES},
+        {"tune", required_argument, NULL, TUNE},
+        {"size", required_argument, NULL, SIZE},
+        {"seconds", required_argument, NULL, SECONDS},
+        {"zero", required_argument, NULL, ZERO},
+        {"enough", required_argument, NULL, ENOUGH},
+        {"kernel", no_argument, NULL, KERNEL},
+        {"unconfined", no_argument, NULL, UNCONFINED},
+        {"frames", required_argument, NULL, FRAMES},
+        {0},
     };
     double value = 0;
     int option;
@@ -714,6 +878,11 @@ static bool parse(int argc, char **argv, struct arguments *a)
         case KERNEL:
             a->kernel = true;
             break;
+        case FRAMES:
+            if (!number("frames", optarg, 2, MAX_SETS, &value))
+                return false;
+            a->frames = (int)value;
+            break;
         case UNCONFINED:
             a->worker.unconfined = true;
             break;
@@ -730,6 +899,7 @@ int main(int argc, char **argv)
         .worker = {.threads = machine_cores(), .memory_bytes = (size_t)1 << 30, .call_seconds = 30},
         .total_seconds = 120,
         .seconds = 2,
+        .frames = 8,
         .seed = 1};
     enum status status;
 

@@ -19,6 +19,7 @@
 
 #include "common/cuda/device_info.h"
 #include "common/lab/confine.h"
+#include "common/pipeline.h"
 
 /* Address space that a worker has for its program, its libraries and the stacks of its threads. */
 static const size_t PROGRAM_BYTES = (size_t)2 << 30;
@@ -115,6 +116,7 @@ static void become_worker(const struct remote *remote, pid_t parent)
                                  (char *)"GOMP_SPINCOUNT=10000",
                                  (char *)"OMP_DYNAMIC=false",
                                  (char *)"LC_ALL=C.UTF-8",
+                                 (char *)"RUNGS_EMULATOR_LATE=1",
                                  visible ? devices : NULL,
                                  NULL};
 
@@ -540,6 +542,99 @@ static void stand_in_end(void *state)
         call_stand_in(CHANNEL_END);
 }
 
+/* ------------------------------------------------------------------------------------------- the stand-in's videos */
+
+/* The frames of a video in memory that the worker sees: the first one, and as many as are in flight. A frame's place is
+ * spoiled once its result is there, for a pipeline may look at it no longer. */
+enum { MOST_FLYING = 16 };
+static const size_t VIDEO_BYTES = (size_t)16 << 20;
+static struct {
+    uint8_t *memory; /* VIDEO_BYTES */
+    struct image first, flying[MOST_FLYING], result;
+    unsigned submitted, received;
+} stand_in_video;
+static struct pipeline stand_in_pipeline;
+
+static uint8_t *place(struct image *image, const struct image *like, uint8_t *from)
+{
+    *image = *like;
+    image->stride = image_minimal_stride(image);
+    image->data = from;
+    return from + (image->stride * (size_t)image->height + 127) / 128 * 128;
+}
+
+static size_t placed_bytes(const struct image *like)
+{
+    struct image image;
+
+    return (size_t)(place(&image, like, NULL) - (uint8_t *)NULL);
+}
+
+static enum status stand_in_start(void *state, const struct image *first, const void *params)
+{
+    const struct image in[2] = {*first, *first};
+    struct image result = {0};
+    enum status status = STATUS_OK;
+
+    (void)state;
+    TRY(ensure_started());
+    TRY(stand_in_version.algorithm->shape(in, params, &result));
+    if (placed_bytes(first) * (size_t)(1 + stand_in_pipeline.depth) + placed_bytes(&result) > VIDEO_BYTES)
+        return status_set(STATUS_UNSUPPORTED, "%d frames of %dx%d are too many for this check", stand_in_pipeline.depth,
+                          first->width, first->height);
+    if (!stand_in_video.memory) {
+        stand_in_video.memory = remote_allocate(stand_in, VIDEO_BYTES);
+        if (!stand_in_video.memory)
+            return status_set(STATUS_NO_MEMORY, "no memory to share with a worker");
+        stand_in->channel->in[0] = (struct image){.width = (int)VIDEO_BYTES,
+                                                  .height = 1,
+                                                  .channels = 1,
+                                                  .type = PIXEL_U8,
+                                                  .stride = VIDEO_BYTES,
+                                                  .data = stand_in_video.memory};
+        TRY(call_stand_in(CHANNEL_PIN));
+    }
+    uint8_t *next = place(&stand_in_video.first, first, stand_in_video.memory);
+
+    for (int i = 0; i < stand_in_pipeline.depth; i++)
+        next = place(&stand_in_video.flying[i], first, next);
+    place(&stand_in_video.result, &result, next);
+    stand_in_video.submitted = stand_in_video.received = 0;
+    image_copy(&stand_in_video.first, first);
+    put_params(params);
+    stand_in->channel->in[0] = stand_in_video.first;
+    TRY(call_stand_in(CHANNEL_START));
+out:
+    return status;
+}
+
+static enum status stand_in_submit(void *state, const struct image *frame)
+{
+    struct image *place = &stand_in_video.flying[stand_in_video.submitted % (unsigned)stand_in_pipeline.depth];
+
+    (void)state;
+    image_copy(place, frame);
+    stand_in_video.submitted++;
+    stand_in->channel->in[0] = *place;
+    return call_stand_in(CHANNEL_SUBMIT);
+}
+
+static enum status stand_in_receive(void *state, struct image *result)
+{
+    struct image *place = &stand_in_video.flying[stand_in_video.received % (unsigned)stand_in_pipeline.depth];
+    enum status status = STATUS_OK;
+
+    (void)state;
+    image_fill(&stand_in_video.result, 0xA5);
+    stand_in->channel->out = stand_in_video.result;
+    TRY(call_stand_in(CHANNEL_RECEIVE));
+    image_copy(result, &stand_in_video.result);
+    image_fill(place, 0x5A);
+    stand_in_video.received++;
+out:
+    return status;
+}
+
 static enum status never_setup(void *state, const struct image in[], const void *params)
 {
     (void)state, (void)in, (void)params;
@@ -582,11 +677,19 @@ enum status remote_register(const struct remote_options *options, const struct c
                                        .legal = kept.tunable_list[i].legal,
                                        .help = ""};
     }
+    stand_in_pipeline = (struct pipeline){.depth = kept.depth < 1             ? 1
+                                                   : kept.depth > MOST_FLYING ? MOST_FLYING
+                                                                              : kept.depth,
+                                          .on_device = kept.is_cuda,
+                                          .start = stand_in_start,
+                                          .submit = stand_in_submit,
+                                          .receive = stand_in_receive};
     stand_in_version = (struct version){.path = path,
                                         .algorithm_name = kept.algorithm,
                                         .run = stand_in_run,
-                                        .setup = kept.is_cuda ? never_setup : NULL,
-                                        .launch = kept.is_cuda ? never_launch : NULL,
+                                        .setup = kept.is_cuda && !kept.depth ? never_setup : NULL,
+                                        .launch = kept.is_cuda && !kept.depth ? never_launch : NULL,
+                                        .pipeline = kept.depth ? &stand_in_pipeline : NULL,
                                         .teardown = stand_in_end,
                                         .tunables = stand_in_tunables ? tunables : NULL,
                                         .source = &source,

@@ -1,7 +1,8 @@
 /*
  * worker.c: the program around one version that may be anybody's: a student's, or a reference rung. It is linked with that
  * version's file, the algorithm's contract and the CUDA helpers, and with nothing else of Rungs, so a version that asks
- * for the registry or another version's functions does not link.
+ * for the registry or another version's functions does not link. A pipeline gets the registry and the versions of its
+ * steps (worker_pipeline.c in place of worker_alone.c).
  *
  * usage: started by remote.c with the shared memory as file 3; it answers requests (channel.h) until it is killed.
  */
@@ -22,11 +23,11 @@
 #include "common/cuda/device_info.h"
 #include "common/lab/channel.h"
 #include "common/lab/worker.h"
+#include "common/pipeline.h"
 #include "common/verify.h"
 
 static struct channel *channel;
-static struct version *the_version;
-static int version_count;
+static const struct version *the_version;
 
 /* ------------------------------------------------------------------------------- before any code of the version */
 
@@ -71,17 +72,6 @@ void verify_protect(const struct verify_buffer *buffer, void *memory, bool is_in
     (void)buffer, (void)memory, (void)is_input, (void)forbid; /* guards are watched by the judge */
 }
 
-void registry_add_version(struct version *version)
-{
-    the_version = version;
-    version_count++;
-}
-
-void registry_add_algorithm(struct algorithm *algorithm)
-{
-    (void)algorithm; /* its helpers are here for the version; the judge has the contract */
-}
-
 /* ------------------------------------------------------------------------------------------------------ requests */
 
 static void *state;
@@ -116,6 +106,25 @@ static enum status tune(int tunable, int value)
     return status_set(STATUS_FAILED, "no tunable number %d", tunable);
 }
 
+static enum status play(const struct channel *request)
+{
+    const struct pipeline *pipeline = the_version->pipeline;
+    struct image out = request->out;
+
+    if (!pipeline)
+        return status_set(STATUS_FAILED, "no pipeline: it does not end with RUNGS_PIPELINE_VERSION");
+    switch (request->request) {
+    case CHANNEL_START:
+        return pipeline->start(state, &request->in[0], request->params);
+    case CHANNEL_SUBMIT:
+        return pipeline->submit(state, &request->in[0]);
+    case CHANNEL_RECEIVE:
+        return pipeline->receive(state, &out);
+    default:
+        return pipeline->allocate ? worker_device_pin(&request->in[0]) : STATUS_OK;
+    }
+}
+
 static enum status answer(const struct channel *request)
 {
     struct image out = request->out;
@@ -138,6 +147,12 @@ static enum status answer(const struct channel *request)
     case CHANNEL_DOWNLOAD:
         status = worker_device(the_version, state, request);
         break;
+    case CHANNEL_START:
+    case CHANNEL_SUBMIT:
+    case CHANNEL_RECEIVE:
+    case CHANNEL_PIN:
+        status = play(request);
+        break;
     default:
         break;
     }
@@ -149,7 +164,8 @@ static void describe_version(void)
 {
     const struct tunable *tunable = the_version->tunables;
 
-    channel->is_cuda = the_version->launch != NULL;
+    channel->depth = the_version->pipeline ? the_version->pipeline->depth : 0;
+    channel->is_cuda = the_version->launch || (the_version->pipeline && the_version->pipeline->on_device);
     channel->emulated = channel->is_cuda && device_is_emulated();
     snprintf(channel->algorithm, sizeof channel->algorithm, "%s", the_version->algorithm_name);
     const char *why = the_version->unavailable ? the_version->unavailable() : NULL;
@@ -169,13 +185,11 @@ int main(void)
     static struct channel request; /* the judge's words, not what the version may have made of them */
     uint32_t turn = 0;
 
-    if (version_count != 1) {
-        channel->status = status_set(STATUS_FAILED, "the file registers %d versions, not one", version_count);
-        snprintf(channel->message, sizeof channel->message, "%s", status_message());
-    } else {
+    channel->status = worker_version(&the_version);
+    if (channel->status == STATUS_OK)
         describe_version();
-        channel->status = STATUS_OK;
-    }
+    else
+        snprintf(channel->message, sizeof channel->message, "%s", status_message());
     for (;;) {
         __atomic_store_n(&channel->answered, turn, __ATOMIC_SEQ_CST);
         syscall(SYS_futex, &channel->answered, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -193,6 +207,7 @@ int main(void)
         channel->counts.allocations -= before.allocations;
         channel->counts.launches -= before.launches;
         channel->counts.barriers -= before.barriers;
+        channel->counts.stream_copies -= before.stream_copies;
         if (channel->status != STATUS_OK)
             snprintf(channel->message, sizeof channel->message, "%s", status_message());
         fflush(NULL);

@@ -28,8 +28,18 @@ struct channel_counts worker_device_counts(void)
     counts.launches = emulated.launches;
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
+    counts.stream_copies = emulated.stream_copies;
 #endif
     return counts;
+}
+
+enum status worker_device_pin(const struct image *image)
+{
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaHostRegister(image->data, image->stride * (size_t)image->height, cudaHostRegisterDefault));
+out:
+    return status;
 }
 
 static enum status verify(const struct version *version, void *state, const struct channel *request)

@@ -124,21 +124,22 @@ void run_with(const launch_site &site, const Kernel &kernel, const Arguments &..
             const_cast<void *>(static_cast<const void *>(&body)));
 }
 
-/* Whether cudaStreamBeginCapture() has been called for this stream and its end has not; then keep() adds to the graph. */
-bool is_capturing(cudaStream_t stream);
+/* Whether a launch is for later: cudaStreamBeginCapture() has been called for its stream and the end has not, so that
+ * keep() adds it to the graph, or work on streams is put off (RUNGS_EMULATOR_LATE). */
+bool is_for_later(const launch_site &site);
 void keep(cudaStream_t stream, std::function<void()> work);
 
-/* Runs now, or each time that the graph does. */
+/* Runs now, later, or each time that the graph does. */
 template <class Kernel, class... Arguments>
 void run_or_keep(const launch_site &site, const Kernel &kernel, const Arguments &...arguments)
 {
     launch_site later = site;
 
-    if (!is_capturing(site.stream)) {
+    if (!is_for_later(site)) {
         run_with(site, kernel, arguments...);
         return;
     }
-    later.stream = nullptr; /* the captured stream may be gone by then */
+    later.stream = nullptr; /* the stream may be gone by then */
     keep(site.stream, [=] { run_with(later, kernel, arguments...); });
 }
 
@@ -150,7 +151,7 @@ template <class Kernel, class... Parameters> struct launcher {
 
     void operator()(Parameters... arguments) const
     {
-        if (is_capturing(site.stream)) /* `kernel` may refer to a variable that holds the pointer */
+        if (is_for_later(site)) /* `kernel` may refer to a variable that holds the pointer */
             run_or_keep(site, reinterpret_cast<void (*)(Parameters...)>(const_cast<void *>(site.kernel)), arguments...);
         else
             run_with(site, kernel, arguments...);

@@ -1,0 +1,142 @@
+/*
+ * streams.cpp: work on streams that is put off (RUNGS_EMULATOR_LATE, emulator.h): what each stream has still to do, and
+ * the order in which that happens when somebody waits.
+ */
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "common/emulator/emulator_internal.h"
+
+namespace emulated
+{
+
+struct late_stream {
+    cudaStream_t stream;
+    bool blocking; /* waits for the default stream, as that does for it */
+    std::deque<std::function<bool()>> works;
+};
+
+static std::recursive_mutex order;
+static std::vector<late_stream> late_streams; /* in the order of their creation */
+static thread_local bool its_turn;            /* this thread runs a work that had been put off */
+
+bool streams_are_late()
+{
+    static const bool late = [] {
+        const char *const text = getenv("RUNGS_EMULATOR_LATE");
+
+        return text != nullptr && strcmp(text, "1") == 0;
+    }();
+
+    return late;
+}
+
+static late_stream *find(cudaStream_t stream)
+{
+    for (late_stream &one : late_streams)
+        if (one.stream == stream)
+            return &one;
+    return nullptr;
+}
+
+void late_stream_begin(cudaStream_t stream, bool blocking)
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+
+    if (streams_are_late())
+        late_streams.push_back({stream, blocking, {}});
+}
+
+void late_stream_end(cudaStream_t stream)
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+
+    wait_for_stream(stream);
+    std::erase_if(late_streams, [stream](const late_stream &one) { return one.stream == stream; });
+}
+
+bool is_late(cudaStream_t stream)
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+
+    return !its_turn && find(stream) != nullptr;
+}
+
+void put_off(cudaStream_t stream, std::function<bool()> work)
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+    late_stream *const one = find(stream);
+
+    if (one != nullptr)
+        one->works.push_back(std::move(work));
+}
+
+/* Whether the first work of that stream could run, and has. */
+static bool try_one(size_t index)
+{
+    if (late_streams[index].works.empty())
+        return false;
+
+    const std::function<bool()> work = late_streams[index].works.front();
+
+    its_turn = true;
+    const bool done = work();
+    its_turn = false;
+    if (done)
+        late_streams[index].works.pop_front();
+    return done;
+}
+
+/* One work of a stream drawn by lot. False when there is none that can run. */
+bool do_something()
+{
+    static uint64_t random = seed_from_environment();
+    const std::lock_guard<std::recursive_mutex> lock(order);
+    const size_t count = late_streams.size();
+
+    if (its_turn || count == 0)
+        return false;
+    const size_t begin = next_random(&random) % count;
+
+    for (size_t i = 0; i < count; i++)
+        if (try_one((begin + i) % count))
+            return true;
+    return false;
+}
+
+void wait_until(const std::function<bool()> &done)
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+
+    while (!done() && do_something())
+        continue;
+}
+
+void wait_for_stream(cudaStream_t stream)
+{
+    wait_until([stream] {
+        const late_stream *const one = find(stream);
+
+        return one == nullptr || one->works.empty();
+    });
+}
+
+void wait_for_blocking_streams()
+{
+    wait_until([] {
+        for (const late_stream &one : late_streams)
+            if (one.blocking && !one.works.empty())
+                return false;
+        return true;
+    });
+}
+
+void wait_for_all_streams()
+{
+    wait_until([] { return false; });
+}
+
+} /* namespace emulated */
