@@ -9,8 +9,8 @@
  *     receive(result)        of the oldest frame that was submitted and not received; waits for it
  *
  * The first frame of a video is also the first one submitted. A frame's pixels must stay as they are from submit() to
- * the return of its receive(), the first frame's until the next start() or the end: a naive version goes back to them. run(), which the harness calls with two pictures, is start(in[0]), submit(in[1]),
- * receive(out).
+ * the return of its receive(), the first frame's until the next start() or the end: a naive version goes back to them.
+ * run(), which the harness calls with two pictures, is start(in[0]), submit(in[1]), receive(out).
  *
  * A step is a version of another algorithm, with its settings, its state, and its name in tables and traces. A pipeline
  * runs the launches of its steps on images that are already where the steps want them; `-p blur=cuda/v1.0` puts another

@@ -177,89 +177,31 @@ SIMD_INLINE simd_i32 simd_dot2(simd_i32 sum, simd_i16 a, simd_i16 b)
 #endif
 }
 
-/* Byte i as its place among as many as one shuffle takes from: 64 with AVX-512 VBMI, else 16. */
+#if defined(__AVX512VBMI__)
+/* Byte i is i. */
 SIMD_INLINE simd_u8 simd_places(void)
 {
     static const uint8_t places[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
                                        32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
                                        48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-#if defined(__AVX512VBMI__)
     return simd_load(places);
-#else
-    return simd_load(places) & 15;
-#endif
 }
 
-#if defined(__SSSE3__) && !defined(__AVX512VBMI__)
-/* From each 16 bytes of v; a place with bit 7 set gives 0. */
-SIMD_INLINE simd_u8 simd_shuffle16(simd_u8 v, simd_u8 places)
-{
-#if defined(__AVX512BW__)
-    return (simd_u8)_mm512_shuffle_epi8((__m512i)v, (__m512i)places);
-#elif defined(__AVX2__)
-    return (simd_u8)_mm256_shuffle_epi8((__m256i)v, (__m256i)places);
-#else
-    return (simd_u8)_mm_shuffle_epi8((__m128i)v, (__m128i)places);
-#endif
-}
-#endif
-
-/* The bytes that stand `by` places, 1 to 15, before those of v, where `before` ends as v begins: from[i - by]. */
+/* The bytes that stand `by` places, 1 to 63, before those of v, where `before` ends as v begins: from[i - by]. */
 SIMD_INLINE simd_u8 simd_earlier(simd_u8 before, simd_u8 v, int by)
 {
-#if defined(__SSSE3__) || (defined(__ARM_NEON) && defined(__aarch64__))
-    const simd_u8 places = simd_places() - (uint8_t)by;
-#endif
-#if defined(__AVX512VBMI__)
+    const simd_u8 places = simd_places() - (uint8_t)by; /* bit 6 says: in the other register */
     return (simd_u8)_mm512_permutex2var_epi8((__m512i)v, (__m512i)places, (__m512i)before);
-#elif defined(__SSSE3__)
-#if defined(__AVX512BW__)
-    const simd_u8 beside = (simd_u8)_mm512_alignr_epi64((__m512i)v, (__m512i)before, 6);
-#elif defined(__AVX2__)
-    const simd_u8 beside = (simd_u8)_mm256_permute2x128_si256((__m256i)before, (__m256i)v, 0x21);
-#else
-    const simd_u8 beside = before;
-#endif
-    return simd_shuffle16(v, places) | simd_shuffle16(beside, places ^ 0x80);
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-    return (simd_u8)vqtbl2q_u8((uint8x16x2_t){{(uint8x16_t)before, (uint8x16_t)v}}, (uint8x16_t)(places + 16));
-#else
-    uint8_t bytes[2 * SIMD_BYTES];
-    simd_store(bytes, before);
-    simd_store(bytes + SIMD_BYTES, v);
-    return simd_load(bytes + SIMD_BYTES - by);
-#endif
 }
 
-/* The bytes that stand `by` places, 1 to 15, after those of v, where v ends as `after` begins: from[i + by]. */
+/* The bytes that stand `by` places, 1 to 63, after those of v, where v ends as `after` begins: from[i + by]. */
 SIMD_INLINE simd_u8 simd_later(simd_u8 v, simd_u8 after, int by)
 {
-#if defined(__AVX512VBMI__) || (defined(__ARM_NEON) && defined(__aarch64__))
     const simd_u8 places = simd_places() + (uint8_t)by;
-#elif defined(__SSSE3__)
-    const simd_u8 places = simd_places() + (uint8_t)(0x70 + by); /* bit 7 says: beside v's 16 bytes */
-#endif
-#if defined(__AVX512VBMI__)
     return (simd_u8)_mm512_permutex2var_epi8((__m512i)v, (__m512i)places, (__m512i)after);
-#elif defined(__SSSE3__)
-#if defined(__AVX512BW__)
-    const simd_u8 beside = (simd_u8)_mm512_alignr_epi64((__m512i)after, (__m512i)v, 2);
-#elif defined(__AVX2__)
-    const simd_u8 beside = (simd_u8)_mm256_permute2x128_si256((__m256i)v, (__m256i)after, 0x21);
-#else
-    const simd_u8 beside = after;
-#endif
-    return simd_shuffle16(v, places) | simd_shuffle16(beside, places ^ 0x80);
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-    return (simd_u8)vqtbl2q_u8((uint8x16x2_t){{(uint8x16_t)v, (uint8x16_t)after}}, (uint8x16_t)places);
-#else
-    uint8_t bytes[2 * SIMD_BYTES];
-    simd_store(bytes, v);
-    simd_store(bytes + SIMD_BYTES, after);
-    return simd_load(bytes + by);
-#endif
 }
+#endif
 
 /* A vector whose bytes can be put in any order by one instruction: 64 bytes with AVX-512 VBMI, else 16.
  * simd_permute(v, order)[i] = v[order[i]]. */

@@ -103,7 +103,7 @@ void table_wrapped(FILE *stream, const char *label, const char *text)
 {
     int column = LABEL;
 
-    fprintf(stream, "%-*s", LABEL, label);
+    fprintf(stream, "%-*s ", LABEL - 1, label); /* a longer label still stands apart */
     while (*text) {
         const size_t length = strcspn(text, " ");
         char word[512];

@@ -229,7 +229,9 @@ out:
     return keep(task, status);
 }
 
-/* Plays the video over and over for so many seconds, the pipeline always filled. */
+/* Plays the video over and over for so many seconds, the pipeline always filled. The first frames are not timed, unless
+ * the version is so slow that they would take half of the seconds. That is no reason on a device: the first call of a
+ * process creates the context there, some 0.3 s, and a version that allocates in each frame does not call before. */
 static enum status time_frames(struct task *task, struct player *player, double seconds)
 {
     const struct pipeline *pipeline = player->pipeline;
@@ -260,7 +262,7 @@ static enum status time_frames(struct task *task, struct player *player, double 
         TRY(pipeline->receive(player->state, &table));
         received++;
         const double time = now();
-        if (received == WARM_FRAMES && !slow && time - begin < seconds / 2) {
+        if (received == WARM_FRAMES && !slow && (pipeline->on_device || time - begin < seconds / 2)) {
             begin = sample_begin = time;
             sample_from = received;
         } else if (time - sample_begin >= sample_seconds) {

@@ -9,6 +9,10 @@ if ! command -v ffmpeg >/dev/null; then
     echo "contact_sheet.sh: needs ffmpeg: apt-get install ffmpeg" >&2
     exit 2
 fi
+case $number in
+*[!0-9]* | '' | 0 | 1) echo "contact_sheet.sh: frame '$number': a number from 2, the first is the background" >&2; exit 2 ;;
+esac
+[ -r "$video" ] || { echo "contact_sheet.sh: $video: cannot be read" >&2; exit 2; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
@@ -22,6 +26,7 @@ else
     pattern="$work/in_%04d.png" start=1
 fi
 first=$(printf "$pattern" $start) frame=$(printf "$pattern" $((start + number - 1)))
+[ -f "$frame" ] || { echo "contact_sheet.sh: $video: no frame $number" >&2; exit 2; }
 mkdir "$work/two"
 cp "$first" "$work/two/0.png"
 cp "$frame" "$work/two/1.png"

@@ -3,18 +3,23 @@
 memory, from the frame to the boxes, one frame after the other, median of many samples. For machines that have the package
 but not OpenCV's headers, so that peers/mod/opencv.cpp cannot be built there: run both, one after the other.
 
-usage: opencv_mod.py FOLDER WIDTHxHEIGHT [--frames N] [--threads N] [--seconds S] [--json FILE]
+usage: opencv_mod.py FOLDER WIDTHxHEIGHT [--frames N] [--threads N] [--seconds S] [--into FILE]
 
-FOLDER holds the frames as pictures; they are scaled to cover the size and cut, as the bench does it.
+FOLDER holds the frames as pictures; they are scaled to cover the size and cut, as the bench does it. FILE is what `rungs
+bench mod --json` wrote on the same machine just before: a row peer/opencv-python is added to its versions.
 """
 import argparse
 import glob
 import json
 import os
+import sys
 import time
 
-import cv2
-import numpy
+try:
+    import cv2
+    import numpy
+except ImportError as error:
+    sys.exit(f"opencv_mod.py: {error}: pip install opencv-python")
 
 STEPS = ["grayscale", "blur", "absdiff", "threshold", "close", "open", "labelling"]
 
@@ -23,12 +28,41 @@ def load(folder, width, height, count):
     frames = []
     for path in sorted(glob.glob(os.path.join(folder, "*")))[:count]:
         frame = cv2.imread(path)
+        if frame is None:
+            refuse(path, "is no picture")
         scale = max(width / frame.shape[1], height / frame.shape[0])
         size = (round(frame.shape[1] * scale), round(frame.shape[0] * scale))
         frame = cv2.resize(frame, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
         top, left = (size[1] - height) // 2, (size[0] - width) // 2
         frames.append(numpy.ascontiguousarray(frame[top:top + height, left:left + width]))
     return frames
+
+
+def refuse(path, why):
+    print(f"opencv_mod.py: {path}: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
+def read_results(path, wanted):
+    try:
+        with open(path) as file:
+            document = json.load(file)
+    except (OSError, ValueError) as error:
+        refuse(path, getattr(error, "strerror", None) or "no JSON")
+    if not isinstance(document, dict) or document.get("schema") != "rungs-video-results":
+        refuse(path, "is no results file of rungs bench mod")
+    for key, value in wanted.items():
+        if document.get(key) != value:
+            refuse(path, f"{key} is {document.get(key)} there and {value} here")
+    return document
+
+
+def add(path, document, row):
+    document["versions"] = [version for version in document["versions"] if version["id"] != row["id"]] + [row]
+    with open(path + ".new", "w") as file:
+        json.dump(document, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+    os.replace(path + ".new", path)
 
 
 def main():
@@ -38,11 +72,18 @@ def main():
     parser.add_argument("--frames", type=int, default=124)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--json")
+    parser.add_argument("--into", metavar="FILE")
     options = parser.parse_args()
-    width, height = map(int, options.size.split("x"))
+    try:
+        width, height = map(int, options.size.split("x"))
+    except ValueError:
+        refuse(options.size, "is no size like 1920x1080")
     cv2.setNumThreads(options.threads)
     frames = load(options.folder, width, height, options.frames)
+    if not frames:
+        refuse(options.folder, "holds no pictures")
+    document = options.into and read_results(options.into, {"width": width, "height": height, "frames": len(frames),
+                                                            "threads": options.threads})
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (15, 15))
 
     def blurred(frame):
@@ -94,13 +135,14 @@ def main():
     for name, seconds in steps.items():
         print(f"  {name:12} {1e6 * seconds:10.1f} us")
     print(f"  FPS: {1 / median:.0f}   {1e6 * median:.1f} us a frame, quartiles {1e6 * q1:.1f} .. {1e6 * q3:.1f}")
-    print(f"  components per frame: {counts}")
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump({"schema": "rungs-opencv-mod", "version": 1, "opencv": cv2.__version__, "width": width,
-                       "height": height, "threads": options.threads, "frames": len(frames),
-                       "end_to_end": {"median": median, "q1": q1, "q3": q3, "n": len(samples)},
-                       "steps": steps, "components": counts}, file, indent=2)
+    print(f"  components: {sum(counts)} in all")
+    if options.into:
+        add(options.into, document, {
+            "id": "peer/opencv-python", "path": "results/opencv_mod.py", "library": f"OpenCV {cv2.__version__}",
+            "outcome": "timed", "reference": False, "frames_verified": None, "why": None,
+            "end_to_end": {"median": median, "q1": q1, "q3": q3, "n": len(samples)},
+            "steps": [{"name": name, "seconds": seconds} for name, seconds in steps.items()],
+            "frames_in_steps": len(frames), "memory": None, "over_serial": None, "over_below": None})
 
 
 main()

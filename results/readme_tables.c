@@ -40,20 +40,36 @@ static void print_number(FILE *out, double number)
     fprintf(out, "%.*f", decimals, number);
 }
 
+static void print_duration(FILE *out, double seconds)
+{
+    const bool whole = seconds >= 0.9995, milli = seconds >= 0.9995e-3;
+
+    fputc(' ', out);
+    print_number(out, seconds * (whole ? 1 : milli ? 1e3 : 1e6));
+    fputs(whole ? " s" : milli ? " ms" : " µs", out);
+}
+
+/* With its spread, or with its quartiles where they lie further apart than it is long. */
 static void print_time(FILE *out, const json_t *statistics)
 {
     const double median = json_real_value(json_object_get(statistics, "median"));
     const double q1 = json_real_value(json_object_get(statistics, "q1")),
                  q3 = json_real_value(json_object_get(statistics, "q3"));
-    const bool whole = median >= 0.9995, milli = median >= 0.9995e-3;
 
     if (!json_is_object(statistics)) {
         fputs(" – |", out);
         return;
     }
-    fputc(' ', out);
-    print_number(out, median * (whole ? 1 : milli ? 1e3 : 1e6));
-    fprintf(out, " %s ± %.1f %% |", whole ? "s" : milli ? "ms" : "µs", 50 * (q3 - q1) / median);
+    print_duration(out, median);
+    if (q3 - q1 <= median) {
+        fprintf(out, " ± %.1f %% |", 50 * (q3 - q1) / median);
+    } else {
+        fputs("; quartiles", out);
+        print_duration(out, q1);
+        fputs(",", out);
+        print_duration(out, q3);
+        fputs(" |", out);
+    }
 }
 
 /* {"times": 4.1, "differs": true} */
@@ -282,16 +298,7 @@ static void print_traffic(FILE *out, const json_t *document, const json_t *versi
         fprintf(out, " %.3g |", (double)json_integer_value(json_object_get(traffic, "bytes")) / pixels);
 }
 
-static void print_plain_time(FILE *out, double seconds)
-{
-    const bool whole = seconds >= 0.9995, milli = seconds >= 0.9995e-3;
-
-    fputc(' ', out);
-    print_number(out, seconds * (whole ? 1 : milli ? 1e3 : 1e6));
-    fprintf(out, " %s |", whole ? "s" : milli ? "ms" : "µs");
-}
-
-/* Every step's name once, in the order of first appearance over all versions; how many. */
+/* Every step's name once, in the order that the versions do them in; how many. */
 static int collect_steps(const json_t *versions, const char **names, int capacity)
 {
     size_t index, position;
@@ -300,6 +307,8 @@ static int collect_steps(const json_t *versions, const char **names, int capacit
 
     json_array_foreach(versions, index, version)
     {
+        int after = 0; /* where a step goes that only later versions have: behind the one it follows there */
+
         json_array_foreach(json_object_get(version, "steps"), position, step)
         {
             const char *name = json_string_value(json_object_get(step, "name"));
@@ -307,8 +316,12 @@ static int collect_steps(const json_t *versions, const char **names, int capacit
 
             while (i < count && strcmp(names[i], name) != 0)
                 i++;
-            if (i == count && count < capacity)
-                names[count++] = name;
+            if (i == count && count < capacity) {
+                i = after;
+                memmove(&names[i + 1], &names[i], (size_t)(count++ - i) * sizeof *names);
+                names[i] = name;
+            }
+            after = i + 1;
         }
     }
     return count;
@@ -337,8 +350,11 @@ static void print_video(FILE *out, const json_t *document, const char *path)
     {
         if (median_of(version) <= 0)
             continue;
-        fprintf(out, "| `%s` | %d |", json_string_value(json_object_get(version, "id")),
-                (int)json_integer_value(json_object_get(version, "frames_verified")));
+        fprintf(out, "| `%s` |", json_string_value(json_object_get(version, "id")));
+        if (json_is_integer(json_object_get(version, "frames_verified")))
+            fprintf(out, " %d |", (int)json_integer_value(json_object_get(version, "frames_verified")));
+        else
+            fputs(" – |", out);
         print_time(out, json_object_get(version, "end_to_end"));
         fputc(' ', out);
         print_number(out, 1 / median_of(version));
@@ -368,9 +384,8 @@ static void print_video(FILE *out, const json_t *document, const char *path)
             if (median_of(version) <= 0)
                 continue;
             if (step_seconds(version, names[i]) > 0)
-                print_plain_time(out, step_seconds(version, names[i]));
-            else
-                fputs(" |", out);
+                print_duration(out, step_seconds(version, names[i]));
+            fputs(" |", out);
         }
     }
     fputs("\n\nTime of each step per frame, measured apart, frame by frame and without overlap.\n", out);

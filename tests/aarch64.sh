@@ -11,7 +11,7 @@ build_for() { # SIMD_ARCH
 }
 build_for armv8-a
 check_simd() {
-    ls cpu/*/simd.c | sed 's,cpu/\(.*\)/simd.c,\1:cpu/simd,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check
+    ls cpu/*/simd.c cpu/mod/packed.c | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check
 }
 if [ -n "${ALL:-}" ]; then
     qemu-aarch64-static $build/rungs check

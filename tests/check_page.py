@@ -55,13 +55,17 @@ words = "".join(tree.itertext())
 for path in files:
     with open(path, encoding="utf-8") as file:
         results = json.load(file)
-    if results.get("kind", "bench") != "bench":
-        continue
+    kind = results.get("kind", "bench")
     section = tree.find(f".//section[@id='{results['algorithm']}']")
     rows = {row.text for row in section.iterfind(".//tbody/tr/th/code")}
-    wrong += [
-        f"{path}: no row {row['id']}" for row in results["versions"] if row.get("end_to_end") and row["id"] not in rows
-    ]
+    measured = {"bench": results.get("versions"), "profile": [results.get("bench")]}.get(kind, [])
+    wrong += [f"{path}: no row {row['id']}" for row in measured if row.get("end_to_end") and row["id"] not in rows]
+    if kind == "tune":
+        cells = [cell.text for cell in section.iterfind(".//svg[@class='heat']/g/title")]
+        wrong += [f"{path}: {len(cells)} cells"] * (len(cells) < len(results["points"]))
+    if kind == "profile":
+        names = {entry["name"] for entry in results["profile"]["gpu_activities"] + results["profile"]["api_calls"]}
+        wrong += [f"{path}: no {name}" for name in names - rows]
     wrong += [f"{path}: no {name} of it" for name in ("date", "commit", "command") if results[name][:10] not in words]
 print("\n".join(wrong))
 sys.exit(1 if wrong else 0)

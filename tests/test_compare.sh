@@ -111,6 +111,76 @@ compares "tune with itself" 0 "band_height=64 schedule=static threads=2 call .* 
 "$rungs" bench blur --versions omp --size 64x48 --time 0.02 --threads 2 --json bench.json >/dev/null
 compares "what bench writes can be read" 0 "cpu/omp call .* 1.00 same" bench.json bench.json
 
+# A video: frames per second, and the steps that explain a change. usage: video MEDIAN CLOSE
+video() {
+    cat <<EOF
+{"schema": "rungs-video-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc",
+ "machine": {"cpu": "Test CPU", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null},
+ "algorithm": "mod", "settings": "", "params": {}, "input": "walk", "width": 64, "height": 48, "frames": ${3:-9},
+ "threads": 2, "versions": [{"id": "cpu/simd", "outcome": "timed", "end_to_end": {"median": $1, "q1": $1, "q3": $1,
+ "n": 9}, "steps": [{"name": "blur", "seconds": 1e-3}, {"name": "close", "seconds": $2}]}]}
+EOF
+}
+video 4e-3 2e-3 >video.json
+video 8e-3 6e-3 >video_slower.json
+video 4e-3 6e-3 >video_step.json
+video 8e-3 6e-3 10 >video_frames.json
+compares "a video with itself" 0 "cpu/simd frame 4.00 ms 4.00 ms 1.00 same: 250 -> 250 frames/s" video.json video.json
+compares "frames per second fell" 1 "cpu/simd frame .* SLOWER: 250 -> 125 frames/s" video.json video_slower.json
+compares "the step that did it" 1 "^ close 2.00 ms 6.00 ms 0.333 (step)" video.json video_slower.json
+compares "a step has no verdict" 0 "1 same (threshold" video.json video_step.json
+compares "another number of frames" 0 "frames: 9 -> 10" video.json video_frames.json
+if grep -q blur video.json && "$rungs" compare video.json video_slower.json | grep -q 'blur '; then
+    failed=$((failed + 1))
+    echo "FAIL a step that is the same is shown"
+else
+    passed=$((passed + 1))
+fi
+
+# A profile: kernels and copies in a call, between least and most. usage: profile VERSION AVERAGE CALLS [BENCH]
+profile() {
+    bench=${4:-1e-3}
+    cat <<EOF
+{"schema": "rungs-results", "version": 1, "kind": "profile", "date": "2026-01-31T12:00:00Z", "commit": "abc",
+ "machine": {"cpu": "Test CPU", "cores": 2, "compiler": "gcc 1", "flags": "-O3",
+ "gpu": {"name": "GPU A", "driver": "1", "cuda": "13.0"}},
+ "algorithm": "blur", "settings": "", "params": {}, "input": "photo", "type": "u8", "width": 64, "height": 48,
+ "channels": 1, "threads": 2, "bench": {"id": "$1", "outcome": "timed", "kernel_method": "device events, graph",
+ "kernel": {"median": $bench, "q1": $bench, "q3": $bench, "n": 9},
+ "end_to_end": {"median": 2e-3, "q1": 2e-3, "q3": 2e-3, "n": 9}},
+ "profile": {"calls": 10, "gpu_activities": [
+ {"kind": "kernel", "name": "blur_kernel", "calls": $3, "average": $2, "least": $2, "most": $2},
+ {"kind": "copy", "name": "[CUDA memcpy HtoD]", "calls": 10, "average": $2, "least": 1e-4, "most": 9e-3}],
+ "launches": [{"kernel": "blur_kernel", "registers": $3}]}}
+EOF
+}
+profile cuda/v1.0 1e-3 10 >profile.json
+profile cuda/v1.0 2e-3 10 >profile_slower.json
+profile cuda/v1.0 1e-3 20 >profile_twice.json
+profile cuda/v1.3 2e-3 10 >profile_other.json
+profile cuda/v1.3 1e-3 10 2e-3 >profile_worse.json
+sed 's/GPU A/GPU B/' profile_slower.json >profile_gpu.json
+compares "a profile with itself" 0 "bench kernel 1.00 ms 1.00 ms 1.00 same" profile.json profile.json
+compares "a slower kernel" 1 "blur_kernel kernel 1.00 ms 2.00 ms 0.500 SLOWER" profile.json profile_slower.json
+compares "a copy between least and most" 1 "HtoD\] copy .* same" profile.json profile_slower.json
+compares "a kernel launched twice as often" 1 "blur_kernel kernel 1.00 ms 2.00 ms 0.500 SLOWER" profile.json \
+    profile_twice.json
+compares "its launch" 1 "blur_kernel: registers: 10 -> 20" profile.json profile_twice.json
+compares "two versions: kernels are parts" 0 "blur_kernel .* slower part" profile.json profile_other.json
+compares "and it says which" 0 "version: cuda/v1.0 -> cuda/v1.3" profile.json profile_other.json
+compares "the whole counts" 1 "bench kernel 1.00 ms 2.00 ms 0.500 SLOWER" profile.json profile_worse.json
+compares "a profile of another GPU" 0 "blur_kernel .* not comparable: other GPU" profile.json profile_gpu.json
+"$rungs" profile blur:cpu/omp --size 64x48 --json cpu_profile.json >/dev/null 2>&1
+compares "what profile writes can be read" 0 "bench call .* 1.00 same" cpu_profile.json cpu_profile.json
+
+refuses "a profile against a bench" "is of profile and .* of bench" profile.json old.json
+refuses "a video against a bench" "is of bench of a video and .* of bench" video.json old.json
+sed 's/"calls": 10, "gpu/"calls": 0, "gpu/' profile.json >no_calls.json
+refuses "a profile of no calls" 'no fitting "calls"' profile.json no_calls.json
+sed 's/"gpu_activities"/"activities"/' profile.json >no_activities.json
+refuses "a profile without activities" 'no fitting "gpu_activities"' profile.json no_activities.json
+sed 's/"least": 1e-4/"least": -1/' profile.json >negative_least.json
+refuses "a negative least time" "no median with quartiles" profile.json negative_least.json
 refuses "one file" "two results files" old.json
 refuses "three" "two results files" old.json old.json old.json
 refuses "no such file" "missing.json" old.json missing.json

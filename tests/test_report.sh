@@ -97,14 +97,71 @@ point='{"values": {"width": WIDTH}, "outcome": "timed", "time": {"median": TIME,
 points=$(printf '%s' "$point" | sed 's/WIDTH/16/; s/TIME/2e-3/g; s/DEFAULT/True/; s/BEST/False/; s/OVER/1/'
     echo ,
     printf '%s' "$point" | sed 's/WIDTH/64/; s/TIME/1e-3/g; s/DEFAULT/False/; s/BEST/True/; s/OVER/2/')
-variant blur_search.json 'del r["versions"]; r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[],
-    points=['"$points"'])'
+variant blur_search.json 'del r["versions"]; r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel",
+    axes=[{"name": "width", "values": [16, 64]}], points=['"$points"'])'
 exits "a search" 0 2 "no plots" $quick
 page_has "of how many" "Search: cuda/v1.3, 3840×2160, 2 combinations timed"
 page_has "the fastest point" '<tr><th scope="row">1.00 ms ± 0.0 %</th>'
+page_has "the fastest point in words" 'Best: <code>width=64</code>, 1.00 ms ± 0.0 %, 2.00 times as fast as the default. NVIDIA'
+page_has "the heat map" '<title>width=64: 1.00 ms ± 0.0 %</title>'
+echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >"$folder/results/there/blur_search.svg"
+exits "the picture of a search" 0 2 "no plots" $quick
+check "is drawn from its points" sh -c "! grep -q data:image/svg '$folder/out/a.html'"
+check "a page of a search is whole" "$python" -B tests/check_page.py "$folder/out/a.html" . \
+    "$folder/results/there/blur_search.json"
 exits "no plots of a search" 2 1 "a search, not a bench" \
     "$python" -B common/report/plots.py blur "$folder/plots" "$folder/results/there/blur_search.json"
-rm "$folder/results/there/blur_search.json"
+rm "$folder/results/there/"*
+
+# --- a profile, with what the command printed beside it
+cp results/h200/profile_blur_v1.0.json results/h200/profile_blur_v1.0.txt "$folder/results/there"
+exits "a profile" 0 2 "no plots" $quick
+page_has "a kernel" '<tr><th scope="row"><code>blur_kernel</code></th>'
+page_has "against CUDA events" '<td class="number">+0.1 %</td>'
+page_has "its launch" '<td class="number">120×68</td>'
+page_has "hardware metrics" '<th scope="row">achieved occupancy</th>'
+page_has "what the command printed" '$ rungs profile blur:cuda/v1.0 --size 3840x2160'
+check "a page of a profile is whole" "$python" -B tests/check_page.py "$folder/out/a.html" . \
+    "$folder/results/there/profile_blur_v1.0.json"
+exits "no plots of a profile" 2 1 "a profile, not a bench" \
+    "$python" -B common/report/plots.py blur "$folder/plots" "$folder/results/there/profile_blur_v1.0.json"
+rm "$folder/results/there/"*
+
+# --- a video, with a peer that was added to the file
+cat >"$folder/results/there/mod.json" <<'JSON'
+{"schema": "rungs-video-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc", "command": "rungs bench",
+ "machine": {"cpu": "Test", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null}, "algorithm": "mod",
+ "settings": "", "params": {}, "input": "walk", "width": 64, "height": 48, "frames": 9, "threads": 2, "versions": [
+ {"id": "cpu/serial", "path": "", "outcome": "timed", "reference": true, "why": null, "frames_verified": 9,
+  "end_to_end": {"median": 8e-3, "q1": 8e-3, "q3": 8e-3, "n": 9}, "memory": null, "over_serial": null,
+  "over_below": null, "steps": [{"name": "blur", "seconds": 6e-3}, {"name": "boxes", "seconds": 2e-3}]},
+ {"id": "cpu/omp", "path": "", "outcome": "timed", "reference": false, "why": null, "frames_verified": 9,
+  "end_to_end": {"median": 4e-3, "q1": 4e-3, "q3": 4e-3, "n": 9},
+  "memory": {"start": {"allocate": {"bytes": 5000, "calls": 2}}, "frame": {"upload": {"bytes": 9216, "calls": 1}}},
+  "over_serial": {"version": "cpu/serial", "times": 2, "differs": true},
+  "over_below": {"version": "cpu/serial", "times": 2, "differs": true},
+  "steps": [{"name": "blur", "seconds": 1e-3}, {"name": "close", "seconds": 1e-3}, {"name": "boxes", "seconds": 2e-3}]},
+ {"id": "cuda/v1.0", "path": "", "outcome": "failed", "reference": false, "why": "frame 7 <differs>",
+  "frames_verified": 6, "end_to_end": null, "memory": null, "over_serial": null, "over_below": null, "steps": []},
+ {"id": "peer/opencv-python", "path": "results/opencv_mod.py", "library": "OpenCV 5", "outcome": "timed",
+  "reference": false, "why": null, "frames_verified": null, "memory": null, "over_serial": null, "over_below": null,
+  "end_to_end": {"median": 2e-3, "q1": 2e-3, "q3": 2e-3, "n": 9}, "steps": [{"name": "blur", "seconds": 2e-3}]}]}
+JSON
+exits "a video" 0 2 "no plots" $quick
+page_has "frames per second" '<td class="number">250</td>'
+page_has "a step, its share, its gain" '1.00 ms<br /><span class="under">25 % · 6.00×</span>'
+page_has "memory" '<td class="number">9.22 kB in 1 call</td>'
+page_has "why it is wrong" '<code>cuda/v1.0</code>: frame 7 &lt;differs&gt;'
+page_has "a peer of a library" '<code>peer/opencv-python</code>: OpenCV 5, timed right after'
+page_has "times serial by its medians" '<strong>2.00</strong> <code class="cpu">cpu/omp</code>'
+check "a page of a video is whole" "$python" -B tests/check_page.py "$folder/out/a.html" . \
+    "$folder/results/there/mod.json"
+check "steps in their order" "$python" -c "
+import sys
+text = open(sys.argv[1], encoding='utf-8').read()
+places = [text.index('<th scope=\"row\">' + name) for name in ('blur<', 'close<', 'boxes<', '<strong>all steps')]
+sys.exit(places != sorted(places))" "$folder/out/a.html"
+rm "$folder/results/there/"*
 
 # --- other files beside the results
 echo '{"schema": "rungs-dreams", "version": 1}' >"$folder/results/there/dream.json"
@@ -121,6 +178,10 @@ page_has "text is shown" "kernel &lt;1&gt;"
 page_has "a table is shown" "<td class=\"number\">&lt;2&gt;</td>"
 page_has "a picture is shown" "data:image/svg+xml;base64,"
 check "it cannot run a script" "$python" -B tests/check_page.py "$folder/out/a.html" .
+echo '{"schema": "rungs-dreams"}' >"$folder/results/there/search.json"
+echo dreams >"$folder/results/there/search.txt"
+rm "$folder/results/there/dream.json" "$folder/results/there/list.json" "$folder/results/there/broken.svg"
+exits "no note of another kind that is shown as text" 0 2 "no plots" $quick
 rm "$folder/results/there/"*
 
 # --- bad results: one line, exit 2, no page
@@ -142,6 +203,8 @@ refuses "without times" 'v["cpu/omp"]["kernel"] = None'
 refuses "no JSON number" 'v["cpu/omp"]["limit"] = float("nan")'
 refuses "'times' has the wrong type" 'v["cpu/omp"]["over_below"]["kernel"]["times"] = None'
 refuses "no 'points'" 'r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[])'
+refuses "no 'profile'" 'r.update(kind="profile", bench=v["cpu/omp"])'
+refuses "no 'gpu_activities'" 'r.update(kind="profile", bench=v["cpu/omp"], profile={"calls": 1, "call": None})'
 refuses "no 'frames'" 'r["schema"] = "rungs-video-results"'
 head -c 3000 results/h200/blur_3840x2160.json >"$folder/results/there/bad.json"
 exits "cut off" 2 1 "bad.json: not JSON" $quick

@@ -106,6 +106,17 @@ succeeds "running mean" "$rungs" run mod square.y4m -o mean.csv -p background=me
 moving_square 1 1 3 >one.y4m
 succeeds "1x1" "$rungs" run mod one.y4m -o one.csv
 is "1x1" "$(cat one.csv)" "frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z"
+# Each version sees the same first frame to the end, also one that keeps no copy of its own.
+for version in omp simd packed cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0 opencv; do
+    rm -f version.csv
+    if "$rungs" run "mod:$version" square.y4m -o version.csv >stdout 2>stderr; then
+        same "boxes of $version" boxes.csv version.csv
+    elif [ "$version" = opencv ] || ! "$rungs" list mod | grep -q "$version"; then
+        skip "boxes of $version: $(cat stderr)"
+    else
+        bad "boxes of $version: $(cat stderr)"
+    fi
+done
 if "$rungs" list mod | grep -q 'cuda/v1.1'; then
     succeeds "emulated" "$rungs" run mod:cuda/v1.1 one.y4m -o one.csv
     if grep -q '(emulated)' stdout && grep -q 'frames per second' stdout; then bad "emulated: shown as a speed"; else ok; fi

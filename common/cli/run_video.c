@@ -53,7 +53,7 @@ struct run {
     bool kept; /* what was written is complete and in place */
     void *state;
     struct image table;      /* the result of one frame */
-    struct image background; /* a picture that takes the first frame's place; no data without one */
+    struct image background; /* the first frame, or a picture that takes its place; stays as it is to the end */
     /* Submitted and not received, the oldest first. */
     struct video_frame **in_flight;
     int first, count;
@@ -100,16 +100,19 @@ static enum status take_fps(struct video_info *info, const char *text)
     return STATUS_OK;
 }
 
-/* Loads the picture that -p background=FILE names; none is left without one. */
-static enum status load_background(struct run *run, const struct image *first)
+/* The picture that -p background=FILE names; else a copy of the first frame, whose own memory soon holds another. */
+static enum status make_background(struct run *run, const struct image *first)
 {
     enum status status = STATUS_OK;
     const struct video_job *job = run->job;
     const char *path = job->algorithm->background_file ? job->algorithm->background_file(job->params) : NULL;
     struct image *background = &run->background;
 
-    if (!path)
+    if (!path) {
+        TRY(image_create_like(background, first));
+        image_copy(background, first);
         goto out;
+    }
     TRY(image_load(background, path, first->channels));
     if (!image_same_shape(background, first))
         status = status_set(STATUS_BAD_INPUT, "%s: %dx%d pixels of %s, but the frames of %s have %dx%d of u8", path,
@@ -124,14 +127,13 @@ static enum status begin(struct run *run, const struct image *first)
 {
     enum status status = STATUS_OK;
     const struct video_job *job = run->job;
-    struct image in[] = {*first, *first};
+    struct image in[2] = {{0}, *first};
     const bool csv_alone = file_has_extension(job->out, ".csv");
     const char *why, *boxes = csv_alone ? job->out : job->boxes;
     struct image shape = {0};
 
-    TRY(load_background(run, first));
-    if (run->background.data)
-        in[0] = run->background;
+    TRY(make_background(run, first));
+    in[0] = run->background;
     if (job->algorithm->shape(in, job->params, &shape) != STATUS_OK) {
         status = status_set(STATUS_BAD_INPUT, "%s: %s", job->in, status_message());
         goto out;

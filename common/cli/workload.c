@@ -116,8 +116,9 @@ static enum status make_pattern(struct workload *workload, const struct algorith
     }
     if (algorithm->prepare)
         algorithm->prepare(workload->in);
-    snprintf(workload->description, sizeof workload->description,
-             "synthetic, uniform random samples (no photograph in images/fetched: make images)");
+    snprintf(workload->description, sizeof workload->description, "synthetic, %s",
+             algorithm->input_type == PIXEL_U8 ? "uniform random samples (no photograph in images/fetched: make images)"
+                                               : "made from uniform random samples");
 out:
     return status;
 }

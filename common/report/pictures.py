@@ -7,7 +7,7 @@ import struct
 import subprocess
 import zlib
 
-MOST_BYTES = 300 * 1024
+MOST_BYTES = 600 * 1024
 
 # Inputs to try in this order, and parameters: the first whose files are all here and which rungs accepts is shown.
 # Fetched photographs (make images) come before the synthetic ones, which are always here. "labelling:" = its labels.
@@ -116,6 +116,20 @@ def embed(title, data, **more):
     if len(data) > MOST_BYTES:
         raise ValueError(f"{len(data)} bytes are too many for the page")
     return Picture(title, f"data:image/{kind};base64," + base64.b64encode(data).decode(), width, height, **more)
+
+
+# What images/contact_sheet.sh puts on its sheet, by rows.
+STEPS = "frame, gray, blurred; difference (8 times as bright), mask, closed; opened, labels, boxes"
+
+
+def steps(root, algorithm):
+    """The committed picture of a pipeline's steps (make contact-sheet), or None."""
+    path = os.path.join(root, "images", algorithm + "_steps.png")
+    try:
+        with open(path, "rb") as file:
+            return embed(f"The steps, row by row: {STEPS}", file.read())
+    except (ValueError, OSError):
+        return None
 
 
 # ---------------------------------------------------------------------------------------------------------- making

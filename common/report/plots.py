@@ -40,6 +40,7 @@ PALETTE = {
     "line4": ("#cf222e", "#ff7b72"),
 }
 LINES = ["cpu", "line1", "cuda", "line0", "line2", "peer", "line3", "line4"]
+STEPS = LINES + ["cpu-soft", "cuda-soft", "peer-soft", "muted", "ink"]  # of bars, whose colours need no contrast with the paper
 # In px at 12 px text: three plots beside each other on a laptop, and one on a phone, stay near that size.
 WIDTH, HEIGHT = 400, 340
 
@@ -146,8 +147,23 @@ def axis(name, low, high, label, most, text):
 
 
 def version_axis(rows):
-    labels = ", ".join(f"{quoted(row['id'])} {index}" for index, row in enumerate(rows))
+    labels = ", ".join(f"{quoted(short_id(row['id']))} {index}" for index, row in enumerate(rows))
     return [f"set yrange [{len(rows) - 0.4:g}:-0.6]", f"set ytics ({labels}) scale 0", "set grid noytics"]
+
+
+def key_below(names):
+    """A key of three columns over the whole width below the label of the x axis, and the lower margin for it: `below`
+    puts it too near, and only under the axis."""
+    rows = math.ceil(len(names) / 3)
+    return [
+        f"set key at screen 0.02, screen 0.01 left bottom Left reverse vertical maxrows {rows} width -1 font ',11'",
+        f"set bmargin {3.4 + 1.1 * rows:g}",
+    ]
+
+
+def short_id(name):
+    """peer/opencv-python: without its side where the plot would be pushed aside."""
+    return name.split("/")[-1] if len(name) > 14 else name
 
 
 # ---------------------------------------------------------------------------------------------------------- plots
@@ -242,9 +258,7 @@ def speedup_plot(results):
 def steps_plot(results):
     """Which part of a frame's time each step of a pipeline takes: a bar of 100 % per version."""
     rows = [row for row in rungs.timed(results) if sum(step["seconds"] for step in row["steps"]) > 0]
-    names = []
-    for row in rows:
-        names += [step["name"] for step in row["steps"] if step["name"] not in names]
+    names = rungs.step_names([step["name"] for step in row["steps"]] for row in rows)
     if not rows:
         return None
     bars = {name: [] for name in names}
@@ -256,7 +270,7 @@ def steps_plot(results):
             left = right
     lines, plots = [], []
     for index, name in enumerate(names):
-        tint = light(LINES[index % len(LINES)])
+        tint = light(STEPS[index % len(STEPS)])
         lines += block(f"s{index}", bars[name])
         plots.append(f"$s{index} using 1:2:3:4:5:6 with boxxyerror lc rgb '{tint}' notitle")
         plots.append(f"1/0 with lines lw 6 lc rgb '{tint}' title {quoted(name)}")
@@ -264,8 +278,7 @@ def steps_plot(results):
         "set xrange [0:100]",
         f"set xlabel 'share of a frame in percent' offset 0,0.4 textcolor rgb '{light('ink')}'",
         f"set style fill solid 1 border rgb '{light('paper')}'",
-        "set key below left Left reverse maxcols 3 width -2 font ',11'",
-    ]
+    ] + key_below(names)
     return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
 
 
@@ -292,7 +305,7 @@ def _over_sizes(many, value, label, text):
         style = f"lc rgb '{light(LINES[index % len(LINES)])}' dt {1 + index // len(LINES)}"
         plots.append(f"$v{index} using 1:2 with lines lw 1.3 {style} notitle")
         plots.append(f"$v{index} using 1:2:3:4 with yerrorbars pt {shape} ps 0.6 lw 1 {style} notitle")
-        plots.append(f"keyentry with linespoints pt {shape} ps 0.6 lw 1.3 {style} title {quoted(name)}")
+        plots.append(f"keyentry with linespoints pt {shape} ps 0.6 lw 1.3 {style} title {quoted(short_id(name))}")
     sizes = [rungs.pixels(results) / 1e6 for results in many]
     places = ", ".join(f"{quoted(rungs.size(results))} {rungs.pixels(results) / 1e6:g}" for results in many)
     lines += axis("y", min(everything) / 1.6, max(everything) * 1.6, label, 8, text)
@@ -301,8 +314,7 @@ def _over_sizes(many, value, label, text):
         f"set xrange [{min(sizes) / 1.5:g}:{max(sizes) * 1.5:g}]",
         f"set xtics ({places})",
         f"set xlabel 'image size in pixels (logarithmic)' offset 0,0.4 textcolor rgb '{light('ink')}'",
-        "set key below left Left reverse maxcols 3 width -2 font ',11'",
-    ]
+    ] + key_below(names)
     return draw(HEIGHT - 60 + 17 * math.ceil(len(names) / 3), lines + ["plot " + ", ".join(plots)])
 
 
@@ -518,8 +530,9 @@ def main(arguments):
                 many.append(rungs.load(path))
             except rungs.OtherKind as other:
                 raise rungs.ResultsError(f"{path}: {other}") from None
-            if rungs.is_tune(many[-1]):
-                raise rungs.ResultsError(f"{path}: a search, not a bench; its plot is made by rungs tune --svg")
+            if rungs.kind(many[-1]) != rungs.KINDS["bench"]:
+                made = "; its plot is made by rungs tune --svg" if rungs.is_tune(many[-1]) else ""
+                raise rungs.ResultsError(f"{path}: {rungs.kind(many[-1])}, not a bench{made}")
             if many[-1]["algorithm"] != algorithm:
                 raise rungs.ResultsError(f"{path}: results of {many[-1]['algorithm']}, not of {algorithm}")
             if many[-1]["machine"] != many[0]["machine"]:

@@ -4,8 +4,10 @@
 
 Made of the results files (results/<machine>/), the sources, and pictures that build/rungs computes now. Everything is
 inside the page: style, plots, pictures; it loads nothing. Of results/<machine>/ it takes
-    *.json   results of a bench (other kinds are left out with a note on stderr; a bad file ends it)
-    *.svg    shown as they are; *.csv as a table; *.txt as text; a name that begins with an algorithm's goes to it
+    *.json   results of a bench, a search (tune) or a profile; other kinds are left out with a note on stderr; a bad
+             file ends it
+    *.svg    shown as they are; *.csv as a table; *.txt as text. One that is named as a results file is shown with it,
+             and of the others one whose name begins with an algorithm's goes to that
 The page is well-formed XML as well as HTML, so that tests can parse it with the standard library.
 
 Without gnuplot the page has no plots, without build/rungs no pictures; one line on stderr says so.
@@ -17,17 +19,18 @@ import base64
 import csv
 import datetime
 import glob
-import html
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
+import heatmap
 import pictures
 import plots
+import profiles
 import results as rungs
 import sources
+from markup import code, esc, mark, prose, table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -39,47 +42,41 @@ def note(text):
     print(f"report: {text}", file=sys.stderr)
 
 
-def esc(text):
-    """As text or attribute of the page; what XML cannot hold is left out."""
-    return html.escape(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "", str(text)))
-
-
-def prose(text):
-    """Escaped, with `names between backquotes` as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", esc(text))
-
-
-def code(text):
-    return f"<code>{esc(text)}</code>"
-
-
 # --------------------------------------------------------------------------------------------------------- material
 
 
 class Ladder:
-    """One algorithm: contract, versions, and for each machine its results (the main one first), searches, other files."""
+    """One algorithm: contract, versions, and by machine: results of benches (the main one first), searches, profiles,
+    other files."""
 
     def __init__(self, name):
         self.name = name
         self.contract = sources.Contract(ROOT, name)
         self.versions = sources.versions(ROOT, name)
         self.video = sources.takes_video(ROOT, name)
-        self.machines = {}
-        self.searches = {}
-        self.files = {}
+        self.machines, self.searches, self.profiles, self.files = {}, {}, {}, {}
+
+    def add(self, results):
+        where = self.machines
+        if rungs.is_tune(results):
+            where = self.searches
+        elif rungs.is_profile(results):
+            where = self.profiles
+        where.setdefault(rungs.machine_of(results), []).append(results)
 
     def sort_results(self):
-        """The main results of a machine: the settings that most files have, of these the largest image."""
+        """The main results of a machine: the settings that most files have, of these the largest image. Profiles in
+        the order of the ladder."""
         for many in self.machines.values():
             settings = [results["settings"] for results in many]
             many.sort(key=lambda r: (-settings.count(r["settings"]), r["settings"], -rungs.pixels(r), r["path"]))
+        order = [version.id for version in self.versions]
+        for many in self.profiles.values():
+            many.sort(key=lambda r: order.index(r["bench"]["id"]) if r["bench"]["id"] in order else len(order))
 
     def places(self):
-        return sorted(
-            set(self.machines) | set(self.searches) | set(self.files),
-            key=lambda name: machine_order(name, self.machines.get(name)),
-        )
-
+        everything = (self.machines, self.searches, self.profiles, self.files)
+        return sorted(set().union(*everything), key=lambda name: machine_order(name, self.machines.get(name)))
 
 def machine_order(name, many):
     """Machines with a GPU first: they have the whole ladder."""
@@ -88,23 +85,29 @@ def machine_order(name, many):
 
 def gather(folder, names):
     """Ladders by name, and the files that belong to none of them, by machine."""
-    ladders, others = {name: Ladder(name) for name in names}, {}
+    ladders, others, shown = {name: Ladder(name) for name in names}, {}, {}
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.json"), recursive=True)):
         try:
             results = rungs.load(path)
         except rungs.OtherKind as other:
-            note(f"{path}: left out: {other}")
+            # What it says as text is shown.
+            if not os.path.exists(os.path.splitext(path)[0] + ".txt"):
+                note(f"{path}: left out: {other}")
             continue
         if results["algorithm"] not in ladders:
             note(f"{path}: left out: there is no algorithm {results['algorithm']} here")
-        else:
-            ladder = ladders[results["algorithm"]]
-            (ladder.searches if rungs.is_tune(results) else ladder.machines).setdefault(
-                rungs.machine_of(results), []
-            ).append(results)
+            continue
+        ladders[results["algorithm"]].add(results)
+        results["beside"] = []
+        shown[os.path.splitext(path)[0]] = results
     for kind in ("svg", "csv", "txt"):
         for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "*." + kind))):
-            machine = os.path.basename(os.path.dirname(path))
+            stem, machine = os.path.splitext(path)[0], os.path.basename(os.path.dirname(path))
+            if stem in shown:
+                # The heat map of a search is drawn from its points.
+                if kind != "svg" or not rungs.is_tune(shown[stem]):
+                    shown[stem]["beside"].append(path)
+                continue
             owners = [name for name in names if os.path.basename(path).startswith(name + "_")]
             files = ladders[max(owners, key=len)].files if owners else others
             files.setdefault(machine, []).append(path)
@@ -126,48 +129,24 @@ def commit():
 # ----------------------------------------------------------------------------------------------------------- tables
 
 
-def table(caption, head, rows, numbers_from, box="scroll"):
-    """head: texts; rows: lists of HTML; columns from `numbers_from` on stand to the right. Scrolls inside a box."""
-    lines = [
-        f'<div class="{box}" tabindex="0" role="region" aria-label="{esc(caption)}"><table>',
-        f'<caption class="unseen">{esc(caption)}</caption>',
-        "<thead><tr>",
-    ]
-    for index, cell in enumerate(head):
-        number = ' class="number"' if index >= numbers_from else ""
-        lines.append(f'<th scope="col"{number}>{esc(cell).replace("× ", "×&#160;")}</th>')
-    lines.append("</tr></thead><tbody>")
-    for row in rows:
-        lines.append(f'<tr><th scope="row">{row[0]}</th>')
-        for index, cell in enumerate(row[1:], 1):
-            number = ' class="number"' if index >= numbers_from else ""
-            lines.append(f"<td{number}>{cell}</td>")
-        lines.append("</tr>")
-    return "\n".join(lines + ["</tbody></table></div>"])
-
-
-def mark(row):
-    """The version's name, coloured by its side."""
-    return f'<code class="{esc(rungs.side(row))}">{esc(row["id"])}</code>'
-
-
 def versions_table(results):
     gpu = any(rungs.on_device(row) for row in rungs.timed(results))
     video = rungs.is_video(results)
     phases = (
         [("kernel", "kernel"), ("end_to_end", "end to end")] if gpu else [("kernel", "a frame" if video else "time")]
     )
-    head = ["version", "boxes" if video else "verified"] + [title for _, title in phases]
+    head = ["version", "boxes equal in" if video else "verified"] + [title for _, title in phases]
     head.append("frames/s" if video else "of limit")
     for over, title in (("over_serial", "× serial"), ("over_below", "× rung below")):
         head += [title + (f", {name}" if gpu else "") for _, name in phases]
-    rows, skipped = [], []
+    rows, remarks = [], {"skipped": [], "failed": []}
     for row in results["versions"]:
+        if row["outcome"] in remarks:
+            remarks[row["outcome"]].append(f"{code(row['id'])}: {prose(row['why'] or 'no reason given')}")
         if row["outcome"] == "skipped":
-            skipped.append(f"{code(row['id'])}: {prose(row['why'] or 'no reason given')}")
             continue
         wrong = row["outcome"] == "failed"
-        cells = [mark(row), f"<strong>wrong</strong>: {prose(row['why'] or '')}" if wrong else esc(rungs.verified(row))]
+        cells = [mark(row), "<strong>wrong</strong>" if wrong else esc(rungs.verified(row).removeprefix("equal in "))]
         cells += [rungs.time_and_spread(row[phase]) if row[phase] else "–" for phase, _ in phases]
         if video:
             cells.append(rungs.number(1 / row["end_to_end"]["median"]) if row["end_to_end"] else "–")
@@ -180,44 +159,63 @@ def versions_table(results):
         rows.append(cells)
     what = f"{results['algorithm']} on {rungs.machine_of(results)}, {rungs.size(results)}, {results['settings']}"
     text = table(f"Measurements of {what}", head, rows, 2)
+    for row in results["versions"]:
+        if "library" in row:
+            text += (
+                f'<p class="small">{code(row["id"])}: {esc(row["library"])}, timed right after the others in a process '
+                f"of its own, by {code(row['path'])}.</p>"
+            )
+    for title, reasons in (("Wrong", remarks["failed"]), ("Not measured", remarks["skipped"])):
+        if reasons:
+            items = "".join(f"<li>{reason}</li>" for reason in reasons)
+            text += f'<div class="small">{title}:<ul>{items}</ul></div>'
     if video:
         text += steps_tables(results)
-    if skipped:
-        text += f'<p class="small">Not measured: {"; ".join(skipped)}.</p>'
     return text
 
 
 def steps_tables(results):
-    """Of a pipeline: the time and share of each step in each version, and the memory that a version takes and moves."""
-    rows = [row for row in results["versions"] if row["steps"]]
-    names = []
-    for row in rows:
-        names += [step["name"] for step in row["steps"] if step["name"] not in names]
-    cells = {name: [esc(name)] for name in names}
-    for row in rows:
-        steps = {step["name"]: step["seconds"] for step in row["steps"]}
+    """Of a pipeline: the time of each step in each version, its share and its gain over the version below, and the
+    memory that a version takes and moves."""
+    rows = [row for row in rungs.timed(results) if row["steps"]]
+    seconds = {row["id"]: {step["name"]: step["seconds"] for step in row["steps"]} for row in rows}
+    columns = [(row["id"], seconds[row["id"]], rungs.below(results, row)) for row in rows]
+    names = rungs.step_names(steps for _, steps, _ in columns)
+
+    def cell(steps, below, name):
         total = sum(steps.values())
-        for name in names:
-            known = total > 0 and row["outcome"] == "timed" and name in steps
-            cells[name].append(f"{rungs.time(steps[name])} ({100 * steps[name] / total:.0f} %)" if known else "–")
+        if total <= 0 or name not in steps:
+            return "–"
+        part = 100 * steps[name] / total
+        remarks = [f"{part:.0f} %" if part >= 0.5 else "&lt; 1 %"]
+        before = seconds.get(below["id"], {}).get(name) if below else None
+        if before and steps[name] > 0:
+            remarks.append(f"{rungs.number(before / steps[name])}×")
+        return f'{rungs.time(steps[name])}<br /><span class="under">{" · ".join(remarks)}</span>'
+
     text = ""
-    if any(row["outcome"] == "timed" for row in rows):
-        text += '<p class="small">Each step by itself, a frame on average, and its share:</p>'
-        text += table(
-            f"Steps of {results['algorithm']}", ["step"] + [row["id"] for row in rows], list(cells.values()), 1
+    if columns:
+        text += (
+            '<p class="small">Each step by itself, a frame on average; below it its share of the frame, and how many '
+            "times as fast it is as in the version below:</p>"
         )
+        cells = [[esc(name)] + [cell(steps, below, name) for _, steps, below in columns] for name in names]
+        sums = ["<strong>all steps</strong>"]
+        sums += [f"<strong>{rungs.time(sum(steps.values()))}</strong>" for _, steps, _ in columns]
+        heads = ["step"] + [title for title, _, _ in columns]
+        text += table(f"Steps of {results['algorithm']}", heads, cells + [sums], 1, "scroll narrow")
     moved = [row for row in results["versions"] if row["memory"]]
     if moved:
         kinds = [(when, kind) for when in ("start", "frame") for kind in ("allocate", "upload", "download")]
 
-        def cell(row, when, kind):
+        def memory(row, when, kind):
             entry = (row["memory"].get(when) or {}).get(kind) or {}
             calls = entry.get("calls", 0)
             return f"{rungs.amount(entry.get('bytes', 0))} in {rungs.count(calls, 'call')}" if calls else "–"
 
         head = ["version"] + [f"{'at the start' if when == 'start' else 'a frame'}, {kind}" for when, kind in kinds]
         text += '<p class="small">Device memory, counted from the real allocations and copies:</p>'
-        text += table("Memory", head, [[mark(row)] + [cell(row, *where) for where in kinds] for row in moved], 1)
+        text += table("Memory", head, [[mark(row)] + [memory(row, *where) for where in kinds] for row in moved], 1)
     return text
 
 
@@ -365,15 +363,17 @@ def picture_html(picture):
 
 
 def pictures_html(maker, ladder):
-    if maker is None:
-        return ""
+    """Input and output, computed now; below them the committed picture of a pipeline's steps, where there is one."""
+    text = ""
     try:
-        shown, output = maker.make_video(ladder.name) if ladder.video else maker.make(ladder.name)
+        if maker:
+            shown, output = maker.make_video(ladder.name) if ladder.video else maker.make(ladder.name)
+            arrow = '<span class="arrow" aria-hidden="true">→</span>'
+            text = f'<div class="pictures">{"".join(map(picture_html, shown))}{arrow}{picture_html(output)}</div>'
     except (ValueError, OSError) as error:
         note(f"no picture of {ladder.name}: {error}")
-        return ""
-    arrow = '<span class="arrow" aria-hidden="true">→</span>'
-    return f'<div class="pictures">{"".join(map(picture_html, shown))}{arrow}{picture_html(output)}</div>'
+    sheet = pictures.steps(ROOT, ladder.name)
+    return text + (f'<div class="sheet steps">{picture_html(sheet)}</div>' if sheet else "")
 
 
 def contract_html(contract):
@@ -430,8 +430,8 @@ def file_html(path):
 
 
 def search_html(results):
-    """A search over launch parameters: all combinations that were timed, the fastest first."""
-    names = sorted({name for point in results["points"] for name in point["values"]})
+    """A search over launch parameters: its best point, heat maps, and all combinations that were timed."""
+    names = [axis["name"] for axis in results["axes"]] or sorted({n for p in results["points"] for n in p["values"]})
     timed = sorted(
         (point for point in results["points"] if point["time"] is not None), key=lambda point: point["time"]["median"]
     )
@@ -448,7 +448,59 @@ def search_html(results):
     version = results["tuned_version"]
     title = f"Search: {version}, {rungs.size(results)}, {rungs.count(len(timed), 'combination')} timed"
     body = table(title, ["time"] + names + ["× default", "remark"], rows, 1, "scroll sheet-table")
-    return f"<details><summary>{esc(title)}</summary>{about(results)}{body}</details>"
+    return (
+        f"<h4>{esc(title)}</h4>{best_point(results)}{heat_html(results)}"
+        f"<details><summary>All of them, the machine and the command</summary>{about(results)}{body}</details>"
+        + beside_html(results)
+    )
+
+
+def best_point(results):
+    """What the search found, in a sentence."""
+    point = next((point for point in results["points"] if point["best"] and point["time"]), None)
+    if point is None:
+        return "<p>No combination was timed.</p>"
+    text = f"Best: {code(heatmap.values_text(point))}, {rungs.time_and_spread(point['time'])}"
+    over = point["over_default"]
+    if point["default"]:
+        text += ", which is the default"
+    elif over and over["differs"]:
+        text += f", {rungs.number(over['times'])} times as fast as the default"
+    elif over:
+        text += ", not different from the default"
+    gpu = results["machine"]["gpu"] if results["tuned_version"].startswith("cuda/") else None
+    return f"<p>{text}. {esc(gpu['name'] if gpu else results['machine']['cpu'])}.</p>"
+
+
+def heat_html(results):
+    figures = [
+        f'<figure>{f"<h5>{esc(title)}</h5>" if title else ""}<div class="heat-box" tabindex="0">{svg}</div></figure>'
+        for title, svg in heatmap.panels(results)
+    ]
+    if not figures:
+        return ""
+    unit = heatmap.Scale(results["points"]).name
+    return (
+        f'<div class="heats">{"".join(figures)}</div><p class="small">Time of a {esc(results["time"])} in {unit}, '
+        "below it over the best. Bright: fast; thick frame: best; dashed: default; = best: not different, the "
+        "interquartile ranges overlap.</p>"
+    )
+
+
+def beside_html(results):
+    """Files of the same name: mostly what the command printed."""
+    return "\n".join(file_html(path) for path in results["beside"])
+
+
+def profiles_html(many):
+    if not many:
+        return ""
+    details = "\n".join(
+        f"<details><summary>{profiles.title(results)}</summary>{about(results)}{profiles.tables(results)}"
+        f"{beside_html(results)}</details>"
+        for results in many
+    )
+    return f"<h4>Under the profiler</h4>{profiles.summary(many)}{details}"
 
 
 def machine_html(ladder, machine, drawer):
@@ -460,13 +512,15 @@ def machine_html(ladder, machine, drawer):
             about(main),
             drawer.figures([r for r in many if r["settings"] == main["settings"]]),
             versions_table(main),
+            beside_html(main),
         ]
     for results in many[1:]:
         title = f"{rungs.size(results)}, {results['settings'] or 'no parameters'}"
         lines.append(
             f"<details><summary>Also measured: {esc(title)}</summary>"
-            f"{about(results)}{versions_table(results)}</details>"
+            f"{about(results)}{versions_table(results)}{beside_html(results)}</details>"
         )
+    lines += [profiles_html(ladder.profiles.get(machine, []))]
     lines += [search_html(results) for results in ladder.searches.get(machine, [])]
     lines += [file_html(path) for path in ladder.files.get(machine, [])]
     return "\n".join(lines)
@@ -566,8 +620,12 @@ def machines_html(ladders, others):
     """Each machine once: what it is, when and from which commits it was measured, and files of no single ladder."""
     everything = {}
     for ladder in ladders.values():
-        for machine, many in ladder.machines.items():
-            everything.setdefault(machine, []).extend(many)
+        for kind in (ladder.machines, ladder.searches, ladder.profiles):
+            for machine, many in kind.items():
+                everything.setdefault(machine, []).extend(many)
+        # Places of files alone have a heading to link to as well.
+        for machine in ladder.places():
+            everything.setdefault(machine, [])
     lines = []
     for machine in sorted(set(everything) | set(others), key=lambda name: machine_order(name, everything.get(name))):
         many = everything.get(machine, [])

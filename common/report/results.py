@@ -1,7 +1,8 @@
 """Reads results files (results/README.md describes them) and puts their numbers into words, as the bench's table does.
 
 A bench of a video algorithm has a schema of its own. load() brings its rows into the form of the others: one time, end
-to end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays.
+to end, stands for both phases, and nothing is known of a limit; what only videos have (frames, steps, memory) stays. A
+profile has its one version as a row; what the profiler saw is in "profile".
 
 ResultsError names the file and the reason, in one line.
 """
@@ -12,6 +13,7 @@ import os
 import re
 
 SCHEMA, VIDEO_SCHEMA, VERSION = "rungs-results", "rungs-video-results", 1
+KINDS = {"bench": "a bench", "tune": "a search", "profile": "a profile"}
 
 
 class ResultsError(Exception):
@@ -19,7 +21,7 @@ class ResultsError(Exception):
 
 
 class OtherKind(Exception):
-    """A JSON file that is fine, but no results of a bench: to be left out, and said so."""
+    """A JSON file that is fine, but of no kind that is known here: to be left out, and said so."""
 
 
 # What the readers below rely on. A name: the JSON types that it may have.
@@ -45,7 +47,7 @@ RATIO = {"times": NUMBER, "differs": FLAG}
 VIDEO_TOP = {name: TOP[name] for name in TOP if name not in ("channels", "cost", "ceilings")} | {"frames": NUMBER}
 VIDEO_ROW = {
     "id": TEXT, "outcome": TEXT, "reference": FLAG, "why": TEXT + NONE, "end_to_end": OBJECT + NONE,
-    "frames_verified": NUMBER, "steps": LIST, "memory": OBJECT + NONE,
+    "frames_verified": NUMBER + NONE, "steps": LIST, "memory": OBJECT + NONE,
     "over_serial": OBJECT + NONE, "over_below": OBJECT + NONE,
 }  # fmt: skip
 TUNE_TOP = {"tuned_version": TEXT, "time": TEXT, "axes": LIST, "points": LIST}
@@ -58,6 +60,25 @@ POINT = {
     "like_best": FLAG,
     "over_default": OBJECT + NONE,
 }
+AXIS = {"name": TEXT, "values": LIST}
+PROFILE = {
+    "calls": NUMBER, "call": OBJECT + NONE, "gpu_activities": LIST, "api_calls": LIST, "host_ranges": LIST,
+    "launches": LIST, "gpu_busy": NUMBER + NONE, "kernels_per_call": NUMBER + NONE, "copy_fraction": NUMBER + NONE,
+    "metrics": LIST + NONE, "openmp": OBJECT, "counters": OBJECT + NONE, "missing": LIST,
+}  # fmt: skip
+SUM = {"kind": TEXT, "name": TEXT, "calls": NUMBER, "bytes": NUMBER}
+SUM_TIMES = {name: NUMBER for name in ("share", "total", "average", "least", "most")}
+LAUNCH = {
+    "kernel": TEXT, "times": NUMBER, "grid": LIST, "block": LIST, "registers": NUMBER + NONE,
+    "static_shared_bytes": NUMBER + NONE, "dynamic_shared_bytes": NUMBER, "local_bytes": NUMBER + NONE,
+    "theoretical_occupancy": NUMBER + NONE, "occupancy_bound_by": TEXT + NONE,
+}  # fmt: skip
+TEAM = {"threads": LIST, "regions": LIST, "parallel_seconds": NUMBER}
+THREAD = {"regions": NUMBER, "busy": NUMBER, "waiting": NUMBER, "on_core": NUMBER}
+REGION = {
+    "place": TEXT, "times": NUMBER, "threads": NUMBER, "total": NUMBER, "busy_mean": NUMBER, "busy_slowest": NUMBER,
+    "imbalance": NUMBER,
+}  # fmt: skip
 STEP = {"name": TEXT, "seconds": NUMBER}
 OUTCOMES = ("timed", "emulated", "skipped", "failed")
 
@@ -72,11 +93,21 @@ def _require(where, value, fields):
             raise ResultsError(f"{where}: '{name}' is not a finite number")
 
 
+def _require_order(where, statistics):
+    if not 0 < statistics["q1"] <= statistics["median"] <= statistics["q3"]:
+        raise ResultsError(f"{where}: not 0 < q1 <= median <= q3")
+
+
+def _require_each(where, rows, fields):
+    for index, row in enumerate(rows):
+        _require(f"{where} {index}", row if isinstance(row, dict) else {}, fields)
+
+
 def _require_row(where, row):
     if not isinstance(row, dict):
         raise ResultsError(f"{where} is no object")
     _require(where, row, ROW)
-    if not re.fullmatch(r"[a-z]+/[A-Za-z0-9_.]+", row["id"]):
+    if not re.fullmatch(r"[a-z]+/[A-Za-z0-9_.-]+", row["id"]):
         raise ResultsError(f"{where}: '{row['id']}' is no version")
     where = f"{where} ({row['id']})"
     if row["outcome"] not in OUTCOMES:
@@ -84,8 +115,7 @@ def _require_row(where, row):
     for phase in ("kernel", "end_to_end"):
         if row[phase] is not None:
             _require(f"{where}: {phase}", row[phase], STATISTICS)
-            if not 0 < row[phase]["q1"] <= row[phase]["median"] <= row[phase]["q3"]:
-                raise ResultsError(f"{where}: {phase}: not 0 < q1 <= median <= q3")
+            _require_order(f"{where}: {phase}", row[phase])
     if row["outcome"] == "timed" and (row["kernel"] is None or row["end_to_end"] is None):
         raise ResultsError(f"{where}: timed, but without times")
     for over in ("over_serial", "over_below"):
@@ -119,6 +149,9 @@ def _from_video(path, results):
         if not isinstance(row, dict):
             raise ResultsError(f"{where} is no object")
         _require(where, row, VIDEO_ROW)
+        if row["end_to_end"] is not None:
+            _require(f"{where}: end_to_end", row["end_to_end"], STATISTICS)
+            _require_order(f"{where}: end_to_end", row["end_to_end"])
         for step in row["steps"]:
             _require(f"{where}: step", step if isinstance(step, dict) else {}, STEP)
         row.update(kernel=row["end_to_end"], kernel_method="host clock", worst_difference=0.0, interior_only=False)
@@ -128,34 +161,76 @@ def _from_video(path, results):
                 _require(f"{where}: {over}", row[over], {"version": TEXT} | RATIO)
                 ratio = {name: row[over][name] for name in RATIO}
                 row[over] = {"version": row[over]["version"], "kernel": ratio, "end_to_end": ratio}
+    serial = find(results, "cpu/serial")
+    for row in results["versions"]:
+        # A peer that was added to the file afterwards.
+        if "library" in row and serial and serial["end_to_end"] and row["end_to_end"] and row["over_serial"] is None:
+            before, after = serial["end_to_end"], row["end_to_end"]
+            differs = before["q3"] < after["q1"] or after["q3"] < before["q1"]
+            ratio = {"times": before["median"] / after["median"], "differs": differs}
+            row["over_serial"] = {"version": "cpu/serial", "kernel": ratio, "end_to_end": ratio}
 
 
 def _check_tune(path, results):
     """A search over launch parameters: points instead of versions."""
     _require(path, results, TUNE_TOP)
+    for index, axis in enumerate(results["axes"]):
+        _require(f"{path}: axis {index}", axis if isinstance(axis, dict) else {}, AXIS)
     for index, point in enumerate(results["points"]):
         where = f"{path}: point {index}"
         _require(where, point if isinstance(point, dict) else {}, POINT)
         if point["time"] is not None:
             _require(f"{where}: time", point["time"], STATISTICS)
-            if not 0 < point["time"]["q1"] <= point["time"]["median"] <= point["time"]["q3"]:
-                raise ResultsError(f"{where}: time: not 0 < q1 <= median <= q3")
+            _require_order(f"{where}: time", point["time"])
         if point["over_default"] is not None:
             _require(f"{where}: over_default", point["over_default"], RATIO)
     # What the checks of a bench ask for besides.
     results.update(threads=1, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={}, versions=[])
 
 
+def _check_profile(path, results):
+    """One version under the profiler, and its row as a bench has it."""
+    _require(path, results, {"bench": OBJECT, "profile": OBJECT})
+    profile, where = results["profile"], f"{path}: profile"
+    _require(where, profile, PROFILE)
+    if profile["calls"] < 1:
+        raise ResultsError(f"{where}: no calls")
+    if profile["call"] is not None:
+        _require(f"{where}: call", profile["call"], STATISTICS)
+        _require_order(f"{where}: call", profile["call"])
+    for name in ("gpu_activities", "api_calls", "host_ranges"):
+        _require_each(f"{where}: {name}", profile[name], SUM)
+        for entry in profile[name]:
+            if "total" in entry:
+                _require(f"{where}: {name}: {entry['name']}", entry, SUM_TIMES)
+    _require_each(f"{where}: launch", profile["launches"], LAUNCH)
+    for launch in profile["launches"]:
+        if not all(isinstance(number, int) for number in launch["grid"] + launch["block"]):
+            raise ResultsError(f"{where}: launch of {launch['kernel']}: grid and block are not numbers")
+    for kernel in profile["metrics"] or []:
+        _require(f"{where}: metrics", kernel if isinstance(kernel, dict) else {}, {"kernel": TEXT})
+        _require(f"{where}: metrics", kernel, {name: NUMBER + NONE for name in kernel if name != "kernel"})
+    _require(f"{where}: openmp", profile["openmp"], TEAM)
+    _require_each(f"{where}: thread", profile["openmp"]["threads"], THREAD)
+    _require_each(f"{where}: region", profile["openmp"]["regions"], REGION)
+    if profile["counters"]:
+        _require(f"{where}: counters", profile["counters"], {name: NUMBER + NONE for name in profile["counters"]})
+    results["versions"] = [results["bench"]]
+
+
 def load(path):
-    """The results of one bench or one search (is_tune), checked. Raises OtherKind for JSON of another kind, ResultsError for a bad file."""
+    """The results of one bench, search (is_tune) or profile (is_profile), checked. Raises OtherKind for JSON of another
+    kind, ResultsError for a bad file."""
     results = _read(path)
     schema = results.get("schema") if isinstance(results, dict) else None
     if schema not in (SCHEMA, VIDEO_SCHEMA):
         raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
     if results.get("version") != VERSION:
         raise OtherKind(f"version {results.get('version')!r} of the schema, not {VERSION}")
-    if results.get("kind", "bench") not in ("bench", "tune"):
-        raise OtherKind(f"of kind {results['kind']!r}, neither of a bench nor of a search")
+    if results.get("kind", "bench") not in KINDS:
+        raise OtherKind(f"of kind {results['kind']!r}, none of {', '.join(KINDS)}")
+    if is_profile(results):
+        _check_profile(path, results)
     if is_tune(results):
         _check_tune(path, results)
     if schema == VIDEO_SCHEMA:
@@ -211,8 +286,35 @@ def is_tune(results):
     return results.get("kind") == "tune"
 
 
+def is_profile(results):
+    return results.get("kind") == "profile"
+
+
+def kind(results):
+    """ "a bench", "a search", "a profile"."""
+    return KINDS[results.get("kind", "bench")]
+
+
 def is_video(results):
     return results["schema"] == VIDEO_SCHEMA
+
+
+def below(results, row):
+    """The row that `row` is compared with as the rung below, or None."""
+    over = row["over_below"]
+    return find(results, over["version"]) if over else None
+
+
+def step_names(many):
+    """The names of all lists of names, each behind the one that it follows in its own list."""
+    names = []
+    for own in many:
+        place = 0
+        for name in own:
+            if name not in names:
+                names.insert(place, name)
+            place = names.index(name) + 1
+    return names
 
 
 def pixels(results):
@@ -275,6 +377,8 @@ def verified(row):
         return "skipped"
     if row["outcome"] == "failed":
         return "wrong"
+    if row.get("frames_verified", 0) is None:
+        return "not compared"
     if "frames_verified" in row:
         return f"equal in {count(row['frames_verified'], 'frame')}" + (
             ", emulated" if row["outcome"] == "emulated" else ""
@@ -295,6 +399,11 @@ def amount(value):
 
 def size(results):
     return f"{results['width']}×{results['height']}"
+
+
+def share(value):
+    """Of a table of shares, as common/profile_report.c prints them."""
+    return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %"
 
 
 def count(things, noun):

@@ -1,20 +1,18 @@
 /*
  * Idea:     the element by its columns: out(x) is the largest of V[i](x+i), V[i] the maximum over the rows that column i
- *           of the element reaches. Taller columns come out of lower ones: two output rows at once start from the rows
- *           between them and grow, a row up and a row down a step. Each height that occurs is at once moved left and right
- *           by its i and collected. All of that happens in registers, for a few neighbouring vectors and one more on
- *           each side to move pixels in from: a result costs aligned loads and one store, and no other memory.
+ *           of the element reaches. Rows lie aligned in memory, so these are cheap, and taller columns come out of lower
+ *           ones: two output rows at once start from the rows between them and grow, a row up and a row down a step;
+ *           each height that occurs is stored as a line on the way. Only then come the unaligned reads along the lines.
  * Changed:  another algorithm and data flow than omp, the same comparisons. Columns of the same height beside each other
  *           (all of a square's) are first taken 3 or 9 at once. Open and close keep between their steps only a ring of
  *           rows that stays in the cache, and each band of rows finds the few beyond its ends itself.
- * Expect:   disk of 15: 17 maxima up and down, 13 along and 11 moves for 64 pixels, where OpenCV takes 169 maxima; at two
- *           instructions a cycle 20 cycles, 0.1 ms for 1920x1080 on two cores: 20 times faster than OpenCV, which gains
- *           nothing from the second, while memory keeps up. Missed: that was for groups of 5 vectors, which do not stay
- *           in 32 registers. With groups of 3 there is more halo: 36 cycles (Zen 4), and waiting for memory adds a
- *           quarter; 11 times. Needs AVX-512 VBMI, where a move is one instruction: AVX2 and SSSE3 have 16 registers and
- *           need 4 for a move, and lines in memory would be faster there.
+ * Expect:   disk of 15: 12 maxima up and down, 11 along, for 64 pixels; OpenCV takes 169. Loads set the pace: 11 aligned
+ *           and 10 that straddle two cache lines, 31 line accesses for 64 pixels. That is 16 cycles where a core makes
+ *           two a cycle, 31 where it makes one: 15 to 20 times faster than OpenCV on two cores, where OpenCV gains
+ *           nothing. Missed: most of the time goes up and down, so reads along the lines do not set the pace, and
+ *           AVX-512 gains little over AVX2.
  */
-/* Try: make bench-morphology VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv */
+/* Try: make bench-morphology VERSIONS=cpu/serial,cpu/omp,cpu/simd,cpu/registers,peer/opencv */
 #include <omp.h>
 #include <stdlib.h>
 
@@ -22,38 +20,30 @@
 #include "common/simd.h"
 
 enum {
-    GROUP = 3,                         /* vectors of results at once: more do not fit into 32 registers */
-    HALO = GROUP + 2,                  /* and one on each side */
-    WINDOW = MORPHOLOGY_MAX_KSIZE + 1, /* rows that two output rows see */
+    GROUP = 4,                         /* vectors at once, so that a row or a tap is looked up once for all of them */
+    MARGIN = 128,                      /* bytes on both sides of a line that hold what never wins */
+    WINDOW = MORPHOLOGY_MAX_KSIZE + 3, /* rows that two output rows see, and the two that the next pair adds */
     HEIGHTS = MORPHOLOGY_MAX_RADIUS + 1,
+    WIDENED = 2,        /* lines at most that hold 3 and 9 columns of one height */
     BANDS = 4,          /* for each thread, so that who is done early takes another */
-    AHEAD = 4,          /* rows from now, to be prefetched: 4 KB are too short for the hardware to foresee them all */
     STREAMED = 32 << 20 /* bytes of a result that no cache is likely to keep until it is read */
 };
 
-/* Columns of one height. */
-struct column {
-    int widen; /* how often the best of 3 is taken: of pixels 1 apart, then of those 3 apart */
-    int moves, move[HEIGHTS];
-};
-
+/* A thread's lines and rows are `pitch` bytes each; a line's first pixel is MARGIN behind its start. */
 struct element {
     int radius, width, end; /* the image's width, and that in whole vectors */
-    bool occurs[HEIGHTS];   /* [h]: there are columns of 2h + 1 rows */
-    struct column columns[HEIGHTS];
-    uint8_t *inside; /* [SIMD_BYTES + x]: 255 where x is in the image, else 0 */
+    int heights, widened, taps;
+    size_t pitch;
+    bool occurs[HEIGHTS];       /* [h]: columns of 2h + 1 rows; line 0 is of the lowest of these, and so on */
+    int wide_line;              /* whose pixels are taken 3 at once, in line `heights`, and those again in the next */
+    ptrdiff_t tap[2 * HEIGHTS]; /* out(x) is the best of lines[x + tap[n]] */
 };
 
-/* Two output rows, of which the second may be NULL, and the rows that they see. */
-struct pair {
-    const uint8_t *rows[WINDOW], *ahead[2]; /* soon to be read */
-    uint8_t *to[2], *after[2];              /* soon to be written */
-};
-
-/* One of the steps of an op. */
+/* One thread's, for one of the steps. */
 struct step {
     bool erode;
     uint8_t *nothing; /* a row outside the image */
+    uint8_t *lines;   /* of the upper output row, then of the lower one */
 };
 
 static int minimum(int a, int b)
@@ -66,29 +56,46 @@ static int maximum(int a, int b)
     return a > b ? a : b;
 }
 
+static int lines_of(const struct element *element)
+{
+    return element->heights + element->widened;
+}
+
 static void make_element(const struct morphology_params *params, int width, struct element *element)
 {
     const int radius = params->ksize / 2;
+    int reach[HEIGHTS + 1];
 
     memset(element, 0, sizeof *element);
     element->radius = radius;
     element->width = width;
     element->end = (width + SIMD_BYTES - 1) / SIMD_BYTES * SIMD_BYTES;
-    for (int h = 0; h <= radius; h++) { /* these are inner <= |i| <= outer, and what is nearer may be included */
-        const int outer = morphology_reach(params->shape, radius, h);
-        const int inner = h == radius ? 0 : morphology_reach(params->shape, radius, h + 1) + 1;
-        struct column *column = &element->columns[h];
-        int wide = 1;
-        if (inner > outer)
+    /* An odd number of cache lines: else the lines' same columns share few places in the cache. */
+    element->pitch = (size_t)((element->end + 2 * MARGIN + 63) / 64 | 1) * 64;
+    reach[radius + 1] = -1;
+    for (int h = 0; h <= radius; h++)
+        reach[h] = morphology_reach(params->shape, radius, h);
+    for (int h = 0; h <= radius; h++) {
+        element->occurs[h] = reach[h + 1] < reach[h];
+        element->heights += element->occurs[h];
+    }
+    for (int h = 0, line = 0; h <= radius; h++) { /* columns of this height are reach[h + 1] < |i| <= reach[h] */
+        int at = line, columns = 1;
+        if (!element->occurs[h])
             continue;
-        element->occurs[h] = true;
-        for (; inner <= 1 && 2 * outer + 1 > 5 * wide; wide *= 3)
-            column->widen++;
-        for (int move = outer - wide / 2;; move -= wide) {
-            column->move[column->moves++] = maximum(move, 0);
-            if (move - wide / 2 <= inner)
+        for (; reach[h + 1] <= 0 && 2 * reach[h] + 1 > 5 * columns; columns *= 3) {
+            element->wide_line = line;
+            at = element->heights + element->widened++;
+        }
+        for (int shift = reach[h] - columns / 2;; shift -= columns) { /* may take in taller columns: they win anyway */
+            shift = maximum(shift, 0);
+            element->tap[element->taps++] = at * (ptrdiff_t)element->pitch + shift;
+            if (shift > 0)
+                element->tap[element->taps++] = at * (ptrdiff_t)element->pitch - shift;
+            if (shift - columns / 2 <= maximum(reach[h + 1] + 1, 0))
                 break;
         }
+        line++;
     }
 }
 
@@ -97,124 +104,118 @@ SIMD_INLINE simd_u8 best(simd_u8 a, simd_u8 b, bool erode)
     return erode ? simd_min(a, b) : simd_max(a, b);
 }
 
-/* Where vector k of a group with its halo is read. At an edge some lie outside the image; these read anything. */
-SIMD_INLINE int place(const struct element *element, int x, int k, bool edge)
+/* Lines of all heights for two output rows, from pixel x on. */
+SIMD_INLINE void up_and_down(const struct element *element, const uint8_t *const rows[], uint8_t *lines, int x,
+                             int vectors, bool erode)
 {
-    const int at = x + (k - 1) * SIMD_BYTES;
+    const uint8_t *const *above = rows + element->radius, *const *below = above + 1;
+    const uint8_t *const *next = below + element->radius + 1;
+    uint8_t *upper = lines + x, *lower = upper + (size_t)lines_of(element) * element->pitch;
+    simd_u8 both[GROUP]; /* over the rows that both columns reach */
 
-    return edge ? maximum(minimum(at, element->end - SIMD_BYTES), 0) : at;
-}
-
-/* Adds to result[] what columns of 2h + 1 rows find: the best of all but the last of these, and the last. */
-SIMD_INLINE void along(const struct element *element, int h, const simd_u8 both[HALO], const uint8_t *row, int x,
-                       simd_u8 result[GROUP], bool erode, bool edge)
-{
-    const struct column *column = &element->columns[h];
-    simd_u8 v[HALO];
-
-#pragma GCC unroll 8
-    for (int k = 0; k < HALO; k++) {
-        v[k] = best(both[k], simd_load(row + place(element, x, k, edge)), erode);
-        if (edge) {
-            const simd_u8 inside = simd_load(element->inside + x + k * SIMD_BYTES);
-            v[k] = erode ? v[k] | ~inside : v[k] & inside;
-        }
+    for (int i = 0; i < vectors * SIMD_BYTES; i += 64) { /* rows of 4 KB are too short for the hardware to foresee */
+        __builtin_prefetch(next[0] + x + i);
+        __builtin_prefetch(next[1] + x + i);
     }
-    for (int n = 0, apart = 1; n < column->widen; n++, apart = 3) {
-        simd_u8 before = v[0]; /* the first and the last pixels come out wrong, and are too far away to be used */
-#pragma GCC unroll 8
-        for (int k = 0; k < HALO; k++) {
-            const simd_u8 here = v[k];
-            v[k] = best(
-                best(simd_earlier(before, here, apart), simd_later(here, v[minimum(k + 1, HALO - 1)], apart), erode),
-                here, erode);
-            before = here;
-        }
-    }
-    for (int n = 0; n < column->moves; n++)
-        if (column->move[n] == 0)
-#pragma GCC unroll 8
-            for (int k = 0; k < GROUP; k++)
-                result[k] = best(result[k], v[k + 1], erode);
-        else
-#pragma GCC unroll 8
-            for (int k = 0; k < GROUP; k++)
-                result[k] = best(result[k],
-                                 best(simd_earlier(v[k], v[k + 1], column->move[n]),
-                                      simd_later(v[k + 1], v[k + 2], column->move[n]), erode),
-                                 erode);
-}
-
-SIMD_INLINE void put(const simd_u8 result[GROUP], uint8_t *to, int count, bool stream, bool edge)
-{
-#pragma GCC unroll 8
-    for (int k = 0; k < GROUP; k++) {
-        const int left = count - k * SIMD_BYTES;
-        const simd_u8 vector = result[k];
-        if (edge && left < SIMD_BYTES) {
-            if (left > 0)
-                memcpy(to + k * SIMD_BYTES, &vector, (size_t)left);
-        } else if (stream)
-            simd_stream(to + k * SIMD_BYTES, vector);
-        else
-            simd_store(to + k * SIMD_BYTES, vector);
-    }
-}
-
-/* A group of results in both output rows, from pixel x on. At an edge, vectors or pixels are outside the image. */
-SIMD_INLINE void group(const struct element *element, const struct pair *pair, int x, bool stream, bool erode,
-                       bool edge)
-{
-    const uint8_t *const *above = pair->rows + element->radius, *const *below = above + 1;
-    const simd_u8 nothing = (simd_u8){0} + (uint8_t)(erode ? 255 : 0);
-    simd_u8 both[HALO], upper[GROUP], lower[GROUP]; /* both: the best over the rows that the two columns share */
-
-    for (int row = 0; row < 2; row++)
-#pragma GCC unroll 8
-        for (int i = 0; i < GROUP * SIMD_BYTES; i += 64) {
-            __builtin_prefetch(pair->ahead[row] + x + i);
-            if (!stream)
-                __builtin_prefetch(pair->after[row] + x + i, 1);
-        }
-#pragma GCC unroll 8
-    for (int k = 0; k < HALO; k++)
-        both[k] = nothing;
-#pragma GCC unroll 8
-    for (int k = 0; k < GROUP; k++)
-        upper[k] = lower[k] = nothing;
+#pragma GCC unroll 4
+    for (int k = 0; k < vectors; k++)
+        both[k] = (simd_u8){0} + (uint8_t)(erode ? 255 : 0);
     for (int h = 0; h <= element->radius; h++) {
-        const uint8_t *up = *above--, *down = *below++;
-        if (element->occurs[h]) {
-            along(element, h, both, up, x, upper, erode, edge);
-            along(element, h, both, down, x, lower, erode, edge);
+        const uint8_t *from_above = *above-- + x, *from_below = *below++ + x;
+        simd_u8 up[GROUP], down[GROUP];
+#pragma GCC unroll 4
+        for (int k = 0; k < vectors; k++) {
+            up[k] = simd_load(from_above + k * SIMD_BYTES);
+            down[k] = simd_load(from_below + k * SIMD_BYTES);
         }
-#pragma GCC unroll 8
-        for (int k = 0; k < HALO; k++)
-            both[k] = best(
-                both[k],
-                best(simd_load(up + place(element, x, k, edge)), simd_load(down + place(element, x, k, edge)), erode),
-                erode);
+        if (element->occurs[h]) {
+#pragma GCC unroll 4
+            for (int k = 0; k < vectors; k++) {
+                simd_store(upper + k * SIMD_BYTES, best(both[k], up[k], erode));
+                simd_store(lower + k * SIMD_BYTES, best(both[k], down[k], erode));
+            }
+            upper += element->pitch;
+            lower += element->pitch;
+        }
+#pragma GCC unroll 4
+        for (int k = 0; k < vectors; k++)
+            both[k] = best(both[k], best(up[k], down[k], erode), erode);
     }
-    put(upper, pair->to[0] + x, element->width - x, stream, edge);
-    if (pair->to[1])
-        put(lower, pair->to[1] + x, element->width - x, stream, edge);
 }
 
-SIMD_INLINE void work_as(const struct element *element, const struct pair *pair, bool stream, bool erode)
+/* to[x] = best of from[x - shift], from[x] and from[x + shift], the nearest pixels outside included. */
+SIMD_INLINE void widen(const uint8_t *from, uint8_t *to, int shift, int end, bool erode)
 {
-    for (int x = 0; x < element->width; x += GROUP * SIMD_BYTES)
-        if (x > 0 && x + (GROUP + 1) * SIMD_BYTES <= element->width)
-            group(element, pair, x, stream, erode, false);
+    for (int x = -SIMD_BYTES; x < end + SIMD_BYTES; x += SIMD_BYTES)
+        simd_store(to + x, best(simd_load(from + x),
+                                best(simd_load(from + x - shift), simd_load(from + x + shift), erode), erode));
+}
+
+SIMD_INLINE void along(const struct element *element, const uint8_t *lines, uint8_t *to, int vectors, bool stream,
+                       bool erode)
+{
+    simd_u8 result[GROUP];
+
+#pragma GCC unroll 4
+    for (int k = 0; k < vectors; k++)
+        result[k] = simd_load(lines + element->tap[0] + k * SIMD_BYTES);
+    for (int n = 1; n < element->taps; n++) {
+        const uint8_t *from = lines + element->tap[n];
+#pragma GCC unroll 4
+        for (int k = 0; k < vectors; k++)
+            result[k] = best(result[k], simd_load(from + k * SIMD_BYTES), erode);
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < vectors; k++)
+        if (stream)
+            simd_stream(to + k * SIMD_BYTES, result[k]);
         else
-            group(element, pair, x, stream, erode, true);
+            simd_store(to + k * SIMD_BYTES, result[k]);
 }
 
-static void work(const struct element *element, const struct pair *pair, bool stream, bool erode)
+/* Two output rows; of these, to[] may be NULL. */
+SIMD_INLINE void row_pair(const struct element *element, const struct step *step, const uint8_t *const rows[],
+                          uint8_t *const to[2], bool stream, bool erode)
 {
-    if (erode)
-        work_as(element, pair, stream, true);
+    const int end = element->end, whole = element->width / SIMD_BYTES * SIMD_BYTES, group = GROUP * SIMD_BYTES;
+    uint8_t *lines = step->lines + MARGIN;
+    int x = 0;
+
+    for (; x + group <= end; x += group)
+        up_and_down(element, rows, lines, x, GROUP, erode);
+    for (; x < end; x += SIMD_BYTES)
+        up_and_down(element, rows, lines, x, 1, erode);
+    for (int row = 0; row < 2; row++, lines += (size_t)lines_of(element) * element->pitch) {
+        uint8_t *wide = lines + (size_t)element->heights * element->pitch;
+        if (!to[row])
+            continue;
+        if (whole < end)
+            for (int n = 0; n < element->heights; n++)
+                memset(lines + (size_t)n * element->pitch + element->width, erode ? 255 : 0,
+                       (size_t)(end - element->width));
+        if (element->widened > 0)
+            widen(lines + (size_t)element->wide_line * element->pitch, wide, 1, end, erode);
+        if (element->widened > 1)
+            widen(wide, wide + element->pitch, 3, end, erode);
+        for (x = 0; x + group <= whole; x += group)
+            along(element, lines + x, to[row] + x, GROUP, stream, erode);
+        for (; x < whole; x += SIMD_BYTES)
+            along(element, lines + x, to[row] + x, 1, stream, erode);
+        if (x < end) {
+            uint8_t rest[SIMD_BYTES];
+            along(element, lines + x, rest, 1, false, erode);
+            memcpy(to[row] + x, rest, (size_t)(element->width - x));
+        }
+    }
+}
+
+static void work(const struct element *element, const struct step *step, const uint8_t *const rows[],
+                 uint8_t *const to[2], bool stream)
+{
+    if (step->erode)
+        row_pair(element, step, rows, to, stream, true);
     else
-        work_as(element, pair, stream, false);
+        row_pair(element, step, rows, to, stream, false);
 }
 
 /* Output rows from top to bottom, bottom excluded. Between two steps, row y waits in slot y % slots of the ring. */
@@ -222,30 +223,24 @@ static void morphology_band(const struct image *in, struct image *out, const str
                             const struct step steps[], int count, uint8_t *ring, int top, int bottom, bool stream)
 {
     const int radius = element->radius, slots = 2 * radius + 3, last = in->height - 1;
-    struct pair first, second;
+    const uint8_t *rows[WINDOW];
     int next = maximum(top - radius, 0); /* the row that the first of two steps is at */
 
     for (int y = top; y < bottom; y += 2) {
         if (count == 2)
             for (; next <= minimum(y + 1 + radius, last); next += 2) {
-                for (int n = 0, v = next - radius; n < 2 * radius + 2; n++, v++)
-                    first.rows[n] = v < 0 || v > last ? steps[0].nothing : image_row(in, v);
-                for (int n = 0; n < 2; n++) {
-                    first.ahead[n] = image_row(in, minimum(next + radius + AHEAD + n, last));
-                    first.to[n] = first.after[n] = ring + (size_t)((next + n) % slots) * (size_t)element->end;
-                }
-                work(element, &first, false, steps[0].erode);
+                uint8_t *const to[2] = {ring + (size_t)(next % slots) * element->pitch,
+                                        next < last ? ring + (size_t)((next + 1) % slots) * element->pitch : NULL};
+                for (int n = 0, v = next - radius; n < 2 * radius + 4; n++, v++)
+                    rows[n] = v < 0 || v > last ? steps[0].nothing : image_row(in, v);
+                work(element, &steps[0], rows, to, false);
             }
-        for (int n = 0, v = y - radius; n < 2 * radius + 2; n++, v++)
-            second.rows[n] = v < 0 || v > last ? steps[count - 1].nothing
-                             : count == 2      ? ring + (size_t)(v % slots) * (size_t)element->end
-                                               : image_row(in, v);
-        for (int n = 0; n < 2; n++) {
-            second.ahead[n] = count == 2 ? second.rows[n] : image_row(in, minimum(y + radius + AHEAD + n, last));
-            second.to[n] = y + n < bottom ? image_row(out, y + n) : NULL;
-            second.after[n] = image_row(out, minimum(y + AHEAD + n, bottom - 1));
-        }
-        work(element, &second, stream, steps[count - 1].erode);
+        for (int n = 0, v = y - radius; n < 2 * radius + 4; n++, v++)
+            rows[n] = v < 0 || v > last ? steps[count - 1].nothing
+                      : count == 2      ? ring + (size_t)(v % slots) * element->pitch
+                                        : image_row(in, v);
+        uint8_t *const to[2] = {image_row(out, y), y + 1 < bottom ? image_row(out, y + 1) : NULL};
+        work(element, &steps[count - 1], rows, to, stream);
     }
 }
 
@@ -255,32 +250,29 @@ static enum status run(const struct image *in, struct image *out, const struct m
     const bool stream = (size_t)in->width * (size_t)in->height >= STREAMED && (uintptr_t)out->data % SIMD_BYTES == 0 &&
                         out->stride % SIMD_BYTES == 0;
     struct element element;
-    struct step steps[2];
     bool erodes[2];
     uint8_t *memory;
 
     make_element(params, in->width, &element);
     const int count = morphology_steps(params, erodes), pairs = (in->height + 1) / 2;
     const int bands = minimum(count == 1 ? BANDS * threads : threads, pairs);
-    const size_t row = (size_t)element.end, inside = row + 2 * HALO * SIMD_BYTES;
-    const size_t ring = count == 2 ? (size_t)(params->ksize + 2) * row : 0;
+    const size_t one_step = (size_t)(1 + 2 * lines_of(&element)) * element.pitch;
+    const size_t one_thread = (size_t)count * one_step + (size_t)(count == 2 ? params->ksize + 2 : 0) * element.pitch;
 
-    memory = aligned_alloc(64, (inside + 2 * row + (size_t)threads * ring + 63) / 64 * 64);
+    memory = aligned_alloc(64, (size_t)threads * one_thread);
     if (!memory)
-        return status_set(STATUS_NO_MEMORY, "no memory for rows of %d pixels", in->width);
-    element.inside = memory + (size_t)threads * ring;
-    memset(element.inside, 0, inside);
-    memset(element.inside + SIMD_BYTES, 255, (size_t)in->width);
-    for (int n = 0; n < count; n++) {
-        steps[n] = (struct step){erodes[n], element.inside + inside + (size_t)n * row};
-        memset(steps[n].nothing, erodes[n] ? 255 : 0, row);
-    }
+        return status_set(STATUS_NO_MEMORY, "no memory for the lines of %d pixels", in->width);
 #pragma omp parallel
     {
+        uint8_t *mine = memory + (size_t)omp_get_thread_num() * one_thread;
+        struct step steps[2];
+        for (int n = 0; n < count; n++, mine += one_step) {
+            steps[n] = (struct step){erodes[n], mine, mine + element.pitch};
+            memset(mine, erodes[n] ? 255 : 0, one_step);
+        }
 #pragma omp for schedule(dynamic)
         for (int band = 0; band < bands; band++)
-            morphology_band(in, out, &element, steps, count, memory + (size_t)omp_get_thread_num() * ring,
-                            (int)((int64_t)pairs * band / bands) * 2,
+            morphology_band(in, out, &element, steps, count, mine, (int)((int64_t)pairs * band / bands) * 2,
                             minimum((int)((int64_t)pairs * (band + 1) / bands) * 2, in->height), stream);
         if (stream)
             simd_stream_end();
