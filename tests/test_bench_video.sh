@@ -55,22 +55,26 @@ check "scene is reproducible" diff -r "$folder/scene" "$folder/again"
 check "6 frames" test "$(ls "$folder/scene" | wc -l)" = 6
 refuses "scene without arguments" "usage" "$build/make-scene"
 
-# --- tables and files
-bench --input "$folder/scene" --frames 5 --versions cpu/serial,cpu/packed,cuda/v1.0,cuda/v2.0 \
+# --- tables and files; a lab's handout has not all versions
+versions=cpu/serial count=1
+for version in cpu/packed cuda/v1.0 cuda/v2.0; do
+    "$rungs" list mod | grep -q "$version " && versions=$versions,$version count=$((count + 1))
+done
+bench --input "$folder/scene" --frames 5 --versions "$versions" \
     --json "$folder/m.json" --csv "$folder/m.csv" >"$folder/table" 2>"$folder/errors"
 check "bench" test $? = 0
 check "nothing on stderr" test ! -s "$folder/errors"
 check "frames" grep -q "64x48, 5 frames" "$folder/table"
 check "steps of cpu/serial" loads_add_up cpu/serial "$folder/table"
-check "every version in the table" test "$(grep -c '^c[a-z]*/[a-z0-9.]*  *[0-9r].*' "$folder/table")" -ge 4
+check "every version in the table" test "$(grep -c '^c[a-z]*/[a-z0-9.]*  *[0-9r].*' "$folder/table")" -ge $count
 check "FPS" grep -q "FPS: [0-9]" "$folder/table"
 check "JSON" grep -q '"schema": "rungs-video-results"' "$folder/m.json"
-check "JSON: all verified" test "$(grep -c '"frames_verified": [1-9]' "$folder/m.json")" = 4
+check "JSON: all verified" test "$(grep -c '"frames_verified": [1-9]' "$folder/m.json")" = $count
 check "CSV: a line each for the whole and the 8 steps of cpu/serial" test "$(grep -c ',cpu/serial,' "$folder/m.csv")" = 9
 check "frames per second are those of the time" awk -F, '$7 == "cpu/serial" && $10 == "all" { exit !($11 > 0) }' "$folder/m.csv"
 
 # --- swapped steps: the bench times the version that was named, and says so
-bench --input "$folder/scene" --frames 3 --versions cpu/serial,cpu/simd -p blur=cpu/serial >"$folder/table" 2>&1
+bench --input "$folder/scene" --frames 3 --versions cpu/serial -p blur=cpu/serial >"$folder/table" 2>&1
 check "swapped step" grep -q "blur=cpu/serial" "$folder/table"
 
 # --- bad use
@@ -80,7 +84,7 @@ refuses "no such input" "No such file" "$rungs" bench mod --input "$folder/nothi
 refuses "text as input" "not a video" "$rungs" bench mod --input "$root/README.md"
 refuses "no such version" "has no version" "$rungs" bench mod --versions cuda/v9
 refuses "step of the other side" "cuda" "$rungs" bench mod --size 64x48 --frames 2 --input "$folder/scene" \
-    --versions cpu/simd -p blur=cuda/v1.0
+    --versions cpu/serial -p blur=cuda/v1.0
 check "no half-written file" test ! -e "$folder/x.json"
 
 # --- the contact sheet
