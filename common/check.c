@@ -285,8 +285,10 @@ static int check_body(void *argument)
     struct case_list list = {0};
     bool made_folder = false;
     const double start = now();
-    const char *why = version_unavailable(job->version);
     enum status status = STATUS_OK;
+
+    setenv("RUNGS_EMULATOR_LATE", "1", 0); /* a missing wait shall show; for the device that this process is to start */
+    const char *why = version_unavailable(job->version);
 
     report->emulated = version_is_cuda(job->version) && device_is_emulated();
     if (why) {
