@@ -2,9 +2,10 @@
  * channel.h: the memory that a judge (remote.c) and a worker (worker.c) share, mapped at the same address in both, and
  * how they take turns on it.
  *
- * A worker is a program of its own with one version in it: no other version, no registry, no reference result; a pipeline
- * finds the versions of its steps there, but no other pipeline. All that it can reach is this memory, and whatever it writes there is checked, never trusted: the judge keeps its own copies of
- * shapes, inputs and guards, and takes the time itself.
+ * A worker is a program of its own with one version in it: no other version, no registry, no reference result. A
+ * pipeline finds the versions of its steps there, but no other pipeline. All that a worker can reach is this memory, and
+ * whatever it writes there is checked, never trusted: the judge keeps its own copies of shapes, inputs and guards, and
+ * takes the time itself.
  *
  * Turns: the judge fills in the request, adds 1 to `asked` and waits for `answered` to become equal; both are futexes.
  */

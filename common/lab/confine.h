@@ -13,8 +13,8 @@
  * processes or the network, since a GPU's driver needs much; without, only what computing with threads needs. */
 enum status confine_filter(struct channel *channel, bool gpu);
 
-/* In a child before exec: no files can be written or made any more, by this process or what it becomes, but device files
- * and shared memory with `gpu`. False where the kernel has no Landlock; the filter then is the only fence. */
+/* In a child before exec: no files can be written or made any more, by this process or what it becomes, but with `gpu`
+ * device files and shared memory. False where the kernel has no Landlock; the filter then is the only fence. */
 bool confine_files(bool gpu);
 
 /* "openat" for 257, say; "number 999" when unknown. */

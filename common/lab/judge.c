@@ -7,8 +7,8 @@
  *          call: the pattern shifted by a random distance, with random samples changed in every row. Each round fills
  *          more buffers than the last-level cache holds, then calls; both results of every call are compared. A result
  *          counts as it is when the call returns: it is copied at once, and must not have changed at the round's end.
- *          A pipeline is timed over a whole video, start() included, and gets another one each time: mobiles of scene.h,
- *          shifted as above, and in every frame a rectangle somewhere that nobody can foresee.
+ *          A pipeline is timed over a whole video, start() included, and gets another one each time: mobiles of
+ *          scene.h, shifted as above, and in every frame a rectangle somewhere that nobody can foresee.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -454,8 +454,8 @@ static void look_at_results(struct timing *timing, int played)
             snprintf(timing->wrong, sizeof timing->wrong, "a result was changed after its call had returned");
     }
     /* An idle version takes none but what its threads spin before they sleep: up to half a millisecond each in a call
-     * (82 us each on 16 cores, results/h200/lab02_native.txt). Work that goes on and on is also done during the calls, so
-     * it must not be held against those alone. */
+     * (82 us each on 16 cores, results/h200/lab02_native.txt). Work that goes on and on is also done during the calls,
+     * so it must not be held against those alone. */
     const double spun = 0.0005 * timing->arguments->worker.threads * (2 + timing->pairs);
 
     if (!timing->wrong[0] && version->idle > spun + fmin(0.3 * version->busy, 2 * spun + 0.1 * version->rest))

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* The version that this worker is about: worker_alone.c, worker_pipeline.c. STATUS_FAILED when there is none, or two. */
+/* The version that this worker is about (worker_alone.c, worker_pipeline.c). STATUS_FAILED: there is none, or two. */
 enum status worker_version(const struct version **version);
 
 /* CHANNEL_VERIFY, CHANNEL_UPLOAD, CHANNEL_LAUNCH and CHANNEL_DOWNLOAD. */
