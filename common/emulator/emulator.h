@@ -5,13 +5,12 @@
  * order threads and blocks get their turn is drawn anew for each launch from a seed, so that a kernel that relies on an
  * order by luck fails sooner or later, and with the same seed (and one host thread) fails the same way again.
  *
- * With RUNGS_EMULATOR_LATE=1 what is put on a stream of the program's own waits until somebody waits for it, and
- * streams then get their turns in an order drawn by lot: a result that is read, or a buffer that is used again, before the wait
- * for it holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a GPU.
+ * With RUNGS_EMULATOR_LATE=1 what is put on a stream of the program's own waits until somebody waits for it, and streams
+ * get their turns in an order drawn by lot: a result that is read, or a buffer that is used again, before the wait for it
+ * holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a GPU.
  *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
- *
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * Host threads live no longer than a launch, so a process may fork between launches.
