@@ -1,4 +1,4 @@
-/* expect: right 4..4 | speed 0..4 */
+/* expect: right 4..4 | speed 0..8 */
 /*
  * Idea:     the two morphology steps, three quarters of compose's frame, by whole registers of pixels.
  * Changed:  since compose: morphology is cpu/simd's; all other steps are cpu/omp's.
