@@ -344,9 +344,9 @@ images:
 
 # Every step of the detector as a picture: of the synthetic scene, or of VIDEO=images/fetched/vtest.avi SHEET=sheet.png.
 .PHONY: contact-sheet
-$(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects)
+$(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects) $(BUILD)/generated/versions.c.o $(call object,$(version_files))
 	$(call say,link,$@)
-	$(quiet)$(link) $^ $(BUILD)/generated/versions.c.o $(call object,$(version_files)) $(libraries) -o $@
+	$(quiet)$(link) $^ $(libraries) -o $@
 contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
 	@$(if $(VIDEO),,$(BUILD)/make-scene $(BUILD)/scene 768 576 42)
 	@sh images/contact_sheet.sh $(BUILD)/rungs '$(or $(VIDEO),$(BUILD)/scene)' $(or $(FRAME),42) '$(or $(SHEET),images/mod_steps.png)'
