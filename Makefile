@@ -168,7 +168,7 @@ $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error
 PYTHON ?= python3
 needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
     apt-get install -y --no-install-recommends $(2)))
-$(foreach goal,$(filter plot-% report,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-% report lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
 $(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 $(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(error $(goal): name a version, for example \
     make $(goal) V=cuda/v1.2)))
@@ -284,10 +284,15 @@ $(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the commands ---------------------------------------------------------------------------------------------------
+# $(call quoted,TEXT): one word for the shell, whatever is in it. $(call files,NAMES[,OPTION]): each of them, OPTION before
+# it; one name with blanks when a file is called so.
+quoted = '$(subst ','\'',$(1))'
+files = $(if $(shell [ -e $(call quoted,$(1)) ] && echo yes),$(2) $(call quoted,$(1)),$(foreach file,$(1),$(2) \
+          $(call quoted,$(file))))
 # SIZE=1920x1080 INPUT=photo.jpg THREADS=2 VERSIONS=cpu/simd,cuda/v1.3 P="ksize=31 sigma=4" JSON=out.json CSV=out.csv
-common_options = $(foreach file,$(INPUT),--input '$(file)') $(if $(THREADS),--threads $(THREADS)) \
-                 $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p '$(p)')
-bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json '$(JSON)') $(if $(CSV),--csv '$(CSV)')
+common_options = $(call files,$(INPUT),--input) $(if $(THREADS),--threads $(THREADS)) \
+                 $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p $(call quoted,$(p)))
+bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(CSV),--csv $(call quoted,$(CSV)))
 rungs = $(RUN) $(BUILD)/rungs
 
 # The detector's bench takes a video, in the sizes of document 000 and of today.
@@ -307,26 +312,26 @@ bench:
 .PHONY: $(addprefix tune-,$(algorithms))
 $(addprefix tune-,$(algorithms)): tune-%: $(BUILD)/rungs photograph
 	@$(if $(V),,echo "make $@: name a version, for example  make $@ V=cuda/v1.3 SVG=heat.svg" >&2; exit 2)
-	@$(rungs) tune '$*:$(V)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
-	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)') $(if $(TIME),--time $(TIME)) \
-	    $(if $(SVG),--svg '$(SVG)') $(if $(JSON),--json '$(JSON)')
+	@$(rungs) tune '$*:$(V)' $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
+	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p))) $(if $(TIME),--time $(TIME)) \
+	    $(if $(SVG),--svg $(call quoted,$(SVG))) $(if $(JSON),--json $(call quoted,$(JSON)))
 
 $(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
-	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
-	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)')
+	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
+	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p)))
 
 $(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
-	@$(rungs) run $*$(if $(V),:$(V)) $(foreach file,$(IN),'$(file)') -o '$(OUT)' $(if $(BOXES),--boxes '$(BOXES)') \
-	    $(foreach p,$(P),-p '$(p)')
+	@$(rungs) run $*$(if $(V),:$(V)) $(call files,$(IN)) -o $(call quoted,$(OUT)) $(if $(BOXES),--boxes $(call quoted,$(BOXES))) \
+	    $(foreach p,$(P),-p $(call quoted,$(p)))
 
 # V=cuda/v1.3 names the version; nsys and ncu leave their reports in $(BUILD)/nsight.
 profiled := $(addprefix profile-,$(algorithms)) $(addprefix nsys-,$(algorithms)) $(addprefix ncu-,$(algorithms))
 .PHONY: $(profiled)
-profile_options = $(if $(SIZE),--size $(SIZE)) $(foreach file,$(INPUT),--input '$(file)') \
-                  $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p '$(p)') $(if $(CALLS),--calls $(CALLS))
+profile_options = $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
+                  $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p))) $(if $(CALLS),--calls $(CALLS))
 report = $(BUILD)/nsight/$*_$(subst /,_,$(V))
 $(addprefix profile-,$(algorithms)): profile-%: $(BUILD)/rungs photograph
-	@$(rungs) profile '$*:$(V)' $(profile_options) $(if $(JSON),--json '$(JSON)') $(if $(TRACE),--trace '$(TRACE)')
+	@$(rungs) profile '$*:$(V)' $(profile_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(TRACE),--trace $(call quoted,$(TRACE)))
 $(addprefix nsys-,$(algorithms)): nsys-%: $(BUILD)/rungs photograph
 	@sh common/build/nsight.sh nsys '$(report)' $(rungs) profile '$*:$(V)' $(profile_options)
 $(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
@@ -338,7 +343,7 @@ check: $(BUILD)/rungs
 # A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
 .PHONY: photograph images
 photograph:
-	@[ -n "$(INPUT)" ] || [ -f images/fetched/aloeL.jpg ] || sh images/fetch.sh images/fetched || true
+	@[ -n $(call quoted,$(INPUT)) ] || [ -f images/fetched/aloeL.jpg ] || sh images/fetch.sh images/fetched || true
 images:
 	@sh images/fetch.sh images/fetched
 
@@ -349,7 +354,8 @@ $(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects) $(BUILD)/
 	$(quiet)$(link) $^ $(libraries) -o $@
 contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
 	@$(if $(VIDEO),,$(BUILD)/make-scene $(BUILD)/scene 768 576 42)
-	@sh images/contact_sheet.sh $(BUILD)/rungs '$(or $(VIDEO),$(BUILD)/scene)' $(or $(FRAME),42) '$(or $(SHEET),images/mod_steps.png)'
+	@sh images/contact_sheet.sh $(BUILD)/rungs $(call quoted,$(or $(VIDEO),$(BUILD)/scene)) \
+	    $(or $(FRAME),42) $(call quoted,$(or $(SHEET),images/mod_steps.png))
 
 # --- tests ----------------------------------------------------------------------------------------------------------
 unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
@@ -388,7 +394,7 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
 
 report: $(BUILD)/rungs photograph
-	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs '$(or $(OUT),$(BUILD)/report.html)'
+	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs $(call quoted,$(or $(OUT),$(BUILD)/report.html))
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
 run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \

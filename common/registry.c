@@ -320,7 +320,7 @@ static enum status parse_number(const char *name, const char *value, bool whole,
     if (end == value || *end || isnan(*number))
         return status_set(STATUS_BAD_INPUT, "parameter %s: '%s' is not a number", name, value);
     if (!(*number >= minimum && *number <= maximum))
-        return status_set(STATUS_BAD_INPUT, "parameter %s: %s is outside %g to %g", name, value, minimum, maximum);
+        return status_set(STATUS_BAD_INPUT, "parameter %s: %s is outside %.10g to %.10g", name, value, minimum, maximum);
     if (whole && *number != floor(*number))
         return status_set(STATUS_BAD_INPUT, "parameter %s: %s is not a whole number", name, value);
     return STATUS_OK;

@@ -170,7 +170,10 @@ static void print_summary(const struct video_bench *bench, FILE *stream)
         if (row->time.count > 0) {
             table_time(row->time.median, text);
             right(stream, text, 12);
-            snprintf(text, sizeof text, "%s%.1f%%", table_spread_sign(), 100 * statistics_spread(&row->time));
+            if (row->time.count > 1)
+                snprintf(text, sizeof text, "%s%.1f%%", table_spread_sign(), 100 * statistics_spread(&row->time));
+            else
+                snprintf(text, sizeof text, "once"); /* no spread is known, which is not a spread of 0 */
             right(stream, text, 7);
             table_number(1 / row->time.median, text);
             right(stream, text, 8);
@@ -204,10 +207,11 @@ void video_table_print(const struct video_bench *bench, FILE *stream)
     table_wrapped(
         stream, "times",
         "end to end, from the frame in host memory to its boxes there: decoding excluded, transfers included. "
-        "Median; +- half of the interquartile range; =: not different.");
+        "Median; +- half of the interquartile range; once: one sample, so no spread; =: not different.");
     table_wrapped(stream, "steps",
                   "measured apart, frame by frame and without overlap; CUDA steps by device events, launch gaps "
-                  "included. over below: against the same step one rung down.");
+                  "included. total: the average times all frames, of which slow versions ran only some. over below: "
+                  "against the same step one rung down.");
     if (bench->expected_by)
         snprintf(text, sizeof text,
                  "%d of %d frames by cpu/serial itself, the others by %s, which agrees with it in those.",

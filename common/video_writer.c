@@ -278,7 +278,9 @@ static enum status open_folder(struct video_writer *writer)
 {
     if (mkdir(writer->name, 0777) != 0 && errno != EEXIST)
         return status_set(STATUS_BAD_INPUT, "%s: %s", writer->name, strerror(errno));
-    if (asprintf(&writer->pattern.before, "%s/frame_", writer->name) < 0) {
+    const char *slash = writer->name[strlen(writer->name) - 1] == '/' ? "" : "/";
+
+    if (asprintf(&writer->pattern.before, "%s%sframe_", writer->name, slash) < 0) {
         writer->pattern.before = NULL;
         return status_set(STATUS_NO_MEMORY, "%s: no memory", writer->name);
     }

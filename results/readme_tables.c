@@ -49,7 +49,7 @@ static void print_duration(FILE *out, double seconds)
     fputs(whole ? " s" : milli ? " ms" : " µs", out);
 }
 
-/* With its spread, or with its quartiles where they lie further apart than it is long. */
+/* With its spread, or with its quartiles where they lie further apart than it is long. One sample has neither. */
 static void print_time(FILE *out, const json_t *statistics)
 {
     const double median = json_real_value(json_object_get(statistics, "median"));
@@ -61,7 +61,9 @@ static void print_time(FILE *out, const json_t *statistics)
         return;
     }
     print_duration(out, median);
-    if (q3 - q1 <= median) {
+    if (json_integer_value(json_object_get(statistics, "n")) == 1) {
+        fputs(" once |", out);
+    } else if (q3 - q1 <= median) {
         fprintf(out, " ± %.1f %% |", 50 * (q3 - q1) / median);
     } else {
         fputs("; quartiles", out);

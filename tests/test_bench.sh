@@ -106,6 +106,12 @@ check "make diff without its versions" sh -c "env -u MAKEFLAGS make BUILD='$fold
     test \$(wc -l <'$folder/make') = 1 && grep -q 'diff-blur: name two versions' '$folder/make' && test ! -e '$folder/none'"
 check "make run without files" sh -c "env -u MAKEFLAGS make BUILD='$folder/none' run-blur IN=x.png 2>'$folder/make'; test \$? = 2 &&
     test \$(wc -l <'$folder/make') = 1 && grep -q 'run-blur: name the files' '$folder/make' && test ! -e '$folder/none'"
+cp images/zone_plate.png "$folder/it's one.png"
+env -u MAKEFLAGS make -n BUILD="$build" run-blur IN="$folder/it's one.png" OUT="$folder/a 'b.png" >"$folder/make"
+sed -n '/rungs run blur/,$ s|^.*rungs run [^ ]*|printf %s.|p' "$folder/make" | sed 's/\\$//' >"$folder/words"
+check "make takes names with blanks and quotes" test "$(sh "$folder/words")" = "$folder/it's one.png.-o.$folder/a 'b.png."
+env -u MAKEFLAGS make -n BUILD="$build" run-absdiff IN="a.png b.png" OUT=c.png >"$folder/make"
+check "make takes two names" grep -q " run absdiff *'a.png' *'b.png' -o 'c.png'" "$folder/make"
 check "phases of a version that keeps its buffers" sh -c "'$rungs' diff absdiff cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
     { '$rungs' list absdiff | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
     test \$(grep -c '^  allocate' '$folder/diff') = 2 && grep -q '^  free  *-' '$folder/diff'"

@@ -70,6 +70,8 @@ printf 'Features\t: fp asimd asimddp\n' >"$folder/root/proc/cpuinfo"
 says "NEON" 0 "^OK SIMD NEON with dot products" DOCTOR_ROOT="$folder/root" sh $doctor
 says "no perf events" 0 "^note counters this kernel has no perf events" DOCTOR_ROOT="$folder/root" sh $doctor
 echo 1 >"$folder/root/proc/sys/kernel/perf_event_paranoid"
+says "a processor without counters" 0 "^note counters the processor shows none here" DOCTOR_ROOT="$folder/root" sh $doctor
+mkdir -p "$folder/root/sys/bus/event_source/devices/cpu"
 says "counters permitted" 0 "^OK counters perf_event_paranoid is 1" DOCTOR_ROOT="$folder/root" sh $doctor
 
 # A GPU, and an nvcc that does or does not fit it.

@@ -192,7 +192,7 @@ interrupted() { # SIGNAL OUTPUT
     wait $feeder 2>/dev/null
     is "SIG$1: exit status" $code 130
 }
-for signal in INT TERM; do
+for signal in INT TERM HUP; do
     interrupted $signal live_%02d.ppm
     is "SIG$signal: its line" "$(cat stderr)" "rungs: interrupted: 30 frames written to live_%02d.ppm"
     is "SIG$signal: boxes" "$(tail -n 1 live.csv | cut -d , -f 1)" 30

@@ -115,6 +115,18 @@ static void describe(const void *params_erased, char *text, size_t size)
         snprintf(value, sizeof value, "%d", params->value);
     used = snprintf(text, size, "value=%s ksize=%d sigma=%.6g shape=%s disk=%d background=%s", value, params->ksize,
                     params->sigma, shapes[params->shape], params->disk, params->background);
+    if (mod_has_running_mean(params) && used >= 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, " rate=%d", params->rate);
+    /* Seldom set, and a headline is short. */
+    for (const struct parameter *p = parameters; p->name && used >= 0 && (size_t)used < size; p++) {
+        const int number = p->kind == PARAMETER_INT ? *(const int *)((const char *)params + p->offset) : 0;
+
+        if ((p->offset == offsetof(struct mod_params, connectivity) ||
+             p->offset == offsetof(struct mod_params, min_area) ||
+             p->offset == offsetof(struct mod_params, max_boxes)) &&
+            number != (int)p->preset)
+            used += snprintf(text + used, size - (size_t)used, " %s=%d", p->name, number);
+    }
     for (int step = 0; step < MOD_STEPS && used >= 0 && (size_t)used < size; step++)
         if (is_swapped(params->versions[step]))
             used += snprintf(text + used, size - (size_t)used, " %s=%s", mod_step_algorithm((enum mod_step)step),

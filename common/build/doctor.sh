@@ -185,6 +185,8 @@ has_admin() { case $capabilities in ??????????[2367abefABEF]?????) ;; *) return 
 has_perfmon() { case $capabilities in ??????[4-7c-fC-F]?????????) ;; *) has_admin ;; esac; }
 if [ -z "$paranoid" ]; then
     note counters "this kernel has no perf events: no instruction or cache counts"
+elif ! ls "$root/sys/bus/event_source/devices" 2>/dev/null | grep -Eq '^(cpu|armv|apple)'; then
+    note counters "the processor shows none here, as in most virtual machines: no instruction or cache counts"
 elif [ "$paranoid" -le 2 ] || has_perfmon; then
     ok counters "perf_event_paranoid is $paranoid: a process may count its own instructions and cache misses"
 else

@@ -232,13 +232,18 @@ static void print_phases(const struct version *version, const struct phase_task 
     putchar('\n');
 }
 
-static void print_cpu_times(const struct bench_row *row)
+static void print_call_times(const struct bench_row *row)
 {
     char first[TABLE_CELL], later[TABLE_CELL];
 
+    if (row->outcome == BENCH_EMULATED) {
+        printf("%-12s no phases of a pipeline's call; no times: emulated\n\n", row->version->source->id);
+        return;
+    }
     table_time(row->first_call, first);
     table_time(row->end_to_end.median, later);
-    printf("%-12s no phases on the CPU: first call %s, later calls %s\n\n", row->version->source->id, first, later);
+    printf("%-12s no phases %s: first call %s, later calls %s\n\n", row->version->source->id,
+           version_is_cuda(row->version) ? "of a pipeline's call" : "on the CPU", first, later);
 }
 
 static enum status show_phases(const struct bench *bench, const struct version *version)
@@ -252,7 +257,7 @@ static enum status show_phases(const struct bench *bench, const struct version *
     if (row->outcome == BENCH_FAILED || row->outcome == BENCH_SKIPPED)
         return STATUS_OK;
     if (!version->launch) {
-        print_cpu_times(row);
+        print_call_times(row);
         return STATUS_OK;
     }
     task = process_shared_allocate(sizeof *task);

@@ -62,7 +62,7 @@ static void print_range(const struct parameter *p)
     } else if (p->kind == PARAMETER_TEXT) {
         printf("text, default %s", p->words ? p->words[0] : "none");
     } else {
-        printf("%g to %g", p->minimum, p->maximum);
+        printf("%.10g to %.10g", p->minimum, p->maximum);
         for (int i = 0; p->words && p->words[i]; i++)
             printf(" or %s", p->words[i]);
         if (p->preset < 0 && p->words)

@@ -23,6 +23,9 @@ enum { FRAMES_AHEAD = 4 };
 /* What a box is outlined in: seen on most backgrounds. */
 static const uint8_t box_colour[3] = {255, 32, 32};
 
+/* Ctrl-C, kill, and a terminal that is closed. */
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 /* For the signal handler. */
 static struct video_reader *volatile stoppable;
 static volatile sig_atomic_t interrupted;
@@ -316,7 +319,7 @@ int cli_run_video(const struct video_job *job)
     struct run run = {.job = job, .pipeline = job->version->pipeline, .start = now()};
     struct video_info asked = {0};
     struct fault fault = {0};
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before[2];
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before[ENDING_SIGNALS];
     const struct video_options options = {.capacity = run.pipeline->depth + FRAMES_AHEAD,
                                           .allocate = run.pipeline->allocate,
                                           .release = run.pipeline->release};
@@ -339,8 +342,12 @@ int cli_run_video(const struct video_job *job)
         goto out;
     }
     stoppable = run.reader;
-    sigaction(SIGINT, &action, &before[0]);
-    sigaction(SIGTERM, &action, &before[1]);
+    for (int i = 0; i < ENDING_SIGNALS; i++) {
+        sigaction(ending_signals[i], &action, &before[i]);
+        /* nohup: to go on without a terminal is what it is for. */
+        if (ending_signals[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
+            sigaction(SIGHUP, &before[i], NULL);
+    }
     progress_start();
     run_frames(&run, &fault);
     progress_clear();
@@ -355,8 +362,8 @@ int cli_run_video(const struct video_job *job)
         cli_fail("interrupted: %ld frame%s written to %s", run.frames, run.frames == 1 ? "" : "s", job->out);
     if (fault.status == STATUS_OK)
         exit_status = interrupted ? CLI_INTERRUPTED : CLI_DONE;
-    sigaction(SIGINT, &before[0], NULL);
-    sigaction(SIGTERM, &before[1], NULL);
+    for (int i = 0; i < ENDING_SIGNALS; i++)
+        sigaction(ending_signals[i], &before[i], NULL);
     stoppable = NULL;
 out:
     if (status != STATUS_OK)

@@ -168,7 +168,7 @@ static enum status keep(const struct tune *tune)
         printf("kept in %s for %s", tuned_path(), entries[i].processor);
         if (entries[i].threads)
             printf(", %d thread%s", entries[i].threads, entries[i].threads == 1 ? "" : "s");
-        printf(": %s%s\n", values, preset ? ", the default" : "");
+        printf(": %s%s\n", values, preset ? ", the default: nothing beat it beyond the noise" : "");
     }
 out:
     return status;
