@@ -20,11 +20,12 @@ static const char help[] =
     "usage: rungs compare OLD.json NEW.json [--threshold RATIO]\n\n"
     "Says what changed between two results files of `rungs bench`, `tune` or `profile --json`, both of one kind: for\n"
     "each version (combination of launch parameters; kernel and copy) the two times, old / new, and faster, slower\n"
-    "or same. Times are the same when their interquartile ranges overlap, or when they differ by less than the\n"
-    "threshold: two runs differ by more than the spread within one. What was measured on another machine, size,\n"
-    "input, parameters or number of threads is not comparable, and says so.\n\n"
+    "or same. Times are the same when they differ by less than the threshold: two runs differ by more than the\n"
+    "spread within one. When they differ by more but their interquartile ranges overlap, the noise leaves it open:\n"
+    "unsure, no regression; measure longer. What was measured on another machine, size, input, parameters or number\n"
+    "of threads is not comparable, and says so.\n\n"
     "profile   bench: the version timed without a profiler. Kernels and copies, or steps on a CPU: what they take in\n"
-    "          a call, the same when the ranges from least to most overlap. Between two versions work moves from\n"
+    "          a call, unsure when the ranges from least to most overlap. Between two versions work moves from\n"
     "          kernel to kernel: there only bench counts as a regression.\n"
     "video     times a frame. A pipeline's steps are means without a spread: those beyond the threshold are shown, to\n"
     "          tell where the time went, but do not count as regressions.\n\n"
@@ -321,9 +322,9 @@ static void find_conditions(const struct results *a, const struct results *b, st
 
 /* --------------------------------------------------------------------------------------------------- verdicts */
 
-enum verdict_kind { SAME, FASTER, SLOWER, SLOWER_PART, WRONG, MENDED, NOT_COMPARABLE, NEW, VANISHED, VERDICTS };
-static const char *const verdict_words[] = {"same",   "faster",         "SLOWER", "slower part", "NOW WRONG",
-                                            "mended", "not comparable", "new",    "vanished"};
+enum verdict_kind { SAME, UNSURE, FASTER, SLOWER, SLOWER_PART, WRONG, MENDED, NOT_COMPARABLE, NEW, VANISHED, VERDICTS };
+static const char *const verdict_words[] = {"same",      "unsure", "faster",         "SLOWER", "slower part",
+                                            "NOW WRONG", "mended", "not comparable", "new",    "vanished"};
 
 struct report {
     double threshold;
@@ -401,20 +402,23 @@ static void compare_times(struct report *report, const char *name, const char *w
 {
     const double ratio = a->median / b->median;
     enum verdict_kind verdict = SAME;
-    char rates[REASON] = "";
+    char rates[REASON] = ""; /* what stands behind the verdict */
 
     if (reason[0]) {
         print_line(report, name, what, a, b, NOT_COMPARABLE, reason);
         return;
     }
-    if (statistics_differ(a, b) && (ratio >= report->threshold || 1 / ratio >= report->threshold))
-        verdict = ratio > 1 ? FASTER : slower;
+    if (ratio > report->threshold || 1 / ratio > report->threshold)
+        verdict = !statistics_differ(a, b) ? UNSURE : ratio > 1 ? FASTER : slower;
     if (strcmp(what, "frame") == 0) {
         char before[TABLE_CELL], after[TABLE_CELL];
 
         table_number(1 / a->median, before);
         table_number(1 / b->median, after);
         snprintf(rates, sizeof rates, "%s -> %s frames/s", before, after);
+    } else if (verdict == UNSURE) {
+        snprintf(rates, sizeof rates, "spreads of %.0f%% and %.0f%%", 50 * (a->q3 - a->q1) / a->median,
+                 50 * (b->q3 - b->q1) / b->median);
     }
     print_line(report, name, what, a, b, verdict, rates);
 }
@@ -644,7 +648,9 @@ static void print_comparison(struct report *report, const struct results *a, con
             first = 0;
         }
     printf(" (threshold %g)\n", report->threshold);
-    if (report->counts[SAME] + report->counts[FASTER] + report->counts[SLOWER] + report->counts[SLOWER_PART] == 0)
+    if (report->counts[SAME] + report->counts[UNSURE] + report->counts[FASTER] + report->counts[SLOWER] +
+            report->counts[SLOWER_PART] ==
+        0)
         puts("no two times were comparable: this says nothing about speed");
 }
 
