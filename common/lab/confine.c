@@ -179,8 +179,8 @@ static int add_rules(scmp_filter_ctx filter, bool gpu)
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
         error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
         /* The driver's sockets are local ones. */
-        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_INET));
-        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_INET6));
+        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_INET, 0));
+        error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_INET6, 0));
         for (size_t i = 0; i < sizeof refused_to_gpu / sizeof *refused_to_gpu; i++)
             error |= add(filter, SCMP_ACT_TRAP, refused_to_gpu[i]);
         for (size_t i = 0; i < sizeof denied_to_gpu / sizeof *denied_to_gpu; i++)

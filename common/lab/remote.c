@@ -555,19 +555,17 @@ static struct {
 } stand_in_video;
 static struct pipeline stand_in_pipeline;
 
+static size_t placed_bytes(const struct image *like)
+{
+    return (image_minimal_stride(like) * (size_t)like->height + 127) / 128 * 128;
+}
+
 static uint8_t *place(struct image *image, const struct image *like, uint8_t *from)
 {
     *image = *like;
     image->stride = image_minimal_stride(image);
     image->data = from;
-    return from + (image->stride * (size_t)image->height + 127) / 128 * 128;
-}
-
-static size_t placed_bytes(const struct image *like)
-{
-    struct image image;
-
-    return (size_t)(place(&image, like, NULL) - (uint8_t *)NULL);
+    return from + placed_bytes(like);
 }
 
 static enum status stand_in_start(void *state, const struct image *first, const void *params)
