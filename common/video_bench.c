@@ -19,7 +19,7 @@ enum {
     EMULATED_HEIGHT = 288,
     POISON = 0xA5
 };
-static const double sample_seconds = 0.02, serial_budget = 12, step_budget = 2;
+static const double sample_seconds = 0.02, verify_budget = 12, step_budget = 2;
 
 /* What a child gets and gives; lives in memory that it shares with the parent. */
 struct task {
@@ -132,7 +132,7 @@ static enum status player_open(struct player *player, const struct task *task)
     return STATUS_OK;
 }
 
-/* Results of wanted frames, one after the other; of cpu/serial until its budget is used up. */
+/* Results of wanted frames, one after the other, until the budget is used up, but of two at least. */
 static int compute_in_child(void *argument)
 {
     struct task *task = argument;
@@ -154,8 +154,7 @@ static int compute_in_child(void *argument)
 
         if (task->wanted && !task->wanted[i])
             continue;
-        if (strcmp(task->version->source->id, "cpu/serial") == 0 && task->computed > 0 &&
-            (now() - start) * (task->computed + 1) / task->computed > serial_budget)
+        if (task->computed > 1 && (now() - start) * (task->computed + 1) / task->computed > verify_budget)
             break;
         image_fill(&table, POISON);
         TRY(player.pipeline->submit(player.state, &player.frames[i]));
@@ -461,7 +460,7 @@ static enum status reference(struct video_bench *bench, struct task *task, struc
     const double start = now();
     TRY(in_child(compute_in_child, task, 0));
     seconds = now() - start;
-    task->limit = (int)(serial_budget / (seconds > 1e-6 ? seconds : 1e-6));
+    task->limit = (int)(verify_budget / (seconds > 1e-6 ? seconds : 1e-6));
     if (task->limit > request->frame_count)
         task->limit = request->frame_count;
     if (task->limit < 2)
@@ -485,7 +484,7 @@ out:
     return status;
 }
 
-/* All frames of a version against what is known. The first version that computes all of them and agrees fills in the
+/* All frames of a version, or as many as its budget allows, against what is known. The first version that computes all of them and agrees fills in the
  * rest: it has been compared with cpu/serial already. */
 static void verify_row(struct video_bench *bench, struct video_bench_row *row, struct task *task,
                        struct answers *answers, bool emulated)
