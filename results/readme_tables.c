@@ -285,6 +285,27 @@ static double step_seconds(const json_t *version, const char *name)
     return 0;
 }
 
+static double all_steps(const json_t *version)
+{
+    double seconds = 0;
+    size_t index;
+    json_t *step;
+
+    json_array_foreach(json_object_get(version, "steps"), index, step) seconds +=
+        json_real_value(json_object_get(step, "seconds"));
+    return seconds;
+}
+
+/* A cell; no number where there is none to tell. */
+static void print_times(FILE *out, double number)
+{
+    if (number > 0) {
+        fputc(' ', out);
+        print_number(out, number);
+    }
+    fputs(" |", out);
+}
+
 /* Bytes per pixel of one kind of traffic in a frame. */
 static void print_traffic(FILE *out, const json_t *document, const json_t *version, const char *when, const char *kind)
 {
@@ -332,9 +353,12 @@ static int collect_steps(const json_t *versions, const char **names, int capacit
 static void print_video(FILE *out, const json_t *document, const char *path)
 {
     const json_t *versions = json_object_get(document, "versions");
-    const json_t *peer = NULL;
+    const json_t *peer = NULL, *serial = NULL;
+    const int frames = (int)json_integer_value(json_object_get(document, "frames"));
+    const int by_serial = (int)json_integer_value(json_object_get(document, "frames_by_serial"));
     const char *names[64];
     const int steps = collect_steps(versions, names, 64);
+    bool device = false;
     size_t index;
     json_t *version;
 
@@ -342,12 +366,18 @@ static void print_video(FILE *out, const json_t *document, const char *path)
     json_array_foreach(versions, index,
                        version) if (strncmp(json_string_value(json_object_get(version, "id")), "peer/", 5) == 0 &&
                                     median_of(version) > 0) peer = version;
-    fprintf(
-        out,
-        "| version | boxes equal in | a frame | FPS | × rung below |%s%s%s allocated per frame, B/pixel | uploaded | "
-        "downloaded |\n| --- | ---: | ---: | ---: | ---: |%s ---: | ---: | ---: |\n",
-        peer ? " × " : "", peer ? json_string_value(json_object_get(peer, "id")) : "", peer ? " |" : "",
-        peer ? " ---: |" : "");
+    json_array_foreach(versions, index, version)
+    {
+        device |= json_is_object(json_object_get(version, "memory"));
+        if (strcmp(json_string_value(json_object_get(version, "id")), "cpu/serial") == 0)
+            serial = version;
+    }
+    fprintf(out, "| version | boxes equal in | %s | × rung below |", device ? "a frame | FPS" : "× cpu/serial");
+    if (peer)
+        fprintf(out, " × %s |", json_string_value(json_object_get(peer, "id")));
+    fprintf(out, "%s\n| --- | ---: | ---: | ---: |%s%s\n",
+            device ? " allocated per frame, B/pixel | uploaded | downloaded |" : "", peer ? " ---: |" : "",
+            device ? " ---: | ---: | ---: | ---: |" : "");
     json_array_foreach(versions, index, version)
     {
         if (median_of(version) <= 0)
@@ -357,24 +387,31 @@ static void print_video(FILE *out, const json_t *document, const char *path)
             fprintf(out, " %d |", (int)json_integer_value(json_object_get(version, "frames_verified")));
         else
             fputs(" – |", out);
-        print_time(out, json_object_get(version, "end_to_end"));
-        fputc(' ', out);
-        print_number(out, 1 / median_of(version));
-        fputs(" |", out);
-        print_ratio(out, json_object_get(version, "over_below"));
-        if (peer) {
-            fputc(' ', out);
-            print_number(out, median_of(peer) / median_of(version));
-            fputs(" |", out);
+        if (device) {
+            print_time(out, json_object_get(version, "end_to_end"));
+            print_times(out, 1 / median_of(version));
+        } else {
+            print_times(out, serial ? median_of(serial) / median_of(version) : 0);
         }
-        print_traffic(out, document, version, "frame", "allocate");
-        print_traffic(out, document, version, "frame", "upload");
-        print_traffic(out, document, version, "frame", "download");
+        print_ratio(out, json_object_get(version, "over_below"));
+        if (peer)
+            print_times(out, median_of(peer) / median_of(version));
+        if (device) {
+            print_traffic(out, document, version, "frame", "allocate");
+            print_traffic(out, document, version, "frame", "upload");
+            print_traffic(out, document, version, "frame", "download");
+        }
         fputc('\n', out);
     }
-    fputs("\nEnd to end: from the frame in host memory to its boxes there; decoding excluded, transfers included.\n"
-          "Median ± half of the interquartile range; =: not different, the ranges overlap.\n\n| step |",
+    fputs("\nEnd to end: from the frame in host memory to its boxes there; decoding excluded, transfers included.\n",
           out);
+    if (by_serial < frames)
+        fprintf(out,
+                "`cpu/serial` was given time for %d of the %d frames; the rest is compared with a fast version that\n"
+                "agrees with it in those.\n",
+                by_serial, frames);
+    fprintf(out, "%s; =: not different, the ranges overlap.\n\n| step |",
+            device ? "Median ± half of the interquartile range" : "Ratios of medians within one run");
     json_array_foreach(versions, index, version) if (median_of(version) > 0)
         fprintf(out, " `%s` |", json_string_value(json_object_get(version, "id")));
     fputs("\n| --- |", out);
@@ -383,14 +420,19 @@ static void print_video(FILE *out, const json_t *document, const char *path)
         fprintf(out, "\n| %s |", names[i]);
         json_array_foreach(versions, index, version)
         {
+            const double seconds = step_seconds(version, names[i]);
+
             if (median_of(version) <= 0)
                 continue;
-            if (step_seconds(version, names[i]) > 0)
-                print_duration(out, step_seconds(version, names[i]));
+            if (seconds > 0 && device)
+                print_duration(out, seconds);
+            else if (seconds > 0)
+                fprintf(out, " %.1f %%", 100 * seconds / all_steps(version));
             fputs(" |", out);
         }
     }
-    fputs("\n\nTime of each step per frame, measured apart, frame by frame and without overlap.\n", out);
+    fprintf(out, "\n\n%s of each step per frame, measured apart, frame by frame and without overlap.\n",
+            device ? "Time" : "Share");
 }
 
 /* ------------------------------------------------------------------------------------------------ the document */
