@@ -253,6 +253,9 @@ $(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/lab/worker.c common/lab/wo
 # A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
 step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
 pipeline_parts := $(wildcard common/algo/*.c) common/pipeline.c common/registry.c $(addprefix common/lab/,worker.c worker_pipeline.c)
+# Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
+.PHONY: worker-parts
+worker-parts: $(call object,common/lab/worker_alone.c $(pipeline_parts))
 # FOLDER, ALGORITHM, EXTENSION, SIDES, more files
 define pipeline_worker
 $(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(pipeline_parts) $(5)) \
