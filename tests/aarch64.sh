@@ -1,27 +1,27 @@
 #!/bin/sh
 # Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user: every version of blur and the simd version
-# of every algorithm for plain ARMv8.0, and the simd versions once more for processors with dot-product instructions
+# of every algorithm for plain ARMv8.0, and those with dot products once more for processors that have instructions for them
 # (dotprod: 2018 and later; i8mm: 2021 and later). With ALL=1 every version of every algorithm: ten times slower.
 # usage: sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
 set -eu
 build=build-aarch64
 build_for() { # SIMD_ARCH
-    ${MAKE:-make} -s CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH=armv8-a SIMD_ARCH="$1" CUDA=emulated OPENCV=no \
+    ${MAKE:-make} -s -j2 CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH=armv8-a SIMD_ARCH="$1" CUDA=emulated OPENCV=no \
         LDFLAGS="-static -Wl,--no-warnings" BUILD=$build all
 }
 build_for armv8-a
-check_simd() {
-    ls cpu/*/simd.c cpu/mod/packed.c | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check
+check_simd() { # FILE...
+    ls "$@" | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check
 }
 if [ -n "${ALL:-}" ]; then
     qemu-aarch64-static $build/rungs check
 else
     qemu-aarch64-static $build/rungs check blur
-    check_simd
+    check_simd cpu/*/simd.c cpu/mod/packed.c
 fi
 for arch in armv8.2-a+dotprod armv8.6-a; do
     rm -f $build/cpu/*/simd.c.o
     build_for $arch
-    check_simd
+    check_simd $(grep -l simd_dot cpu/*/simd.c)
 done
 rm -f $build/cpu/*/simd.c.o
