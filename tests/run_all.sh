@@ -11,9 +11,9 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # Runs a command whose last line of that form is "N passed, N failed, N skipped", or which is a cmocka program; leaves
-# "PASSED FAILED SKIPPED" in $1.counts and the output in $1.
+# "PASSED FAILED SKIPPED SECONDS" in $1.counts and the output in $1.
 run_stage() { # FILE COMMAND...
-    local file=$1 code counts
+    local file=$1 code counts begin=$SECONDS
     shift
     "$@" >"$file" 2>&1 </dev/null
     code=$?
@@ -28,7 +28,7 @@ run_stage() { # FILE COMMAND...
         echo "exit status $code with $1 passed and none failed" >>"$file"
         set -- "$1" 1 "$3"
     fi
-    echo "$1 $2 $3" >"$file.counts"
+    echo "$1 $2 $3 $((SECONDS - begin))" >"$file.counts"
 }
 
 stages=0 reported=0
@@ -42,9 +42,9 @@ report() {
         set -- $(cat "$work/$reported.counts")
         passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
         if [ "$2" = 0 ]; then
-            echo "ok     $title: $1 passed, $3 skipped"
+            echo "ok     $title: $1 passed, $3 skipped ($4 s)"
         else
-            echo "FAILED $title: $1 passed, $2 failed, $3 skipped"
+            echo "FAILED $title: $1 passed, $2 failed, $3 skipped ($4 s)"
             sed 's/^/       | /' "$work/$reported"
         fi
     done
