@@ -56,8 +56,8 @@ static const int sizes[][2] = {
 /* The patterns that are not random, and the other settings, are tried on fewer. */
 static const int pattern_sizes[][2] = {{17, 15}, {65, 63}, {128, 32}};
 static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
-/* Videos with other settings: several frames by naive steps, so none larger than a few tiles. */
-static const int video_sizes[][2] = {{3, 2}, {33, 31}, {65, 35}};
+/* Pipelines: naive steps one after the other, by the frame, so none larger than a few tiles. */
+static const int pipeline_setting_sizes[][2] = {{3, 2}, {33, 31}, {65, 35}};
 
 enum { VIDEO_FRAMES = 7 }; /* more than any version has in flight, and no multiple of that */
 
@@ -68,6 +68,7 @@ enum { TINY_PIXELS = 64 };
 static enum status make_cases(const struct version *version, struct case_list *list)
 {
     const struct algorithm *algorithm = version->algorithm;
+    const int(*const with_settings)[2] = algorithm->video ? pipeline_setting_sizes : setting_sizes;
     const int *channels = algorithm->check_channels;
     int channel_counts = 0;
     enum status status = STATUS_OK;
@@ -90,13 +91,13 @@ static enum status make_cases(const struct version *version, struct case_list *l
     for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
         for (int i = 0; i < LENGTH(setting_sizes); i++)
             TRY(add(list,
-                    (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[(i + s) % channel_counts],
+                    (struct check_case){with_settings[i][0], with_settings[i][1], channels[(i + s) % channel_counts],
                                         PATTERN_RANDOM, algorithm->check_settings[s], NULL, 0}));
     for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++) {
         TRY(add(list, (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[0], PATTERN_GRADIENT, NULL,
                                           NULL, VIDEO_FRAMES}));
         for (int s = 0; algorithm->check_settings[s]; s++)
-            TRY(add(list, (struct check_case){video_sizes[i][0], video_sizes[i][1], channels[0], PATTERN_GRADIENT,
+            TRY(add(list, (struct check_case){with_settings[i][0], with_settings[i][1], channels[0], PATTERN_GRADIENT,
                                               algorithm->check_settings[s], NULL, VIDEO_FRAMES}));
     }
 out:
