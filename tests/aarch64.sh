@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user: every version of blur and the simd version
-# of every algorithm for plain ARMv8.0, and those with dot products once more for processors that have instructions for them
-# (dotprod: 2018 and later; i8mm: 2021 and later). With ALL=1 every version of every algorithm: ten times slower.
+# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user: the simd version of every algorithm for plain
+# ARMv8.0, two CUDA versions for the emulator's own assembly, and what has dot products once more for processors that have
+# instructions for them (dotprod: 2018 and later; i8mm: 2021 and later). ALL=1: every version of every algorithm, ten times slower.
 # usage: sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
 set -eu
 build=build-aarch64
@@ -16,7 +16,9 @@ check_simd() { # FILE...
 if [ -n "${ALL:-}" ]; then
     qemu-aarch64-static $build/rungs check
 else
-    qemu-aarch64-static $build/rungs check blur
+    for version in v1.2 v2.0; do
+        qemu-aarch64-static $build/rungs check blur:cuda/$version
+    done
     check_simd $(ls cpu/*/simd.c | grep -v cpu/mod/) cpu/mod/packed.c # mod's simd is the others', one after the other
 fi
 for arch in armv8.2-a+dotprod armv8.6-a; do
