@@ -106,8 +106,13 @@ compares "transfers do" 1 "cpu/simd end to end .* not comparable: other CPU" gpu
 
 RUNGS_TUNED=
 export RUNGS_TUNED
-"$rungs" tune blur:simd --size 64x48 --time 0.02 --threads 2 -p schedule=static --json tune.json >/dev/null
-compares "tune with itself" 0 "band_height=64 schedule=static threads=2 call .* 1.00 same" tune.json tune.json
+skipped=0
+if "$rungs" list blur | grep -q '^  cpu/simd'; then
+    "$rungs" tune blur:simd --size 64x48 --time 0.02 --threads 2 -p schedule=static --json tune.json >/dev/null
+    compares "tune with itself" 0 "band_height=64 schedule=static threads=2 call .* 1.00 same" tune.json tune.json
+else # the handout of a lab that asks for it
+    skipped=2
+fi
 "$rungs" bench blur --versions omp --size 64x48 --time 0.02 --threads 2 --json bench.json >/dev/null
 compares "what bench writes can be read" 0 "cpu/omp call .* 1.00 same" bench.json bench.json
 
@@ -185,7 +190,7 @@ refuses "one file" "two results files" old.json
 refuses "three" "two results files" old.json old.json old.json
 refuses "no such file" "missing.json" old.json missing.json
 refuses "a folder" "directory" old.json "$folder"
-refuses "tune against bench" "is of bench" bench.json tune.json
+[ $skipped = 2 ] || refuses "tune against bench" "is of bench" bench.json tune.json
 sed 's/"blur"/"otsu"/' old.json >otsu.json
 refuses "another algorithm" "blur and otsu.json of otsu" old.json otsu.json
 head -c 300 old.json >cut.json
@@ -208,5 +213,5 @@ refuses "threshold 0.5" "--threshold" old.json old.json --threshold 0.5
 refuses "threshold nan" "--threshold" old.json old.json --threshold nan
 refuses "threshold with a sign" "--threshold" old.json old.json --threshold 5%
 
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
