@@ -73,9 +73,9 @@ check "JSON: all verified" test "$(grep -c '"frames_verified": [1-9]' "$folder/m
 check "CSV: a line each for the whole and the 8 steps of cpu/serial" test "$(grep -c ',cpu/serial,' "$folder/m.csv")" = 9
 check "frames per second are those of the time" awk -F, '$7 == "cpu/serial" && $10 == "all" { exit !($11 > 0) }' "$folder/m.csv"
 
-# --- swapped steps: the bench times the version that was named, and says so
-bench --input "$folder/scene" --frames 3 --versions cpu/serial -p blur=cpu/serial >"$folder/table" 2>&1
-check "swapped step" grep -q "blur=cpu/serial" "$folder/table"
+# --- swapped steps: the parallel region of cpu/omp's blur runs in a serial pipeline, and in no other
+check "no parallel region in cpu/serial" sh -c "'$rungs' profile mod:cpu/serial --size 64x48 >'$folder/table' && ! grep -q 'cpu/blur/omp.c' '$folder/table'"
+check "a swapped step runs" sh -c "'$rungs' profile mod:cpu/serial --size 64x48 -p blur=cpu/omp >'$folder/table' && grep -q 'cpu/blur/omp.c' '$folder/table'"
 bench --input "$folder/scene" --frames 3 --versions cpu/serial -p background=mean -p rate=2 -p connectivity=4 -p max_boxes=9 >"$folder/table" 2>&1
 check "what differs from the defaults" sh -c "head -n 2 '$folder/table' | tr -s ' \n' ' ' | grep -q 'background=mean rate=2 connectivity=4 max_boxes=9'"
 check "what does not" sh -c "! grep -q min_area '$folder/table'"

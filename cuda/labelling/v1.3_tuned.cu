@@ -4,8 +4,7 @@
  *           results/h200/labelling_v1.3_tune.svg.
  * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
  *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32. Missed: 43 % less at
- *           32x8, and 30 % less again at 128x1, 358 us at 3840x2160, the best of 30 shapes. Tiles of one row have no
- *           barrier worth waiting for; what they leave to the borders costs less than that.
+ *           32x8, and 30 % less again at 128x1, 358 us at 3840x2160, the best of 30 shapes.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  *      make tune-labelling V=cuda/v1.3 SVG=heat.svg */
