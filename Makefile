@@ -366,7 +366,8 @@ test_programs := $(addprefix $(BUILD)/,$(unit_tests))
 $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files))) \
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
-	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
+	$(quiet)$(link) $^ $(libraries) $(if $(findstring confine,$@),-lseccomp) -lcmocka -o $@
+$(BUILD)/tests/test_confine: $(call object,common/lab/confine.c)
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
 	@mkdir -p $(@D)

@@ -175,7 +175,8 @@ interrupted() { # SIGNAL OUTPUT
     rm -f pipe live* && mkfifo pipe
     { cat long.y4m; exec sleep 60; } >pipe &
     feeder=$!
-    "$rungs" run mod - -o "$2" --boxes live.csv <pipe >stdout 2>stderr &
+    # A signal that is ignored by who starts the tests, as nohup does with HUP, would be ignored by the program too.
+    env --default-signal="$1" "$rungs" run mod - -o "$2" --boxes live.csv <pipe >stdout 2>stderr &
     child=$!
     # Until all frames that there are have been worked on; for a video file, until it has been begun.
     tries=0

@@ -97,11 +97,12 @@ static const char *const refused_to_gpu[] = {"execveat",
                                              "io_uring_setup",
                                              "perf_event_open"};
 
-/* What a driver tries as well, a helper program that loads its module say, and can live without: fails quietly. */
-static const char *const denied_to_gpu[] = {"fork",    "vfork",   "execve",    "kill",  "connect",  "sendto",
-                                            "unlink",  "rename",  "unlinkat",  "mkdir", "renameat", "renameat2",
-                                            "mkdirat", "chmod",   "fchmodat",  "rmdir", "truncate", "link",
-                                            "linkat",  "symlink", "symlinkat", "chown", "fchownat"};
+/* What a driver tries as well, a helper program that loads its module say, and can live without: fails quietly. unlink
+ * is not among them: CUDA 13 removes a file named "" and does not start unless it hears that there is none. */
+static const char *const denied_to_gpu[] = {"fork",    "vfork",     "execve", "kill",     "connect",   "sendto",
+                                            "rename",  "unlinkat",  "mkdir",  "renameat", "renameat2", "mkdirat",
+                                            "chmod",   "fchmodat",  "rmdir",  "truncate", "link",      "linkat",
+                                            "symlink", "symlinkat", "chown",  "fchownat"};
 
 static const struct {
     const char *call, *meaning;
@@ -185,6 +186,7 @@ static int add_rules(scmp_filter_ctx filter, bool gpu)
             error |= add(filter, SCMP_ACT_TRAP, refused_to_gpu[i]);
         for (size_t i = 0; i < sizeof denied_to_gpu / sizeof *denied_to_gpu; i++)
             error |= add(filter, SCMP_ACT_ERRNO(EPERM), denied_to_gpu[i]);
+        error |= add(filter, SCMP_ACT_ERRNO(ENOENT), "unlink");
         return error;
     }
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
@@ -237,14 +239,15 @@ out:
     return status;
 }
 
-static bool allow_below(int rules, const char *folder, uint64_t rights)
+/* With `flags` 0 the folder stays open over exec. */
+static bool allow_below(int rules, const char *folder, uint64_t rights, int flags)
 {
     const struct landlock_path_beneath_attr rule = {.allowed_access = rights,
-                                                    .parent_fd = open(folder, O_PATH | O_CLOEXEC)};
+                                                    .parent_fd = open(folder, O_PATH | flags)};
     const bool done =
         rule.parent_fd >= 0 && syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
 
-    if (rule.parent_fd >= 0)
+    if (rule.parent_fd >= 0 && flags)
         close(rule.parent_fd);
     return done;
 }
@@ -262,8 +265,11 @@ bool confine_files(bool gpu)
     bool done = rules >= 0;
 
     if (done && gpu) {
-        done = allow_below(rules, "/dev", LANDLOCK_ACCESS_FS_WRITE_FILE) &&
-               allow_below(rules, "/dev/shm", LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG);
+        /* CUDA 13 names its threads by writing to their files in /proc, and does not start where it cannot. A rule
+         * holds for a folder as the kernel knows it now; /proc would make it anew if nobody had it open. */
+        done = allow_below(rules, "/dev", LANDLOCK_ACCESS_FS_WRITE_FILE, O_CLOEXEC) &&
+               allow_below(rules, "/dev/shm", LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG, O_CLOEXEC) &&
+               allow_below(rules, "/proc/self/task", LANDLOCK_ACCESS_FS_WRITE_FILE, 0);
     }
     done = done && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     if (rules >= 0)

@@ -14,7 +14,7 @@
 enum status confine_filter(struct channel *channel, bool gpu);
 
 /* In a child before exec: no files can be written or made any more, by this process or what it becomes, but with `gpu`
- * device files and shared memory. False where the kernel has no Landlock; the filter then is the only fence. */
+ * device files, shared memory and the names of its threads. False where the kernel has no Landlock; the filter then is the only fence. */
 bool confine_files(bool gpu);
 
 /* "openat" for 257, say; "number 999" when unknown. */
