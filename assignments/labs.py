@@ -708,6 +708,9 @@ def command_bug(arguments):
 # ------------------------------------------------------------------------------------------------------- handing out
 
 
+NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|results/[^/]+/lab[0-9]"
+
+
 def solution_files(lab):
     """What a handout of this lab must not have: the rungs that it asks for, and whatever was made from them."""
     files = set()
@@ -738,7 +741,7 @@ def command_handout(arguments):
         raise LabError(f"{out}: lies inside this tree; name a folder outside")
     without = solution_files(lab)
     for file in tracked_files():
-        if file in without or re.match(r"assignments/[^/]+/solution/|\.ci/|assignments/INSTRUCTORS.md|assignments/gradescope/", file):
+        if file in without or re.match(NOT_FOR_STUDENTS, file):
             continue
         if re.match(r"assignments/[0-9]", file) and not file.startswith(shown(lab.folder) + "/"):
             continue

@@ -228,14 +228,15 @@ out:
     return keep(task, status);
 }
 
-/* Plays the video over and over for so many seconds, the pipeline always filled. The first frames are not timed, unless
- * the version is so slow that they would take half of the seconds. That is no reason on a device: the first call of a
- * process creates the context there, some 0.3 s, and a version that allocates in each frame does not call before. */
+/* Plays the video over and over for so many seconds, the pipeline always filled. Samples of the first frames are dropped,
+ * unless the version is so slow that those frames take half of the seconds. That is no reason on a device: the first
+ * call of a process creates the context there, 0.3 s and more, and a version that allocates in each frame does not call
+ * before. */
 static enum status time_frames(struct task *task, struct player *player, double seconds)
 {
     const struct pipeline *pipeline = player->pipeline;
     enum status status = STATUS_OK;
-    long submitted = 0, received = 0, sample_from = 0;
+    long submitted = 0, received = 0, sample_from = 0, timed = 0;
     size_t count = 0;
     double begin, sample_begin;
     bool restarted = true; /* the video begins anew: as it must after its end when a frame depends on those before it */
@@ -261,15 +262,19 @@ static enum status time_frames(struct task *task, struct player *player, double 
         TRY(pipeline->receive(player->state, &table));
         received++;
         const double time = now();
-        if (received == WARM_FRAMES && !slow && (pipeline->on_device || time - begin < seconds / 2)) {
+        if (received == WARM_FRAMES && (pipeline->on_device || (!slow && time - begin < seconds / 2))) {
             begin = sample_begin = time;
             sample_from = received;
+            count = 0;
+            timed = 0;
         } else if (time - sample_begin >= sample_seconds) {
             task->samples[task->sample_count + count++] = (time - sample_begin) / (double)(received - sample_from);
-            task->timed_frames += received - sample_from;
+            timed += received - sample_from;
             sample_begin = time;
             sample_from = received;
         }
+        if (pipeline->on_device && received < WARM_FRAMES)
+            continue;
         if (count > 0 && (time - begin >= seconds || count == MAX_SAMPLES))
             break;
     }
@@ -279,6 +284,7 @@ static enum status time_frames(struct task *task, struct player *player, double 
     }
     task->computed = received < player->count ? (int)received : player->count;
     task->sample_count += count;
+    task->timed_frames += timed;
 out:
     return status;
 }
@@ -484,8 +490,8 @@ out:
     return status;
 }
 
-/* All frames of a version, or as many as its budget allows, against what is known. The first version that computes all of them and agrees fills in the
- * rest: it has been compared with cpu/serial already. */
+/* All frames of a version, or as many as its budget allows, against what is known. The first version that computes all
+ * of them and agrees fills in the rest: it has been compared with cpu/serial already. */
 static void verify_row(struct video_bench *bench, struct video_bench_row *row, struct task *task,
                        struct answers *answers, bool emulated)
 {
