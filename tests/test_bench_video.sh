@@ -57,7 +57,7 @@ refuses "scene without arguments" "usage" "$build/make-scene"
 
 # --- tables and files; a lab's handout has not all versions
 versions=cpu/serial count=1
-for version in cpu/packed cuda/v1.0 cuda/v2.0; do
+for version in cpu/packed cpu/per_frame cuda/v1.0 cuda/v2.0; do
     "$rungs" list mod | grep -q "$version " && versions=$versions,$version count=$((count + 1))
 done
 bench --input "$folder/scene" --frames 5 --versions "$versions" \
@@ -66,7 +66,7 @@ check "bench" test $? = 0
 check "nothing on stderr" test ! -s "$folder/errors"
 check "frames" grep -q "64x48, 5 frames" "$folder/table"
 check "steps of cpu/serial" loads_add_up cpu/serial "$folder/table"
-check "every version in the table" test "$(grep -c '^c[a-z]*/[a-z0-9.]*  *[0-9r].*' "$folder/table")" -ge $count
+check "every version in the table" test "$(grep -c '^c[a-z]*/[a-z0-9._]*  *[0-9r].*' "$folder/table")" -ge $count
 check "FPS" grep -q "FPS: [0-9]" "$folder/table"
 check "JSON" grep -q '"schema": "rungs-video-results"' "$folder/m.json"
 check "JSON: all verified" test "$(grep -c '"frames_verified": [1-9]' "$folder/m.json")" = $count

@@ -75,7 +75,7 @@ moving_square 96 72 12 >square.y4m
 
 # --- what comes out, without ffmpeg
 succeeds "boxes of a y4m" "$rungs" run mod square.y4m -o boxes.csv
-has "summary" '^mod:cpu/[a-z]+  square.y4m 96x72 -> boxes.csv$' stdout
+has "summary" '^mod:cpu/[a-z_]+  square.y4m 96x72 -> boxes.csv$' stdout
 has "summary" '^12 frames, 11 boxes; [0-9.]+ s, [0-9.]+ frames per second with decoding' stdout
 is "header line" "$(head -n 1 boxes.csv)" "frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z"
 is "a box in each frame but the first" "$(tail -n +2 boxes.csv | cut -d , -f 1 | tr '\n' ' ')" "2 3 4 5 6 7 8 9 10 11 12 "
@@ -107,7 +107,7 @@ moving_square 1 1 3 >one.y4m
 succeeds "1x1" "$rungs" run mod one.y4m -o one.csv
 is "1x1" "$(cat one.csv)" "frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z"
 # Each version sees the same first frame to the end, also one that keeps no copy of its own.
-for version in omp simd packed cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0 opencv; do
+for version in omp simd packed per_frame cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0 opencv; do
     rm -f version.csv
     if "$rungs" run "mod:$version" square.y4m -o version.csv >stdout 2>stderr; then
         same "boxes of $version" boxes.csv version.csv
@@ -185,6 +185,7 @@ interrupted() { # SIGNAL OUTPUT
         sleep 0.05
         tries=$((tries + 1))
     done
+    [ "$2" = live.mp4 ] || is "SIG$1: all frames that came are worked on" "$(ls live_*.ppm | tail -n 1)" live_30.ppm
     sleep 0.1
     kill -"$1" $child
     wait $child

@@ -170,7 +170,8 @@ out:
 
 /* ------------------------------------------------------------------------------------------------------- frames */
 
-/* Fills up what may be in flight. *more: whether the video goes on after that. */
+/* Fills up what may be in flight, but does not wait for a frame while one is: a camera's boxes are not to be as many
+ * frames late as the version has room for. *more: whether the video goes on after that. */
 static enum status submit_frames(struct run *run, bool *more)
 {
     enum status status = STATUS_OK;
@@ -179,6 +180,8 @@ static enum status submit_frames(struct run *run, bool *more)
         struct video_frame *frame;
         double start;
 
+        if (run->count > 0 && !video_waits_for_us(run->reader))
+            break;
         TRY(video_next(run->reader, &frame));
         if (!frame) {
             *more = false;
