@@ -396,7 +396,10 @@ static void print_team(FILE *stream, const struct profile_report *report)
     }
     percent_text(calls > 0 ? 1 - team->seconds / calls : 0, share);
     fprintf(stream, "%15ssums over all calls; on a core less than busy: other programs had it\n", "");
-    fprintf(stream, "%15soutside of parallel regions, on one thread: %s of the calls' time\n\n", "", share);
+    if (team->seconds <= calls)
+        fprintf(stream, "%15soutside of parallel regions, on one thread: %s of the calls' time\n\n", "", share);
+    else
+        fprintf(stream, "%15sseveral threads had regions of their own at the same time\n\n", "");
 
     fprintf(stream, "%-15s", "Regions");
     cell(stream, "times", 9);

@@ -2,8 +2,9 @@
  * Idea:     every step works on whole registers of pixels.
  * Changed:  the steps are the cpu/simd versions of their ladders, nothing else.
  * Expect:   over 100 times as fast as cpu/omp, since blur and morphology are. The steps that were noise before, labels
- *           and boxes above all, now take half of the frame; every picture between two steps goes through the cache. Missed: they take a sixth,
- *           close and open still half (results/cpu2/mod_1920x1080.json), though the whole is 590 times as fast as omp.
+ *           and boxes above all, now take half of the frame; every picture between two steps goes through the cache.
+ *           Missed: they take a sixth, close and open still half (results/cpu2/mod_1920x1080.json), though the whole is
+ *           over 500 times as fast as omp.
  */
 /* Try: make bench-mod VERSIONS=cpu */
 #include "common/algo/mod.h"
