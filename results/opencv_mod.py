@@ -86,11 +86,17 @@ def main():
                                                             "threads": options.threads})
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (15, 15))
 
-    def blurred(frame):
-        gray = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
-        return cv2.GaussianBlur(gray, (15, 15), 2.6, borderType=cv2.BORDER_REPLICATE)
+    # Every call gets the memory of its result, as from the frame before: new arrays cost page faults.
+    shape = (height, width)
+    gray, blur, difference, mask, closed, opened = (numpy.empty(shape, numpy.uint8) for _ in range(6))
+    labels = numpy.empty(shape, numpy.int32)
 
-    background = blurred(frames[0])
+    def smooth(frame, result):
+        cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY, dst=gray)
+        cv2.GaussianBlur(gray, (15, 15), 2.6, dst=result, borderType=cv2.BORDER_REPLICATE)
+        return result
+
+    background = smooth(frames[0], numpy.empty(shape, numpy.uint8))
 
     def detect(frame, times=None):
         clock = [time.perf_counter()] if times is not None else None
@@ -99,19 +105,19 @@ def main():
             if clock is not None:
                 clock.append(time.perf_counter())
 
-        gray = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
+        cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY, dst=gray)
         mark()
-        blur = cv2.GaussianBlur(gray, (15, 15), 2.6, borderType=cv2.BORDER_REPLICATE)
+        cv2.GaussianBlur(gray, (15, 15), 2.6, dst=blur, borderType=cv2.BORDER_REPLICATE)
         mark()
-        difference = cv2.absdiff(blur, background)
+        cv2.absdiff(blur, background, dst=difference)
         mark()
-        _, mask = cv2.threshold(difference, 25, 255, cv2.THRESH_BINARY)
+        cv2.threshold(difference, 25, 255, cv2.THRESH_BINARY, dst=mask)
         mark()
-        closed = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, disk)
+        cv2.morphologyEx(mask, cv2.MORPH_CLOSE, disk, dst=closed)
         mark()
-        opened = cv2.morphologyEx(closed, cv2.MORPH_OPEN, disk)
+        cv2.morphologyEx(closed, cv2.MORPH_OPEN, disk, dst=opened)
         mark()
-        found = cv2.connectedComponentsWithStats(opened, connectivity=8, ltype=cv2.CV_32S)
+        found = cv2.connectedComponentsWithStats(opened, labels=labels, connectivity=8, ltype=cv2.CV_32S)
         mark()
         if times is not None:
             for step, name in enumerate(STEPS):

@@ -16,9 +16,15 @@
 #include "common/algo/mod.h"
 #include "common/algo/morphology.h"
 
+/* Kept from frame to frame: OpenCV writes into a Mat that has the right size already, and fresh memory of some MB costs
+ * page faults, at 1920x1080 as much as all the computing. */
+struct pictures {
+    cv::Mat gray, blurred, background, difference, mask, closed, opened, labels, stats, centroids;
+};
+
 struct state {
     struct mod_params params;
-    cv::Mat *background;
+    struct pictures *pictures;
     struct image mean;      /* of background=mean, which is ours: OpenCV's running mean is in floating point */
     struct image submitted; /* the pixels are the caller's */
 };
@@ -34,16 +40,13 @@ static struct image image_of(const cv::Mat &mat)
     return {mat.cols, mat.rows, 1, PIXEL_U8, mat.step[0], mat.data};
 }
 
-static cv::Mat blurred(const struct state *state, const struct image *frame)
+static void blur(const struct state *state, const struct image *frame, cv::Mat &result)
 {
-    cv::Mat gray, result;
-
     step_begin("grayscale", nullptr);
-    cv::cvtColor(wrap(frame), gray, cv::COLOR_RGB2GRAY);
+    cv::cvtColor(wrap(frame), state->pictures->gray, cv::COLOR_RGB2GRAY);
     step_begin("blur", nullptr);
-    cv::GaussianBlur(gray, result, cv::Size(state->params.ksize, state->params.ksize), state->params.sigma,
-                     state->params.sigma, cv::BORDER_REPLICATE);
-    return result;
+    cv::GaussianBlur(state->pictures->gray, result, cv::Size(state->params.ksize, state->params.ksize),
+                     state->params.sigma, state->params.sigma, cv::BORDER_REPLICATE);
 }
 
 /* Rows of the table (boxes.h) by the raster index of each component's first pixel. */
@@ -89,11 +92,11 @@ static enum status start(struct state *state, const struct image *first, const s
     try {
         cv::setNumThreads(omp_get_max_threads());
         state->params = *params;
-        if (!state->background)
-            state->background = new cv::Mat;
-        *state->background = blurred(state, first);
+        if (!state->pictures)
+            state->pictures = new struct pictures;
+        blur(state, first, state->pictures->background);
         if (mod_has_running_mean(params)) {
-            const struct image background = image_of(*state->background);
+            const struct image background = image_of(state->pictures->background);
             if (!state->mean.data)
                 TRY(image_create(&state->mean, first->width, first->height, 1, PIXEL_U16));
             mod_mean_start(&state->mean, &background);
@@ -119,25 +122,26 @@ static enum status receive(struct state *state, struct image *result)
         const cv::Mat disk =
             cv::getStructuringElement(params->shape == MORPHOLOGY_DISK ? cv::MORPH_ELLIPSE : cv::MORPH_RECT,
                                       cv::Size(params->disk, params->disk));
-        cv::Mat difference, mask, closed, opened, labels, stats, centroids;
-        const cv::Mat frame = blurred(state, &state->submitted);
+        struct pictures *is = state->pictures;
 
+        blur(state, &state->submitted, is->blurred);
         step_begin("absdiff", nullptr);
-        cv::absdiff(frame, *state->background, difference);
+        cv::absdiff(is->blurred, is->background, is->difference);
         step_begin("threshold", nullptr);
-        cv::threshold(difference, mask, params->value, 255,
+        cv::threshold(is->difference, is->mask, params->value, 255,
                       cv::THRESH_BINARY | (params->value == MOD_VALUE_OTSU ? cv::THRESH_OTSU : 0));
         step_begin("close", nullptr);
-        cv::morphologyEx(mask, closed, cv::MORPH_CLOSE, disk);
+        cv::morphologyEx(is->mask, is->closed, cv::MORPH_CLOSE, disk);
         step_begin("open", nullptr);
-        cv::morphologyEx(closed, opened, cv::MORPH_OPEN, disk);
+        cv::morphologyEx(is->closed, is->opened, cv::MORPH_OPEN, disk);
         step_begin("labelling", nullptr);
-        cv::connectedComponentsWithStats(opened, labels, stats, centroids, params->connectivity, CV_32S);
+        cv::connectedComponentsWithStats(is->opened, is->labels, is->stats, is->centroids, params->connectivity,
+                                         CV_32S);
         step_begin("boxes", nullptr);
-        write_table(state, labels, stats, centroids, result);
+        write_table(state, is->labels, is->stats, is->centroids, result);
         if (mod_has_running_mean(params)) {
-            const struct image gray = image_of(frame);
-            struct image background = image_of(*state->background);
+            const struct image gray = image_of(is->blurred);
+            struct image background = image_of(is->background);
             step_begin("mean", nullptr);
             mod_mean_update(&state->mean, &gray, &background, params->rate, 0, background.height);
         }
@@ -149,7 +153,7 @@ static enum status receive(struct state *state, struct image *result)
 
 static void teardown(struct state *state)
 {
-    delete state->background;
+    delete state->pictures;
     image_free(&state->mean);
     *state = {};
 }
