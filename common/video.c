@@ -301,12 +301,12 @@ enum status video_next(struct video_reader *reader, struct video_frame **frame)
     return status;
 }
 
-bool video_waits_for_us(struct video_reader *reader)
+bool video_next_is_ready(struct video_reader *reader)
 {
     pthread_mutex_lock(&reader->mutex);
-    const bool waits = reader->ready.count > 0 || reader->ended || reader->held == reader->options.capacity;
+    const bool ready = reader->ready.count > 0 || reader->ended || reader->held == reader->options.capacity;
     pthread_mutex_unlock(&reader->mutex);
-    return waits;
+    return ready;
 }
 
 void video_give_back(struct video_reader *reader, struct video_frame *frame)

@@ -65,7 +65,7 @@ const struct video_info *video_get_info(const struct video_reader *reader);
  * at a time, in any order of giving back; STATUS_FAILED when the whole ring is held, since no frame could ever come. */
 enum status video_next(struct video_reader *reader, struct video_frame **frame);
 /* Whether video_next() would return at once. */
-bool video_waits_for_us(struct video_reader *reader);
+bool video_next_is_ready(struct video_reader *reader);
 void video_give_back(struct video_reader *reader, struct video_frame *frame);
 
 /* Ends decoding as if the video ended here. May be called from a signal handler. */

@@ -180,7 +180,7 @@ static enum status submit_frames(struct run *run, bool *more)
         struct video_frame *frame;
         double start;
 
-        if (run->count > 0 && !video_waits_for_us(run->reader))
+        if (run->count > 0 && !video_next_is_ready(run->reader))
             break;
         TRY(video_next(run->reader, &frame));
         if (!frame) {
