@@ -199,6 +199,9 @@ $(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
 	$(quiet)$(compile_c) -c $< -o $@
 # The simd versions for another processor than the rest (tests/aarch64.sh): remove their objects before changing it.
 $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
+# Every check computes with the serial versions: optimised under sanitizers too; SERIAL_EXTRA for what they can do without.
+$(BUILD)/cpu/%/serial.c.o: optimize := -O3
+$(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 $(BUILD)/common/machine.c.o: EXTRA += $(facts)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)

@@ -21,9 +21,11 @@ else
     done
     check_simd $(ls cpu/*/simd.c | grep -v cpu/mod/) cpu/mod/packed.c # mod's simd is the others', one after the other
 fi
+dotted=$(grep -l simd_dot cpu/*/simd.c)
+stale() { printf "$build/%s.o\n" $dotted | xargs rm -f; }
 for arch in armv8.2-a+dotprod armv8.6-a; do
-    rm -f $build/cpu/*/simd.c.o
+    stale
     build_for $arch
-    check_simd $(grep -l simd_dot cpu/*/simd.c)
+    check_simd $dotted
 done
-rm -f $build/cpu/*/simd.c.o
+stale
