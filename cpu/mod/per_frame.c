@@ -44,8 +44,8 @@ struct lane {
 };
 
 struct state {
-    const struct version *version; /* of frame_rung */
-    const struct mod_params *params;
+    const struct version *version;   /* of frame_rung */
+    const struct mod_params *params; /* this and the next: of start(), while it lasts */
     struct image first;
     struct lane *lanes;
     int workers; /* lanes[1] to lanes[workers] */
