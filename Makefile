@@ -121,7 +121,7 @@ libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static 
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
+settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
 	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' | cmp -s - $@ || \
 	    printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' >$@
@@ -369,8 +369,9 @@ test_programs := $(addprefix $(BUILD)/,$(unit_tests))
 $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files))) \
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
-	$(quiet)$(link) $^ $(libraries) $(if $(findstring confine,$@),-lseccomp) -lcmocka -o $@
+	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
 $(BUILD)/tests/test_confine: $(call object,common/lab/confine.c)
+$(BUILD)/tests/test_confine: libraries += -lseccomp
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
 	@mkdir -p $(@D)

@@ -14,6 +14,7 @@
 #include "common/cuda/device_info.h"
 #include "common/diagnose.h"
 #include "common/pattern.h"
+#include "common/pipeline.h"
 #include "common/process.h"
 
 /* ----------------------------------------------------------------------------------------------- the case list */
@@ -59,7 +60,15 @@ static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
 /* Pipelines: naive steps one after the other, by the frame, so none larger than a few tiles. */
 static const int pipeline_setting_sizes[][2] = {{3, 2}, {33, 31}, {65, 35}};
 
-enum { VIDEO_FRAMES = 7 }; /* more than any version has in flight, and no multiple of that */
+enum { VIDEO_FRAMES = 7, OVER_DEPTH = 3 };
+
+/* More than the version has in flight, and no multiple of that: each place for a frame is filled, some twice. */
+static int frames_over_depth(const struct version *version)
+{
+    const int depth = version->pipeline->depth;
+
+    return depth < VIDEO_FRAMES && VIDEO_FRAMES % depth != 0 ? VIDEO_FRAMES : depth + OVER_DEPTH;
+}
 
 enum { TINY_PIXELS = 64 };
 
@@ -95,7 +104,7 @@ static enum status make_cases(const struct version *version, struct case_list *l
                                         PATTERN_RANDOM, algorithm->check_settings[s], NULL, 0}));
     for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++) {
         TRY(add(list, (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[0], PATTERN_GRADIENT, NULL,
-                                          NULL, VIDEO_FRAMES}));
+                                          NULL, frames_over_depth(version)}));
         for (int s = 0; algorithm->check_settings[s]; s++)
             TRY(add(list, (struct check_case){with_settings[i][0], with_settings[i][1], channels[0], PATTERN_GRADIENT,
                                               algorithm->check_settings[s], NULL, VIDEO_FRAMES}));

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,15 +24,17 @@
 
 #include "common/lab/confine.h"
 
-enum { NOT_HERE = 77 };
-
 static const char *self;
 static struct channel channel;
 
-/* What happened, as the child's exit code: 0, or the line of the expectation that failed. */
+/* In a child, whose exit code tells the parent. */
 #define EXPECT(condition)                                                                                              \
-    if (!(condition))                                                                                                  \
-    _exit(__LINE__ & 127)
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                            \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
+    } while (0)
 
 static void *name_myself(void *result)
 {
@@ -61,78 +64,70 @@ static int child_after_exec(const char *victim)
     return 0;
 }
 
-/* The child's exit code. */
-static int outcome(pid_t child)
+/* Runs a body in a child with the path of a file, which must outlive it. */
+static void in_child(void (*body)(const char *victim))
 {
+    char victim[] = "/tmp/rungs-confine-XXXXXX";
+    const int file = mkstemp(victim);
     int status = 0;
+    pid_t child;
 
+    assert_true(file >= 0);
+    close(file);
+    child = fork();
+    if (child == 0) {
+        body(victim);
+        _exit(0);
+    }
     assert_true(child > 0);
     assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(access(victim, F_OK), 0);
+    unlink(victim);
     assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void without_files(const char *victim)
+{
+    EXPECT(confine_files(true));
+    execl("/proc/self/exe", self, victim, (char *)NULL);
+    _exit(126);
 }
 
 static void files_of_a_driver(void **unused)
 {
-    char victim[] = "/tmp/rungs-confine-XXXXXX";
-    const int file = mkstemp(victim);
-    pid_t child;
-    int code;
-
     (void)unused;
-    assert_true(file >= 0);
-    close(file);
-    child = fork();
-    if (child == 0) {
-        if (!confine_files(true))
-            _exit(NOT_HERE);
-        execl("/proc/self/exe", self, victim, (char *)NULL);
-        _exit(126);
-    }
-    code = outcome(child);
-    assert_int_equal(access(victim, F_OK), 0);
-    unlink(victim);
-    if (code == NOT_HERE)
+    if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
         skip(); /* a kernel without Landlock */
-    assert_int_equal(code, 0);
+    in_child(without_files);
+}
+
+static void without_calls(const char *victim)
+{
+    const struct sock_fprog program = {.len = channel.filter_length, .filter = channel.filter};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int local;
+
+    EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+    EXPECT(unlink("") < 0 && errno == ENOENT);
+    EXPECT(unlink(victim) < 0);
+    EXPECT(rename(victim, "/tmp/rungs-confine-moved") < 0 && errno == EPERM);
+    /* A socket without a file, whose name only this program knows. */
+    snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "rungs-confine-%d", (int)getpid());
+    local = socket(AF_UNIX, SOCK_STREAM, 0);
+    EXPECT(local >= 0 && bind(local, (struct sockaddr *)&address, sizeof address) == 0 && listen(local, 1) == 0);
+    EXPECT(kill(getppid(), 0) < 0 && errno == EPERM);
+    EXPECT(fork() < 0);
 }
 
 static void calls_of_a_driver(void **unused)
 {
-    char victim[] = "/tmp/rungs-confine-XXXXXX";
-    const int file = mkstemp(victim);
-    pid_t child;
-    int code;
-
     (void)unused;
-    assert_true(file >= 0);
-    close(file);
+    if (prctl(PR_GET_SECCOMP) < 0)
+        skip(); /* a kernel without filters */
     assert_int_equal(confine_filter(&channel, true), STATUS_OK);
-    child = fork();
-    if (child == 0) {
-        const struct sock_fprog program = {.len = channel.filter_length, .filter = channel.filter};
-        struct sockaddr_un address = {.sun_family = AF_UNIX};
-        int local;
-
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-            _exit(NOT_HERE);
-        EXPECT(unlink("") < 0 && errno == ENOENT);
-        EXPECT(unlink(victim) < 0);
-        EXPECT(rename(victim, "/tmp/rungs-confine-moved") < 0 && errno == EPERM);
-        /* A socket without a file, whose name only this program knows. */
-        snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "rungs-confine-%d", (int)getpid());
-        local = socket(AF_UNIX, SOCK_STREAM, 0);
-        EXPECT(local >= 0 && bind(local, (struct sockaddr *)&address, sizeof address) == 0 && listen(local, 1) == 0);
-        EXPECT(kill(getppid(), 0) < 0 && errno == EPERM);
-        EXPECT(fork() < 0);
-        _exit(0);
-    }
-    code = outcome(child);
-    assert_int_equal(access(victim, F_OK), 0);
-    unlink(victim);
-    if (code == NOT_HERE)
-        skip(); /* an emulated processor: no filters */
-    assert_int_equal(code, 0);
+    in_child(without_calls);
 }
 
 int main(int count, char **arguments)

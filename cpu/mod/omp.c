@@ -3,7 +3,7 @@
  * Changed:  the steps are the cpu/omp versions of their ladders; eight parallel regions a frame instead of none.
  * Expect:   nearly as many times as fast as there are cores: blur and morphology, 98 % of the load, divide evenly.
  *           labelling and boxes divide less well, which Amdahl's law shows only once the others are fast.
- *           Measured: 1.8 times with 2 threads at 1920x1080, 7.4 with 16 at 596x336 (results/cpu2, results/h200).
+ *           Measured: 1.3 times with 2 threads at 1920x1080, 7.3 with 16 at 596x336 (results/cpu2, results/h200).
  */
 /* Try: make bench-mod VERSIONS=cpu */
 #include "common/algo/mod.h"

@@ -7,8 +7,8 @@
  *           lists the boxes while 15 wait. With 2 threads little, until the machine is busy with something else: then packed
  *           waits for whichever thread the system has taken off its core, and a queue of frames does not.
  *           Each frame takes as long as one core needs for it: throughput is bought with delay. Measured: 4.3 times with
- *           16 threads (results/h200/mod_596x336.json; 2.4 at 1920x1080); 1.2 with two (results/cpu2/mod_596x336.json), and
- *           7 when another program keeps one of two cores busy.
+ *           16 threads (results/h200/mod_596x336.json; 2.4 at 1920x1080); 2.0 with two (results/cpu2/mod_596x336.json; 1.2 at
+ *           1920x1080), and 7.7 when another program keeps one of them busy (results/cpu2/mod_busy.txt).
  */
 /* Try: make bench-mod VERSIONS=cpu/packed,cpu/per_frame; then with OMP_NUM_THREADS=1 */
 #include <omp.h>
@@ -100,7 +100,7 @@ static void *work(void *argument)
             pthread_mutex_lock(&state->lock);
             state->started++;
             pthread_cond_signal(&state->finished);
-        } else if (state->taken < state->put) {
+        } else if (state->taken != state->put) {
             struct slot *slot = &state->slots[state->queue[state->taken++ % DEPTH]];
 
             pthread_mutex_unlock(&state->lock);

@@ -3,7 +3,7 @@
  * Changed:  the steps are the cpu/simd versions of their ladders, nothing else.
  * Expect:   over 100 times as fast as cpu/omp, since blur and morphology are. The steps that were noise before, labels
  *           and boxes above all, now take half of the frame; every picture between two steps goes through the cache.
- *           Missed: they take a sixth, close and open still half (results/cpu2/mod_1920x1080.json), though the whole is
+ *           Missed: they take a fifth, close and open nearly half (results/cpu2/mod_1920x1080.json), though the whole is
  *           over 500 times as fast as omp.
  */
 /* Try: make bench-mod VERSIONS=cpu */

@@ -17,7 +17,7 @@
 #include "common/algo/morphology.h"
 
 /* Kept from frame to frame: OpenCV writes into a Mat that has the right size already, and fresh memory of some MB costs
- * page faults, at 1920x1080 as much as all the computing. */
+ * page faults (results/h200/opencv_arrays.txt). */
 struct pictures {
     cv::Mat gray, blurred, background, difference, mask, closed, opened, labels, stats, centroids;
 };
@@ -122,26 +122,26 @@ static enum status receive(struct state *state, struct image *result)
         const cv::Mat disk =
             cv::getStructuringElement(params->shape == MORPHOLOGY_DISK ? cv::MORPH_ELLIPSE : cv::MORPH_RECT,
                                       cv::Size(params->disk, params->disk));
-        struct pictures *is = state->pictures;
+        struct pictures *pictures = state->pictures;
 
-        blur(state, &state->submitted, is->blurred);
+        blur(state, &state->submitted, pictures->blurred);
         step_begin("absdiff", nullptr);
-        cv::absdiff(is->blurred, is->background, is->difference);
+        cv::absdiff(pictures->blurred, pictures->background, pictures->difference);
         step_begin("threshold", nullptr);
-        cv::threshold(is->difference, is->mask, params->value, 255,
+        cv::threshold(pictures->difference, pictures->mask, params->value, 255,
                       cv::THRESH_BINARY | (params->value == MOD_VALUE_OTSU ? cv::THRESH_OTSU : 0));
         step_begin("close", nullptr);
-        cv::morphologyEx(is->mask, is->closed, cv::MORPH_CLOSE, disk);
+        cv::morphologyEx(pictures->mask, pictures->closed, cv::MORPH_CLOSE, disk);
         step_begin("open", nullptr);
-        cv::morphologyEx(is->closed, is->opened, cv::MORPH_OPEN, disk);
+        cv::morphologyEx(pictures->closed, pictures->opened, cv::MORPH_OPEN, disk);
         step_begin("labelling", nullptr);
-        cv::connectedComponentsWithStats(is->opened, is->labels, is->stats, is->centroids, params->connectivity,
-                                         CV_32S);
+        cv::connectedComponentsWithStats(pictures->opened, pictures->labels, pictures->stats, pictures->centroids,
+                                         params->connectivity, CV_32S);
         step_begin("boxes", nullptr);
-        write_table(state, is->labels, is->stats, is->centroids, result);
+        write_table(state, pictures->labels, pictures->stats, pictures->centroids, result);
         if (mod_has_running_mean(params)) {
-            const struct image gray = image_of(is->blurred);
-            struct image background = image_of(is->background);
+            const struct image gray = image_of(pictures->blurred);
+            struct image background = image_of(pictures->background);
             step_begin("mean", nullptr);
             mod_mean_update(&state->mean, &gray, &background, params->rate, 0, background.height);
         }
