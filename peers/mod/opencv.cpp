@@ -17,7 +17,7 @@
 #include "common/algo/morphology.h"
 
 /* Kept from frame to frame: OpenCV writes into a Mat that has the right size already, and fresh memory of some MB costs
- * page faults (results/h200/opencv_arrays.txt). */
+ * page faults (results/h200/mod_opencv_arrays.txt). */
 struct pictures {
     cv::Mat gray, blurred, background, difference, mask, closed, opened, labels, stats, centroids;
 };
