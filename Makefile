@@ -36,7 +36,7 @@ quiet := $(if $(VERBOSE),,@)
 say = $(if $(VERBOSE),,@printf '  %-7s %s\n' $(1) '$(2)')
 
 algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
-video_algorithms := mod
+video_algorithms := motion
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
@@ -106,12 +106,12 @@ compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(mar
 compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu-targets \
                $(if $(WERROR),-Werror all-warnings) \
                -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(EXTRA_CUDA) $(depend) -MP
-# Recorded in results files (common/machine.c).
+# Recorded in results files (common/measure/machine.c).
 facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
 peer_libraries = $(if $(peer_opencv),$(opencv_libs)) $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppist -lnppc)
 libraries = -ljansson -lm -lpthread $(peer_libraries)
 link = $(CXX) $(sanitizers) -fopenmp $(wrapped) $(LDFLAGS)
-# common/openmp.c stands between the versions and libgomp.
+# common/trace/openmp.c stands between the versions and libgomp.
 parallel_loops := static dynamic guided runtime nonmonotonic_dynamic nonmonotonic_guided nonmonotonic_runtime \
                   maybe_nonmonotonic_runtime
 wrapped := $(addprefix -Wl$(comma)--wrap=GOMP_,parallel parallel_sections $(addprefix parallel_loop_,$(parallel_loops)) \
@@ -137,8 +137,9 @@ without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
 version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp))
-common_files := $(filter-out common/emulator/%,$(wildcard common/*.c common/algo/*.c common/cli/*.c common/cuda/*.c \
-                   common/cuda/*.cu))
+# Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
+rooms := core image trace contract algo cuda video verify measure profile output cli
+common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu))
 ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
 endif
@@ -202,7 +203,7 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 # Every check computes with the serial versions: optimised under sanitizers too; SERIAL_EXTRA for what they can do without.
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
-$(BUILD)/common/machine.c.o: EXTRA += $(facts)
+$(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
@@ -216,7 +217,7 @@ $(BUILD)/%.cpp.o: %.cpp $(BUILD)/settings
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) -Icommon/emulator/include -c $< -o $@
 ifeq ($(CUDA),native)
-$(BUILD)/common/cuda/activity.cu.o: EXTRA_CUDA := $(cupti_flags)
+$(BUILD)/common/profile/activity.cu.o: EXTRA_CUDA := $(cupti_flags)
 $(BUILD)/%.cu.o: %.cu $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)
@@ -237,28 +238,28 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
 	$(quiet)$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
 endif
 
-# --- labs: a student's version is a program of its own (common/lab/worker.c), so that it can reach no other ----------
+# --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := common/lab/worker_device.cu $(addprefix common/,image.c mark.c status.c step.c) $(addprefix \
-                  common/cuda/,device.cu phase.c verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
+worker_parts := common/remote/worker_device.cu $(addprefix common/,core/status.c image/image.c trace/mark.c trace/step.c \
+                  trace/phase.c cuda/device.cu verify/verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
-judge_parts := $(addprefix common/lab/,confine.c remote.c judge.c) $(wildcard cpu/*/serial.c)
+judge_parts := common/lab/judge.c $(addprefix common/remote/,confine.c remote.c) $(wildcard cpu/*/serial.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
 $(BUILD)/workers/%: wrapped :=
 worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
-$(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/lab/worker.c common/lab/worker_alone.c) $(BUILD)/lab/worker.a
+$(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/remote/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
 	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
 # A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
 step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
-pipeline_parts := $(wildcard common/algo/*.c) common/pipeline.c common/registry.c $(addprefix common/lab/,worker.c worker_pipeline.c)
+pipeline_parts := $(wildcard common/algo/*.c) common/contract/pipeline.c common/contract/registry.c $(addprefix common/remote/,worker.c worker_pipeline.c)
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
-worker-parts: $(call object,common/lab/worker_alone.c $(pipeline_parts))
+worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
 # FOLDER, ALGORITHM, EXTENSION, SIDES, more files
 define pipeline_worker
 $(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(pipeline_parts) $(5)) \
@@ -361,7 +362,7 @@ $(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects) $(BUILD)/
 contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
 	@$(if $(VIDEO),,$(BUILD)/make-scene $(BUILD)/scene 768 576 42)
 	@sh images/contact_sheet.sh $(BUILD)/rungs $(call quoted,$(or $(VIDEO),$(BUILD)/scene)) \
-	    $(or $(FRAME),42) $(call quoted,$(or $(SHEET),images/mod_steps.png))
+	    $(or $(FRAME),42) $(call quoted,$(or $(SHEET),images/motion_steps.png))
 
 # --- tests ----------------------------------------------------------------------------------------------------------
 unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
@@ -370,7 +371,7 @@ $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(ca
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
-$(BUILD)/tests/test_confine: $(call object,common/lab/confine.c)
+$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c)
 $(BUILD)/tests/test_confine: libraries += -lseccomp
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
@@ -442,7 +443,7 @@ deps:
 doctor:
 	@CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh common/build/doctor.sh
 
-$(BUILD)/readme-tables: results/readme_tables.c $(BUILD)/settings
+$(BUILD)/readme-tables: common/report/readme_tables.c $(BUILD)/settings
 	$(call say,cc,$<)
 	$(quiet)$(compile_c) $< -ljansson -o $@
 readme: $(BUILD)/readme-tables $(BUILD)/rungs
@@ -473,7 +474,7 @@ help:
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
-	@echo 'make run-mod       IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
+	@echo 'make run-motion       IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'

@@ -9,7 +9,7 @@
     labs.py mutants NN DIR                    the same for a folder of versions, <task>-<name>.c
 
 Python's standard library is all it needs. A student's code is never run by this program, but by build/rungs-judge in a
-process that can reach nothing (common/lab/remote.h); compilers run here, with limits.
+process that can reach nothing (common/remote/remote.h); compilers run here, with limits.
 """
 
 import argparse
@@ -159,7 +159,7 @@ def make(targets, seconds=COMPILE_SECONDS, limits=None):
 
 
 def build_tools(references):
-    targets = [f"{BUILD}/rungs-judge", f"{BUILD}/common/lab/worker.c.o", f"{BUILD}/lab/worker.a", *references]
+    targets = [f"{BUILD}/rungs-judge", f"{BUILD}/common/remote/worker.c.o", f"{BUILD}/lab/worker.a", *references]
     code, output = make(targets, 1800)
     if code != 0:
         raise LabError("the grader itself does not build:\n" + output[-3000:])
@@ -186,7 +186,7 @@ def may_include(source, path):
     if real.is_relative_to(source.parent.resolve()):
         return True
     if real.is_relative_to((ROOT / "common").resolve()):
-        return real.suffix in (".h", ".cuh") and not real.is_relative_to((ROOT / "common/lab").resolve())
+        return real.suffix in (".h", ".cuh") and not real.is_relative_to((ROOT / "common/remote").resolve())
     if real.is_relative_to(ROOT):
         return False
     return str(real).startswith(("/usr/", "/opt/", "/lib")) and real.suffix not in (".o", ".so", ".a")
@@ -708,7 +708,7 @@ def command_bug(arguments):
 # ------------------------------------------------------------------------------------------------------- handing out
 
 
-NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|results/[^/]+/lab[0-9]"
+NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|results/[^/]+/labs/"
 
 
 def solution_files(lab):

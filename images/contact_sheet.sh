@@ -40,7 +40,7 @@ run threshold:cpu/serial "$work/difference.png" -o "$work/mask.png" -p value=25
 run morphology:cpu/serial "$work/mask.png" -o "$work/closed.png" -p op=close
 run morphology:cpu/serial "$work/closed.png" -o "$work/opened.png" -p op=open
 run labelling:cpu/serial "$work/opened.png" -o "$work/labels.png"
-run mod:cpu/serial "$work/two" -o "$work/boxes"
+run motion:cpu/serial "$work/two" -o "$work/boxes"
 boxes=$(ls "$work/boxes"/* | tail -n 1)
 
 cell="scale=288:-2:flags=area,format=rgb24,pad=iw+4:ih+4:2:2:color=gray"

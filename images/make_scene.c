@@ -1,5 +1,5 @@
 /*
- * make_scene.c: writes frames of the synthetic video (common/scene.h) as FOLDER/frame_0000.png ...
+ * make_scene.c: writes frames of the synthetic video (common/verify/scene.h) as FOLDER/frame_0000.png ...
  * usage: make_scene FOLDER WIDTH HEIGHT COUNT
  */
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/image_io.h"
-#include "common/scene.h"
+#include "common/image/image_io.h"
+#include "common/verify/scene.h"
 
 int main(int argc, char **argv)
 {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/image_io.h"
-#include "common/pattern.h"
+#include "common/image/image_io.h"
+#include "common/verify/pattern.h"
 
 static void set_gray(struct image *image, int x, int y, int value)
 {

@@ -19,7 +19,7 @@ else
     for version in v1.2 v2.0; do
         qemu-aarch64-static $build/rungs check blur:cuda/$version
     done
-    check_simd $(ls cpu/*/simd.c | grep -v cpu/mod/) cpu/mod/packed.c # mod's simd is the others', one after the other
+    check_simd $(ls cpu/*/simd.c | grep -v cpu/motion/) cpu/motion/packed.c # motion's simd is the others', one after the other
 fi
 dotted=$(grep -l simd_dot cpu/*/simd.c)
 stale() { printf "$build/%s.o\n" $dotted | xargs rm -f; }

@@ -13,7 +13,7 @@ ${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no SIDES=cpu EXTR
 for file in cpu/*/*.c; do
     name=${file##*/} algorithm=${file#cpu/}
     case $file in
-    */serial.c | cpu/mod/omp.c | cpu/mod/simd.c) continue ;; # of these pipelines the parallel parts are the steps
+    */serial.c | cpu/motion/omp.c | cpu/motion/simd.c) continue ;; # of these pipelines the parallel parts are the steps
     esac
     "$build/rungs" check "${algorithm%%/*}:cpu/${name%.c}"
 done

@@ -72,11 +72,11 @@ suite() { # BUILD-FOLDER MAKE-ARGUMENTS...
     fi
     for contract in common/algo/*.c; do
         algorithm=$(basename "$contract" .c)
-        if [ "$build:$algorithm" = "$BUILD-asan:mod" ]; then
+        if [ "$build:$algorithm" = "$BUILD-asan:motion" ]; then
             # The other pipelines are these with other versions of the steps, which are checked by themselves.
             for version in cpu/serial cpu/packed cpu/per_frame cuda/v1.0 cuda/v1.1 cuda/v2.0; do
-                set -- "${version%/*}/mod/${version#*/}"[._]* # a lab's handout has only some of them
-                [ ! -e "$1" ] || stage "$build/rungs check mod:$version" "$build/rungs" check "mod:$version"
+                set -- "${version%/*}/motion/${version#*/}"[._]* # a lab's handout has only some of them
+                [ ! -e "$1" ] || stage "$build/rungs check motion:$version" "$build/rungs" check "motion:$version"
             done
         else
             stage "$build/rungs check $algorithm" "$build/rungs" check "$algorithm"

@@ -37,7 +37,7 @@ refuses() { # TITLE PATTERN COMMAND...: exit 2, one line on stderr that matches,
 }
 
 bench() {
-    timeout 120 "$rungs" bench mod --size 64x48 --time 0.02 "$@"
+    timeout 120 "$rungs" bench motion --size 64x48 --time 0.02 "$@"
 }
 
 # Of a version's part of a table: name, frame average, total, load. Loads must add up to 100 % but for their rounding.
@@ -58,7 +58,7 @@ refuses "scene without arguments" "usage" "$build/make-scene"
 # --- tables and files; a lab's handout has not all versions
 versions=cpu/serial count=1
 for version in cpu/packed cpu/per_frame cuda/v1.0 cuda/v2.0; do
-    "$rungs" list mod | grep -q "$version " && versions=$versions,$version count=$((count + 1))
+    "$rungs" list motion | grep -q "$version " && versions=$versions,$version count=$((count + 1))
 done
 bench --input "$folder/scene" --frames 5 --versions "$versions" \
     --json "$folder/m.json" --csv "$folder/m.csv" >"$folder/table" 2>"$folder/errors"
@@ -74,19 +74,19 @@ check "CSV: a line each for the whole and the 8 steps of cpu/serial" test "$(gre
 check "frames per second are those of the time" awk -F, '$7 == "cpu/serial" && $10 == "all" { exit !($11 > 0) }' "$folder/m.csv"
 
 # --- swapped steps: the parallel region of cpu/omp's blur runs in a serial pipeline, and in no other
-check "no parallel region in cpu/serial" sh -c "'$rungs' profile mod:cpu/serial --size 64x48 >'$folder/table' && ! grep -q 'cpu/blur/omp.c' '$folder/table'"
-check "a swapped step runs" sh -c "'$rungs' profile mod:cpu/serial --size 64x48 -p blur=cpu/omp >'$folder/table' && grep -q 'cpu/blur/omp.c' '$folder/table'"
+check "no parallel region in cpu/serial" sh -c "'$rungs' profile motion:cpu/serial --size 64x48 >'$folder/table' && ! grep -q 'cpu/blur/omp.c' '$folder/table'"
+check "a swapped step runs" sh -c "'$rungs' profile motion:cpu/serial --size 64x48 -p blur=cpu/omp >'$folder/table' && grep -q 'cpu/blur/omp.c' '$folder/table'"
 bench --input "$folder/scene" --frames 3 --versions cpu/serial -p background=mean -p rate=2 -p connectivity=4 -p max_boxes=9 >"$folder/table" 2>&1
 check "what differs from the defaults" sh -c "head -n 2 '$folder/table' | tr -s ' \n' ' ' | grep -q 'background=mean rate=2 connectivity=4 max_boxes=9'"
 check "what does not" sh -c "! grep -q min_area '$folder/table'"
 
 # --- bad use
-refuses "no frames" "--frames" "$rungs" bench mod --frames 0
-refuses "frames in words" "not a whole number" "$rungs" bench mod --frames many
-refuses "no such input" "No such file" "$rungs" bench mod --input "$folder/nothing" --json "$folder/x.json"
-refuses "text as input" "not a video" "$rungs" bench mod --input "$root/README.md"
-refuses "no such version" "has no version" "$rungs" bench mod --versions cuda/v9
-refuses "step of the other side" "cuda" "$rungs" bench mod --size 64x48 --frames 2 --input "$folder/scene" \
+refuses "no frames" "--frames" "$rungs" bench motion --frames 0
+refuses "frames in words" "not a whole number" "$rungs" bench motion --frames many
+refuses "no such input" "No such file" "$rungs" bench motion --input "$folder/nothing" --json "$folder/x.json"
+refuses "text as input" "not a video" "$rungs" bench motion --input "$root/README.md"
+refuses "no such version" "has no version" "$rungs" bench motion --versions cuda/v9
+refuses "step of the other side" "cuda" "$rungs" bench motion --size 64x48 --frames 2 --input "$folder/scene" \
     --versions cpu/serial -p blur=cuda/v1.0
 check "no half-written file" test ! -e "$folder/x.json"
 

@@ -121,7 +121,7 @@ video() {
     cat <<EOF
 {"schema": "rungs-video-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc",
  "machine": {"cpu": "Test CPU", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null},
- "algorithm": "mod", "settings": "", "params": {}, "input": "walk", "width": 64, "height": 48, "frames": ${3:-9},
+ "algorithm": "motion", "settings": "", "params": {}, "input": "walk", "width": 64, "height": 48, "frames": ${3:-9},
  "threads": 2, "versions": [{"id": "cpu/simd", "outcome": "timed", "end_to_end": {"median": $1, "q1": $1, "q3": $1,
  "n": 9}, "steps": [{"name": "blur", "seconds": 1e-3}, {"name": "close", "seconds": $2}]}]}
 EOF

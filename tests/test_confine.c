@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/lab/confine.h"
+#include "common/remote/confine.h"
 
 static const char *self;
 static struct channel channel;

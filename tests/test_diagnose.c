@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "common/diagnose.h"
-#include "common/image_io.h"
-#include "common/pattern.h"
+#include "common/image/image_io.h"
+#include "common/verify/diagnose.h"
+#include "common/verify/pattern.h"
 
 /* A pair of equal images, smooth enough for a blur's result and different everywhere, and the evidence made of them. */
 struct scene {

@@ -95,12 +95,12 @@ check "results.json is as Gradescope wants it" python3 "$folder/valid.py" "$fold
 check "report.txt is what was printed" grep -q "of 100 points" "$folder/out/report.txt"
 check "exit status 0 when enough is asked" $labs grade 01 --task omp --submission "$submission" --out "$folder/out" --passing 10
 
-# Pipelines: the same with videos. Each is cpu/mod/simd.c with something put in front of a frame's steps.
-if [ "$harm" = tests/grader ] && [ -f cpu/mod/simd.c ] && [ -d assignments/03_detector ]; then
+# Pipelines: the same with videos. Each is cpu/motion/simd.c with something put in front of a frame's steps.
+if [ "$harm" = tests/grader ] && [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
     videos=$folder/videos
     mkdir "$videos"
     pipeline() { # NAME VERDICT CODE
-        { echo "/* expect: $2 */" && sed '/^static enum status receive/,/^}/s|^    enum status status = STATUS_OK;|&\n'"$3|" cpu/mod/simd.c; } |
+        { echo "/* expect: $2 */" && sed '/^static enum status receive/,/^}/s|^    enum status status = STATUS_OK;|&\n'"$3|" cpu/motion/simd.c; } |
             sed '/#include/i #include <pthread.h>' >"$videos/compose-$1.c"
     }
     pipeline endless "right 0..0 | speed 0..0 | says ran past its limit" 'for (volatile int go = state->frame.width > 60; go;) continue;'
@@ -112,8 +112,8 @@ if [ "$harm" = tests/grader ] && [ -f cpu/mod/simd.c ] && [ -d assignments/03_de
     sed -i '/^static const char rung/i static void *work(void *argument)\n{\n    for (volatile long i = 0;; i++)\n        continue;\n    return argument;\n}' \
         "$videos/compose-works_on.c"
     { echo '/* expect: right 0..0 | speed 0..0 | says RUNGS_PIPELINE_VERSION */' && sed '/^static enum status run/,$d' cpu/absdiff/serial.c |
-        sed 's/absdiff/mod/g' && printf '%s\n' 'static enum status run(const struct image *in, struct image *out, const struct mod_params *params)' \
-        '{' '    (void)in, (void)out, (void)params;' '    return STATUS_OK;' '}' '' 'RUNGS_CPU_VERSION(mod)'; } >"$videos/compose-pictures.c"
+        sed 's/absdiff/motion/g' && printf '%s\n' 'static enum status run(const struct image *in, struct image *out, const struct motion_params *params)' \
+        '{' '    (void)in, (void)out, (void)params;' '    return STATUS_OK;' '}' '' 'RUNGS_CPU_VERSION(motion)'; } >"$videos/compose-pictures.c"
     $labs mutants 03 "$videos" --case-seconds 3 --total-seconds 20 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/image.h"
+#include "common/image/image.h"
 
 static void sizes_of_types(void **state)
 {

@@ -22,10 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/file.h"
-#include "common/image_io.h"
-#include "common/npy.h"
-#include "common/pattern.h"
+#include "common/core/file.h"
+#include "common/image/image_io.h"
+#include "common/image/npy.h"
+#include "common/verify/pattern.h"
 
 enum { NOBODY = 65534 }; /* a user without rights, to lose root's */
 

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "common/process.h"
+#include "common/core/process.h"
 
 static double now(void)
 {
@@ -243,7 +243,7 @@ static int write_report_in_the_middle(void *argument)
     fprintf(stderr, "==77==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000051 at pc 0x1 bp 0x2 sp "
                     "0x3\nWRITE of size 4 at 0x602000000051 thread T0\n"
                     "    #0 0x7f in __interceptor_memcpy ../../../../src/libsanitizer/sanitizer_common/x.inc:827\n"
-                    "    #1 0x55 in image_copy /home/me/rungs/common/image.c:90:9\n"
+                    "    #1 0x55 in image_copy /home/me/rungs/common/image/image.c:90:9\n"
                     "    #2 0x55 in blur_row(int, char) /home/me/rungs/cpu/blur/omp.c:42:13\n"
                     "    #3 0x55 in main /home/me/rungs/common/cli/main.c:10\n\n"
                     "0x602000000051 is located 0 bytes to the right of 1-byte region\nallocated by thread T0 here:\n"

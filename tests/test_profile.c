@@ -18,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/mark.h"
-#include "common/ncu.h"
-#include "common/openmp.h"
-#include "common/profile.h"
+#include "common/profile/ncu.h"
+#include "common/profile/profile.h"
+#include "common/trace/mark.h"
+#include "common/trace/openmp.h"
 
 static void assert_name(const char *demangled, const char *expected)
 {

@@ -53,7 +53,7 @@ check "a CPU version" sh -c "'$rungs' profile blur:cpu/omp --size 96x64 --thread
     --trace '$folder/out/t.json' >'$folder/omp'"
 check "says what it verified and recorded" sh -c "grep -q '^verified  *exact' '$folder/omp' && grep -q '^calls  *3 of' '$folder/omp'"
 check "shows the system's counts" grep -q "^system  *per call" "$folder/omp"
-if nm "$build/common/openmp.c.o" 2>/dev/null | grep -q __wrap_GOMP_parallel; then
+if nm "$build/common/trace/openmp.c.o" 2>/dev/null | grep -q __wrap_GOMP_parallel; then
     check "both threads took part in three regions" sh -c "test \$(grep -c '^  *[01]  *3 ' '$folder/omp') = 2"
     check "the region has an imbalance and a place" grep -Eq " 3 .* [1-9]+\.[0-9]{2}  (cpu/blur/omp.c:[0-9]+|region 1)$" "$folder/omp"
     check "the trace has a row per thread" sh -c "grep -q 'OpenMP thread 0' '$folder/out/t.json' && grep -q 'OpenMP thread 1' '$folder/out/t.json'"
@@ -74,8 +74,8 @@ rm -f "$folder/out"/*
 
 check "a serial version has no regions" sh -c "'$rungs' profile blur:serial --size 64x48 --calls 1 >'$folder/serial' &&
     { grep -q 'no parallel region' '$folder/serial' || grep -q 'only builds by gcc' '$folder/serial'; }"
-check "frames of a pipeline, by step" sh -c "'$rungs' profile mod:cpu/serial --size 160x120 --calls 2 >'$folder/mod' &&
-    grep -q '^frames  *2 of' '$folder/mod' && grep -q ' 2 .* labelling$' '$folder/mod'"
+check "frames of a pipeline, by step" sh -c "'$rungs' profile motion:cpu/serial --size 160x120 --calls 2 >'$folder/motion' &&
+    grep -q '^frames  *2 of' '$folder/motion' && grep -q ' 2 .* labelling$' '$folder/motion'"
 
 if [ -x "$build/rungs-mutants" ]; then
     check "a wrong version has no profile" sh -c "'$build/rungs-mutants' profile blur:mutant/border_off_by_one --size 64x48 >'$folder/wrong'

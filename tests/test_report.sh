@@ -53,7 +53,7 @@ plots() { "$python" -B common/report/plots.py "$@"; }
 # --- the page
 check "page of the committed results" report "$folder/out/page.html"
 check "the page is whole" "$python" -B tests/check_page.py "$folder/out/page.html" . \
-    $(grep -l '"schema": "rungs-\(video-\)*results"' results/*/*.json)
+    $(grep -l '"schema": "rungs-\(video-\)*results"' results/*/*/*.json)
 check "pictures of input and output" sh -c "test \$(grep -o 'src=\"data:image/' '$folder/out/page.html' | wc -l) -ge 10"
 check "nothing else was written" test "$(ls "$folder/out")" = page.html
 exits "no such folder" 2 1 "nowhere" "$python" -B common/report/report.py "$folder/nowhere/page.html"
@@ -67,7 +67,7 @@ variant() {
     mkdir -p "$folder/results/there"
     "$python" - "$folder/results/there/$1" "$2" <<'PYTHON'
 import json, sys
-with open("results/h200/blur_3840x2160.json", encoding="utf-8") as file:
+with open("results/h200/blur/blur_3840x2160.json", encoding="utf-8") as file:
     r = json.load(file)
 v = {row["id"]: row for row in r["versions"]}
 exec(sys.argv[2])
@@ -114,7 +114,7 @@ exits "no plots of a search" 2 1 "a search, not a bench" \
 rm "$folder/results/there/"*
 
 # --- a profile, with what the command printed beside it
-cp results/h200/profile_blur_v1.0.json results/h200/profile_blur_v1.0.txt "$folder/results/there"
+cp results/h200/blur/profile_blur_v1.0.json results/h200/blur/profile_blur_v1.0.txt "$folder/results/there"
 exits "a profile" 0 2 "no plots" $quick
 page_has "a kernel" '<tr><th scope="row"><code>blur_kernel</code></th>'
 page_has "against CUDA events" '<td class="number">+0.1 %</td>'
@@ -128,9 +128,9 @@ exits "no plots of a profile" 2 1 "a profile, not a bench" \
 rm "$folder/results/there/"*
 
 # --- a video, with a peer that was added to the file
-cat >"$folder/results/there/mod.json" <<'JSON'
+cat >"$folder/results/there/motion.json" <<'JSON'
 {"schema": "rungs-video-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc", "command": "rungs bench",
- "machine": {"cpu": "Test", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null}, "algorithm": "mod",
+ "machine": {"cpu": "Test", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null}, "algorithm": "motion",
  "settings": "", "params": {}, "input": "walk", "width": 64, "height": 48, "frames": 9, "threads": 2, "versions": [
  {"id": "cpu/serial", "path": "", "outcome": "timed", "reference": true, "why": null, "frames_verified": 9,
   "end_to_end": {"median": 8e-3, "q1": 8e-3, "q3": 8e-3, "n": 9}, "memory": null, "over_serial": null,
@@ -143,7 +143,7 @@ cat >"$folder/results/there/mod.json" <<'JSON'
   "steps": [{"name": "blur", "seconds": 1e-3}, {"name": "close", "seconds": 1e-3}, {"name": "boxes", "seconds": 2e-3}]},
  {"id": "cuda/v1.0", "path": "", "outcome": "failed", "reference": false, "why": "frame 7 <differs>",
   "frames_verified": 6, "end_to_end": null, "memory": null, "over_serial": null, "over_below": null, "steps": []},
- {"id": "peer/opencv-python", "path": "results/opencv_mod.py", "library": "OpenCV 5", "outcome": "timed",
+ {"id": "peer/opencv-python", "path": "peers/motion/opencv_python.py", "library": "OpenCV 5", "outcome": "timed",
   "reference": false, "why": null, "frames_verified": null, "memory": null, "over_serial": null, "over_below": null,
   "end_to_end": {"median": 2e-3, "q1": 2e-3, "q3": 2e-3, "n": 9}, "steps": [{"name": "blur", "seconds": 2e-3}]}]}
 JSON
@@ -155,7 +155,7 @@ page_has "why it is wrong" '<code>cuda/v1.0</code>: frame 7 &lt;differs&gt;'
 page_has "a peer of a library" '<code>peer/opencv-python</code>: OpenCV 5, timed right after'
 page_has "times serial by its medians" '<strong>2.00</strong> <code class="cpu">cpu/omp</code>'
 check "a page of a video is whole" "$python" -B tests/check_page.py "$folder/out/a.html" . \
-    "$folder/results/there/mod.json"
+    "$folder/results/there/motion.json"
 check "steps in their order" "$python" -c "
 import sys
 text = open(sys.argv[1], encoding='utf-8').read()
@@ -206,7 +206,7 @@ refuses "no 'points'" 'r.update(kind="tune", tuned_version="cuda/v1.3", time="ke
 refuses "no 'profile'" 'r.update(kind="profile", bench=v["cpu/omp"])'
 refuses "no 'gpu_activities'" 'r.update(kind="profile", bench=v["cpu/omp"], profile={"calls": 1, "call": None})'
 refuses "no 'frames'" 'r["schema"] = "rungs-video-results"'
-head -c 3000 results/h200/blur_3840x2160.json >"$folder/results/there/bad.json"
+head -c 3000 results/h200/blur/blur_3840x2160.json >"$folder/results/there/bad.json"
 exits "cut off" 2 1 "bad.json: not JSON" $quick
 printf '\377\376{}' >"$folder/results/there/bad.json"
 exits "not UTF-8" 2 1 "bad.json: not JSON" $quick
@@ -214,13 +214,13 @@ check "no page of bad results" test ! -e "$folder/out/a.html"
 rm "$folder/results/there/"*
 
 # --- plots
-blur=results/h200/blur_3840x2160.json
+blur=results/h200/blur/blur_3840x2160.json
 exits "no gnuplot: no plots" 1 1 "gnuplot is not here; to install it" \
     env PATH="$folder/empty" "$python" -B common/report/plots.py blur "$folder/plots" $blur
 exits "plots of another algorithm" 2 1 "results of blur, not of boxes" \
     "$python" -B common/report/plots.py boxes "$folder/plots" $blur
 exits "plots of two machines" 2 1 "another machine" \
-    "$python" -B common/report/plots.py blur "$folder/plots" $blur results/cpu2/blur_1920x1080.json
+    "$python" -B common/report/plots.py blur "$folder/plots" $blur results/cpu2/blur/blur_1920x1080.json
 exits "plots of no file" 2 1 "missing.json" \
     "$python" -B common/report/plots.py blur "$folder/plots" "$folder/missing.json"
 variant emulated.json 'for row in r["versions"]: row.update(outcome="emulated", kernel=None, end_to_end=None)'

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/statistics.h"
+#include "common/measure/statistics.h"
 
 #define NEAR(a, b) assert_true((a) - (b) < 1e-12 && (b) - (a) < 1e-12)
 

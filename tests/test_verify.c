@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "common/diagnose.h"
-#include "common/pattern.h"
-#include "common/verify.h"
+#include "common/verify/diagnose.h"
+#include "common/verify/pattern.h"
+#include "common/verify/verify.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define UNDER_ADDRESS_SANITIZER

@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 #include "common/algo/boxes.h"
-#include "common/boxes_csv.h"
-#include "common/draw.h"
-#include "common/image_io.h"
-#include "common/program.h"
-#include "common/video.h"
-#include "common/video_writer.h"
+#include "common/core/program.h"
+#include "common/image/image_io.h"
+#include "common/video/boxes_csv.h"
+#include "common/video/draw.h"
+#include "common/video/video.h"
+#include "common/video/video_writer.h"
 
 /* ------------------------------------------------------------------------------------------------ helpers */
 

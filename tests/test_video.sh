@@ -74,51 +74,51 @@ moving_square() { # WIDTH HEIGHT FRAMES
 moving_square 96 72 12 >square.y4m
 
 # --- what comes out, without ffmpeg
-succeeds "boxes of a y4m" "$rungs" run mod square.y4m -o boxes.csv
-has "summary" '^mod:cpu/[a-z_]+  square.y4m 96x72 -> boxes.csv$' stdout
+succeeds "boxes of a y4m" "$rungs" run motion square.y4m -o boxes.csv
+has "summary" '^motion:cpu/[a-z_]+  square.y4m 96x72 -> boxes.csv$' stdout
 has "summary" '^12 frames, 11 boxes; [0-9.]+ s, [0-9.]+ frames per second with decoding' stdout
 is "header line" "$(head -n 1 boxes.csv)" "frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z"
 is "a box in each frame but the first" "$(tail -n +2 boxes.csv | cut -d , -f 1 | tr '\n' ' ')" "2 3 4 5 6 7 8 9 10 11 12 "
 is "of detections" "$(tail -n +2 boxes.csv | cut -d , -f 2,7- | sort -u)" "-1,1,-1,-1,-1"
-succeeds "the definition" "$rungs" run mod:cpu/serial square.y4m -o serial.csv
+succeeds "the definition" "$rungs" run motion:cpu/serial square.y4m -o serial.csv
 same "versions agree" boxes.csv serial.csv
-succeeds "standard input" sh -c "cat square.y4m | '$rungs' run mod - -o stdin.csv"
+succeeds "standard input" sh -c "cat square.y4m | '$rungs' run motion - -o stdin.csv"
 same "file and standard input" boxes.csv stdin.csv
-succeeds "a folder of images" "$rungs" run mod square.y4m -o frames --boxes with.csv
+succeeds "a folder of images" "$rungs" run motion square.y4m -o frames --boxes with.csv
 same "with images and without" boxes.csv with.csv
 is "images" "$(ls frames | tr '\n' ' ' | cut -c 1-37)$(ls frames | wc -l)" "frame_000001.png frame_000002.png fra12"
-succeeds "a pattern of images" "$rungs" run mod square.y4m -o f_%03d.ppm -p background=first
+succeeds "a pattern of images" "$rungs" run motion square.y4m -o f_%03d.ppm -p background=first
 # The upper left pixel of frame 5's box is of the outline's colour: 13 bytes of header, 3 a pixel.
 line=$(grep '^5,' boxes.csv)
 x=$(echo "$line" | cut -d , -f 3) y=$(echo "$line" | cut -d , -f 4)
 is "outline" "$(tail -c +$((14 + 3 * (96 * y + x))) f_005.ppm | head -c 3 | od -An -tu1 | tr -s ' ')" " 255 32 32"
-succeeds "images in" "$rungs" run mod frames -o again.csv
-succeeds "pattern in" "$rungs" run mod 'frames/frame_%06d.png' -o again2.csv
-succeeds "glob in" "$rungs" run mod 'frames/*.png' -o again3.csv
+succeeds "images in" "$rungs" run motion frames -o again.csv
+succeeds "pattern in" "$rungs" run motion 'frames/frame_%06d.png' -o again2.csv
+succeeds "glob in" "$rungs" run motion 'frames/*.png' -o again3.csv
 same "folder and pattern" again.csv again2.csv
 same "folder and glob" again.csv again3.csv
-succeeds "two pictures" "$rungs" run mod f_001.ppm f_006.ppm -o boxes.npy
-succeeds "a still background" "$rungs" run mod square.y4m -o still.csv -p background=f_001.ppm
+succeeds "two pictures" "$rungs" run motion f_001.ppm f_006.ppm -o boxes.npy
+succeeds "a still background" "$rungs" run motion square.y4m -o still.csv -p background=f_001.ppm
 same "the first frame as a file" boxes.csv still.csv
-succeeds "another background" "$rungs" run mod square.y4m -o still.csv -p background=frames/frame_000008.png
+succeeds "another background" "$rungs" run motion square.y4m -o still.csv -p background=frames/frame_000008.png
 is "another background" "$(grep -c '^1,' still.csv)" 1
-succeeds "running mean" "$rungs" run mod square.y4m -o mean.csv -p background=mean
+succeeds "running mean" "$rungs" run motion square.y4m -o mean.csv -p background=mean
 moving_square 1 1 3 >one.y4m
-succeeds "1x1" "$rungs" run mod one.y4m -o one.csv
+succeeds "1x1" "$rungs" run motion one.y4m -o one.csv
 is "1x1" "$(cat one.csv)" "frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z"
 # Each version sees the same first frame to the end, also one that keeps no copy of its own.
 for version in omp simd packed per_frame cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0 opencv; do
     rm -f version.csv
-    if "$rungs" run "mod:$version" square.y4m -o version.csv >stdout 2>stderr; then
+    if "$rungs" run "motion:$version" square.y4m -o version.csv >stdout 2>stderr; then
         same "boxes of $version" boxes.csv version.csv
-    elif grep -q "OpenCV was not found" stderr || ! "$rungs" list mod | grep -Eq "^ *([a-z]+/)?$version "; then
+    elif grep -q "OpenCV was not found" stderr || ! "$rungs" list motion | grep -Eq "^ *([a-z]+/)?$version "; then
         skip "boxes of $version: $(cat stderr)"
     else
         bad "boxes of $version: $(cat stderr)"
     fi
 done
-if "$rungs" list mod | grep -q 'cuda/v1.1'; then
-    succeeds "emulated" "$rungs" run mod:cuda/v1.1 one.y4m -o one.csv
+if "$rungs" list motion | grep -q 'cuda/v1.1'; then
+    succeeds "emulated" "$rungs" run motion:cuda/v1.1 one.y4m -o one.csv
     if grep -q '(emulated)' stdout && grep -q 'frames per second' stdout; then bad "emulated: shown as a speed"; else ok; fi
 else
     skip "emulated: not built"
@@ -127,45 +127,45 @@ rm -f one.csv
 
 # --- bad use and bad input
 mkdir -p empty mixed
-refuses "missing" 'nothing.avi: No such file' mod nothing.avi -o out/a.csv
-refuses "empty folder" 'empty: no images in this folder' mod empty -o out/a.csv
-refuses "no match" 'no file fits this pattern' mod 'q_%d.png' -o out/a.csv
-refuses "still image" 'frame_000001.png: a still image, not a video; name a folder' mod frames/frame_000001.png -o out/a.csv
-refuses "three inputs" 'mod takes a video, or two pictures' mod a b c -o out/a.csv
-refuses "no input" 'mod takes a video, or two pictures' mod -o out/a.csv
-refuses "no output" 'run needs -o OUT' mod square.y4m
-refuses "odd output" 'out/a.npy: what comes of a video goes to .mp4' mod square.y4m -o out/a.npy
-refuses "output nowhere" 'cannot write in folder' mod square.y4m -o out/x/a.csv
-refuses "full folder" 'frames: the folder is not empty' mod square.y4m -o frames
-refuses "boxes twice" 'leave --boxes out' mod square.y4m -o out/a.csv --boxes out/b.csv
-refuses "boxes elsewhere" '--boxes must be .csv' mod square.y4m -o out/f_%d.png --boxes out/b.txt
+refuses "missing" 'nothing.avi: No such file' motion nothing.avi -o out/a.csv
+refuses "empty folder" 'empty: no images in this folder' motion empty -o out/a.csv
+refuses "no match" 'no file fits this pattern' motion 'q_%d.png' -o out/a.csv
+refuses "still image" 'frame_000001.png: a still image, not a video; name a folder' motion frames/frame_000001.png -o out/a.csv
+refuses "three inputs" 'motion takes a video, or two pictures' motion a b c -o out/a.csv
+refuses "no input" 'motion takes a video, or two pictures' motion -o out/a.csv
+refuses "no output" 'run needs -o OUT' motion square.y4m
+refuses "odd output" 'out/a.npy: what comes of a video goes to .mp4' motion square.y4m -o out/a.npy
+refuses "output nowhere" 'cannot write in folder' motion square.y4m -o out/x/a.csv
+refuses "full folder" 'frames: the folder is not empty' motion square.y4m -o frames
+refuses "boxes twice" 'leave --boxes out' motion square.y4m -o out/a.csv --boxes out/b.csv
+refuses "boxes elsewhere" '--boxes must be .csv' motion square.y4m -o out/f_%d.png --boxes out/b.txt
 refuses "boxes of a picture" '--boxes is for a video' blur f_001.ppm -o out/a.png --boxes out/b.csv
-refuses "boxes of two pictures" '--boxes is for a video' mod f_001.ppm f_002.ppm -o out/a.npy --boxes out/b.csv
+refuses "boxes of two pictures" '--boxes is for a video' motion f_001.ppm f_002.ppm -o out/a.npy --boxes out/b.csv
 for fps in 0 -1 nan 1e9 x 5x ''; do
-    refuses "fps '$fps'" "--fps: '$fps' is not a number" mod square.y4m -o out/f_%d.png --fps "$fps"
+    refuses "fps '$fps'" "--fps: '$fps' is not a number" motion square.y4m -o out/f_%d.png --fps "$fps"
 done
-refuses "nothing on standard input" 'standard input: empty' mod - -o out/a.csv </dev/null
-refuses "no y4m" 'standard input: not y4m' mod - -o out/a.csv <f_001.ppm
+refuses "nothing on standard input" 'standard input: empty' motion - -o out/a.csv </dev/null
+refuses "no y4m" 'standard input: not y4m' motion - -o out/a.csv <f_001.ppm
 printf 'YUV4MPEG2 W4 H4 C420p10\n' >deep.y4m
-refuses "10 bits" 'C420p10 is not read' mod deep.y4m -o out/a.csv
+refuses "10 bits" 'C420p10 is not read' motion deep.y4m -o out/a.csv
 printf 'YUV4MPEG2 W4 H4\n' >none.y4m
-refuses "no frames" 'none.y4m: a y4m header and no frames' mod none.y4m -o out/f_%d.png --boxes out/a.csv
-refuses "no such background" 'no.png: No such file' mod square.y4m -o out/a.csv -p background=no.png
+refuses "no frames" 'none.y4m: a y4m header and no frames' motion none.y4m -o out/f_%d.png --boxes out/a.csv
+refuses "no such background" 'no.png: No such file' motion square.y4m -o out/a.csv -p background=no.png
 printf 'YUV4MPEG2 W65535 H5400 Cmono\nFRAME\nxx' >huge.y4m
-refuses "huge" 'huge.y4m: (cut short|no memory)' mod huge.y4m -o out/a.csv
+refuses "huge" 'huge.y4m: (cut short|no memory)' motion huge.y4m -o out/a.csv
 moving_square 20 20 2 >small.y4m
-refuses "a background twice" 'background=f_001.ppm is for a video' mod f_001.ppm f_002.ppm -o out/a.npy -p background=f_001.ppm
-refuses "a background of another size" 'f_001.ppm: 96x72 pixels of u8, but the frames of small.y4m have 20x20' mod small.y4m -o out/a.csv -p background=f_001.ppm
+refuses "a background twice" 'background=f_001.ppm is for a video' motion f_001.ppm f_002.ppm -o out/a.npy -p background=f_001.ppm
+refuses "a background of another size" 'f_001.ppm: 96x72 pixels of u8, but the frames of small.y4m have 20x20' motion small.y4m -o out/a.csv -p background=f_001.ppm
 
 # What was there before the fault is kept.
 head -c 40000 square.y4m >cut.y4m
-fails "cut y4m" 2 'cut.y4m: cut short: frame 6 is incomplete; what came before is in cut.csv' "$rungs" run mod cut.y4m -o cut.csv
+fails "cut y4m" 2 'cut.y4m: cut short: frame 6 is incomplete; what came before is in cut.csv' "$rungs" run motion cut.y4m -o cut.csv
 grep -E '^(frame|[1-5]),' boxes.csv >wanted.csv
 same "cut y4m" cut.csv wanted.csv
 cp frames/frame_00000[1-4].png mixed && cp f_001.ppm mixed/frame_000002.ppm
-succeeds "mixed formats" "$rungs" run mod mixed -o mixed.csv
-"$rungs" run mod small.y4m -o mixed/x_%d.png >stdout 2>stderr
-fails "mixed sizes" 2 'x_1.png: 20x20 pixels, but mixed/frame_000001.png has 96x72' "$rungs" run mod mixed -o mixed2.csv
+succeeds "mixed formats" "$rungs" run motion mixed -o mixed.csv
+"$rungs" run motion small.y4m -o mixed/x_%d.png >stdout 2>stderr
+fails "mixed sizes" 2 'x_1.png: 20x20 pixels, but mixed/frame_000001.png has 96x72' "$rungs" run motion mixed -o mixed2.csv
 same "mixed sizes" mixed.csv mixed2.csv
 no_leftovers "faults"
 
@@ -176,7 +176,7 @@ interrupted() { # SIGNAL OUTPUT
     { cat long.y4m; exec sleep 60; } >pipe &
     feeder=$!
     # A signal that is ignored by who starts the tests, as nohup does with HUP, would be ignored by the program too.
-    env --default-signal="$1" "$rungs" run mod - -o "$2" --boxes live.csv <pipe >stdout 2>stderr &
+    env --default-signal="$1" "$rungs" run motion - -o "$2" --boxes live.csv <pipe >stdout 2>stderr &
     child=$!
     # Until all frames that there are have been worked on; for a video file, until it has been begun.
     tries=0
@@ -226,36 +226,36 @@ for size in 160x120 80x60; do make_video $size.mpg testsrc=size=$size:rate=25:du
 ffmpeg -nostdin -v error -y -i sound.wav -i frames/frame_000001.png -map 0 -map 1 -c:v png -disposition:v attached_pic song.flac ||
     bad "ffmpeg cannot make song.flac"
 
-succeeds "video" "$rungs" run mod a.mp4 -o out.mp4 --boxes a.csv
+succeeds "video" "$rungs" run motion a.mp4 -o out.mp4 --boxes a.csv
 is "video" "$(frames_in out.mp4)" 50
 has "video" '160x120 -> out.mp4, a.csv' stdout
 is "codec" "$(ffprobe -v error -show_entries stream=codec_name,pix_fmt,r_frame_rate -of csv=p=0 out.mp4)" "h264,yuv420p,25/1"
-succeeds "boxes alone" "$rungs" run mod a.mp4 -o alone.csv
+succeeds "boxes alone" "$rungs" run motion a.mp4 -o alone.csv
 same "boxes alone" a.csv alone.csv
-succeeds "ffmpeg into standard input" sh -c "ffmpeg -v error -i a.mp4 -pix_fmt yuv420p -f yuv4mpegpipe - | '$rungs' run mod - -o piped.mkv"
+succeeds "ffmpeg into standard input" sh -c "ffmpeg -v error -i a.mp4 -pix_fmt yuv420p -f yuv4mpegpipe - | '$rungs' run motion - -o piped.mkv"
 is "ffmpeg into standard input" "$(frames_in piped.mkv)" 50
-succeeds "odd size" "$rungs" run mod odd.mkv -o odd.mp4
+succeeds "odd size" "$rungs" run motion odd.mkv -o odd.mp4
 is "odd size" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 odd.mp4)" 76,54
-succeeds "1x1" "$rungs" run mod one.mkv -o one.mp4 --boxes one.csv
+succeeds "1x1" "$rungs" run motion one.mkv -o one.mp4 --boxes one.csv
 is "1x1" "$(frames_in one.mp4)" 5
-succeeds "fps" "$rungs" run mod frames -o slow.avi --fps 12.5
+succeeds "fps" "$rungs" run motion frames -o slow.avi --fps 12.5
 is "fps" "$(ffprobe -v error -show_entries stream=r_frame_rate,nb_frames -of csv=p=0 slow.avi)" 25/2,12
 cp a.mp4 ./-odd\ name\;.mp4
-succeeds "odd name" "$rungs" run mod ./-odd\ name\;.mp4 -o 'o d"d.mp4'
-succeeds "odd name" "$rungs" run -o o.csv mod -- -odd\ name\;.mp4
+succeeds "odd name" "$rungs" run motion ./-odd\ name\;.mp4 -o 'o d"d.mp4'
+succeeds "odd name" "$rungs" run -o o.csv motion -- -odd\ name\;.mp4
 same "odd name" o.csv a.csv
 
 # --- no ffmpeg
 mkdir -p nothing
-fails "no ffmpeg" 2 'ffprobe is not installed; .*apt-get install ffmpeg' env PATH=nothing "$rungs" run mod a.mp4 -o n.csv
-fails "no ffmpeg" 2 'ffmpeg is not installed; .*apt-get install ffmpeg' env PATH=nothing "$rungs" run mod square.y4m -o n.mp4
-succeeds "no ffmpeg needed" env PATH=nothing "$rungs" run mod square.y4m -o n.csv
+fails "no ffmpeg" 2 'ffprobe is not installed; .*apt-get install ffmpeg' env PATH=nothing "$rungs" run motion a.mp4 -o n.csv
+fails "no ffmpeg" 2 'ffmpeg is not installed; .*apt-get install ffmpeg' env PATH=nothing "$rungs" run motion square.y4m -o n.mp4
+succeeds "no ffmpeg needed" env PATH=nothing "$rungs" run motion square.y4m -o n.csv
 same "no ffmpeg needed" n.csv boxes.csv
 
 # --- damaged videos: what could be decoded is there and plays
 broken() { # TITLE PATTERN LEAST-FRAMES FILE
     rm -f b.mp4 b.csv
-    fails "$1" 2 "$4: $2" "$rungs" run mod "$4" -o b.mp4 --boxes b.csv
+    fails "$1" 2 "$4: $2" "$rungs" run motion "$4" -o b.mp4 --boxes b.csv
     frames=$(frames_in b.mp4)
     [ "$frames" -ge "$3" ] 2>/dev/null || bad "$1: $frames frames, expected at least $3"
     has "$1" "; what came before is in b.mp4" stderr
@@ -276,24 +276,24 @@ broken "cut avi" '(damaged or )?cut short' 8 cut.avi
 
 # --- other files
 head -c 100 a.mp4 >start.mp4
-refuses "only a start" 'start.mp4: (not a video, or damaged|no video stream)' mod start.mp4 -o out/a.mp4
+refuses "only a start" 'start.mp4: (not a video, or damaged|no video stream)' motion start.mp4 -o out/a.mp4
 head -c 5000 /dev/zero >zeros.mp4
-refuses "zeros" 'zeros.mp4: not a video, or damaged' mod zeros.mp4 -o out/a.mp4
+refuses "zeros" 'zeros.mp4: not a video, or damaged' motion zeros.mp4 -o out/a.mp4
 echo 'this is no video' >text.txt
-refuses "text" 'text.txt: (a text, not a video|not a video)' mod text.txt -o out/a.mp4
-refuses "sound" 'sound.wav: no video stream in this file' mod sound.wav -o out/a.mp4
-refuses "song with a cover" 'song.flac: no video stream in this file' mod song.flac -o out/a.mp4
-refuses "tiff" 'still.tiff: a still image, not a video' mod still.tiff -o out/a.mp4
-succeeds "a gif of one frame is a video" "$rungs" run mod still.gif -o gif.csv
-refuses "video output nowhere" 'cannot write in folder' mod a.mp4 -o out/x/a.mp4
-refuses "video and picture" 'a.mp4: ' mod a.mp4 f_001.ppm -o out/a.npy
+refuses "text" 'text.txt: (a text, not a video|not a video)' motion text.txt -o out/a.mp4
+refuses "sound" 'sound.wav: no video stream in this file' motion sound.wav -o out/a.mp4
+refuses "song with a cover" 'song.flac: no video stream in this file' motion song.flac -o out/a.mp4
+refuses "tiff" 'still.tiff: a still image, not a video' motion still.tiff -o out/a.mp4
+succeeds "a gif of one frame is a video" "$rungs" run motion still.gif -o gif.csv
+refuses "video output nowhere" 'cannot write in folder' motion a.mp4 -o out/x/a.mp4
+refuses "video and picture" 'a.mp4: ' motion a.mp4 f_001.ppm -o out/a.npy
 
 # --- Ctrl-C of a video file; a full disk
 interrupted INT live.mp4
 has "Ctrl-C" '^rungs: interrupted: [0-9]+ frames? written to live.mp4$' stderr
 is "Ctrl-C: frames" "$(frames_in live.mp4)" "$(sed 's/.*interrupted: \([0-9]*\) .*/\1/' stderr)"
 mkdir -p full
-fails "file size limit" 2 'full/a.mp4: cannot be written' sh -c "ulimit -f 2; '$rungs' run mod a.mp4 -o full/a.mp4"
+fails "file size limit" 2 'full/a.mp4: cannot be written' sh -c "ulimit -f 2; '$rungs' run motion a.mp4 -o full/a.mp4"
 is "file size limit: nothing left" "$(ls -A full)" ""
 no_leftovers "all"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/algo/mod.h"
-#include "common/pipeline.h"
-#include "common/video_bench.h"
+#include "common/algo/motion.h"
+#include "common/contract/pipeline.h"
+#include "common/measure/video_bench.h"
 
 enum { FRAMES = 3, ROUND_MS = 100 };
 
@@ -44,7 +44,7 @@ static void first_frame_is_not_timed(void **unused)
     struct version_source source = *serial->source;
     const struct version *versions[] = {serial, &late};
     struct image frames[FRAMES] = {0};
-    struct mod_params params;
+    struct motion_params params;
     struct video_bench bench;
     struct video_bench_request request = {.algorithm = serial->algorithm,
                                           .versions = versions,
@@ -90,10 +90,10 @@ static void first_frame_is_not_timed(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(first_frame_is_not_timed)};
-    const struct algorithm *mod;
+    const struct algorithm *motion;
 
-    if (registry_open() != STATUS_OK || !(mod = registry_find_algorithm("mod")) ||
-        registry_find_version(mod, "cpu/serial", &serial) != STATUS_OK)
+    if (registry_open() != STATUS_OK || !(motion = registry_find_algorithm("motion")) ||
+        registry_find_version(motion, "cpu/serial", &serial) != STATUS_OK)
         return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@
 
 #include <stdint.h>
 
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 struct absdiff_params; /* has no fields, so it is never completed */
 

@@ -40,7 +40,7 @@
 
 #include <stdint.h>
 
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 #ifdef __cplusplus
 extern "C" {

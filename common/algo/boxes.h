@@ -27,7 +27,7 @@
  * Errors   not i32, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT.
  *
  * Peers    none: OpenCV gathers these sums only while it labels (connectedComponentsWithStats, the peer of labelling and
- *          of mod), NPP only boxes and pixel counts of labels that it has compressed itself; neither takes labels.
+ *          of motion), NPP only boxes and pixel counts of labels that it has compressed itself; neither takes labels.
  *
  * Source   Gonzalez and Woods, Digital Image Processing, 4th edition, section 11.3 (area, centroid, bounding box);
  *          step 8 of document 000, which left it on the CPU.
@@ -37,7 +37,7 @@
 
 #include <stdint.h>
 
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -28,7 +28,7 @@
 
 #include <stdint.h>
 
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 enum { GRAYSCALE_RED = 9798, GRAYSCALE_GREEN = 19235, GRAYSCALE_BLUE = 3735, GRAYSCALE_BITS = 15 };
 

@@ -35,7 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -19,7 +19,7 @@
 #ifndef RUNGS_THRESHOLD_H
 #define RUNGS_THRESHOLD_H
 
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bench.h"
 #include "common/cli/bench_video.h"
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
-#include "common/file.h"
-#include "common/results.h"
-#include "common/table.h"
+#include "common/core/file.h"
+#include "common/measure/bench.h"
+#include "common/output/results.h"
+#include "common/output/table.h"
 
 static const char help[] =
     "usage: rungs bench ALGO [--versions a,b] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"

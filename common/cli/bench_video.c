@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/file.h"
-#include "common/image_io.h"
-#include "common/machine.h"
-#include "common/paths.h"
-#include "common/progress.h"
-#include "common/scene.h"
-#include "common/video.h"
-#include "common/video_bench.h"
-#include "common/video_table.h"
+#include "common/core/file.h"
+#include "common/core/paths.h"
+#include "common/core/progress.h"
+#include "common/image/image_io.h"
+#include "common/measure/machine.h"
+#include "common/measure/video_bench.h"
+#include "common/output/video_table.h"
+#include "common/verify/scene.h"
+#include "common/video/video.h"
 
 enum { SCENE_WIDTH = 768, SCENE_HEIGHT = 576 };
 static const double max_memory = 4e9; /* bytes of frames */
@@ -51,7 +51,7 @@ static enum status make_scene(struct frames *frames, int width, int height, int 
         frames->count++;
         scene_frame(&frames->items[i], i);
     }
-    snprintf(frames->description, sizeof frames->description, "synthetic scene (common/scene.h)");
+    snprintf(frames->description, sizeof frames->description, "synthetic scene (common/verify/scene.h)");
 out:
     return status;
 }

@@ -5,7 +5,7 @@
 #define RUNGS_BENCH_VIDEO_H
 
 #include "common/cli/workload.h"
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 enum { BENCH_VIDEO_FRAMES = 124 }; /* as many as the video of document 000 had */
 

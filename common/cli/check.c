@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/check.h"
 #include "common/cli/cli.h"
-#include "common/paths.h"
-#include "common/progress.h"
+#include "common/core/paths.h"
+#include "common/core/progress.h"
+#include "common/verify/check.h"
 
 static const char help[] =
     "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--first] [--verbose]\n\n"

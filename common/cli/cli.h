@@ -5,7 +5,7 @@
 #ifndef RUNGS_CLI_H
 #define RUNGS_CLI_H
 
-#include "common/registry.h"
+#include "common/contract/registry.h"
 
 enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_USE = 2, CLI_INTERRUPTED = 130 };
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "common/cli/cli.h"
-#include "common/file.h"
-#include "common/statistics.h"
-#include "common/table.h"
+#include "common/core/file.h"
+#include "common/measure/statistics.h"
+#include "common/output/table.h"
 
 static const char help[] =
     "usage: rungs compare OLD.json NEW.json [--threshold RATIO]\n\n"

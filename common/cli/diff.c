@@ -11,15 +11,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/bench.h"
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
-#include "common/cuda/device_info.h"
-#include "common/cuda/phase.h"
-#include "common/paths.h"
-#include "common/process.h"
-#include "common/progress.h"
-#include "common/table.h"
+#include "common/contract/device_info.h"
+#include "common/core/paths.h"
+#include "common/core/process.h"
+#include "common/core/progress.h"
+#include "common/measure/bench.h"
+#include "common/output/table.h"
+#include "common/trace/phase.h"
 
 static const char help[] =
     "usage: rungs diff ALGO A B [--no-code] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n\n"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/cli/cli.h"
-#include "common/paths.h"
+#include "common/core/paths.h"
 
 static const char help[] = "usage: rungs doctor\n\n"
                            "Looks at what this machine has and lacks for Rungs, one line each: OK, note (what would be "

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "common/cli/cli.h"
-#include "common/cuda/device_info.h"
-#include "common/machine.h"
-#include "common/tuned.h"
+#include "common/contract/device_info.h"
+#include "common/measure/machine.h"
+#include "common/measure/tuned.h"
 
 static const char help[] =
     "usage: rungs list [ALGO] [--json]\n\n"

@@ -9,11 +9,11 @@
 
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
-#include "common/cuda/device_info.h"
-#include "common/file.h"
-#include "common/ncu.h"
-#include "common/profile_report.h"
-#include "common/progress.h"
+#include "common/contract/device_info.h"
+#include "common/core/file.h"
+#include "common/core/progress.h"
+#include "common/output/profile_report.h"
+#include "common/profile/ncu.h"
 
 static const char help[] =
     "usage: rungs profile ALGO:VERSION [--calls N] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"

@@ -8,14 +8,14 @@
 #include <strings.h>
 
 #include "common/cli/cli.h"
-#include "common/cuda/device_info.h"
-#include "common/image_io.h"
-#include "common/machine.h"
-#include "common/tuned.h"
+#include "common/contract/device_info.h"
+#include "common/image/image_io.h"
+#include "common/measure/machine.h"
+#include "common/measure/tuned.h"
 
 static const char help[] =
     "usage: rungs run ALGO[:VERSION] IN... -o OUT [-p name=value]...\n"
-    "       rungs run mod[:VERSION] VIDEO -o OUT [--boxes FILE.csv] [--fps RATE] [-p name=value]...\n\n"
+    "       rungs run motion[:VERSION] VIDEO -o OUT [--boxes FILE.csv] [--fps RATE] [-p name=value]...\n\n"
     "Applies an algorithm to a file. IN is PNG, JPEG, BMP, PGM, PPM or .npy; OUT's extension picks its\n"
     "format. Without VERSION the highest rung that runs on this machine is taken (an emulated one never\n"
     "is). Labels go into a picture as colours, and as they are into .npy.\n\n"
@@ -29,8 +29,8 @@ static const char help[] =
     "      --fps RATE           of a video: frames per second of OUT (default: VIDEO's own; images: 25)\n"
     "      --help               this text\n\n"
     "examples: rungs run blur:cpu/simd photo.jpg -o soft.png -p ksize=31\n"
-    "          rungs run mod images/fetched/vtest.avi -o out.mp4 --boxes boxes.csv\n"
-    "          ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run mod - -o out.mp4\n";
+    "          rungs run motion images/fetched/vtest.avi -o out.mp4 --boxes boxes.csv\n"
+    "          ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run motion - -o out.mp4\n";
 
 /* The last rung that can run: of the GPU's side if there is a GPU, else of the CPU's. */
 static const struct version *best_version(const struct algorithm *algorithm)

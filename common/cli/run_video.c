@@ -8,15 +8,15 @@
 #include <time.h>
 
 #include "common/algo/boxes.h"
-#include "common/boxes_csv.h"
 #include "common/cli/cli.h"
-#include "common/cuda/device_info.h"
-#include "common/draw.h"
-#include "common/image_io.h"
-#include "common/pipeline.h"
-#include "common/progress.h"
-#include "common/video.h"
-#include "common/video_writer.h"
+#include "common/contract/device_info.h"
+#include "common/contract/pipeline.h"
+#include "common/core/progress.h"
+#include "common/image/image_io.h"
+#include "common/video/boxes_csv.h"
+#include "common/video/draw.h"
+#include "common/video/video.h"
+#include "common/video/video_writer.h"
 
 /* Frames decoded ahead, besides those in flight: evens out what varies between frames, and needs little memory. */
 enum { FRAMES_AHEAD = 4 };

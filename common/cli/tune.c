@@ -9,9 +9,9 @@
 
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
-#include "common/file.h"
-#include "common/machine.h"
-#include "common/tune.h"
+#include "common/core/file.h"
+#include "common/measure/machine.h"
+#include "common/measure/tune.h"
 
 enum { MAX_THREAD_COUNTS = 16, MAX_THREADS = 1024 };
 

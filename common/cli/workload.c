@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/image_io.h"
-#include "common/machine.h"
-#include "common/paths.h"
-#include "common/pattern.h"
-#include "common/tuned.h"
+#include "common/core/paths.h"
+#include "common/image/image_io.h"
+#include "common/measure/machine.h"
+#include "common/measure/tuned.h"
+#include "common/verify/pattern.h"
 
 enum { DEFAULT_WIDTH = 1920, DEFAULT_HEIGHT = 1080, MAX_THREADS = 1024 };
 

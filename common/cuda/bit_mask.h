@@ -23,7 +23,7 @@ void bit_mask_free(struct bit_mask *mask);
 
 /* ------------------------------------------------------------------------------------------------- from pixels */
 
-/* B(t) of mod.h, on the device. */
+/* B(t) of motion.h, on the device. */
 struct bit_background {
     struct image image; /* u8 */
     struct image mean;  /* u16; its data is NULL where `image` is the background, else it moves on with each frame */

@@ -13,7 +13,7 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#include "common/image.h"
+#include "common/image/image.h"
 
 /* y rows below `first` in one instruction: a stride of u8 pixels fits in 32 bits, and 32 times 32 bits plus 64 is one
  * multiply-add where 64 times 64 is four. */

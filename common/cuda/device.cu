@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "common/step.h"
+#include "common/trace/step.h"
 
 static void wait_for_device(void)
 {

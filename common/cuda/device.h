@@ -7,11 +7,11 @@
 
 #include <cuda_runtime.h>
 
-#include "common/cuda/device_info.h"
-#include "common/cuda/phase.h"
-#include "common/image.h"
-#include "common/registry.h"
-#include "common/status.h"
+#include "common/contract/device_info.h"
+#include "common/contract/registry.h"
+#include "common/core/status.h"
+#include "common/image/image.h"
+#include "common/trace/phase.h"
 
 /* STATUS_OK for cudaSuccess, else STATUS_FAILED with "file:line: expression: reason". */
 enum status cuda_status(cudaError_t error, const char *expression, const char *file, int line);

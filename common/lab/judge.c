@@ -23,15 +23,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/check.h"
-#include "common/cuda/device_info.h"
-#include "common/file.h"
-#include "common/lab/remote.h"
-#include "common/machine.h"
-#include "common/pattern.h"
-#include "common/pipeline.h"
-#include "common/scene.h"
-#include "common/statistics.h"
+#include "common/contract/device_info.h"
+#include "common/contract/pipeline.h"
+#include "common/core/file.h"
+#include "common/measure/machine.h"
+#include "common/measure/statistics.h"
+#include "common/remote/remote.h"
+#include "common/verify/check.h"
+#include "common/verify/pattern.h"
+#include "common/verify/scene.h"
 
 static const char help[] =
     "usage: rungs-judge check --worker FILE --id ID --json FILE [OPTION...]\n"
@@ -454,7 +454,7 @@ static void look_at_results(struct timing *timing, int played)
             snprintf(timing->wrong, sizeof timing->wrong, "a result was changed after its call had returned");
     }
     /* An idle version takes none but what its threads spin before they sleep: up to half a millisecond each in a call
-     * (82 us each on 16 cores, results/h200/lab02_native.txt). Work that goes on and on is also done during the calls,
+     * (82 us each on 16 cores, results/h200/labs/lab02_native.txt). Work that goes on and on is also done during the calls,
      * so it must not be held against those alone. */
     const double spun = 0.0005 * timing->arguments->worker.threads * (2 + timing->pairs);
 

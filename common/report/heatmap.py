@@ -1,7 +1,7 @@
 """A search over launch parameters as heat maps: SVG for the page, drawn from the results file of `rungs tune --json`.
 
 The picture of `rungs tune --svg` is one sheet of a fixed width; on a page the panels wrap, and so each is its own SVG.
-Scale, colours and words are those of common/tune_svg.c.
+Scale, colours and words are those of common/output/tune_svg.c.
 """
 
 import html

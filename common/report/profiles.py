@@ -3,7 +3,7 @@
 import results as rungs
 from markup import code, esc, mark, table
 
-# Of ncu: key (common/ncu.c), label, unit. An efficiency of 0 means that there were no such accesses.
+# Of ncu: key (common/profile/ncu.c), label, unit. An efficiency of 0 means that there were no such accesses.
 METRICS = [
     ("duration", "duration", "time"),
     ("achieved_occupancy", "achieved occupancy", "percent"),

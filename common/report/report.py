@@ -101,15 +101,19 @@ def gather(folder, names):
         results["beside"] = []
         shown[os.path.splitext(path)[0]] = results
     for kind in ("svg", "csv", "txt"):
-        for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "*." + kind))):
-            stem, machine = os.path.splitext(path)[0], os.path.basename(os.path.dirname(path))
+        for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "**", "*." + kind), recursive=True)):
+            stem = os.path.splitext(path)[0]
             if stem in shown:
                 # The heat map of a search is drawn from its points.
                 if kind != "svg" or not rungs.is_tune(shown[stem]):
                     shown[stem]["beside"].append(path)
                 continue
+            parent = os.path.basename(os.path.dirname(path))
             owners = [name for name in names if os.path.basename(path).startswith(name + "_")]
-            files = ladders[max(owners, key=len)].files if owners else others
+            owner = parent if parent in names else max(owners, key=len, default=None)
+            files = ladders[owner].files if owner else others
+            # Two levels below results/, or one: the folder right below it names the machine.
+            machine = os.path.relpath(path, folder).split(os.sep)[0]
             files.setdefault(machine, []).append(path)
     for ladder in ladders.values():
         ladder.sort_results()
@@ -243,7 +247,7 @@ def best(results, chosen, phase):
 
 
 def differ(a, b):
-    """The rule of common/statistics.h."""
+    """The rule of common/measure/statistics.h."""
     return a["q3"] < b["q1"] or b["q3"] < a["q1"]
 
 

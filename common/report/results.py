@@ -260,8 +260,11 @@ def load(path):
 
 
 def machine_of(results):
-    """The folder that the file lies in: h200, cpu2."""
-    return os.path.basename(os.path.dirname(os.path.abspath(results["path"])))
+    """h200, cpu2: the folder that the file lies in, or the one above where that is the algorithm's own."""
+    folder = os.path.dirname(os.path.abspath(results["path"]))
+    if os.path.basename(folder) == results["algorithm"]:
+        folder = os.path.dirname(folder)
+    return os.path.basename(folder)
 
 
 def timed(results):
@@ -325,7 +328,7 @@ def pixels(results):
 
 
 def number(value):
-    """Three significant digits, no exponent, as common/table.c prints them."""
+    """Three significant digits, no exponent, as common/output/table.c prints them."""
     if not value:
         return "0"
     decimals = 2 - math.floor(math.log10(abs(value)))
@@ -391,7 +394,7 @@ def verified(row):
 
 
 def amount(value):
-    """Bytes, as common/table.c prints them."""
+    """Bytes, as common/output/table.c prints them."""
     if value >= 0.9995e5:
         return number(value / 1e6) + " MB"
     return number(value / 1e3) + " kB" if value >= 999.5 else f"{value:.0f} B"
@@ -402,7 +405,7 @@ def size(results):
 
 
 def share(value):
-    """Of a table of shares, as common/profile_report.c prints them."""
+    """Of a table of shares, as common/output/profile_report.c prints them."""
     return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %"
 
 

@@ -45,7 +45,7 @@ class Version:
                 setattr(self, key, f"{getattr(self, key)} {line}")
 
     def order(self):
-        """The order of common/registry.c: sides, then the CPU's ladder, then by name with numbers as numbers."""
+        """The order of common/contract/registry.c: sides, then the CPU's ladder, then by name with numbers as numbers."""
         step = LADDER.index(self.id) if self.id in LADDER else len(LADDER)
         natural = [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", self.id)]
         return SIDES.index(self.side), step, natural

@@ -8,7 +8,7 @@
  *           the prefetch, 1.6 times in all from 1920x1080 on. Nothing at 596x336, whose 200 KB result may stay in the
  *           cache.
  */
-#include "common/simd.h"
+#include "common/simd/simd.h"
 #include "common/algo/absdiff.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include <omp.h>
 
 #include "common/algo/blur.h"
-#include "common/simd.h"
+#include "common/simd/simd.h"
 
 enum {
     STRIP = 384,   /* bytes of a row that go from the top of a band to its bottom: whole vectors, whole groups */

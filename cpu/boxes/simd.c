@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "common/algo/boxes.h"
-#include "common/simd.h"
+#include "common/simd/simd.h"
 
 struct entry {
     struct boxes_sums sums;

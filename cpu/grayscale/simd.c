@@ -8,7 +8,7 @@
  *           limit. Loads are: they come at some 12 GB/s a core however far ahead one asks, and 3 bytes of 4 are loads,
  *           so half of the limit, which counts loads and stores alike, is what to hope for. Two to four times OpenCV.
  */
-#include "common/simd.h"
+#include "common/simd/simd.h"
 #include "common/algo/grayscale.h"
 
 enum {

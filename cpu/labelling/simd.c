@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
-#include "common/simd.h"
+#include "common/simd/simd.h"
 
 #if defined(__AVX512BW__) && defined(__AVX512VBMI2__) && defined(__AVX512VPOPCNTDQ__)
 #define COMPRESS 1

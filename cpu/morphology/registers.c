@@ -7,7 +7,7 @@
  *           half as many registers, and lines are faster: this version then does not run.
  * Expect:   disk of 15: 17 maxima up and down, 13 along and 11 moves for 64 pixels, where OpenCV takes 169 maxima; at two
  *           instructions a cycle 20 cycles, 0.1 ms for 1920x1080 on two cores: 20 times faster than OpenCV, which gains
- *           nothing from the second, while memory keeps up. Missed: 10.9 times (results/cpu2/morphology_1920x1080.json).
+ *           nothing from the second, while memory keeps up. Missed: 10.9 times (results/cpu2/morphology/morphology_1920x1080.json).
  *           That was for groups of 5 vectors, which do not stay in 32 registers; groups of 3 compute more of their
  *           neighbours again.
  */
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "common/algo/morphology.h"
-#include "common/simd.h"
+#include "common/simd/simd.h"
 
 #if defined(__AVX512VBMI__)
 enum {

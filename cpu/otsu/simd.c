@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "common/algo/otsu.h"
-#include "common/simd.h"
+#include "common/simd/simd.h"
 
 enum { PAIRS = OTSU_BINS * OTSU_BINS, WORTH_PAIRS = 3 << 15 /* pixels of one thread */ };
 

@@ -6,7 +6,7 @@
  *           to a half more, where memory is the limit.
  */
 /* Try: make bench-threshold VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv SIZE=7680x4320 */
-#include "common/simd.h"
+#include "common/simd/simd.h"
 #include "common/algo/threshold.h"
 
 enum { STREAMED = 32 << 20 /* bytes of a result that no cache is likely to keep until it is read */ };

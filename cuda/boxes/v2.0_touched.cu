@@ -8,7 +8,7 @@
  * Expect:   kernel 40 times faster at 3840x2160, near 20 us. v1.3 writes 330 MB of table and reads it twice, 1 GB or 300
  *           us in pieces of 40 bytes, and one block alone scans 32400 counts. Left are 33 MB of labels once and the
  *           map's 1 MB four times: 8 us of memory, as much again for shared atomics and three kernels' start and end.
- *           Measured: 33 times, 23.6 us (results/h200/boxes_3840x2160.json).
+ *           Measured: 33 times, 23.6 us (results/h200/boxes/boxes_3840x2160.json).
  */
 /* Try: make bench-boxes VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "common/algo/boxes.h"

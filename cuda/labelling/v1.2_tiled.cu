@@ -4,7 +4,7 @@
  * Changed:  init builds and writes the tile's trees, already one step deep; merge passes over neighbours within a tile.
  * Expect:   kernel at most half of v1.1's: of the pixels of a 32x32 tile 1 in 10 has a neighbour outside, and a walk of
  *           up to 32 steps in shared memory takes 30 cycles a step in place of 300. compress then walks over few trees.
- *           It missed: an H200 takes 1.4 times as long for a photograph (results/h200/labelling_3840x2160.json).
+ *           It missed: an H200 takes 1.4 times as long for a photograph (results/h200/labelling/labelling_3840x2160.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/labelling.h"

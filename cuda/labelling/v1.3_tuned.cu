@@ -1,7 +1,7 @@
 /*
  * Idea:     the shape of a block, and so of a tile, can be set for each run, so that a search can find the best.
  * Changed:  block_width and block_height are tunables; the default is what a search found on an H200,
- *           results/h200/labelling_v1.3_tune.svg.
+ *           results/h200/labelling/labelling_v1.3_tune.svg.
  * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
  *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32. Missed: 43 % less at
  *           32x8, and 30 % less again at 128x1, 358 us at 3840x2160, the best of 30 shapes.

@@ -51,8 +51,8 @@ static enum status setup(struct state *state, const struct image in[], const str
     context->nSharedMemPerBlock = properties.sharedMemPerBlock;
     context->nCudaDevAttrComputeCapabilityMajor = properties.major;
     context->nCudaDevAttrComputeCapabilityMinor = properties.minor;
-    TRY(npp_status(nppiHistogramEvenGetBufferSize_8u_C1R_Ctx({in->width, in->height}, OTSU_BINS + 1, &scratch_bytes,
-                                                             *context)));
+    TRY(npp_status(
+        nppiHistogramEvenGetBufferSize_8u_C1R_Ctx({in->width, in->height}, OTSU_BINS + 1, &scratch_bytes, *context)));
     TRY(device_allocate((void **)&state->scratch, scratch_bytes));
     TRY(device_allocate((void **)&state->histogram, OTSU_BINS * sizeof *state->histogram));
     state->ready = true;

@@ -6,7 +6,7 @@
  *           memory; receive() waits for its own frame's stream only.
  * Expect:   a frame takes as long as the longest of upload, kernels, download and boxes on the host, no longer their sum.
  */
-#include "common/algo/mod.h"
+#include "common/algo/motion.h"
 #include "common/cuda/device.h"
 #include "common/cuda/mean_step.h"
 
@@ -19,25 +19,25 @@ struct slot {
     cudaStream_t stream;
     struct image frame, gray, blurred, difference, mask, closed, opened, labels; /* on the device */
     struct image host_labels;                                                    /* page-locked */
-    struct step steps[MOD_STEPS];
+    struct step steps[MOTION_STEPS];
 };
 
 struct state {
-    struct mod_params params;
+    struct motion_params params;
     struct slot slots[DEPTH];
     struct image background, mean; /* on the device */
     cudaEvent_t mean_updated;
     unsigned submitted, received; /* frames since start() */
 };
 
-static enum status allocate_slot(struct slot *slot, const struct mod_params *params, const struct image *first)
+static enum status allocate_slot(struct slot *slot, const struct motion_params *params, const struct image *first)
 {
     enum status status = STATUS_OK;
     struct image gray, labels;
 
-    TRY(mod_steps_open(slot->steps, params, rung, boxes_rung));
-    TRY(step_shape(&slot->steps[MOD_GRAYSCALE], first, &gray));
-    TRY(step_shape(&slot->steps[MOD_LABELLING], &gray, &labels));
+    TRY(motion_steps_open(slot->steps, params, rung, boxes_rung));
+    TRY(step_shape(&slot->steps[MOTION_GRAYSCALE], first, &gray));
+    TRY(step_shape(&slot->steps[MOTION_LABELLING], &gray, &labels));
     TRY(device_image_create(&slot->frame, first));
     TRY(device_image_create(&slot->gray, &gray));
     TRY(device_image_create(&slot->blurred, &gray));
@@ -66,7 +66,7 @@ static void free_slot(struct slot *slot)
             device_image_free(images[i]);
     if (slot->host_labels.data)
         cudaFreeHost(slot->host_labels.data);
-    mod_steps_close(slot->steps);
+    motion_steps_close(slot->steps);
 }
 
 static enum status copy(struct image *to, const struct image *from, cudaMemcpyKind kind, cudaStream_t stream)
@@ -86,13 +86,13 @@ static enum status blur_frame(struct slot *slot, const struct image *frame, stru
 
     step_begin("upload", slot->stream);
     TRY(copy(&slot->frame, frame, cudaMemcpyHostToDevice, slot->stream));
-    TRY(step_run(&slot->steps[MOD_GRAYSCALE], &slot->frame, &slot->gray, slot->stream));
-    TRY(step_run(&slot->steps[MOD_BLUR], &slot->gray, blurred, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_GRAYSCALE], &slot->frame, &slot->gray, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_BLUR], &slot->gray, blurred, slot->stream));
 out:
     return status;
 }
 
-static enum status start(struct state *state, const struct image *first, const struct mod_params *params)
+static enum status start(struct state *state, const struct image *first, const struct motion_params *params)
 {
     struct slot *slot = &state->slots[0];
     enum status status = STATUS_OK;
@@ -103,7 +103,7 @@ static enum status start(struct state *state, const struct image *first, const s
             TRY(allocate_slot(&state->slots[i], params, first));
         TRY(device_image_create(&state->background, &slot->gray));
         CUDA_TRY(cudaEventCreateWithFlags(&state->mean_updated, cudaEventDisableTiming));
-        if (mod_has_running_mean(params)) {
+        if (motion_has_running_mean(params)) {
             struct image shape = slot->gray;
             shape.type = PIXEL_U16;
             TRY(device_image_create(&state->mean, &shape));
@@ -132,7 +132,7 @@ static enum status submit(struct state *state, const struct image *frame)
         CUDA_TRY(cudaStreamWaitEvent(slot->stream, state->mean_updated, 0));
     {
         const struct image both[2] = {slot->blurred, state->background};
-        TRY(step_run(&slot->steps[MOD_ABSDIFF], both, &slot->difference, slot->stream));
+        TRY(step_run(&slot->steps[MOTION_ABSDIFF], both, &slot->difference, slot->stream));
     }
     if (state->mean.data) {
         step_begin("mean", slot->stream);
@@ -140,10 +140,10 @@ static enum status submit(struct state *state, const struct image *frame)
         TRY(mean_step_background(&state->mean, &state->background, slot->stream));
         CUDA_TRY(cudaEventRecord(state->mean_updated, slot->stream));
     }
-    TRY(step_run(&slot->steps[MOD_THRESHOLD], &slot->difference, &slot->mask, slot->stream));
-    TRY(step_run(&slot->steps[MOD_CLOSE], &slot->mask, &slot->closed, slot->stream));
-    TRY(step_run(&slot->steps[MOD_OPEN], &slot->closed, &slot->opened, slot->stream));
-    TRY(step_run(&slot->steps[MOD_LABELLING], &slot->opened, &slot->labels, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_THRESHOLD], &slot->difference, &slot->mask, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_CLOSE], &slot->mask, &slot->closed, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_OPEN], &slot->closed, &slot->opened, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_LABELLING], &slot->opened, &slot->labels, slot->stream));
     step_begin("download", slot->stream);
     TRY(copy(&slot->host_labels, &slot->labels, cudaMemcpyDeviceToHost, slot->stream));
 out:
@@ -157,7 +157,7 @@ static enum status receive(struct state *state, struct image *result)
 
     step_begin("wait", slot->stream);
     CUDA_TRY(cudaStreamSynchronize(slot->stream));
-    TRY(step_run(&slot->steps[MOD_BOXES], &slot->host_labels, result, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_BOXES], &slot->host_labels, result, slot->stream));
 out:
     return status;
 }
@@ -186,4 +186,5 @@ static void release_frames(void *memory)
     cudaFreeHost(memory);
 }
 
-RUNGS_PIPELINE_VERSION(mod, .depth = DEPTH, .on_device = true, .allocate = allocate_frames, .release = release_frames)
+RUNGS_PIPELINE_VERSION(motion, .depth = DEPTH, .on_device = true, .allocate = allocate_frames,
+                       .release = release_frames)

@@ -4,13 +4,13 @@
  * Changed:  since compose: morphology is cpu/simd's; all other steps are cpu/omp's.
  * Expect:   with three quarters of a frame nearly gone, four times as fast: 1 / (1 - 0.75). What is left is the blur.
  */
-#include "common/algo/mod.h"
+#include "common/algo/motion.h"
 
 static const char rung[] = "cpu/omp", fast[] = "cpu/simd";
 
 struct state {
-    struct mod_params params;
-    struct step steps[MOD_STEPS];
+    struct motion_params params;
+    struct step steps[MOTION_STEPS];
     struct image gray, blurred, background, mean, difference, mask, closed, opened, labels;
     struct image frame; /* submitted, not yet received; the pixels are the caller's */
 };
@@ -31,7 +31,7 @@ static enum status allocate(struct state *state, const struct image *first)
 {
     enum status status = STATUS_OK;
 
-    TRY(make(&state->gray, &state->steps[MOD_GRAYSCALE], first));
+    TRY(make(&state->gray, &state->steps[MOTION_GRAYSCALE], first));
     TRY(image_create_like(&state->blurred, &state->gray));
     TRY(image_create_like(&state->background, &state->gray));
     TRY(image_create(&state->mean, first->width, first->height, 1, PIXEL_U16));
@@ -39,24 +39,25 @@ static enum status allocate(struct state *state, const struct image *first)
     TRY(image_create_like(&state->mask, &state->gray));
     TRY(image_create_like(&state->closed, &state->gray));
     TRY(image_create_like(&state->opened, &state->gray));
-    TRY(make(&state->labels, &state->steps[MOD_LABELLING], &state->opened));
+    TRY(make(&state->labels, &state->steps[MOTION_LABELLING], &state->opened));
 out:
     return status;
 }
 
-static enum status start(struct state *state, const struct image *first, const struct mod_params *params)
+static enum status start(struct state *state, const struct image *first, const struct motion_params *params)
 {
     enum status status = STATUS_OK;
 
     if (!state->gray.data) {
         state->params = *params;
-        for (int step = 0; step < MOD_STEPS; step++)
-            TRY(mod_step_open(&state->steps[step], (enum mod_step)step, params, rung, step == MOD_BLUR ? fast : rung));
+        for (int step = 0; step < MOTION_STEPS; step++)
+            TRY(motion_step_open(&state->steps[step], (enum motion_step)step, params, rung,
+                                 step == MOTION_BLUR ? fast : rung));
         TRY(allocate(state, first));
     }
-    TRY(step_run(&state->steps[MOD_GRAYSCALE], first, &state->gray, NULL));
-    TRY(step_run(&state->steps[MOD_BLUR], &state->gray, &state->background, NULL));
-    mod_mean_start(&state->mean, &state->background);
+    TRY(step_run(&state->steps[MOTION_GRAYSCALE], first, &state->gray, NULL));
+    TRY(step_run(&state->steps[MOTION_BLUR], &state->gray, &state->background, NULL));
+    motion_mean_start(&state->mean, &state->background);
 out:
     return status;
 }
@@ -71,20 +72,20 @@ static enum status receive(struct state *state, struct image *result)
 {
     enum status status = STATUS_OK;
 
-    TRY(step_run(&state->steps[MOD_GRAYSCALE], &state->frame, &state->gray, NULL));
-    TRY(step_run(&state->steps[MOD_BLUR], &state->gray, &state->blurred, NULL));
+    TRY(step_run(&state->steps[MOTION_GRAYSCALE], &state->frame, &state->gray, NULL));
+    TRY(step_run(&state->steps[MOTION_BLUR], &state->gray, &state->blurred, NULL));
     const struct image both[2] = {state->blurred, state->background};
-    TRY(step_run(&state->steps[MOD_ABSDIFF], both, &state->difference, NULL));
-    TRY(step_run(&state->steps[MOD_THRESHOLD], &state->difference, &state->mask, NULL));
-    TRY(step_run(&state->steps[MOD_CLOSE], &state->mask, &state->closed, NULL));
-    TRY(step_run(&state->steps[MOD_OPEN], &state->closed, &state->opened, NULL));
-    TRY(step_run(&state->steps[MOD_LABELLING], &state->opened, &state->labels, NULL));
-    TRY(step_run(&state->steps[MOD_BOXES], &state->labels, result, NULL));
-    if (mod_has_running_mean(&state->params)) {
+    TRY(step_run(&state->steps[MOTION_ABSDIFF], both, &state->difference, NULL));
+    TRY(step_run(&state->steps[MOTION_THRESHOLD], &state->difference, &state->mask, NULL));
+    TRY(step_run(&state->steps[MOTION_CLOSE], &state->mask, &state->closed, NULL));
+    TRY(step_run(&state->steps[MOTION_OPEN], &state->closed, &state->opened, NULL));
+    TRY(step_run(&state->steps[MOTION_LABELLING], &state->opened, &state->labels, NULL));
+    TRY(step_run(&state->steps[MOTION_BOXES], &state->labels, result, NULL));
+    if (motion_has_running_mean(&state->params)) {
         step_begin("mean", NULL);
 #pragma omp parallel for schedule(static)
         for (int y = 0; y < state->mean.height; y++)
-            mod_mean_update(&state->mean, &state->blurred, &state->background, state->params.rate, y, y + 1);
+            motion_mean_update(&state->mean, &state->blurred, &state->background, state->params.rate, y, y + 1);
     }
 out:
     return status;
@@ -95,10 +96,10 @@ static void teardown(struct state *state)
     struct image *images[] = {&state->gray,       &state->blurred, &state->background, &state->mean,  &state->labels,
                               &state->difference, &state->mask,    &state->closed,     &state->opened};
 
-    mod_steps_close(state->steps);
+    motion_steps_close(state->steps);
     for (size_t i = 0; i < sizeof images / sizeof *images; i++)
         image_free(images[i]);
     *state = (struct state){0};
 }
 
-RUNGS_PIPELINE_VERSION(mod, .depth = 1)
+RUNGS_PIPELINE_VERSION(motion, .depth = 1)

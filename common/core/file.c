@@ -1,0 +1,178 @@
+#include "common/core/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool file_has_extension(const char *path, const char *extension)
+{
+    const size_t length = strlen(path), tail = strlen(extension);
+
+    return length >= tail && strcasecmp(path + length - tail, extension) == 0;
+}
+
+enum status file_open(const char *path, FILE **stream, uint64_t *size)
+{
+    enum status status = STATUS_OK;
+    struct stat about;
+    /* O_NONBLOCK: opening a pipe that nobody writes to would wait for ever; it means nothing to a regular file. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    *stream = NULL;
+    if (descriptor < 0 || fstat(descriptor, &about) != 0)
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", path, strerror(errno));
+    else if (S_ISDIR(about.st_mode))
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", path, strerror(EISDIR));
+    else if (!S_ISREG(about.st_mode))
+        status = status_set(STATUS_BAD_INPUT, "%s: not a regular file", path);
+    else if (about.st_size == 0)
+        status = status_set(STATUS_BAD_INPUT, "%s: empty file", path);
+    else if (!(*stream = fdopen(descriptor, "rb")))
+        status = status_set(STATUS_NO_MEMORY, "%s: %s", path, strerror(errno));
+    else
+        *size = (uint64_t)about.st_size;
+    if (status != STATUS_OK && descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+/* The folder of a path, "." when it names none; NULL when there is no memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* The checks of file_check_output(); fills target and mode, and the folder to be freed by the caller. */
+static enum status inspect(struct output_file *file, char **folder)
+{
+    const char *path = file->path;
+    struct stat about;
+
+    *folder = NULL;
+    if (!*path)
+        return status_set(STATUS_BAD_INPUT, "the name of the output file is empty");
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode))
+            return status_set(STATUS_BAD_INPUT, "%s: %s", path, strerror(EISDIR));
+        if (!S_ISREG(about.st_mode))
+            return status_set(STATUS_BAD_INPUT, "%s: not a regular file", path);
+        /* The rename at the end would replace a write-protected file without asking. */
+        if (access(path, W_OK) != 0 || !(file->target = realpath(path, NULL)))
+            return status_set(STATUS_BAD_INPUT, "%s: %s", path, strerror(errno));
+        file->mode = about.st_mode & 07777;
+    } else if (errno != ENOENT) {
+        return status_set(STATUS_BAD_INPUT, "%s: %s", path, strerror(errno));
+    } else if (lstat(path, &about) == 0) {
+        return status_set(STATUS_BAD_INPUT, "%s: a symbolic link to a file that does not exist", path);
+    } else if (path[strlen(path) - 1] == '/') {
+        return status_set(STATUS_BAD_INPUT, "%s: names a folder, not a file", path);
+    } else if (!(file->target = strdup(path))) {
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+    }
+    *folder = folder_of(file->target);
+    if (!*folder)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+    if (access(*folder, W_OK | X_OK) != 0)
+        return status_set(STATUS_BAD_INPUT, "%s: cannot write in folder %s: %s", path, *folder, strerror(errno));
+    return STATUS_OK;
+}
+
+enum status file_check_output(const char *path)
+{
+    struct output_file file = {.path = path};
+    char *folder = NULL;
+    const enum status status = inspect(&file, &folder);
+
+    free(folder);
+    file_discard(&file);
+    return status;
+}
+
+enum status file_create(struct output_file *file, const char *path)
+{
+    enum { ATTEMPTS = 1000 };
+    enum status status = STATUS_OK;
+    char *folder = NULL;
+    int descriptor = -1;
+
+    memset(file, 0, sizeof *file);
+    file->path = path;
+    TRY(inspect(file, &folder));
+    /* A short name of its own: the target's with a suffix could be longer than the file system allows. A name taken by
+     * a killed process of the same number, or by another thread, only costs another attempt. */
+    for (int i = 0; i < ATTEMPTS && descriptor < 0; i++) {
+        free(file->temporary);
+        if (asprintf(&file->temporary, "%s/.rungs-%ld-%d.tmp", folder, (long)getpid(), i) < 0) {
+            file->temporary = NULL;
+            status = status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+            goto out;
+        }
+        descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST)
+            break;
+    }
+    if (descriptor < 0) {
+        status = status_set(STATUS_BAD_INPUT, "%s: cannot write in folder %s: %s", path, folder, strerror(errno));
+        free(file->temporary); /* not ours: file_discard() must not remove it */
+        file->temporary = NULL;
+        goto out;
+    }
+    file->stream = fdopen(descriptor, "wb");
+    if (!file->stream) {
+        status = status_set(STATUS_NO_MEMORY, "%s: %s", path, strerror(errno));
+        close(descriptor);
+    }
+out:
+    free(folder);
+    if (status != STATUS_OK)
+        file_discard(file);
+    return status;
+}
+
+void file_write(struct output_file *file, const void *data, size_t size)
+{
+    if (file->error == 0 && size > 0 && fwrite(data, 1, size, file->stream) != size)
+        file->error = errno ? errno : EIO;
+}
+
+enum status file_commit(struct output_file *file)
+{
+    enum status status = STATUS_OK;
+
+    if (file->error == 0 && fflush(file->stream) != 0)
+        file->error = errno;
+    if (file->error == 0 && file->mode != 0 && fchmod(fileno(file->stream), file->mode) != 0)
+        file->error = errno;
+    if (fclose(file->stream) != 0 && file->error == 0)
+        file->error = errno;
+    file->stream = NULL;
+    if (file->error == 0 && rename(file->temporary, file->target) != 0)
+        file->error = errno;
+    if (file->error != 0) {
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", file->path, strerror(file->error));
+    } else {
+        free(file->temporary);
+        file->temporary = NULL;
+    }
+    file_discard(file);
+    return status;
+}
+
+void file_discard(struct output_file *file)
+{
+    if (file->stream)
+        fclose(file->stream);
+    if (file->temporary)
+        unlink(file->temporary);
+    free(file->temporary);
+    free(file->target);
+    memset(file, 0, sizeof *file);
+}

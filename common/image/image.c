@@ -1,0 +1,117 @@
+#include "common/image/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t pixel_size(enum pixel_type type)
+{
+    switch (type) {
+    case PIXEL_U8:
+        return 1;
+    case PIXEL_U16:
+        return 2;
+    case PIXEL_I32:
+    case PIXEL_F32:
+        return 4;
+    }
+    return 0;
+}
+
+const char *pixel_name(enum pixel_type type)
+{
+    switch (type) {
+    case PIXEL_U8:
+        return "u8";
+    case PIXEL_U16:
+        return "u16";
+    case PIXEL_I32:
+        return "i32";
+    case PIXEL_F32:
+        return "f32";
+    }
+    return "?";
+}
+
+size_t image_row_bytes(const struct image *image)
+{
+    return (size_t)image->width * (size_t)image->channels * pixel_size(image->type);
+}
+
+size_t image_minimal_stride(const struct image *image)
+{
+    return (image_row_bytes(image) + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
+}
+
+size_t image_pixel_bytes(const struct image *image)
+{
+    return image_row_bytes(image) * (size_t)image->height;
+}
+
+enum status image_create(struct image *image, int width, int height, int channels, enum pixel_type type)
+{
+    const size_t limit = (size_t)16 << 30;
+
+    memset(image, 0, sizeof *image);
+    if (width < 1 || height < 1 || width > IMAGE_MAX_SIDE || height > IMAGE_MAX_SIDE)
+        return status_set(STATUS_BAD_INPUT, "image of %dx%d pixels: each side must be 1 to %d", width, height,
+                          IMAGE_MAX_SIDE);
+    if (channels < 1 || channels > IMAGE_MAX_CHANNELS)
+        return status_set(STATUS_BAD_INPUT, "image with %d channels: must be 1 to %d", channels, IMAGE_MAX_CHANNELS);
+
+    struct image shape = {.width = width, .height = height, .channels = channels, .type = type};
+    shape.stride = image_minimal_stride(&shape);
+    if (shape.stride > limit / (size_t)height)
+        return status_set(STATUS_BAD_INPUT, "image of %dx%d pixels, %d channels of %s: larger than 16 GiB", width,
+                          height, channels, pixel_name(type));
+    shape.data = aligned_alloc(IMAGE_ALIGNMENT, shape.stride * (size_t)height);
+    if (!shape.data)
+        return status_set(STATUS_NO_MEMORY, "no memory for an image of %dx%d pixels, %d channels of %s", width, height,
+                          channels, pixel_name(type));
+    *image = shape;
+    return STATUS_OK;
+}
+
+enum status image_create_like(struct image *image, const struct image *like)
+{
+    return image_create(image, like->width, like->height, like->channels, like->type);
+}
+
+void image_free(struct image *image)
+{
+    free(image->data);
+    memset(image, 0, sizeof *image);
+}
+
+void image_copy(struct image *to, const struct image *from)
+{
+    for (int y = 0; y < from->height; y++)
+        memcpy(image_row(to, y), image_row(from, y), image_row_bytes(from));
+}
+
+bool image_same_shape(const struct image *a, const struct image *b)
+{
+    return a->width == b->width && a->height == b->height && a->channels == b->channels && a->type == b->type;
+}
+
+void image_fill(struct image *image, uint8_t byte)
+{
+    for (int y = 0; y < image->height; y++)
+        memset(image_row(image, y), byte, image_row_bytes(image));
+}
+
+enum status image_colour_labels(struct image *colours, const struct image *labels)
+{
+    enum status status = image_create(colours, labels->width, labels->height, 3, PIXEL_U8);
+
+    for (int y = 0; status == STATUS_OK && y < labels->height; y++) {
+        const int32_t *from = image_row(labels, y);
+        uint8_t *to = image_row(colours, y);
+        for (int x = 0; x < labels->width; x++) {
+            const uint32_t hash = (uint32_t)from[x] * 0x9E3779B1u;
+            for (int c = 0; c < 3; c++) /* two of three channels bright, so that no colour is near to black */
+                to[3 * x + c] =
+                    (uint8_t)(from[x] == 0 ? 0 : (hash >> (8 * c + 8)) % 156 + (hash % 3 == (uint32_t)c ? 0 : 100));
+        }
+    }
+    return status;
+}

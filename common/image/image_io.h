@@ -1,0 +1,35 @@
+/*
+ * image_io.h: image files in and out.
+ *
+ * Read     PNG, JPEG, BMP, PGM/PPM (recognised by content, not by name), .npy (by name).
+ * Written  PNG, JPEG (quality 95), BMP, PGM/PPM, .npy, chosen by the extension, in upper or lower case.
+ *
+ * Picture files hold u8 with 1 (gray) or 3 (RGB) channels; an alpha channel is dropped on reading. A gray image comes
+ * back gray but from JPEG, which stb writes with three equal channels. Files with 16 bits a sample are read as u16
+ * (PNG, PGM, PPM) and written as PGM and PPM. At most 1 GiB of pixels and IMAGE_MAX_SIDE a side. .npy holds HxW or
+ * HxWxC, C order, RGB; see npy.h for its types.
+ *
+ * Errors are STATUS_BAD_INPUT with one line "path: reason" (missing, empty, truncated, not a picture, too large, the
+ * type or channel count that the format cannot hold, disk full, no permission). A file is written under a temporary
+ * name beside the final one and renamed when it is complete, so no half-written file is ever left.
+ */
+#ifndef RUNGS_IMAGE_IO_H
+#define RUNGS_IMAGE_IO_H
+
+#include "common/image/image.h"
+
+/* Loads a file into a new image; on failure *image is all zero. channels: 0 = as in the file, 1 or 3 = converted (gray
+ * is luma of BT.601, 0.299 R + 0.587 G + 0.114 B, rounded). */
+enum status image_load(struct image *image, const char *path, int channels);
+
+/* Saves an image. */
+enum status image_save(const struct image *image, const char *path);
+
+/* Refuses a path that image_save() could not write because of its extension or its folder, before any work is done. */
+enum status image_save_check(const char *path);
+
+/* A new u8 image of width x height that shows `from` scaled to cover it, cut to its centre (stb_image_resize).
+ * STATUS_BAD_INPUT when `from` is not u8 with 1 or 3 channels, or the result would be larger than 2 GiB. */
+enum status image_resize_to_cover(struct image *image, const struct image *from, int width, int height);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * bench.h: measures the versions of one algorithm side by side on one input.
+ *
+ * How      1. cpu/serial computes the reference in a child process.
+ *          2. Every other version is verified on the bench's own input against it, each in its own child. A version
+ * that is wrong gets no times.
+ *          3. BENCH_ROUNDS rounds: in each, the ceilings and then every version in turn are timed in a fresh child for
+ * a share of the time budget, or until the median is stable (statistics.h). The samples of all rounds are pooled, so a
+ * slow minute of a shared machine falls on all versions alike and shows in the spread.
+ *          4. After the last round, results that the timed calls left behind are compared with the reference, and the
+ *             version is called once more at addresses whose input has changed: a cached result does not pass.
+ * Inputs   A timed call finds its input in main memory, not in cache, where that is feasible: calls rotate through
+ *          `sets` pairs of input and output that together exceed the last-level cache (at most 256 MiB). The sets are
+ *          the input, cyclically shifted in both directions: different content, same statistics.
+ * Times    end to end: a host clock around run(), host image to host image. For a CUDA version that includes transfers,
+ *          with the device already initialised; the first call of a process, with its initialisation, is reported
+ * apart. kernel: for a CUDA version launch() by itself, by device events (bench_device.h); for a CPU version the same
+ *          as end to end. Emulated CUDA versions are verified (on the middle of the input, for they are some
+ *          hundred times slower than serial) and have no times.
+ * Limit    the larger of bytes / copy rate and operations / arithmetic rate: bytes and operations by the algorithm's
+ *          cost(), rates measured in the same run on the same processor (ceiling.h, bench_device.h).
+ */
+#ifndef RUNGS_BENCH_H
+#define RUNGS_BENCH_H
+
+#include "common/contract/registry.h"
+#include "common/measure/bench_device.h"
+#include "common/measure/ceiling.h"
+#include "common/measure/machine.h"
+#include "common/measure/statistics.h"
+
+enum {
+    BENCH_ROUNDS = 3,
+    BENCH_EMULATED_WIDTH = 512, /* the most of an input that emulated versions are verified on: its middle */
+    BENCH_EMULATED_HEIGHT = 288
+};
+
+/* How one entry of a search is run: its child gives the version's tunables these values, in their order. */
+struct bench_point {
+    int values[VERSION_MAX_TUNABLES];
+    int threads;
+};
+
+struct bench_request {
+    const struct algorithm *algorithm;
+    const struct version *const *versions; /* in table order; contains cpu/serial */
+    size_t version_count;
+    struct image in[ALGORITHM_MAX_INPUTS];
+    const void *params;
+    int threads;
+    double seconds;         /* time budget per version and kind of time; 0 = only verify */
+    bool reference_untimed; /* cpu/serial is only compared with, unless it is the only version */
+    /* NULL, or for a search how to run each of versions[]; cpu/serial is the first. Then a child does many in turn, for
+     * starting a GPU takes longer than timing a kernel, a fault still costs its own entry alone; CUDA versions get kernel
+     * times only; cpu/serial and the ceilings are not timed. */
+    const struct bench_point *points;
+    /* For the record. */
+    const char *input;   /* "images/fetched/aloeL.jpg, resized" */
+    const char *command; /* the command line */
+};
+
+enum bench_outcome { BENCH_TIMED, BENCH_EMULATED, BENCH_SKIPPED, BENCH_FAILED };
+
+enum bench_bound { BENCH_BOUND_NONE, BENCH_BOUND_BYTES, BENCH_BOUND_OPERATIONS };
+
+struct bench_row {
+    const struct version *version;
+    enum bench_outcome outcome;
+    bool reference;      /* cpu/serial: what the others are compared with */
+    double worst;        /* largest difference from the reference, within the tolerance unless FAILED */
+    bool interior;       /* compared away from the border only */
+    char why[512];       /* FAILED, SKIPPED: in one line */
+    char diagnosis[256]; /* FAILED: the likely cause, or "" */
+    double first_call;   /* seconds; 0 = not measured */
+    struct statistics kernel, end_to_end; /* seconds; count 0 = not measured */
+    bool graph;                           /* kernel: timed as replays of a CUDA graph */
+    int batch;                            /* kernel: launches per sample; 1 for a CPU version */
+    double limit;                         /* seconds that the ceilings allow at best; 0 = not known */
+    enum bench_bound bound;
+};
+
+struct bench {
+    const struct bench_request *request;
+    struct machine machine;
+    struct ceilings ceilings;
+    struct device_ceilings device_ceilings; /* 0 without a GPU */
+    struct cost cost;
+    int sets;
+    char settings[128]; /* the parameters in words */
+    char date[32];      /* 2026-01-31T12:00:00Z */
+    struct bench_row *rows;
+    size_t row_count;
+};
+
+/* Measures. STATUS_OK also when single versions failed (see their rows). *bench must be freed in either case; it refers
+ * to *request. */
+enum status bench_run(const struct bench_request *request, struct bench *bench);
+void bench_free(struct bench *bench);
+
+/* The row of a version, NULL when it has none. */
+const struct bench_row *bench_find(const struct bench *bench, const struct version *version);
+const struct bench_row *bench_reference(const struct bench *bench);
+/* The row that this one's "over the rung below" refers to; NULL when it has none or it was not timed. */
+const struct bench_row *bench_below(const struct bench *bench, const struct bench_row *row);
+bool bench_any_failed(const struct bench *bench);
+
+/* How many times as fast `b` is as `a`, by their medians; differs: their spreads do not overlap. times is 0 when either
+ * was not measured. */
+struct bench_ratio {
+    double times;
+    bool differs;
+};
+struct bench_ratio bench_ratio(const struct statistics *a, const struct statistics *b);
+
+/* limit / kernel median, 0 when not known. */
+double bench_limit_fraction(const struct bench_row *row);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * bench_device.h: the bench's side of a GPU: what device it is, what it can do at most, and how long a version's
+ * launch() takes. For C files; bench_device.cu implements it. In an emulated build every call but bench_device_facts()
+ * is STATUS_UNSUPPORTED: an emulated time says nothing about a GPU. All of them start the CUDA runtime, so they are
+ * to be called in a child process (process.h).
+ */
+#ifndef RUNGS_BENCH_DEVICE_H
+#define RUNGS_BENCH_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/contract/registry.h"
+#include "common/core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct device_facts {
+    char name[128];
+    int capability; /* 90 = 9.0 */
+    int multiprocessors;
+    int runtime_version; /* 13000 = CUDA 13.0 */
+    size_t l2, memory;   /* bytes */
+    char why[256];       /* on failure: why there is no device */
+};
+
+/* Of the current device. STATUS_UNSUPPORTED without one. */
+enum status bench_device_facts(struct device_facts *facts);
+
+struct device_ceilings {
+    double copy_bytes_per_second;           /* device to device, read + write counted; 0 = not measured */
+    double multiply_accumulates_per_second; /* 8-bit, by dp4a; 0 = not measured */
+};
+
+/* Copy: 1 GiB (or a quarter of the free memory) to another place, by cudaMemcpyAsync and by a kernel that moves 16
+ * bytes a thread; the better median of 10. Arithmetic: independent chains of __dp4a, 8 per thread, enough blocks to
+ * fill every multiprocessor; the median of 10. Nothing is read from a datasheet. */
+enum status bench_device_ceilings(struct device_ceilings *ceilings);
+
+/* One timing of a version's launch(). */
+struct device_timing {
+    const struct version *version;
+    const struct image (*in)[ALGORITHM_MAX_INPUTS]; /* host images, `sets` of them */
+    int sets;                                       /* at least 2, with different content */
+    const struct image *out_shape;
+    const void *params;
+    double seconds;  /* budget; it ends earlier when the median is stable */
+    double *samples; /* seconds per launch, room for `capacity` */
+    size_t capacity;
+
+    size_t count; /* out: samples written */
+    bool graph;   /* out: timed as replays of a CUDA graph */
+    int batch;    /* out: launches per sample */
+    /* Host images of out_shape, filled in: what the last timed launches on sets 0 and 1 left in device memory, and what
+     * one more launch gives at set 0's addresses when they hold set 1's input. */
+    struct image results[3];
+};
+
+/* Calls setup() once, then launches in batches of at least 1 ms between two events; a sample is a batch's time divided
+ * by its launches. The batch is one CUDA graph, captured from the stream and replayed, so that a kernel of a few
+ * microseconds is not timed by how fast the host enqueues; where launch() cannot be captured, plain launches on the
+ * stream take its place. Launch i works on device buffers i mod n, where all n inputs and outputs together are at least
+ * twice the L2 cache, so that inputs come from device memory, as they would in real use. Outputs are poisoned before.
+ */
+enum status bench_device_time(struct device_timing *timing, void *state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

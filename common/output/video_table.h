@@ -1,0 +1,19 @@
+/*
+ * video_table.h: a bench of a video algorithm as tables for people (within 100 columns) and as JSON and CSV.
+ */
+#ifndef RUNGS_VIDEO_TABLE_H
+#define RUNGS_VIDEO_TABLE_H
+
+#include <stdio.h>
+
+#include "common/measure/video_bench.h"
+
+/* For each version its steps (time per frame, total, share, gain over the rung below), frames per second end to end, and
+ * for a CUDA version the bytes allocated and copied at the start and per frame; then all versions side by side. */
+void video_table_print(const struct video_bench *bench, FILE *stream);
+
+/* Each writes a whole file or none. results/README.md documents both: "schema": "rungs-video-results". */
+enum status video_results_write_json(const struct video_bench *bench, const char *path);
+enum status video_results_write_csv(const struct video_bench *bench, const char *path);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * channel.h: the memory that a judge (remote.c) and a worker (worker.c) share, mapped at the same address in both, and
+ * how they take turns on it.
+ *
+ * A worker is a program of its own with one version in it: no other version, no registry, no reference result. A
+ * pipeline finds the versions of its steps there, but no other pipeline. All that a worker can reach is this memory, and
+ * whatever it writes there is checked, never trusted: the judge keeps its own copies of shapes, inputs and guards, and
+ * takes the time itself.
+ *
+ * Turns: the judge fills in the request, adds 1 to `asked` and waits for `answered` to become equal; both are futexes.
+ */
+#ifndef RUNGS_CHANNEL_H
+#define RUNGS_CHANNEL_H
+
+#include <stdint.h>
+
+#include <linux/filter.h>
+
+#include "common/contract/registry.h"
+
+/* Free in every process that we start, under AddressSanitizer too; 46 bits, so processors with 47 have it. */
+#define CHANNEL_ADDRESS ((void *)0x200000000000)
+
+enum {
+    CHANNEL_FILE = 3, /* the worker's number of the shared file */
+    CHANNEL_HEADER = 1 << 20,
+    CHANNEL_MAX_PARAMS = 4096,
+    CHANNEL_MAX_FILTER = 1024, /* instructions */
+    CHANNEL_MAX_TUNABLES = 8
+};
+/* Address space, not memory: pages come into being when they are written. */
+#define CHANNEL_BYTES ((size_t)2 << 30)
+
+enum channel_request {
+    CHANNEL_NOTHING,  /* a round trip, to see that the worker lives */
+    CHANNEL_RUN,      /* run() on host images */
+    CHANNEL_VERIFY,   /* verify_launch() on host buffers: setup() and launch() on device copies of them */
+    CHANNEL_UPLOAD,   /* makes device copies of the host images, and setup() */
+    CHANNEL_LAUNCH,   /* launch() `repeat` times on those copies, the last into poison, then waits for the device */
+    CHANNEL_DOWNLOAD, /* the device's result to the host image */
+    CHANNEL_END,      /* teardown(); the next call finds a zeroed state */
+    CHANNEL_START,    /* a pipeline's start() with in[0], its submit() of in[0], its receive() into out */
+    CHANNEL_SUBMIT,
+    CHANNEL_RECEIVE,
+    CHANNEL_PIN, /* in[0]'s memory will hold frames: makes it what the pipeline wants them in */
+    CHANNEL_TUNE /* sets tunable number `tunable` to `value` */
+};
+
+/* What the emulator counted during a call; all 0 on a GPU. */
+struct channel_counts {
+    uint64_t allocations;   /* of device memory */
+    uint64_t launches;      /* of kernels */
+    uint64_t shared_bytes;  /* the most shared memory that a block had */
+    uint64_t barriers;      /* __syncthreads() that threads reached */
+    uint64_t stream_copies; /* on streams of its own, from or to page-locked memory */
+};
+
+struct channel {
+    uint32_t asked, answered; /* by __atomic_...() alone */
+
+    /* The request. */
+    int request;
+    int inputs;
+    struct image in[ALGORITHM_MAX_INPUTS], out;
+    void *in_memory[ALGORITHM_MAX_INPUTS], *out_memory; /* CHANNEL_VERIFY: the buffers around the images */
+    size_t in_bytes[ALGORITHM_MAX_INPUTS], out_bytes;
+    int repeat;
+    int tunable, value;
+    int heap_byte; /* what fresh heap memory holds during the call; 0 = whatever it does */
+    double params[CHANNEL_MAX_PARAMS / sizeof(double)]; /* the algorithm's parameter struct */
+
+    /* What the judge wants before any of the version's code runs. */
+    int confined; /* 0: no filter */
+    unsigned short filter_length;
+    struct sock_filter filter[CHANNEL_MAX_FILTER];
+
+    /* The answer. */
+    enum status status;
+    char message[1024];
+    struct channel_counts counts;
+    int refused; /* 1 + number of a system call that the filter refused; the worker has ended then */
+
+    /* About the version, from the start on. */
+    int is_cuda, emulated;
+    int depth; /* of a pipeline (pipeline.h); 0: it is none */
+    char algorithm[64];
+    char unavailable[256];
+    int tunables;
+    struct {
+        char name[64];
+        int preset, legal[32]; /* ascending, 0-terminated */
+    } tunable_list[CHANNEL_MAX_TUNABLES];
+};
+
+#endif

@@ -1,0 +1,697 @@
+#include "common/remote/remote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/contract/device_info.h"
+#include "common/contract/pipeline.h"
+#include "common/remote/confine.h"
+
+/* Address space that a worker has for its program, its libraries and the stacks of its threads. */
+static const size_t PROGRAM_BYTES = (size_t)2 << 30;
+enum { MOST_THREADS = 64 };             /* besides four for each that it was told to use */
+static const double START_SECONDS = 60; /* a GPU's driver may take seconds to start */
+
+struct remote {
+    struct remote_options options;
+    int slot, file;
+    pid_t pid;
+    struct channel *channel;
+    char *next; /* where free memory begins */
+    bool lost, died;
+    int signal, exit_code;
+    char why[512]; /* when lost */
+};
+
+_Static_assert(sizeof(struct channel) <= CHANNEL_HEADER, "the channel outgrew its room");
+
+static bool slots[REMOTE_MAX];
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* --------------------------------------------------------------------------------------------------- in the child */
+
+static void limit(int resource, rlim_t most)
+{
+    const struct rlimit limits = {most, most};
+
+    setrlimit(resource, &limits);
+}
+
+static bool under_sanitizer(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* Becomes the worker; returns only when that fails. */
+static void become_worker(const struct remote *remote, pid_t parent)
+{
+    const struct remote_options *options = &remote->options;
+    const bool gpu = !device_is_emulated();
+    char threads[48], emulator_threads[48], slot[16], libraries[1024] = "LD_LIBRARY_PATH=";
+    char devices[256] = "CUDA_VISIBLE_DEVICES=";
+    const char *path = getenv("LD_LIBRARY_PATH"), *visible = getenv("CUDA_VISIBLE_DEVICES");
+    int null = open("/dev/null", O_RDWR);
+
+    snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", options->threads);
+    snprintf(emulator_threads, sizeof emulator_threads, "RUNGS_EMULATOR_THREADS=%d", options->threads);
+    snprintf(slot, sizeof slot, "%d", remote->slot);
+    if (path && strlen(path) + 20 < sizeof libraries)
+        strcat(libraries, path);
+    if (visible && strlen(visible) + 30 < sizeof devices)
+        strcat(devices, visible);
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || null < 0)
+        return;
+    dup2(null, STDIN_FILENO);
+    if (options->quiet) {
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+    }
+    if (remote->file == CHANNEL_FILE)
+        fcntl(CHANNEL_FILE, F_SETFD, 0);
+    else
+        dup2(remote->file, CHANNEL_FILE);
+    close_range(CHANNEL_FILE + 1, UINT_MAX, 0);
+
+    limit(RLIMIT_CORE, 0);
+    /* A GPU's driver keeps some bytes in files of shared memory. */
+    limit(RLIMIT_FSIZE, gpu ? (rlim_t)64 << 20 : 0);
+    /* A GPU's driver and the sanitizers reserve far more address space than they use; the judge watches what is used. */
+    if (!gpu && !under_sanitizer())
+        limit(RLIMIT_AS, CHANNEL_BYTES + PROGRAM_BYTES + options->memory_bytes);
+    if (!options->unconfined)
+        confine_files(gpu);
+
+    char *const arguments[] = {(char *)options->program, slot, NULL};
+    /* libgomp's threads spin some 20 us and then sleep: on two shared cores they would keep the judge from its own. */
+    char *const environment[] = {threads,
+                                 emulator_threads,
+                                 libraries,
+                                 (char *)"GOMP_SPINCOUNT=10000",
+                                 (char *)"OMP_DYNAMIC=false",
+                                 (char *)"LC_ALL=C.UTF-8",
+                                 (char *)"RUNGS_EMULATOR_LATE=1",
+                                 visible ? devices : NULL,
+                                 NULL};
+
+    execve(options->program, arguments, environment);
+}
+
+/* ------------------------------------------------------------------------------------------------------- waiting */
+
+/* The worker ends here, for a reason that all later calls repeat. */
+static enum status lose(struct remote *remote, const char *why)
+{
+    if (!remote->lost) {
+        kill(remote->pid, SIGKILL);
+        while (waitpid(remote->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+        remote->lost = true;
+        snprintf(remote->why, sizeof remote->why, "%s", why);
+    }
+    return status_set(STATUS_FAILED, "%s", remote->why);
+}
+
+/* Memory that is its own, and threads, against their limits. */
+static enum status look_at_memory(struct remote *remote)
+{
+    const size_t most = remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES);
+    const long most_threads = MOST_THREADS + 4L * remote->options.threads;
+    unsigned long own = 0; /* KiB: anonymous pages, not the memory that we share */
+    long threads = 0;
+    char name[64], line[128], text[128];
+    FILE *file;
+
+    snprintf(name, sizeof name, "/proc/%d/status", (int)remote->pid);
+    file = fopen(name, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "RssAnon: %lu", &own);
+        sscanf(line, "Threads: %ld", &threads);
+    }
+    if (file)
+        fclose(file);
+    if (!under_sanitizer() && own > most / 1024) {
+        snprintf(text, sizeof text, "went beyond its memory limit of %zu MiB", most >> 20);
+        return lose(remote, text);
+    }
+    if (threads > most_threads) {
+        snprintf(text, sizeof text, "started %ld threads, of which %ld are allowed", threads, most_threads);
+        return lose(remote, text);
+    }
+    return STATUS_OK;
+}
+
+/* Whether it still lives; else why not. */
+static enum status look_after(struct remote *remote)
+{
+    struct channel *channel = remote->channel;
+    int wait_status = 0;
+
+    if (waitpid(remote->pid, &wait_status, WNOHANG) == remote->pid) {
+        remote->lost = true;
+        if (channel->refused) {
+            char name[64];
+            const int number = channel->refused - 1;
+
+            confine_call_name(number, name, sizeof name);
+            snprintf(remote->why, sizeof remote->why, "tried %s: the system call %s is refused to versions",
+                     confine_call_meaning(number), name);
+            return status_set(STATUS_FAILED, "%s", remote->why);
+        }
+        if (WIFSIGNALED(wait_status) &&
+            WTERMSIG(wait_status) == SIGSYS) { /* it had blocked the signal that would tell */
+            snprintf(remote->why, sizeof remote->why,
+                     "tried to start a process or the like: a system call that is refused to versions");
+            return status_set(STATUS_FAILED, "%s", remote->why);
+        }
+        remote->died = true;
+        remote->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+        remote->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
+        if (remote->signal)
+            snprintf(remote->why, sizeof remote->why, "killed by signal %d (%s)", remote->signal,
+                     strsignal(remote->signal));
+        else
+            snprintf(remote->why, sizeof remote->why, "ended its process with exit code %d", remote->exit_code);
+        return status_set(STATUS_FAILED, "%s", remote->why);
+    }
+
+    return look_at_memory(remote);
+}
+
+/* Waits until *word is `value`. */
+static enum status wait_for(struct remote *remote, uint32_t value, double seconds)
+{
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    const double start = now();
+    enum status status = STATUS_OK;
+    char text[128];
+
+    for (;;) {
+        const uint32_t word = __atomic_load_n(&remote->channel->answered, __ATOMIC_SEQ_CST);
+
+        if (word == value)
+            return STATUS_OK;
+        syscall(SYS_futex, &remote->channel->answered, FUTEX_WAIT, word, &a_while, NULL, 0);
+        if (__atomic_load_n(&remote->channel->answered, __ATOMIC_SEQ_CST) == value)
+            return STATUS_OK;
+        TRY(look_after(remote));
+        if (seconds > 0 && now() - start > seconds) {
+            snprintf(text, sizeof text, "ran past its limit of %g s for one call", seconds);
+            return lose(remote, text);
+        }
+    }
+out:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- start and stop */
+
+static void copy_text(char *to, size_t size, const char *from, size_t most)
+{
+    snprintf(to, size, "%.*s", (int)strnlen(from, most), from);
+}
+
+enum status remote_start(const struct remote_options *options, struct remote **result)
+{
+    struct remote *remote = calloc(1, sizeof *remote);
+    const pid_t parent = getpid();
+    enum status status = STATUS_OK;
+    void *address;
+
+    *result = NULL;
+    if (!remote)
+        return status_set(STATUS_NO_MEMORY, "no memory for a worker");
+    remote->options = *options;
+    remote->file = -1;
+    while (remote->slot < REMOTE_MAX && slots[remote->slot])
+        remote->slot++;
+    if (remote->slot == REMOTE_MAX) {
+        free(remote);
+        return status_set(STATUS_FAILED, "%d workers already run", REMOTE_MAX);
+    }
+    address = (char *)CHANNEL_ADDRESS + (size_t)remote->slot * CHANNEL_BYTES;
+    if (access(options->program, X_OK) != 0) {
+        status = status_set(STATUS_FAILED, "%s: %s", options->program, strerror(errno));
+        goto out;
+    }
+    remote->file = memfd_create("rungs-lab", MFD_CLOEXEC);
+    if (remote->file < 0 || ftruncate(remote->file, (off_t)CHANNEL_BYTES) != 0) {
+        status = status_set(STATUS_FAILED, "no memory to share with a worker: %s", strerror(errno));
+        goto out;
+    }
+    remote->channel = mmap(address, CHANNEL_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, remote->file, 0);
+    if (remote->channel != address) {
+        remote->channel = NULL;
+        status = status_set(STATUS_FAILED, "address %p is taken", address);
+        goto out;
+    }
+    slots[remote->slot] = true;
+    remote->next = (char *)remote->channel + CHANNEL_HEADER;
+    if (!options->unconfined)
+        TRY(confine_filter(remote->channel, !device_is_emulated()));
+    __atomic_store_n(&remote->channel->answered, UINT_MAX, __ATOMIC_SEQ_CST);
+
+    fflush(NULL);
+    remote->pid = fork();
+    if (remote->pid < 0) {
+        status = status_set(STATUS_FAILED, "no process for a worker: %s", strerror(errno));
+        goto out;
+    }
+    if (remote->pid == 0) {
+        become_worker(remote, parent);
+        _exit(126);
+    }
+    TRY(wait_for(remote, 0, START_SECONDS));
+    if (remote->channel->status != STATUS_OK) {
+        char message[512];
+
+        copy_text(message, sizeof message, remote->channel->message, sizeof remote->channel->message);
+        status = status_set(STATUS_FAILED, "%s", message);
+    }
+out:
+    if (status != STATUS_OK) {
+        remote_stop(remote);
+        remote = NULL;
+    }
+    *result = remote;
+    return status;
+}
+
+void remote_stop(struct remote *remote)
+{
+    if (!remote)
+        return;
+    if (remote->pid > 0 && !remote->lost) {
+        kill(remote->pid, SIGKILL);
+        while (waitpid(remote->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    if (remote->channel) {
+        munmap(remote->channel, CHANNEL_BYTES);
+        slots[remote->slot] = false;
+    }
+    if (remote->file >= 0)
+        close(remote->file);
+    free(remote);
+}
+
+struct channel *remote_channel(struct remote *remote)
+{
+    return remote->channel;
+}
+
+/* --------------------------------------------------------------------------------------------------------- memory */
+
+/* Blocks lie one behind the other, each behind its size; what is at the end can be given back. The bookkeeping is in
+ * our own memory, for the shared memory is the version's to spoil. */
+enum { MAX_BLOCKS = 1024 };
+static struct block {
+    void *memory;
+    size_t bytes;
+    bool used;
+} blocks[REMOTE_MAX][MAX_BLOCKS];
+static int block_count[REMOTE_MAX];
+
+void *remote_allocate(struct remote *remote, size_t bytes)
+{
+    struct block *list = blocks[remote->slot];
+    int *const count = &block_count[remote->slot];
+    const size_t rounded = (bytes + 127) / 128 * 128;
+    char *const end = (char *)remote->channel + CHANNEL_BYTES;
+
+    if (remote->next == (char *)remote->channel + CHANNEL_HEADER)
+        *count = 0;
+    if (*count == MAX_BLOCKS || rounded > (size_t)(end - remote->next))
+        return NULL;
+    list[*count] = (struct block){remote->next, rounded, true};
+    remote->next += rounded;
+    return list[(*count)++].memory;
+}
+
+void remote_release(struct remote *remote, void *memory)
+{
+    struct block *list = blocks[remote->slot];
+    int *const count = &block_count[remote->slot];
+
+    for (int i = 0; i < *count; i++)
+        if (list[i].memory == memory)
+            list[i].used = false;
+    while (*count > 0 && !list[*count - 1].used)
+        remote->next = list[--*count].memory;
+}
+
+/* --------------------------------------------------------------------------------------------------------- calling */
+
+enum status remote_call(struct remote *remote, enum channel_request request, double *seconds)
+{
+    struct channel *channel = remote->channel;
+    enum status status = STATUS_OK;
+    char message[1024];
+    uint32_t turn;
+
+    if (remote->lost)
+        return status_set(STATUS_FAILED, "%s", remote->why);
+    channel->request = request;
+    turn = __atomic_load_n(&channel->asked, __ATOMIC_SEQ_CST) + 1;
+
+    const double start = now();
+
+    __atomic_store_n(&channel->asked, turn, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &channel->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
+    TRY(wait_for(remote, turn, remote->options.call_seconds));
+    if (seconds)
+        *seconds = now() - start;
+    TRY(look_at_memory(remote));
+    if (channel->status != STATUS_OK) {
+        copy_text(message, sizeof message, channel->message, sizeof channel->message);
+        status = status_set(STATUS_FAILED, "%s", message);
+    }
+out:
+    return status;
+}
+
+bool remote_lost(const struct remote *remote)
+{
+    return remote->lost;
+}
+
+bool remote_died(const struct remote *remote, int *signal_number, int *exit_code)
+{
+    *signal_number = remote->signal;
+    *exit_code = remote->exit_code;
+    return remote->died;
+}
+
+double remote_processor_seconds(const struct remote *remote)
+{
+    struct timespec time = {0};
+    clockid_t clock;
+
+    if (clock_getcpuclockid(remote->pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return 0;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the stand-in */
+
+static struct remote_options stand_in_options;
+static struct remote *stand_in;
+static int stand_in_heap;
+static int stand_in_tunables, stand_in_values[CHANNEL_MAX_TUNABLES]; /* as asked for by -p; changed by params_parse() */
+
+/* As the worker ended, so does this process: whoever watches it (process.h) says why. */
+static void share_fate(void)
+{
+    int signal_number, exit_code;
+
+    if (!remote_died(stand_in, &signal_number, &exit_code))
+        return;
+    if (signal_number) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
+    _exit(exit_code);
+}
+
+static enum status ensure_started(void)
+{
+    enum status status = STATUS_OK;
+
+    if (stand_in)
+        return STATUS_OK;
+    TRY(remote_start(&stand_in_options, &stand_in));
+    for (int i = 0; i < stand_in_tunables; i++) {
+        stand_in->channel->tunable = i;
+        stand_in->channel->value = stand_in_values[i];
+        TRY(remote_call(stand_in, CHANNEL_TUNE, NULL));
+    }
+out:
+    return status;
+}
+
+static enum status call_stand_in(enum channel_request request)
+{
+    enum status status = remote_call(stand_in, request, NULL);
+
+    if (status != STATUS_OK)
+        share_fate();
+    return status;
+}
+
+static void *stand_in_allocate(size_t bytes)
+{
+    return ensure_started() == STATUS_OK ? remote_allocate(stand_in, bytes) : NULL;
+}
+
+static void stand_in_release(void *memory)
+{
+    if (stand_in && memory)
+        remote_release(stand_in, memory);
+}
+
+static void stand_in_perturb(int heap_byte)
+{
+    stand_in_heap = heap_byte;
+}
+
+static bool stand_in_lost(void)
+{
+    return stand_in && remote_lost(stand_in);
+}
+
+static struct version stand_in_version;
+
+static void put_params(const void *params)
+{
+    const size_t size = stand_in_version.algorithm->params_size;
+
+    memcpy(stand_in->channel->params, params, size < CHANNEL_MAX_PARAMS ? size : CHANNEL_MAX_PARAMS);
+    stand_in->channel->heap_byte = stand_in_heap;
+    stand_in->channel->inputs = stand_in_version.algorithm->inputs;
+}
+
+static enum status stand_in_run(void *state, const struct image in[], struct image *out, const void *params)
+{
+    enum status status = STATUS_OK;
+
+    (void)state;
+    TRY(ensure_started());
+    put_params(params);
+    for (int i = 0; i < stand_in_version.algorithm->inputs; i++)
+        stand_in->channel->in[i] = in[i];
+    stand_in->channel->out = *out;
+    TRY(call_stand_in(CHANNEL_RUN));
+out:
+    return status;
+}
+
+static enum status stand_in_verify(const struct version *version, struct verify_buffer in[], int inputs,
+                                   struct verify_buffer *out, const void *params)
+{
+    struct channel *channel;
+    enum status status = STATUS_OK;
+
+    (void)version;
+    TRY(ensure_started());
+    channel = stand_in->channel;
+    put_params(params);
+    for (int i = 0; i < inputs; i++) {
+        channel->in[i] = in[i].image;
+        channel->in_memory[i] = in[i].memory;
+        channel->in_bytes[i] = in[i].bytes;
+    }
+    channel->out = out->image;
+    channel->out_memory = out->memory;
+    channel->out_bytes = out->bytes;
+    TRY(call_stand_in(CHANNEL_VERIFY));
+out:
+    return status;
+}
+
+static void stand_in_end(void *state)
+{
+    (void)state;
+    if (stand_in && !remote_lost(stand_in))
+        call_stand_in(CHANNEL_END);
+}
+
+/* ------------------------------------------------------------------------------------------- the stand-in's videos */
+
+/* The frames of a video in memory that the worker sees: the first one, and as many as are in flight. A frame's place is
+ * spoiled once its result is there, for a pipeline may look at it no longer. */
+enum { MOST_FLYING = 16 };
+static const size_t VIDEO_BYTES = (size_t)16 << 20;
+static struct {
+    uint8_t *memory; /* VIDEO_BYTES */
+    struct image first, flying[MOST_FLYING], result;
+    unsigned submitted, received;
+} stand_in_video;
+static struct pipeline stand_in_pipeline;
+
+static size_t placed_bytes(const struct image *like)
+{
+    return (image_minimal_stride(like) * (size_t)like->height + 127) / 128 * 128;
+}
+
+static uint8_t *place(struct image *image, const struct image *like, uint8_t *from)
+{
+    *image = *like;
+    image->stride = image_minimal_stride(image);
+    image->data = from;
+    return from + placed_bytes(like);
+}
+
+static enum status stand_in_start(void *state, const struct image *first, const void *params)
+{
+    const struct image in[2] = {*first, *first};
+    struct image result = {0};
+    enum status status = STATUS_OK;
+
+    (void)state;
+    TRY(ensure_started());
+    TRY(stand_in_version.algorithm->shape(in, params, &result));
+    if (placed_bytes(first) * (size_t)(1 + stand_in_pipeline.depth) + placed_bytes(&result) > VIDEO_BYTES)
+        return status_set(STATUS_UNSUPPORTED, "%d frames of %dx%d are too many for this check", stand_in_pipeline.depth,
+                          first->width, first->height);
+    if (!stand_in_video.memory) {
+        stand_in_video.memory = remote_allocate(stand_in, VIDEO_BYTES);
+        if (!stand_in_video.memory)
+            return status_set(STATUS_NO_MEMORY, "no memory to share with a worker");
+        stand_in->channel->in[0] = (struct image){.width = (int)VIDEO_BYTES,
+                                                  .height = 1,
+                                                  .channels = 1,
+                                                  .type = PIXEL_U8,
+                                                  .stride = VIDEO_BYTES,
+                                                  .data = stand_in_video.memory};
+        TRY(call_stand_in(CHANNEL_PIN));
+    }
+    uint8_t *next = place(&stand_in_video.first, first, stand_in_video.memory);
+
+    for (int i = 0; i < stand_in_pipeline.depth; i++)
+        next = place(&stand_in_video.flying[i], first, next);
+    place(&stand_in_video.result, &result, next);
+    stand_in_video.submitted = stand_in_video.received = 0;
+    image_copy(&stand_in_video.first, first);
+    put_params(params);
+    stand_in->channel->in[0] = stand_in_video.first;
+    TRY(call_stand_in(CHANNEL_START));
+out:
+    return status;
+}
+
+static enum status stand_in_submit(void *state, const struct image *frame)
+{
+    struct image *place = &stand_in_video.flying[stand_in_video.submitted % (unsigned)stand_in_pipeline.depth];
+
+    (void)state;
+    image_copy(place, frame);
+    stand_in_video.submitted++;
+    stand_in->channel->in[0] = *place;
+    return call_stand_in(CHANNEL_SUBMIT);
+}
+
+static enum status stand_in_receive(void *state, struct image *result)
+{
+    struct image *place = &stand_in_video.flying[stand_in_video.received % (unsigned)stand_in_pipeline.depth];
+    enum status status = STATUS_OK;
+
+    (void)state;
+    image_fill(&stand_in_video.result, 0xA5);
+    stand_in->channel->out = stand_in_video.result;
+    TRY(call_stand_in(CHANNEL_RECEIVE));
+    image_copy(result, &stand_in_video.result);
+    image_fill(place, 0x5A);
+    stand_in_video.received++;
+out:
+    return status;
+}
+
+static enum status never_setup(void *state, const struct image in[], const void *params)
+{
+    (void)state, (void)in, (void)params;
+    return status_set(STATUS_FAILED, "a stand-in has no device images");
+}
+
+static enum status never_launch(void *state, const struct image in[], struct image *out, const void *params,
+                                struct CUstream_st *stream)
+{
+    (void)state, (void)in, (void)out, (void)params, (void)stream;
+    return status_set(STATUS_FAILED, "a stand-in has no device images");
+}
+
+enum status remote_register(const struct remote_options *options, const struct channel *facts, const char *id,
+                            const char *path)
+{
+    static const struct version_remote remote = {.allocate = stand_in_allocate,
+                                                 .release = stand_in_release,
+                                                 .perturb = stand_in_perturb,
+                                                 .lost = stand_in_lost,
+                                                 .launch = stand_in_verify};
+    static struct version_source source;
+    static struct tunable tunables[CHANNEL_MAX_TUNABLES + 1];
+    static struct channel kept;
+
+    kept = *facts;
+    stand_in_options = *options;
+    kept.algorithm[sizeof kept.algorithm - 1] = '\0';
+    source = (struct version_source){
+        .path = path, .algorithm = kept.algorithm, .id = id, .idea = "", .changed = "", .expect = ""};
+    stand_in_tunables = kept.tunables < 0                      ? 0
+                        : kept.tunables > CHANNEL_MAX_TUNABLES ? CHANNEL_MAX_TUNABLES
+                                                               : kept.tunables;
+    for (int i = 0; i < stand_in_tunables; i++) {
+        kept.tunable_list[i].name[sizeof kept.tunable_list[i].name - 1] = '\0';
+        kept.tunable_list[i].legal[31] = 0;
+        stand_in_values[i] = kept.tunable_list[i].preset;
+        tunables[i] = (struct tunable){.name = kept.tunable_list[i].name,
+                                       .value = &stand_in_values[i],
+                                       .legal = kept.tunable_list[i].legal,
+                                       .help = ""};
+    }
+    stand_in_pipeline = (struct pipeline){.depth = kept.depth < 1             ? 1
+                                                   : kept.depth > MOST_FLYING ? MOST_FLYING
+                                                                              : kept.depth,
+                                          .on_device = kept.is_cuda,
+                                          .start = stand_in_start,
+                                          .submit = stand_in_submit,
+                                          .receive = stand_in_receive};
+    stand_in_version = (struct version){.path = path,
+                                        .algorithm_name = kept.algorithm,
+                                        .run = stand_in_run,
+                                        .setup = kept.is_cuda && !kept.depth ? never_setup : NULL,
+                                        .launch = kept.is_cuda && !kept.depth ? never_launch : NULL,
+                                        .pipeline = kept.depth ? &stand_in_pipeline : NULL,
+                                        .teardown = stand_in_end,
+                                        .tunables = stand_in_tunables ? tunables : NULL,
+                                        .source = &source,
+                                        .remote = &remote};
+    registry_add_version(&stand_in_version);
+    return STATUS_OK;
+}

@@ -1,0 +1,52 @@
+/*
+ * remote.h: runs a version in a worker, a process of its own that can reach nothing but the memory it shares with us
+ * (channel.h), within limits of time and memory.
+ */
+#ifndef RUNGS_REMOTE_H
+#define RUNGS_REMOTE_H
+
+#include <stdbool.h>
+
+#include "common/remote/channel.h"
+#include "common/verify/verify.h"
+
+enum { REMOTE_MAX = 2 }; /* workers at a time */
+
+struct remote_options {
+    const char *program; /* the worker */
+    int threads;         /* of OpenMP, and of the emulator */
+    size_t memory_bytes; /* the most that it may hold, beyond the images */
+    double call_seconds; /* the most that a call may take; 0: no limit */
+    bool quiet;          /* what it prints is thrown away */
+    bool unconfined;     /* no system call filter: for code that is trusted, where the kernel or a driver wants none */
+};
+
+struct remote;
+
+/* Starts a worker. Fails with the reason when it cannot be started, registers no version, or dies. */
+enum status remote_start(const struct remote_options *options, struct remote **remote);
+void remote_stop(struct remote *remote); /* NULL is fine */
+
+/* The request and the answer. Whatever is read from it may be the version's work: sanitize before use. */
+struct channel *remote_channel(struct remote *remote);
+
+/* Memory that the worker sees at the same address; NULL when there is none. */
+void *remote_allocate(struct remote *remote, size_t bytes);
+void remote_release(struct remote *remote, void *memory);
+
+/* Makes one call and waits for its end. *seconds, unless NULL, is how long that took from here. STATUS_FAILED with a
+ * message when the call fails, and for this and all later calls when the worker has ended: remote_lost(). */
+enum status remote_call(struct remote *remote, enum channel_request request, double *seconds);
+bool remote_lost(const struct remote *remote);
+/* How it ended; false while it lives, or when it was ended from here for a reason (a limit, a refused call). */
+bool remote_died(const struct remote *remote, int *signal, int *exit_code);
+/* Seconds of processor time that it has used, all threads together. */
+double remote_processor_seconds(const struct remote *remote);
+
+/* Registers a version that stands in for the one in the worker, to be verified like any other (check.h). To be called
+ * before registry_open(). The worker is started by the first call, in whichever process makes it, and shares its fate:
+ * when it crashes, so does that process, for the report to say so. */
+enum status remote_register(const struct remote_options *options, const struct channel *facts, const char *id,
+                            const char *path);
+
+#endif

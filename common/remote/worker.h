@@ -1,0 +1,28 @@
+/*
+ * worker.h: the parts of a worker besides worker.c: those that need a device (worker_device.cu), and its version.
+ */
+#ifndef RUNGS_WORKER_H
+#define RUNGS_WORKER_H
+
+#include "common/remote/channel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version that this worker is about (worker_alone.c, worker_pipeline.c). STATUS_FAILED: there is none, or two. */
+enum status worker_version(const struct version **version);
+
+/* CHANNEL_VERIFY, CHANNEL_UPLOAD, CHANNEL_LAUNCH and CHANNEL_DOWNLOAD. */
+enum status worker_device(const struct version *version, void *state, const struct channel *request);
+/* Frees what CHANNEL_UPLOAD made. */
+void worker_device_end(void);
+/* Makes the memory of a host image page-locked, where there is a device whose copies gain from that. */
+enum status worker_device_pin(const struct image *image);
+/* Since the worker's start; allocations of worker_device() itself are in them too. */
+struct channel_counts worker_device_counts(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,420 @@
+#include "common/verify/check.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/contract/device_info.h"
+#include "common/contract/pipeline.h"
+#include "common/core/process.h"
+#include "common/verify/diagnose.h"
+#include "common/verify/pattern.h"
+
+/* ----------------------------------------------------------------------------------------------- the case list */
+
+struct check_case {
+    int width, height, channels;
+    enum pattern pattern;
+    const char *settings;        /* as after -p; NULL: the defaults */
+    const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
+    int frames;                  /* a video of so many frames; 0: one call */
+};
+
+struct case_list {
+    struct check_case *items;
+    size_t count, capacity;
+};
+
+static enum status add(struct case_list *list, struct check_case item)
+{
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity ? 2 * list->capacity : 128;
+        struct check_case *items = realloc(list->items, capacity * sizeof *items);
+
+        if (!items)
+            return status_set(STATUS_NO_MEMORY, "no memory for the list of cases");
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = item;
+    return STATUS_OK;
+}
+
+/* Single pixels, rows and columns; tile sides 16, 32, 64, 128, one less and one more, along x and y; primes, which no
+ * tile divides; flat and tall; and one image of several tiles of any kind. */
+static const int sizes[][2] = {
+    {1, 1},    {1, 61},  {67, 1},  {2, 3},   {5, 2},     {13, 7},  {15, 17},  {16, 16},  {17, 15},
+    {31, 33},  {32, 32}, {33, 31}, {63, 65}, {64, 64},   {65, 63}, {127, 33}, {128, 32}, {129, 31},
+    {33, 129}, {97, 89}, {300, 5}, {5, 300}, {257, 131}, {512, 9}, {1030, 7}, {7, 520},
+};
+/* The patterns that are not random, and the other settings, are tried on fewer. */
+static const int pattern_sizes[][2] = {{17, 15}, {65, 63}, {128, 32}};
+static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
+/* Pipelines: naive steps one after the other, by the frame, so none larger than a few tiles. */
+static const int pipeline_setting_sizes[][2] = {{3, 2}, {33, 31}, {65, 35}};
+
+enum { VIDEO_FRAMES = 7, OVER_DEPTH = 3 };
+
+/* More than the version has in flight, and no multiple of that: each place for a frame is filled, some twice. */
+static int frames_over_depth(const struct version *version)
+{
+    const int depth = version->pipeline->depth;
+
+    return depth < VIDEO_FRAMES && VIDEO_FRAMES % depth != 0 ? VIDEO_FRAMES : depth + OVER_DEPTH;
+}
+
+enum { TINY_PIXELS = 64 };
+
+#define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static enum status make_cases(const struct version *version, struct case_list *list)
+{
+    const struct algorithm *algorithm = version->algorithm;
+    const int(*const with_settings)[2] = algorithm->video ? pipeline_setting_sizes : setting_sizes;
+    const int *channels = algorithm->check_channels;
+    int channel_counts = 0;
+    enum status status = STATUS_OK;
+
+    while (channels[channel_counts])
+        channel_counts++;
+    if (strcmp(version->source->id, "cpu/serial") == 0)
+        for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
+            TRY(add(list, (struct check_case){golden->width, golden->height, golden->channels, PATTERN_COUNT,
+                                              golden->settings, golden, 0}));
+    for (int i = 0; i < LENGTH(sizes); i++)
+        for (int c = 0; c < channel_counts; c++)
+            TRY(add(list, (struct check_case){sizes[i][0], sizes[i][1], channels[c], PATTERN_RANDOM, NULL, NULL, 0}));
+    for (int i = 0; i < LENGTH(pattern_sizes); i++)
+        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
+            if (pattern != PATTERN_RANDOM)
+                TRY(add(list, (struct check_case){pattern_sizes[i][0], pattern_sizes[i][1],
+                                                  channels[(i + pattern) % channel_counts], (enum pattern)pattern, NULL,
+                                                  NULL, 0}));
+    for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
+        for (int i = 0; i < LENGTH(setting_sizes); i++)
+            TRY(add(list,
+                    (struct check_case){with_settings[i][0], with_settings[i][1], channels[(i + s) % channel_counts],
+                                        PATTERN_RANDOM, algorithm->check_settings[s], NULL, 0}));
+    for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++) {
+        TRY(add(list, (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[0], PATTERN_GRADIENT, NULL,
+                                          NULL, frames_over_depth(version)}));
+        for (int s = 0; algorithm->check_settings[s]; s++)
+            TRY(add(list, (struct check_case){with_settings[i][0], with_settings[i][1], channels[0], PATTERN_GRADIENT,
+                                              algorithm->check_settings[s], NULL, VIDEO_FRAMES}));
+    }
+out:
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- in the child */
+
+/* Shared with the parent, so that it knows where the child was when it died. */
+struct shared {
+    struct check_report report;
+    char current[256]; /* the case being tried; "" before the first and after the last */
+    bool in_reference; /* the reference is at work, not the version */
+    bool finished;     /* the child came to its own end; a version can call exit(0) too */
+    bool tiny;         /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
+    int telling;       /* of the failure kept in the report, see telling() */
+    char message[512]; /* why the check itself could not be done; "" when it could */
+};
+
+struct job {
+    const struct version *version;
+    struct check_options *options;
+    struct shared *shared;
+    void (*watch)(const struct check_report *report);
+};
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* SIGALRM, which ends the process, comes after so long; 0: not at all. */
+static void set_alarm(double seconds)
+{
+    struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * fmod(seconds, 1))}};
+
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* The reference's answer, or the one worked out by hand. */
+static enum status make_expected(const struct check_case *item, const struct algorithm *algorithm,
+                                 const struct image in[], const void *params, struct image *expected)
+{
+    struct image shape = {0};
+    enum status status = STATUS_OK;
+
+    if (!item->golden)
+        return verify_reference(algorithm, in, params, expected);
+    TRY(algorithm->shape(in, params, &shape));
+    TRY(image_create_like(expected, &shape));
+    for (int y = 0; y < shape.height; y++)
+        memcpy(image_row(expected, y), item->golden->out + (size_t)y * image_row_bytes(&shape),
+               image_row_bytes(&shape));
+out:
+    return status;
+}
+
+/* "blur-cuda-v1.2" */
+static void picture_name(const struct version *version, char *text, size_t size)
+{
+    snprintf(text, size, "%s-%s", version->algorithm->name, version->source->id);
+    for (char *c = text; *c; c++)
+        if (*c == '/')
+            *c = '-';
+}
+
+static void log_failure(struct check_report *report, const char *which, const char *what)
+{
+    const size_t length = strlen(report->failures);
+
+    snprintf(report->failures + length, sizeof report->failures - length, "%s: %s\n", which, what);
+}
+
+/* Which failure to report of several: the one whose cause is surest. Of those that are equally sure it is the first
+ * that is no more tiny, for small images are the easiest to follow by hand, but single pixels and rows show no pattern
+ * to whoever looks for one. */
+static int telling(const struct verdict *verdict, bool tiny)
+{
+    return 2 * verdict->certainty + !tiny;
+}
+
+static void take_verdict(struct job *job, const struct verdict *verdict, const char *picture)
+{
+    struct shared *shared = job->shared;
+    struct check_report *report = &shared->report;
+    char name[128];
+
+    if (verdict->outcome == OUTCOME_SKIP) {
+        report->declined++;
+        snprintf(report->reason, sizeof report->reason, "%s", verdict->what);
+        return;
+    }
+    report->checked++;
+    if (verdict->outcome == OUTCOME_PASS) {
+        report->worst = fmax(report->worst, verdict->worst);
+        return;
+    }
+    log_failure(report, shared->current, verdict->what);
+    if (report->failed++ > 0 && telling(verdict, shared->tiny) <= shared->telling) {
+        remove(picture);
+        return;
+    }
+    shared->telling = telling(verdict, shared->tiny);
+    snprintf(report->failed_case, sizeof report->failed_case, "%s", shared->current);
+    snprintf(report->what, sizeof report->what, "%s", verdict->what);
+    snprintf(report->diagnosis, sizeof report->diagnosis, "%s", verdict->diagnosis);
+    if (report->picture[0])
+        remove(report->picture);
+    report->picture[0] = '\0';
+    if (!verdict->pictured)
+        return;
+    picture_name(job->version, name, sizeof name);
+    snprintf(report->picture, sizeof report->picture, "%s/%s.png", job->options->pictures, name);
+    if (rename(picture, report->picture) != 0)
+        report->picture[0] = '\0';
+}
+
+static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
+{
+    const struct algorithm *algorithm = job->version->algorithm;
+    struct shared *shared = job->shared;
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, expected = {0}, shape = {0};
+    struct verdict verdict;
+    char settings[128] = "", name[128], picture[1024] = "";
+    void *params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
+    enum status status = STATUS_OK;
+
+    if (!params)
+        return status_set(STATUS_NO_MEMORY, "no memory for parameters");
+    TRY(params_parse_text(algorithm, item->settings ? item->settings : "", params));
+    params_describe(algorithm, params, settings, sizeof settings);
+    for (int i = 0; i < algorithm->inputs; i++) {
+        TRY(image_create(&in[i], item->width, item->height, item->channels, algorithm->input_type));
+        if (!item->golden)
+            pattern_fill(&in[i], item->pattern, seed + (uint64_t)i);
+        for (int y = 0; item->golden && y < item->height; y++)
+            memcpy(image_row(&in[i], y), item->golden->in[i] + (size_t)y * image_row_bytes(&in[i]),
+                   image_row_bytes(&in[i]));
+    }
+    if (!item->golden && algorithm->prepare)
+        algorithm->prepare(in);
+    /* A shape that the contract refuses is no case. */
+    if (algorithm->shape(in, params, &shape) != STATUS_OK) {
+        shared->report.cases--;
+        goto out;
+    }
+
+    shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
+    snprintf(shared->current, sizeof shared->current, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "",
+             item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
+             item->golden ? "answer worked out by hand: " : pattern_name(item->pattern),
+             item->golden ? item->golden->name : "", settings);
+    picture_name(job->version, name, sizeof name);
+    if (job->options->pictures)
+        snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
+
+    set_alarm(job->options->case_seconds);
+    if (item->frames) {
+        status = verify_stream(job->version, in, params, item->frames, &verdict);
+        set_alarm(0);
+        if (status == STATUS_OK)
+            take_verdict(job, &verdict, "");
+        goto out;
+    }
+    shared->in_reference = true;
+    status = make_expected(item, algorithm, in, params, &expected);
+    shared->in_reference = false;
+    if (status == STATUS_OK)
+        status = verify_version(job->version, in, params, &expected, picture[0] ? picture : NULL, &verdict);
+    set_alarm(0);
+    if (status == STATUS_OK)
+        take_verdict(job, &verdict, picture);
+out:
+    shared->current[0] = '\0';
+    for (int i = 0; i < algorithm->inputs; i++)
+        image_free(&in[i]);
+    image_free(&expected);
+    free(params);
+    return status;
+}
+
+static int check_body(void *argument)
+{
+    struct job *job = argument;
+    struct shared *shared = job->shared;
+    struct check_report *report = &shared->report;
+    struct case_list list = {0};
+    bool made_folder = false;
+    const double start = now();
+    enum status status = STATUS_OK;
+
+    setenv("RUNGS_EMULATOR_LATE", "1", 0); /* a missing wait shall show; for the device that this process is to start */
+    const char *why = version_unavailable(job->version);
+
+    report->emulated = version_is_cuda(job->version) && device_is_emulated();
+    if (why) {
+        report->declined++;
+        snprintf(report->reason, sizeof report->reason, "%s", why);
+        goto out;
+    }
+    TRY(make_cases(job->version, &list));
+    report->cases = (int)list.count;
+    if (job->options->pictures) {
+        made_folder = mkdir(job->options->pictures, 0777) == 0;
+        if (!made_folder && errno != EEXIST)
+            job->options->pictures = NULL;
+    }
+    for (size_t i = 0; i < list.count && now() - start < job->options->total_seconds; i++) {
+        report->goldens += list.items[i].golden != NULL;
+        TRY(try_case(job, &list.items[i], job->options->seed + 1000 * i));
+        /* A kernel that failed takes the device's context with it: what follows would say nothing. */
+        const struct version_remote *remote = job->version->remote;
+        const bool lost =
+            report->failed &&
+            (remote ? remote->lost() : version_is_cuda(job->version) && version_unavailable(job->version));
+
+        if (lost || (job->options->first && report->failed && shared->telling > 2 * CERTAINTY_SURE)) {
+            report->ended_early = i + 1 < list.count;
+            break;
+        }
+    }
+out:
+    if (status != STATUS_OK)
+        snprintf(shared->message, sizeof shared->message, "%s", status_message());
+    if (made_folder)
+        rmdir(job->options->pictures); /* refused unless it is empty */
+    free(list.items);
+    shared->finished = true;
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- in the parent */
+
+static void watch_job(void *argument)
+{
+    const struct job *job = argument;
+
+    if (job->watch)
+        job->watch(&job->shared->report);
+}
+
+/* A child that did not come to its end: names the case and what ended it. */
+static void report_death(const struct job *job, const struct process_result *result, const char *how)
+{
+    struct check_report *report = &job->shared->report;
+    const char *current = job->shared->current;
+    const bool late = result->timed_out || result->signal == SIGALRM;
+
+    report->failed++;
+    report->checked++;
+    report->ended_early = true;
+    snprintf(report->failed_case, sizeof report->failed_case, "%s", current[0] ? current : "before the first case");
+    if (job->shared->in_reference)
+        snprintf(report->what, sizeof report->what, "the reference cpu/serial %s", how);
+    else if (result->signal == SIGALRM)
+        snprintf(report->what, sizeof report->what, "ran past its limit of %g s for one case",
+                 job->options->case_seconds);
+    else
+        snprintf(report->what, sizeof report->what, "%s", how);
+
+    if (late)
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "time-out: an endless loop, a deadlock, or far too slow (--limit allows more)");
+    else if (strstr(how, "ThreadSanitizer: data race"))
+        snprintf(report->diagnosis, sizeof report->diagnosis, "race: two threads touch the line above unordered");
+    else if (strstr(how, "Sanitizer"))
+        snprintf(report->diagnosis, sizeof report->diagnosis, "memory error, found by a sanitizer: see the line above");
+    else if (!result->signal)
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "the version ended the process: a call of exit(), or a check of a library that failed");
+    else
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "crash: probably a pointer or an index out of bounds (make check SANITIZE=1 names the line)");
+    report->picture[0] = '\0';
+    log_failure(report, report->failed_case, report->what);
+}
+
+enum status check_version(const struct version *version, const struct check_options *options,
+                          void (*watch)(const struct check_report *report), struct check_report *report)
+{
+    struct check_options own = *options;
+    struct shared *shared = process_shared_allocate(sizeof *shared);
+    struct job job = {.version = version, .options = &own, .shared = shared, .watch = watch};
+    struct process_result result;
+    char how[400];
+    enum status status = STATUS_OK;
+
+    memset(report, 0, sizeof *report);
+    if (!shared)
+        return status_set(STATUS_NO_MEMORY, "no memory to share with a child process");
+    /* The alarm inside ends a case that hangs; this limit is for a version that blocks the alarm. */
+    TRY(process_run_watched(check_body, watch_job, &job, options->total_seconds + 2 * options->case_seconds + 10,
+                            &result));
+    process_describe(&result, how, sizeof how);
+    if (!how[0] && !shared->finished)
+        snprintf(how, sizeof how, "ended with exit code 0 before all cases were tried");
+    if (how[0])
+        report_death(&job, &result, how);
+    else if (shared->message[0])
+        TRY(status_set(STATUS_FAILED, "%s:%s: %s", version->algorithm->name, version->source->id, shared->message));
+
+    *report = shared->report;
+    report->outcome = report->failed ? OUTCOME_FAIL : report->checked ? OUTCOME_PASS : OUTCOME_SKIP;
+out:
+    process_shared_free(shared, sizeof *shared);
+    return status;
+}

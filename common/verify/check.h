@@ -1,0 +1,39 @@
+/*
+ * check.h: one version against the reference, over all sizes and patterns that are known to bring faults to light.
+ */
+#ifndef RUNGS_CHECK_H
+#define RUNGS_CHECK_H
+
+#include "common/verify/verify.h"
+
+struct check_options {
+    uint64_t seed;        /* of the random patterns; the same seed gives the same cases */
+    double case_seconds;  /* a case that takes longer is a failure */
+    double total_seconds; /* cases that have not begun by then are left out */
+    bool first;           /* stop at the first failure whose cause is sure */
+    const char *pictures; /* folder for pictures of differences, made if need be; NULL: none */
+};
+
+struct check_report {
+    enum outcome outcome;
+    bool emulated;
+    int cases;    /* of the version's list */
+    int goldens;  /* of them with an answer worked out by hand */
+    int checked;  /* done: passed or failed */
+    int declined; /* that the version cannot do */
+    int failed;
+    bool ended_early; /* crashed, hung, or told to stop: the rest of the list was not tried */
+    double worst;     /* largest difference of all cases that passed */
+    char reason[512]; /* SKIP: why; PASS with cases declined: why the last one was */
+
+    /* FAIL: the most telling case. */
+    char failed_case[256], what[512], diagnosis[256], picture[1024];
+    char failures[8192]; /* every case that failed, one line each, as far as there is room */
+};
+
+/* Runs all cases of one version in a child process and fills *report. Calls watch(report), unless it is NULL, in the
+ * parent while it waits. Fails only when no child could be made. */
+enum status check_version(const struct version *version, const struct check_options *options,
+                          void (*watch)(const struct check_report *report), struct check_report *report);
+
+#endif

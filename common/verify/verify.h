@@ -1,0 +1,86 @@
+/*
+ * verify.h: is one version's result for one input right, and if not, what kind of wrong is it?
+ */
+#ifndef RUNGS_VERIFY_H
+#define RUNGS_VERIFY_H
+
+#include "common/contract/registry.h"
+
+enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_SKIP };
+
+struct verdict {
+    enum outcome outcome;
+    size_t wrong, samples; /* samples that differ by more than the tolerance, of how many */
+    double worst;          /* largest difference, also when it is within the tolerance */
+    int worst_x, worst_y, worst_channel;
+    char what[512];      /* FAIL: what is wrong, in one line; SKIP: why */
+    char diagnosis[256]; /* FAIL: the likely cause, in one line */
+    int certainty;       /* FAIL: of the diagnosis, CERTAINTY_... (diagnose.h) */
+    bool pictured;       /* a picture was written */
+};
+
+/* Runs `version` on `in` and compares with `expected` (a reference result, host image). In the calling process: call it
+ * from a child (process.h).
+ *
+ * The version runs on `in` twice with one state: into outputs with different poison, with guard bytes before, after and
+ * (second time: rows farther apart than they need be) between the rows, from inputs that differ in what lies beyond
+ * their pixels, with differently perturbed fresh heap memory. Then on other input of the same shape at the
+ * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier call
+ * shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
+ * setup() and launch() on device images. Checked are status, guards, unwritten samples, NaN, unchanged inputs, the
+ * values, and that wrong values are the same each time. Under AddressSanitizer the guards cannot even be read, as
+ * little as inputs beyond the 64 bytes that image.h allows.
+ *
+ * When `picture` is not NULL and values differ, a PNG of the difference is written there. Returns a failure only when
+ * the verification itself could not be done (no memory); a version that says STATUS_UNSUPPORTED is a SKIP. */
+enum status verify_version(const struct version *version, const struct image in[], const void *params,
+                           const struct image *expected, const char *picture, struct verdict *verdict);
+
+/* For a version of a video algorithm (pipeline.h): gives it a video of `frames` frames of in[0]'s shape, in which a patch
+ * that differs from in[0] wanders over in[1], with as many frames in flight as it allows, and compares every result with
+ * cpu/serial's. Then, without teardown(), a second video with another first frame and as many frames. In the calling
+ * process. Which frame was wrong stands in verdict->what. */
+enum status verify_stream(const struct version *version, const struct image in[], const void *params, int frames,
+                          struct verdict *verdict);
+
+/* The reference result: runs the algorithm's cpu/serial with a state of its own. *out is a new image. */
+enum status verify_reference(const struct algorithm *algorithm, const struct image in[], const void *params,
+                             struct image *out);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Host memory that holds an image with guard bytes around it; verify_launch() makes a device copy of all of it. */
+struct verify_buffer {
+    struct image image; /* its pixels lie inside memory */
+    uint8_t *memory;
+    size_t bytes;
+};
+
+/* Copies whole buffers to the device, calls setup() and launch() on images there, waits, and copies all buffers back.
+ * In verify_launch.cu. */
+enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
+                          struct verify_buffer *out, const void *params);
+
+/* What verifying needs of a version that runs in another process. */
+struct version_remote {
+    /* Memory for buffers that both processes see at the same address, aligned to 128 bytes; NULL when there is none. */
+    void *(*allocate)(size_t bytes);
+    void (*release)(void *memory);  /* NULL is fine */
+    void (*perturb)(int heap_byte); /* what fresh heap memory holds from now on; 0: whatever it does */
+    bool (*lost)(void);             /* the process has ended: no further call can succeed */
+    /* verify_launch() over there. */
+    enum status (*launch)(const struct version *version, struct verify_buffer in[], int inputs,
+                          struct verify_buffer *out, const void *params);
+};
+
+/* Under AddressSanitizer forbids (or allows again) access to everything in the `buffer->bytes` bytes at `memory` but
+ * pixels, and for an input the bytes up to the next multiple of 64; nothing in other builds. */
+void verify_protect(const struct verify_buffer *buffer, void *memory, bool is_input, bool forbid);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,248 @@
+/*
+ * video_ffmpeg.c: what the ffmpeg program decodes. ffprobe tells size and rate; then ffmpeg writes the frames as PPM
+ * pictures into a pipe, each with a header that repeats the size.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/core/program.h"
+#include "common/video/video_source.h"
+
+/* What ffprobe says of the first video stream. */
+struct probe {
+    int64_t width, height; /* as shown, after rotation; 0 = no such stream */
+    int64_t rate, base;
+    int64_t frames;  /* -1 = not in the header */
+    double duration; /* seconds, -1 if unknown */
+    char format[64];
+};
+
+struct decoder {
+    struct program program;
+    char *input; /* "file:NAME" */
+    char filter[128];
+    char header[64]; /* of each frame */
+    size_t header_length;
+    long frames;    /* decoded so far */
+    bool seems_cut; /* the file holds less time than its header says */
+    struct iovec *parts;
+};
+
+/* "file:" keeps ffmpeg from taking a name for an option or an address. */
+static char *input_of(const char *name)
+{
+    char *input;
+
+    return asprintf(&input, "file:%s", name) < 0 ? NULL : input;
+}
+
+static enum status no_memory(const struct video_source *source)
+{
+    return status_set(STATUS_NO_MEMORY, "%s: no memory", source->name);
+}
+
+/* ------------------------------------------------------------------------------------------------------- probing */
+
+static void take_line(struct probe *probe, const char *line, bool *turned)
+{
+    int64_t rate, base;
+    double number;
+
+    if (probe->width == 0 && sscanf(line, "width=%" SCNd64, &probe->width) == 1)
+        return;
+    if (probe->height == 0 && sscanf(line, "height=%" SCNd64, &probe->height) == 1)
+        return;
+    /* The average comes after the guess of the smallest rate that fits all time stamps, and is better when there. */
+    if ((sscanf(line, "r_frame_rate=%" SCNd64 "/%" SCNd64, &rate, &base) == 2 ||
+         sscanf(line, "avg_frame_rate=%" SCNd64 "/%" SCNd64, &rate, &base) == 2) &&
+        rate > 0 && base > 0) {
+        probe->rate = rate;
+        probe->base = base;
+    }
+    sscanf(line, "nb_frames=%" SCNd64, &probe->frames);
+    sscanf(line, "duration=%lf", &probe->duration);
+    sscanf(line, "format_name=%63s", probe->format);
+    if (sscanf(line, "rotation=%lf", &number) == 1 && ((int)number % 180 == 90 || (int)number % 180 == -90))
+        *turned = true;
+}
+
+static enum status probe_file(const struct video_source *source, const char *input, struct probe *probe)
+{
+    enum status status = STATUS_OK;
+    const char *const argv[] = {"ffprobe",
+                                "-v",
+                                "error",
+                                "-select_streams",
+                                "V:0",
+                                "-show_entries",
+                                "stream=width,height,r_frame_rate,avg_frame_rate,nb_frames:"
+                                "stream_side_data=rotation:format=format_name,duration",
+                                "-of",
+                                "default=noprint_wrappers=1",
+                                input,
+                                NULL};
+    struct program program = {0};
+    char text[8192] = "", line[256];
+    struct iovec part = {text, sizeof text - 1};
+    bool turned = false;
+    char *rest = NULL;
+    enum transfer transfer;
+
+    *probe = (struct probe){.frames = -1, .duration = -1};
+    TRY(program_start(&program, argv, PROGRAM_NO_INPUT));
+    transfer = transfer_read(program.output, source->wake, &program, &part, 1, NULL);
+    if (transfer == TRANSFER_FAILED) {
+        status = status_set(STATUS_FAILED, "%s: no answer from ffprobe: %s", source->name, strerror(errno));
+        goto out;
+    }
+    program_finish(&program);
+    if (program.exit_code != 0) {
+        program_first_line(&program, line, sizeof line);
+        /* It repeats the name, which ours says already. */
+        const char *reason = strncmp(line, input, strlen(input)) == 0 ? line + strlen(input) : line;
+
+        reason += strspn(reason, ": ");
+        status = status_set(STATUS_BAD_INPUT, "%s: not a video, or damaged or cut short at its start (ffmpeg: %s)",
+                            source->name, *reason ? reason : "no reason given");
+        goto out;
+    }
+    for (char *word = strtok_r(text, "\n", &rest); word; word = strtok_r(NULL, "\n", &rest))
+        take_line(probe, word, &turned);
+    if (turned) {
+        const int64_t width = probe->width;
+
+        probe->width = probe->height;
+        probe->height = width;
+    }
+out:
+    program_kill(&program);
+    return status;
+}
+
+/* Single pictures have the formats "png_pipe", "webp_pipe" ... and "image2"; "tty" is what any text file passes for. */
+static enum status refuse_other_things(const struct video_source *source, const struct probe *probe)
+{
+    const size_t length = strlen(probe->format);
+
+    if (strcmp(probe->format, "tty") == 0)
+        return status_set(STATUS_BAD_INPUT, "%s: a text, not a video", source->name);
+    if (strcmp(probe->format, "image2") == 0 || (length > 5 && strcmp(probe->format + length - 5, "_pipe") == 0))
+        return status_set(STATUS_BAD_INPUT,
+                          "%s: a still image, not a video; name a folder of images or a pattern (frame_%%04d.png)",
+                          source->name);
+    if (probe->width == 0)
+        return status_set(STATUS_BAD_INPUT, "%s: no video stream in this file", source->name);
+    return video_check_size(source->name, probe->width, probe->height);
+}
+
+/* ------------------------------------------------------------------------------------------------------ decoding */
+
+/* There are no more frames: says whether that is how it should be. */
+static enum status end_of_video(struct video_source *source)
+{
+    struct decoder *decoder = source->state;
+    char line[256];
+
+    program_finish(&decoder->program);
+    program_first_line(&decoder->program, line, sizeof line);
+    if (strstr(decoder->program.said, "Invalid too big or non positive size"))
+        return status_set(STATUS_BAD_INPUT, "%s: the size of its frames changes after frame %ld (%dx%d before)",
+                          source->name, decoder->frames, source->info.width, source->info.height);
+    if (decoder->frames == 0)
+        return status_set(STATUS_BAD_INPUT, "%s: no frames in this video%s%s%s", source->name,
+                          *line ? " (ffmpeg: " : "", line, *line ? ")" : "");
+    if (*line || decoder->program.exit_code != 0)
+        return status_set(STATUS_BAD_INPUT, "%s: damaged or cut short: %ld frames could be decoded (ffmpeg: %s)",
+                          source->name, decoder->frames, *line ? line : "ended with an error");
+    if (decoder->seems_cut && decoder->frames < source->info.frames)
+        return status_set(STATUS_BAD_INPUT, "%s: cut short: %ld of %ld frames are there", source->name, decoder->frames,
+                          source->info.frames);
+    return STATUS_OK;
+}
+
+static enum status read_ffmpeg(struct video_source *source, struct image *frame, bool *more)
+{
+    struct decoder *decoder = source->state;
+    char header[sizeof decoder->header];
+    const size_t row_bytes = image_row_bytes(frame);
+    size_t count = 0, got = 0;
+    enum transfer transfer;
+
+    decoder->parts[count++] = (struct iovec){header, decoder->header_length};
+    if (frame->stride == row_bytes) {
+        decoder->parts[count++] = (struct iovec){frame->data, row_bytes * (size_t)frame->height};
+    } else {
+        for (int y = 0; y < frame->height; y++)
+            decoder->parts[count++] = (struct iovec){image_row(frame, y), row_bytes};
+    }
+    transfer = transfer_read(decoder->program.output, source->wake, &decoder->program, decoder->parts, count, &got);
+    *more = transfer == TRANSFER_DONE;
+    if (transfer == TRANSFER_STOPPED)
+        return STATUS_OK;
+    if (transfer == TRANSFER_END)
+        return end_of_video(source);
+    if (transfer == TRANSFER_FAILED)
+        return status_set(STATUS_FAILED, "%s: cannot read from ffmpeg: %s", source->name, strerror(errno));
+    if (memcmp(header, decoder->header, decoder->header_length) != 0)
+        return status_set(STATUS_FAILED, "%s: ffmpeg gives frames of another size than ffprobe says (%dx%d)",
+                          source->name, frame->width, frame->height);
+    decoder->frames++;
+    return STATUS_OK;
+}
+
+static void close_ffmpeg(struct video_source *source)
+{
+    struct decoder *decoder = source->state;
+
+    program_kill(&decoder->program);
+    free(decoder->parts);
+    free(decoder->input);
+    free(decoder);
+    source->state = NULL;
+}
+
+enum status video_open_ffmpeg(struct video_source *source)
+{
+    enum status status = STATUS_OK;
+    struct decoder *decoder = calloc(1, sizeof *decoder);
+    struct probe probe;
+
+    if (!decoder)
+        return no_memory(source);
+    source->state = decoder;
+    source->read = read_ffmpeg;
+    source->close = close_ffmpeg;
+    decoder->input = input_of(source->name);
+    if (!decoder->input)
+        return no_memory(source);
+    TRY(probe_file(source, decoder->input, &probe));
+    TRY(refuse_other_things(source, &probe));
+    source->info.width = (int)probe.width;
+    source->info.height = (int)probe.height;
+    source->info.frames = probe.frames > 0 ? (long)probe.frames : -1;
+    video_set_rate(&source->info, probe.rate, probe.base);
+    decoder->seems_cut = probe.frames > 0 && probe.duration > 0 &&
+                         probe.duration * (double)probe.rate / (double)probe.base < (double)probe.frames - 1.5;
+
+    /* ffmpeg would scale frames of another size to that of the first: this crop, which takes everything, has a width
+     * that it refuses then. */
+    snprintf(decoder->filter, sizeof decoder->filter, "crop=w='if(eq(iw,%d)*eq(ih,%d),iw,0)':h=ih:x=0:y=0:exact=1",
+             source->info.width, source->info.height);
+    snprintf(decoder->header, sizeof decoder->header, "P6\n%d %d\n255\n", source->info.width, source->info.height);
+    decoder->header_length = strlen(decoder->header);
+    decoder->parts = malloc(((size_t)source->info.height + 1) * sizeof *decoder->parts);
+    if (!decoder->parts)
+        return no_memory(source);
+
+    const char *const argv[] = {"ffmpeg",         "-nostdin", "-v",        "error",       "-i",  decoder->input,
+                                "-map",           "0:V:0",    "-fps_mode", "passthrough", "-vf", decoder->filter,
+                                "-c:v",           "ppm",      "-pix_fmt",  "rgb24",       "-f",  "image2pipe",
+                                "-flush_packets", "1",        "pipe:1",    NULL};
+
+    TRY(program_start(&decoder->program, argv, PROGRAM_NO_INPUT));
+out:
+    return status;
+}
