@@ -5,8 +5,9 @@
  *           bits (an erosion is the dilation of the complement), boxes come straight from runs, without labels.
  * Expect:   at 1920x1080 close and open need 0.1 ms on one core, by operations: 4 passes x 1080 rows x 4 registers x
  *           100; labels and boxes 0.05 ms, to look at 32000 words of which few are set. Grayscale and blur are left.
- *           Missed for close and open, 0.5 ms on two cores (results/cpu2/motion/motion_1920x1080.json): a third of the frame,
- *           after the blur the most. Labels and boxes take what was expected.
+ * Result:   close and open miss it, 0.5 ms on two cores (results/cpu2/motion/motion_1920x1080.json): a third of the
+ *           frame, after the blur the most. Labels and boxes take what was expected.
+ * From:     cpu/simd
  */
 /* Try: make bench-motion VERSIONS=cpu/simd,cpu/packed */
 #include <omp.h>

@@ -4,8 +4,8 @@
  *           uploaded and its label image downloaded, 7 bytes a pixel, as in the document.
  * Expect:   frames per second at least double: allocate and free, over half of v1.0's frame, are gone, and so are one
  *           upload, one grayscale and one blur of two. Of the rest, morphology is the largest step, as in the document.
- *           Right in the sum (1.9 times, results/h200/motion/motion_596x336.json), not in its parts: allocate and free were a fifth,
- *           the second upload a seventh; of the rest, upload and boxes are each larger than morphology.
+ * Result:   right in the sum, 1.9 times (results/h200/motion/motion_596x336.json), not in its parts: allocate and free
+ *           were a fifth, the second upload a seventh; of the rest, upload and boxes are each larger than morphology.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.0,cuda/v1.1 */
 #include "common/algo/motion.h"

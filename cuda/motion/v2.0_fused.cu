@@ -5,8 +5,9 @@
  *           over runs of bits; boxes go straight to pinned host memory. Frames want to be in pinned memory, too.
  * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 19 MB, 6 us at the rate of
  *           grayscale v2.0, but are 35 us one after the other, for which nobody waits. 596x336: the upload is 11 us, but
- *           the host's three calls (copy, graph, wait) take some 15 us and decide. As measured, but for the kernels: one
- *           after the other, with the gaps between them, they are 69 us, for which nobody waits either.
+ *           the host's three calls (copy, graph, wait) take some 15 us and decide.
+ * Result:   as expected (results/h200/motion/motion_1920x1080.json), but for the kernels: one after the other, with the
+ *           gaps between them, they are 69 us, for which nobody waits either.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "common/algo/motion.h"
