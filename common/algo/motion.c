@@ -11,6 +11,7 @@
 
 static const char *const value_words[] = {"otsu", NULL};
 static const char *const shapes[] = {"disk", "square", NULL};
+static const char *const ops[] = {"close", "close_open", NULL};
 static const char *const background_words[] = {"first", NULL};
 static const char *const version_words[] = {"own", NULL}; /* the pipeline's own rung */
 
@@ -43,6 +44,13 @@ static const struct parameter parameters[] = {
      .maximum = 100,
      .preset = 0,
      .help = "of the blur in pixels; 0 derives it from ksize"},
+    {.name = "ops",
+     .kind = PARAMETER_CHOICE,
+     .offset = offsetof(struct motion_params, ops),
+     .maximum = MOTION_OPS_CLOSE_OPEN,
+     .preset = MOTION_OPS_CLOSE_OPEN,
+     .words = ops,
+     .help = "morphology of the mask: a closing alone, or an opening behind it"},
     {.name = "shape",
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct motion_params, shape),
@@ -115,6 +123,8 @@ static void describe(const void *params_erased, char *text, size_t size)
         snprintf(value, sizeof value, "%d", params->value);
     used = snprintf(text, size, "value=%s ksize=%d sigma=%.6g shape=%s disk=%d background=%s", value, params->ksize,
                     params->sigma, shapes[params->shape], params->disk, params->background);
+    if (params->ops != MOTION_OPS_CLOSE_OPEN && used >= 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, " ops=%s", ops[params->ops]);
     if (motion_has_running_mean(params) && used >= 0 && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, " rate=%d", params->rate);
     /* Seldom set, and a headline is short. */
@@ -450,7 +460,7 @@ static const char *const check_settings[] = {
     "connectivity=4 disk=3 min_area=40", "background=mean rate=2 disk=9",
     /* Without a blur: noise, many small components of any form. */
     "value=200 ksize=3 sigma=0.1 disk=3", "value=120 ksize=3 sigma=0.1 disk=3 connectivity=4 min_area=6 max_boxes=9",
-    "value=60 disk=19", NULL};
+    "value=60 disk=19", "ops=close disk=5", "ops=close value=200 ksize=3 sigma=0.1 disk=31 shape=square", NULL};
 
 static struct algorithm motion = {
     .name = "motion",
