@@ -442,6 +442,28 @@ static const struct golden goldens[] = {
                      0, 0, 0, 0, 0, 0, 0, 0),
     },
     {
+        /* Without the opening the white pixel stays: closing leaves a pixel in the corner as it is. Its label is
+         * 0 * 7 + 6 + 1, so that it comes before the cross. */
+        .name = "a cross and a pixel, closed alone",
+        .settings = "ops=close value=25 ksize=3 sigma=0.1 disk=3 max_boxes=2",
+        .width = 7,
+        .height = 5,
+        .channels = 3,
+        .in = {(const uint8_t[]){K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K},
+               (const uint8_t[]){K, K, K, K, K, K, W, /**/
+                                 K, K, K, G, K, K, K, /**/
+                                 K, K, G, G, G, K, K, /**/
+                                 K, K, K, G, K, K, K, /**/
+                                 K, K, K, K, K, K, K}},
+        .out = WORDS(2, 0, 0, 0, 0, 0, 0, 0,    /**/
+                     7, 6, 0, 1, 1, 1, 1536, 0, /**/
+                     11, 2, 1, 3, 3, 5, 768, 512),
+    },
+    {
         /* Darker counts as brighter does. */
         .name = "1x1, black after white",
         .settings = "max_boxes=1",
