@@ -32,7 +32,8 @@ fi
 
 # --- From: and state on the CPU, in a ladder of their own
 mkdir -p "$folder/cpu/ladder"
-for file in common/contract/registry.c common/core/status.c tests/rungs/ladder.c; do
+for file in common/contract/registry.c common/contract/algorithm.c common/contract/parameters.c common/contract/sides.c \
+    common/core/status.c tests/rungs/ladder.c; do
     cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -c "$file" -o "$folder/$(basename "$file").o" || bad "$file does not compile"
 done
 
@@ -61,7 +62,7 @@ ladder() { # WHAT STATUS PATTERN
         for file in versions.c cpu/ladder/*.c; do
             cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$root" -c "$file" -o "$file.o" || exit 99
         done
-        cc versions.c.o cpu/ladder/*.c.o registry.c.o status.c.o ladder.c.o -lm -o ladder || exit 99
+        cc *.c.o cpu/ladder/*.c.o -lm -o ladder || exit 99
         ./ladder
     ) >"$folder/out" 2>&1
     code=$?

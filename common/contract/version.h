@@ -21,13 +21,6 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
-/* In common/algo/<name>.c. */
-#define RUNGS_ALGORITHM(algorithm)                                                                                     \
-    __attribute__((constructor)) static void register_algorithm(void)                                                  \
-    {                                                                                                                  \
-        registry_add_algorithm(&(algorithm));                                                                          \
-    }
-
 #define RUNGS_CPU_VERSION(name, ...)                                                                                   \
     static enum status run_erased(void *state, const struct image in[], struct image *out, const void *params)         \
     {                                                                                                                  \

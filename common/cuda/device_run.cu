@@ -2,17 +2,6 @@
 
 #include "common/cuda/device.h"
 
-static int input_count(const struct version *version)
-{
-    return version->algorithm->inputs;
-}
-
-static int output_count(const struct version *version)
-{
-    (void)version;
-    return 1;
-}
-
 /* Makes device images like those of the call that it has not made yet. */
 static enum status create(struct device_images *images, const struct image in[], int inputs, const struct image out[],
                           int outputs)
@@ -32,7 +21,7 @@ out:
 enum status device_run(const struct version *version, void *state, struct device_images *images,
                        const struct image in[], struct image out[], const void *params)
 {
-    const int inputs = input_count(version), outputs = output_count(version);
+    const int inputs = version->algorithm->input_count, outputs = version->algorithm->output_count;
     enum status status = STATUS_OK;
 
     TRY(version->setup(state, in, params));

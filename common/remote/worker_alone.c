@@ -17,6 +17,7 @@ void registry_add_version(struct version *version)
 
 void registry_add_algorithm(struct algorithm *algorithm)
 {
+    algorithm_count_slots(algorithm);
     algorithm->next = algorithms;
     algorithms = algorithm;
 }
