@@ -65,11 +65,9 @@ class Ladder:
         where.setdefault(rungs.machine_of(results), []).append(results)
 
     def sort_results(self):
-        """The main results of a machine: the settings that most files have, of these the largest image. Profiles in
-        the order of the ladder."""
+        """The main results of a machine first. Profiles in the order of the ladder."""
         for many in self.machines.values():
-            settings = [results["settings"] for results in many]
-            many.sort(key=lambda r: (-settings.count(r["settings"]), r["settings"], -rungs.pixels(r), r["path"]))
+            many[:] = rungs.in_order(many)
         order = [version.id for version in self.versions]
         for many in self.profiles.values():
             many.sort(key=lambda r: order.index(r["bench"]["id"]) if r["bench"]["id"] in order else len(order))
@@ -241,16 +239,6 @@ def about(results):
     return f'<dl class="facts">{lines}<div><dt>Command</dt><dd>{code(results["command"])}</dd></div></dl>'
 
 
-def best(results, chosen, phase):
-    rows = [row for row in rungs.timed(results) if chosen(row)]
-    return min(rows, key=lambda row: row[phase]["median"]) if rows else None
-
-
-def differ(a, b):
-    """The rule of common/measure/statistics.h."""
-    return a["q3"] < b["q1"] or b["q3"] < a["q1"]
-
-
 def over_serial(row, phase):
     """ "× 8.08" of a version over serial, with its name."""
     if row is None or row["over_serial"] is None:
@@ -261,12 +249,10 @@ def over_serial(row, phase):
 
 def over_peer(results, row):
     """Times as fast as the fastest peer of its side."""
-    peer = row and best(
-        results, lambda r: rungs.side(r) == "peer" and rungs.on_device(r) == rungs.on_device(row), "kernel"
-    )
+    peer = row and rungs.best_peer(results, rungs.on_device(row))
     if not peer:
         return "–"
-    if not differ(row["kernel"], peer["kernel"]):
+    if not rungs.differ(row["kernel"], peer["kernel"]):
         return f"= {mark(peer)}"
     return f"<strong>{rungs.number(peer['kernel']['median'] / row['kernel']['median'])}</strong> {mark(peer)}"
 
@@ -278,9 +264,9 @@ def start_table(ladders):
             if machine not in ladder.machines:
                 continue
             results = ladder.machines[machine][0]
-            cpu = best(results, lambda row: rungs.side(row) == "cpu", "kernel")
-            cuda = best(results, lambda row: rungs.side(row) == "cuda", "kernel")
-            whole = best(results, lambda row: rungs.side(row) == "cuda", "end_to_end")
+            cpu = rungs.best_of(results, "cpu", "kernel")
+            cuda = rungs.best_of(results, "cuda", "kernel")
+            whole = rungs.best_of(results, "cuda", "end_to_end")
             top = cuda or cpu
             rows.append(
                 [

@@ -1,4 +1,4 @@
-"""What the sources say of themselves: contracts, the three header lines of each version, the diff to the rung below."""
+"""What the sources say of themselves: contracts, the header lines of each version, the diff to the rung below."""
 
 import difflib
 import glob
@@ -16,8 +16,8 @@ def read(path):
 
 
 class Version:
-    """One file: id, path (below the root), side; idea, changed, expect as common/build/versions.sh reads them; the
-    lines below that header; the version below it, or None."""
+    """One file: id, path (below the root), side; idea, changed, expect, result as common/build/versions.sh reads them;
+    climbs_from, the id in its line From, or ""; the lines below that header; the version below it, or None."""
 
     def __init__(self, root, path):
         self.path = path
@@ -25,7 +25,7 @@ class Version:
         self.side = "peer" if folder == "peers" else folder
         self.id = f"{self.side}/{name.split('_')[0] if self.side == 'cuda' else name}"
         text = read(os.path.join(root, path))
-        self.idea = self.changed = self.expect = ""
+        self.idea = self.changed = self.expect = self.result = self.climbs_from = ""
         header = re.match(r"\s*/\*(.*?)\*/[ \t]*\n?", text, re.DOTALL)
         self._read_header(header.group(1) if header else "")
         self.lines = text[header.end() if header else 0 :].splitlines()
@@ -35,9 +35,9 @@ class Version:
         key = None
         for line in comment.splitlines():
             line = re.sub(r"^\s*\*?\s*", "", line).strip()
-            start = re.match(r"(Idea|Changed|Expect):\s*(.*)", line)
+            start = re.match(r"(Idea|Changed|Expect|Result|From):\s*(.*)", line)
             if start:
-                key = start.group(1).lower()
+                key = start.group(1).lower().replace("from", "climbs_from")
                 setattr(self, key, start.group(2))
             elif not line:
                 key = None
@@ -61,15 +61,17 @@ def takes_video(root, algorithm):
 
 
 def versions(root, algorithm):
-    """All versions of an algorithm in the order of its ladder, each with the one below it (None for peers)."""
+    """All versions of an algorithm in the order of its ladder, each with the one below it (None for peers): the one that
+    its header names, else the one before it."""
     found = []
     for pattern in ("cpu/{}/*.c", "cuda/{}/*.cu", "peers/{}/*.cpp", "peers/{}/*.cu"):
         for path in glob.glob(os.path.join(root, pattern.format(algorithm))):
             found.append(Version(root, os.path.relpath(path, root)))
     found.sort(key=Version.order)
-    for lower, upper in zip(found, found[1:]):
-        if upper.side == lower.side and upper.side != "peer":
-            upper.below = lower
+    for lower, upper in zip([None] + found, found):
+        named = next((version for version in found if version.id == upper.climbs_from), None)
+        neighbour = lower if lower and lower.side == upper.side else None
+        upper.below = None if upper.side == "peer" else named or neighbour
     return found
 
 
