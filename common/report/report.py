@@ -25,12 +25,13 @@ import sys
 import tempfile
 
 import heatmap
+import pages
 import pictures
 import plots
 import profiles
 import results as rungs
 import sources
-from markup import code, esc, mark, prose, table
+from markup import code, esc, mark, markdown_html, prose, table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -578,26 +579,35 @@ def rung_html(ladder, version):
             if text:
                 found.append(f"<h5>Measured on {esc(machine)}, {esc(rungs.size(results))}</h5><ul>{text}</ul>")
     result = "".join(found) or "<h5>Measured</h5><p>Not yet.</p>"
+    said = f"<p><strong>Result:</strong> {prose(version.result)}</p>" if version.result else ""
     return f"""<article class="rung {version.side}" id="{esc(ladder.name)}-{esc(version.id.replace('/', '-'))}">
 <h4><code class="{version.side}">{esc(version.id)}</code> <span class="path">{esc(version.path)}</span></h4>
 <p><strong>Idea:</strong> {prose(version.idea)}</p>
 <p><strong>Changed:</strong> {prose(version.changed)}</p>
 <div class="two"><div><h5>Expected</h5><p>{prose(version.expect)}</p></div><div>{result}</div></div>
+{said}
 {diff_html(version)}
 </article>"""
 
 
-def ladder_html(ladder, drawer, maker):
+def story_html(name, names):
+    """What people wrote about the ladder, from its page in docs/."""
+    text = markdown_html(pages.story(ROOT, name), names)
+    return f"<h3>What the rungs teach</h3>\n{text}" if text else ""
+
+
+def ladder_html(ladder, names, drawer, maker):
     name = esc(ladder.name)
     machines = "\n".join(machine_html(ladder, machine, drawer) for machine in ladder.places())
     cards = "\n".join(rung_html(ladder, version) for version in ladder.versions)
     summary = ladder.contract.summary[:1].upper() + ladder.contract.summary[1:]
     return f"""<section id="{name}">
 <h2>{name}</h2>
-<p class="lead">{prose(summary)}. <code>make bench-{name}</code> measures it.</p>
+<p class="lead">{prose(summary)}. <code>make bench-{name}</code> measures it; its page is {code(f"docs/{ladder.name}.md")}.</p>
 {pictures_html(maker, ladder)}
 {contract_html(ladder.contract)}
 {machines or '<p>Not measured yet.</p>'}
+{story_html(ladder.name, names)}
 <h3>Rung by rung</h3>
 {cards}
 </section>"""
@@ -643,7 +653,7 @@ def style():
 
 def page(ladders, others, drawer, maker):
     links = "".join(f'<a href="#{esc(name)}">{esc(name)}</a>' for name in ladders)
-    sections = "\n".join(ladder_html(ladder, drawer, maker) for ladder in ladders.values())
+    sections = "\n".join(ladder_html(ladder, list(ladders), drawer, maker) for ladder in ladders.values())
     made = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     version = commit()
     sheet = style()
