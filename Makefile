@@ -241,8 +241,9 @@ endif
 # --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := common/remote/worker_device.cu $(addprefix common/,core/status.c image/image.c trace/mark.c trace/step.c \
-                  trace/phase.c cuda/device.cu verify/verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
+worker_parts := common/remote/worker_device.cu $(addprefix common/,core/status.c core/paths.c image/image.c image/pattern.c trace/mark.c trace/step.c \
+                  trace/phase.c cuda/device.cu verify/verify_launch.cu $(addprefix \
+                  contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := common/lab/judge.c $(addprefix common/remote/,confine.c remote.c) $(wildcard cpu/*/serial.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile
@@ -256,7 +257,7 @@ $(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/rem
 	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
 # A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
 step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
-pipeline_parts := $(wildcard common/algo/*.c) common/contract/pipeline.c common/contract/registry.c $(addprefix common/remote/,worker.c worker_pipeline.c)
+pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(addprefix common/remote/,worker.c worker_pipeline.c)
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))

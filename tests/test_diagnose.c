@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "common/image/image_io.h"
+#include "common/image/pattern.h"
 #include "common/verify/diagnose.h"
-#include "common/verify/pattern.h"
 
 /* A pair of equal images, smooth enough for a blur's result and different everywhere, and the evidence made of them. */
 struct scene {
@@ -460,7 +460,7 @@ static void test_tables(void **state)
 
     (void)state;
     open_scene(&scene, 3, 20, 1, PIXEL_I32); /* 10 rows in use: label k, area 10 k, middle 100 k */
-    scene.evidence.kind = OUTPUT_TABLE;
+    scene.evidence.kind = SLOT_TABLE;
     scene.evidence.columns = columns;
     for (int y = 0; y < 20; y++)
         for (int x = 0; x < 3; x++)
@@ -509,7 +509,7 @@ static void test_labels(void **state)
 
     (void)state;
     open_scene(&scene, 64, 64, 1, PIXEL_I32);
-    scene.evidence.kind = OUTPUT_LABELS;
+    scene.evidence.kind = SLOT_LABELS;
     for (int y = 0; y < 64; y++)
         for (int x = 0; x < 64; x++)
             *number(&scene.expected, x, y) = x >= 4 && x < 8 ? 5 : x >= 16 && x < 20 ? 17 : 0;

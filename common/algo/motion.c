@@ -6,6 +6,7 @@
 #include "common/algo/blur.h"
 #include "common/algo/morphology.h"
 #include "common/algo/otsu.h"
+#include "common/contract/inputs.h"
 
 /* ---------------------------------------------------------------------------------------------- parameters */
 
@@ -340,14 +341,14 @@ static int radius(const void *params)
 }
 
 /* Reads a frame once; the background's blurred gray picture once more. */
-static void cost(const struct image in[], const void *params_erased, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct motion_params *params = params_erased;
     const double pixels = (double)in->width * in->height;
 
+    (void)out;
     cost->bytes = 4 * pixels + 4.0 * BOXES_COLUMNS * (params->max_boxes + 1);
-    cost->operations = pixels;
-    cost->operation = "pixel";
+    cost->operations[OPERATION_OTHER] = pixels;
 }
 
 /* The frame becomes the first frame with bright and dark patches that were not there: patterns and photographs are the
@@ -378,6 +379,16 @@ static void prepare(struct image in[])
         }
 }
 
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8, PIXEL_U8};
+    enum status status = inputs_make_pictures(request, types, 2, in);
+
+    if (status == STATUS_OK)
+        prepare(in);
+    return status;
+}
+
 /* -------------------------------------------------------------------------- answers worked out by hand
  * ksize=3 sigma=0.1 blurs nothing: exp(-50) rounds to the weight 0. disk=3 is a cross of 5 pixels. */
 
@@ -405,8 +416,8 @@ static const struct golden goldens[] = {
                (const uint8_t[]){W, W, W, W, /**/
                                  W, W, W, W, /**/
                                  W, W, W, W}},
-        .out = WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
-                     1, 0, 0, 4, 3, 12, 384, 256),
+        .out = {WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
+                      1, 0, 0, 4, 3, 12, 384, 256)},
     },
     {
         /* A cross that differs by 26 is closed (dilated to a diamond, eroded to the cross) and opened (eroded to its
@@ -427,9 +438,9 @@ static const struct golden goldens[] = {
                                  D, K, G, G, G, K, K, /**/
                                  D, D, K, G, K, K, K, /**/
                                  D, D, K, K, K, K, K}},
-        .out = WORDS(1, 0, 0, 0, 0, 0, 0, 0,      /**/
-                     11, 2, 1, 3, 3, 5, 768, 512, /**/
-                     0, 0, 0, 0, 0, 0, 0, 0),
+        .out = {WORDS(1, 0, 0, 0, 0, 0, 0, 0,      /**/
+                      11, 2, 1, 3, 3, 5, 768, 512, /**/
+                      0, 0, 0, 0, 0, 0, 0, 0)},
     },
     {
         /* Darker counts as brighter does. */
@@ -439,8 +450,8 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){W}, (const uint8_t[]){K}},
-        .out = WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
-                     1, 0, 0, 1, 1, 1, 0, 0),
+        .out = {WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
+                      1, 0, 0, 1, 1, 1, 0, 0)},
     },
     {0},
 };
@@ -455,7 +466,9 @@ static const char *const check_settings[] = {
 static struct algorithm motion = {
     .name = "motion",
     .summary = "moving-object detector: boxes of what differs from the background; for videos, too",
-    .inputs = 2,
+    .inputs = {{.name = "background", .kind = SLOT_PICTURE, .type = PIXEL_U8},
+               {.name = "frame", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = boxes_column_names}},
     .params_size = sizeof(struct motion_params),
     .parameters = parameters,
     .finish = finish,
@@ -463,15 +476,11 @@ static struct algorithm motion = {
     .cost = cost,
     .radius = radius,
     .describe = describe,
-    .tolerance = 0,
-    .output = OUTPUT_TABLE,
-    .columns = boxes_column_names,
     .check_settings = check_settings,
     .check_channels = (const int[]){3, 0},
     .goldens = goldens,
     .bench_channels = 3,
-    .input_type = PIXEL_U8,
-    .prepare = prepare,
+    .make_inputs = make_inputs,
     .video = true,
     .background_file = background_file,
 };

@@ -68,7 +68,7 @@ static void print_detail(const char *label, const char *text)
 static void print_report(const struct version *version, const struct check_report *report,
                          const struct check_options *options, bool verbose)
 {
-    const double tolerance = fmax(version->algorithm->tolerance, version->tolerance);
+    const double tolerance = fmax(version->algorithm->outputs[0].comparison.tolerance, version->tolerance);
     const char *const words[] = {"PASS", "FAIL", "SKIP"};
     const int left_out = report->cases - report->checked - report->declined;
     char agreement[64] = "exact", cases[64], note[128] = "", repeat[256];

@@ -68,11 +68,11 @@ static enum status apply(const struct algorithm *algorithm, const struct version
     void *state = NULL;
     const char *why = NULL;
     char names[2048];
-    const bool two = algorithm->inputs == 2;
+    const bool two = algorithm->input_count == 2;
 
     snprintf(names, sizeof names, "%s%s%s", in_paths[0], two ? " and " : "", two ? in_paths[1] : "");
     TRY(image_save_check(out_path));
-    for (int i = 0; i < algorithm->inputs; i++)
+    for (int i = 0; i < algorithm->input_count; i++)
         TRY(image_load(&in[i], in_paths[i], 0));
     if (algorithm->shape(in, params, &shape) != STATUS_OK) {
         status = status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
@@ -109,7 +109,7 @@ out:
     free(state);
     image_free(&out);
     image_free(&colours);
-    for (int i = 0; i < algorithm->inputs; i++)
+    for (int i = 0; i < algorithm->input_count; i++)
         image_free(&in[i]);
     return status;
 }
@@ -156,14 +156,14 @@ int cli_run(int argc, char **argv)
         cli_fail("--%s is for a video", boxes_path ? "boxes" : "fps");
         goto out;
     }
-    if (algorithm->video && !is_video && argc - optind - 1 != algorithm->inputs) {
+    if (algorithm->video && !is_video && argc - optind - 1 != algorithm->input_count) {
         cli_fail("%s takes a video, or two pictures (background and frame), got %d inputs (the result goes after -o)",
                  algorithm->name, argc - optind - 1);
         goto out;
     }
-    if (!is_video && argc - optind - 1 != algorithm->inputs) {
-        cli_fail("%s takes %d input file%s, got %d (the result goes after -o)", algorithm->name, algorithm->inputs,
-                 algorithm->inputs == 1 ? "" : "s", argc - optind - 1);
+    if (!is_video && argc - optind - 1 != algorithm->input_count) {
+        cli_fail("%s takes %d input file%s, got %d (the result goes after -o)", algorithm->name, algorithm->input_count,
+                 algorithm->input_count == 1 ? "" : "s", argc - optind - 1);
         goto out;
     }
     if (!out_path) {

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/contract/inputs.h"
 #include "common/core/paths.h"
 #include "common/image/image_io.h"
+#include "common/image/pattern.h"
 #include "common/measure/machine.h"
 #include "common/measure/tuned.h"
-#include "common/verify/pattern.h"
 
 enum { DEFAULT_WIDTH = 1920, DEFAULT_HEIGHT = 1080, MAX_THREADS = 1024 };
 
@@ -41,6 +42,12 @@ bool workload_option(struct workload *workload, int option)
     if (status != STATUS_OK)
         cli_fail_status();
     return status == STATUS_OK;
+}
+
+/* Whether the bench's default input is a photograph. */
+static bool takes_photographs(const struct algorithm *algorithm)
+{
+    return algorithm->inputs[0].kind == SLOT_PICTURE && algorithm->inputs[0].type == PIXEL_U8;
 }
 
 static bool is_picture_name(const char *name)
@@ -109,16 +116,18 @@ static enum status make_pattern(struct workload *workload, const struct algorith
 {
     enum status status = STATUS_OK;
     const int channels = workload->channels ? workload->channels : algorithm->bench_channels;
+    const struct input_request request = {.width = width,
+                                          .height = height,
+                                          .channels = channels,
+                                          .pattern = PATTERN_RANDOM,
+                                          .seed = 1,
+                                          .params = workload->params};
 
-    for (int i = 0; i < algorithm->inputs; i++) {
-        TRY(image_create(&workload->in[i], width, height, channels, algorithm->input_type));
-        pattern_fill(&workload->in[i], PATTERN_RANDOM, (uint64_t)i + 1);
-    }
-    if (algorithm->prepare)
-        algorithm->prepare(workload->in);
+    TRY(inputs_make(algorithm, &request, workload->in));
     snprintf(workload->description, sizeof workload->description, "synthetic, %s",
-             algorithm->input_type == PIXEL_U8 ? "uniform random samples (no photograph in images/fetched: make images)"
-                                               : "made from uniform random samples");
+             takes_photographs(algorithm) && !algorithm->make_inputs
+                 ? "uniform random samples (no photograph in images/fetched: make images)"
+                 : "made from uniform random samples");
 out:
     return status;
 }
@@ -130,12 +139,13 @@ static enum status check_room(const struct algorithm *algorithm, const struct im
 {
     enum status status = STATUS_OK;
     const double available = (double)machine_available_memory();
-    struct image out = {0};
-    double needed;
+    struct image out[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    double needed = 0;
 
-    TRY(algorithm->shape(in, params, &out));
-    needed = 4.0 * (double)image_pixel_bytes(&out);
-    for (int i = 0; i < algorithm->inputs; i++)
+    TRY(algorithm->shape(in, params, out));
+    for (int i = 0; i < algorithm->output_count; i++)
+        needed += 4.0 * (double)image_pixel_bytes(&out[i]);
+    for (int i = 0; i < algorithm->input_count; i++)
         needed += 3.0 * (double)image_pixel_bytes(&in[i]);
     if (available > 0 && needed > available)
         status = status_set(STATUS_BAD_INPUT, "%dx%d pixels: measuring %s takes %.1f GB, and %.1f GB are free",
@@ -152,37 +162,48 @@ static enum status load_inputs(struct workload *workload, const struct algorithm
     const int height = workload->height ? workload->height : given ? 0 : DEFAULT_HEIGHT;
     const int channels = workload->channels ? workload->channels : given ? 0 : algorithm->bench_channels;
     char photograph[4096] = "";
+    struct image picture = {0};
     size_t used = 0;
 
     if (!given) {
         struct image shapes[ALGORITHM_MAX_INPUTS];
 
-        for (int i = 0; i < algorithm->inputs; i++)
-            shapes[i] =
-                (struct image){.width = width, .height = height, .channels = channels, .type = algorithm->input_type};
+        for (int i = 0; i < algorithm->input_count; i++)
+            shapes[i] = (struct image){
+                .width = width, .height = height, .channels = channels, .type = algorithm->inputs[i].type};
         TRY(check_room(algorithm, shapes, workload->params));
     }
-    if (!given && algorithm->input_type == PIXEL_U8)
+    if (!given && takes_photographs(algorithm))
         find_photograph(photograph, sizeof photograph);
     if (!given && !photograph[0])
         return make_pattern(workload, algorithm, width, height);
-    if (given && workload->inputs.count != 1 && workload->inputs.count != (size_t)algorithm->inputs)
-        return status_set(STATUS_BAD_INPUT, "%s takes %d input%s, got %zu", algorithm->name, algorithm->inputs,
-                          algorithm->inputs == 1 ? "" : "s", workload->inputs.count);
-    for (int i = 0; i < algorithm->inputs; i++) {
-        const size_t which = (size_t)i < workload->inputs.count ? (size_t)i : 0;
-        const char *path = given ? workload->inputs.items[which] : photograph;
+    if (given && workload->inputs.count != 1 && workload->inputs.count != (size_t)algorithm->input_count)
+        return status_set(STATUS_BAD_INPUT, "%s takes %d input%s, got %zu", algorithm->name, algorithm->input_count,
+                          algorithm->input_count == 1 ? "" : "s", workload->inputs.count);
+    if (workload->inputs.count < (size_t)algorithm->input_count) {
+        /* One picture in the place of all inputs is no choice: the contract makes legal ones out of it. */
+        const char *path = given ? workload->inputs.items[0] : photograph;
 
-        TRY(load(&workload->in[i], path, channels, width, height));
-        if (i == 0 || workload->inputs.count > 1)
+        TRY(load(&picture, path, channels, width, height));
+        const struct input_request request = {.width = picture.width,
+                                              .height = picture.height,
+                                              .channels = picture.channels,
+                                              .pattern = PATTERN_RANDOM,
+                                              .seed = 1,
+                                              .photograph = &picture,
+                                              .params = workload->params};
+
+        TRY(inputs_make(algorithm, &request, workload->in));
+        used = (size_t)snprintf(workload->description, sizeof workload->description, "%s", shown_path(path));
+    } else {
+        for (int i = 0; i < algorithm->input_count; i++) {
+            TRY(load(&workload->in[i], workload->inputs.items[i], channels, width, height));
             used += (size_t)snprintf(workload->description + used, sizeof workload->description - used, "%s%s",
-                                     i ? " and " : "", shown_path(path));
-        if (used >= sizeof workload->description)
-            used = sizeof workload->description - 1;
+                                     i ? " and " : "", shown_path(workload->inputs.items[i]));
+            if (used >= sizeof workload->description)
+                used = sizeof workload->description - 1;
+        }
     }
-    /* Inputs that the user chose stay as they are; one picture in the place of two is no choice. */
-    if (workload->inputs.count < (size_t)algorithm->inputs && algorithm->prepare)
-        algorithm->prepare(workload->in);
     if (width)
         snprintf(workload->description + used, sizeof workload->description - used, ", scaled to cover %dx%d", width,
                  height);
@@ -192,6 +213,7 @@ static enum status load_inputs(struct workload *workload, const struct algorithm
             status = status_set(status, "%s: %s", workload->description, status_message());
     }
 out:
+    image_free(&picture);
     return status;
 }
 

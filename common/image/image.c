@@ -3,33 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct {
+    const char *name;
+    size_t size;
+} types[PIXEL_TYPE_COUNT] = {
+    [PIXEL_U8] = {"u8", 1},   [PIXEL_U16] = {"u16", 2}, [PIXEL_I32] = {"i32", 4},
+    [PIXEL_F32] = {"f32", 4}, [PIXEL_U32] = {"u32", 4}, [PIXEL_F64] = {"f64", 8},
+};
+
 size_t pixel_size(enum pixel_type type)
 {
-    switch (type) {
-    case PIXEL_U8:
-        return 1;
-    case PIXEL_U16:
-        return 2;
-    case PIXEL_I32:
-    case PIXEL_F32:
-        return 4;
-    }
-    return 0;
+    return types[type].size;
 }
 
 const char *pixel_name(enum pixel_type type)
 {
-    switch (type) {
-    case PIXEL_U8:
-        return "u8";
-    case PIXEL_U16:
-        return "u16";
-    case PIXEL_I32:
-        return "i32";
-    case PIXEL_F32:
-        return "f32";
-    }
-    return "?";
+    return types[type].name;
 }
 
 size_t image_row_bytes(const struct image *image)
@@ -47,33 +36,73 @@ size_t image_pixel_bytes(const struct image *image)
     return image_row_bytes(image) * (size_t)image->height;
 }
 
-enum status image_create(struct image *image, int width, int height, int channels, enum pixel_type type)
+/* Fills *image with an allocation of this shape, whose sides are legal. */
+static enum status allocate(struct image *image, struct image shape)
 {
     const size_t limit = (size_t)16 << 30;
 
+    shape.stride = image_minimal_stride(&shape);
+    if (shape.stride > limit / (size_t)shape.height)
+        return status_set(STATUS_BAD_INPUT, "image of %dx%d pixels, %d channels of %s: larger than 16 GiB", shape.width,
+                          shape.height, shape.channels, pixel_name(shape.type));
+    shape.data = aligned_alloc(IMAGE_ALIGNMENT, shape.stride * (size_t)shape.height);
+    if (!shape.data)
+        return status_set(STATUS_NO_MEMORY, "no memory for an image of %dx%d pixels, %d channels of %s", shape.width,
+                          shape.height, shape.channels, pixel_name(shape.type));
+    *image = shape;
+    return STATUS_OK;
+}
+
+enum status image_create(struct image *image, int width, int height, int channels, enum pixel_type type)
+{
     memset(image, 0, sizeof *image);
     if (width < 1 || height < 1 || width > IMAGE_MAX_SIDE || height > IMAGE_MAX_SIDE)
         return status_set(STATUS_BAD_INPUT, "image of %dx%d pixels: each side must be 1 to %d", width, height,
                           IMAGE_MAX_SIDE);
     if (channels < 1 || channels > IMAGE_MAX_CHANNELS)
         return status_set(STATUS_BAD_INPUT, "image with %d channels: must be 1 to %d", channels, IMAGE_MAX_CHANNELS);
+    return allocate(image, (struct image){.width = width, .height = height, .channels = channels, .type = type});
+}
 
-    struct image shape = {.width = width, .height = height, .channels = channels, .type = type};
-    shape.stride = image_minimal_stride(&shape);
-    if (shape.stride > limit / (size_t)height)
-        return status_set(STATUS_BAD_INPUT, "image of %dx%d pixels, %d channels of %s: larger than 16 GiB", width,
-                          height, channels, pixel_name(type));
-    shape.data = aligned_alloc(IMAGE_ALIGNMENT, shape.stride * (size_t)height);
-    if (!shape.data)
-        return status_set(STATUS_NO_MEMORY, "no memory for an image of %dx%d pixels, %d channels of %s", width, height,
-                          channels, pixel_name(type));
-    *image = shape;
-    return STATUS_OK;
+enum status array_create(struct image *array, int width, int height, int channels, enum pixel_type type)
+{
+    memset(array, 0, sizeof *array);
+    if (width < 1 || height < 1 || channels < 1 || height > ARRAY_MAX_SIDE || width > ARRAY_MAX_SIDE / channels)
+        return status_set(
+            STATUS_BAD_INPUT,
+            "array of %d rows of %d times %d samples: each must be at least 1, rows and samples of a row at "
+            "most %d",
+            height, width, channels, ARRAY_MAX_SIDE);
+    return allocate(array, (struct image){.width = width, .height = height, .channels = channels, .type = type});
 }
 
 enum status image_create_like(struct image *image, const struct image *like)
 {
-    return image_create(image, like->width, like->height, like->channels, like->type);
+    return array_create(image, like->width, like->height, like->channels, like->type);
+}
+
+double image_sample(const struct image *image, int x, int y, int channel)
+{
+    const void *row = image_row(image, y);
+    const size_t i = (size_t)x * (size_t)image->channels + (size_t)channel;
+
+    switch (image->type) {
+    case PIXEL_U8:
+        return ((const uint8_t *)row)[i];
+    case PIXEL_U16:
+        return ((const uint16_t *)row)[i];
+    case PIXEL_I32:
+        return ((const int32_t *)row)[i];
+    case PIXEL_U32:
+        return ((const uint32_t *)row)[i];
+    case PIXEL_F32:
+        return (double)((const float *)row)[i];
+    case PIXEL_F64:
+        return ((const double *)row)[i];
+    case PIXEL_TYPE_COUNT:
+        break;
+    }
+    return 0;
 }
 
 void image_free(struct image *image)

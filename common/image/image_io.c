@@ -155,11 +155,19 @@ static enum status convert(struct image *image, int channels, const char *path)
         case PIXEL_F32:
             gray_from_rgb_f32((float *)to, (const float *)from, image->width);
             break;
+        case PIXEL_U32:
+        case PIXEL_F64:
+        case PIXEL_TYPE_COUNT:
+            status =
+                status_set(STATUS_BAD_INPUT, "%s: %s samples are no picture in colour", path, pixel_name(image->type));
+            goto out;
         }
     }
     image_free(image);
     *image = converted;
 out:
+    if (status != STATUS_OK)
+        image_free(&converted);
     return status;
 }
 

@@ -399,6 +399,14 @@ enum status npy_save(const struct image *image, const char *path)
     case PIXEL_F32:
         dtype = "<f4";
         break;
+    case PIXEL_U32:
+        dtype = "<u4";
+        break;
+    case PIXEL_F64:
+        dtype = "<f8";
+        break;
+    case PIXEL_TYPE_COUNT:
+        break;
     }
     if (image->channels == 1)
         snprintf(shape, sizeof shape, "(%d, %d)", image->height, image->width);

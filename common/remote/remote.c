@@ -494,7 +494,7 @@ static void put_params(const void *params)
 
     memcpy(stand_in->channel->params, params, size < CHANNEL_MAX_PARAMS ? size : CHANNEL_MAX_PARAMS);
     stand_in->channel->heap_byte = stand_in_heap;
-    stand_in->channel->inputs = stand_in_version.algorithm->inputs;
+    stand_in->channel->inputs = stand_in_version.algorithm->input_count;
 }
 
 static enum status stand_in_run(void *state, const struct image in[], struct image *out, const void *params)
@@ -504,7 +504,7 @@ static enum status stand_in_run(void *state, const struct image in[], struct ima
     (void)state;
     TRY(ensure_started());
     put_params(params);
-    for (int i = 0; i < stand_in_version.algorithm->inputs; i++)
+    for (int i = 0; i < stand_in_version.algorithm->input_count; i++)
         stand_in->channel->in[i] = in[i];
     stand_in->channel->out = *out;
     TRY(call_stand_in(CHANNEL_RUN));

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "common/contract/device_info.h"
+#include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
 #include "common/core/process.h"
+#include "common/image/pattern.h"
 #include "common/verify/diagnose.h"
-#include "common/verify/pattern.h"
 
 /* ----------------------------------------------------------------------------------------------- the case list */
 
@@ -162,7 +163,7 @@ static enum status make_expected(const struct check_case *item, const struct alg
     TRY(algorithm->shape(in, params, &shape));
     TRY(image_create_like(expected, &shape));
     for (int y = 0; y < shape.height; y++)
-        memcpy(image_row(expected, y), item->golden->out + (size_t)y * image_row_bytes(&shape),
+        memcpy(image_row(expected, y), item->golden->out[0] + (size_t)y * image_row_bytes(&shape),
                image_row_bytes(&shape));
 out:
     return status;
@@ -228,6 +229,28 @@ static void take_verdict(struct job *job, const struct verdict *verdict, const c
         report->picture[0] = '\0';
 }
 
+/* The samples of an answer worked out by hand lie without padding. */
+static void copy_packed(struct image *image, const uint8_t *samples)
+{
+    for (int y = 0; y < image->height; y++)
+        memcpy(image_row(image, y), samples + (size_t)y * image_row_bytes(image), image_row_bytes(image));
+}
+
+static enum status golden_inputs(const struct algorithm *algorithm, const struct golden *golden, struct image in[])
+{
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < algorithm->input_count; i++) {
+        const int *shape = golden->shapes[i];
+
+        TRY(array_create(&in[i], shape[0] ? shape[0] : golden->width, shape[1] ? shape[1] : golden->height,
+                         shape[2] ? shape[2] : golden->channels, algorithm->inputs[i].type));
+        copy_packed(&in[i], golden->in[i]);
+    }
+out:
+    return status;
+}
+
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
 {
     const struct algorithm *algorithm = job->version->algorithm;
@@ -242,16 +265,17 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         return status_set(STATUS_NO_MEMORY, "no memory for parameters");
     TRY(params_parse_text(algorithm, item->settings ? item->settings : "", params));
     params_describe(algorithm, params, settings, sizeof settings);
-    for (int i = 0; i < algorithm->inputs; i++) {
-        TRY(image_create(&in[i], item->width, item->height, item->channels, algorithm->input_type));
-        if (!item->golden)
-            pattern_fill(&in[i], item->pattern, seed + (uint64_t)i);
-        for (int y = 0; item->golden && y < item->height; y++)
-            memcpy(image_row(&in[i], y), item->golden->in[i] + (size_t)y * image_row_bytes(&in[i]),
-                   image_row_bytes(&in[i]));
+    if (item->golden) {
+        TRY(golden_inputs(algorithm, item->golden, in));
+    } else {
+        const struct input_request request = {.width = item->width,
+                                              .height = item->height,
+                                              .channels = item->channels,
+                                              .pattern = item->pattern,
+                                              .seed = seed,
+                                              .params = params};
+        TRY(inputs_make(algorithm, &request, in));
     }
-    if (!item->golden && algorithm->prepare)
-        algorithm->prepare(in);
     /* A shape that the contract refuses is no case. */
     if (algorithm->shape(in, params, &shape) != STATUS_OK) {
         shared->report.cases--;
@@ -285,7 +309,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         take_verdict(job, &verdict, picture);
 out:
     shared->current[0] = '\0';
-    for (int i = 0; i < algorithm->inputs; i++)
+    for (int i = 0; i < algorithm->input_count; i++)
         image_free(&in[i]);
     image_free(&expected);
     free(params);

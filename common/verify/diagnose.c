@@ -9,24 +9,6 @@
 
 #include "common/image/image_io.h"
 
-double diagnose_sample(const struct image *image, int x, int y, int channel)
-{
-    const void *row = image_row(image, y);
-    const size_t i = (size_t)x * (size_t)image->channels + (size_t)channel;
-
-    switch (image->type) {
-    case PIXEL_U8:
-        return ((const uint8_t *)row)[i];
-    case PIXEL_U16:
-        return ((const uint16_t *)row)[i];
-    case PIXEL_I32:
-        return ((const int32_t *)row)[i];
-    case PIXEL_F32:
-        return (double)((const float *)row)[i];
-    }
-    return 0;
-}
-
 /* ------------------------------------------------------------------------------------------------ the facts */
 
 /* A map of pixels (1 = marked) and what one pass over it tells. */
@@ -105,7 +87,7 @@ static enum status collect(const struct evidence *evidence, struct facts *facts)
     for (int y = margin; y < expected->height - margin; y++) {
         for (int x = margin; x < expected->width - margin; x++) {
             for (int c = 0; c < channels; c++) {
-                const double e = diagnose_sample(expected, x, y, c), a = diagnose_sample(actual, x, y, c);
+                const double e = image_sample(expected, x, y, c), a = image_sample(actual, x, y, c);
                 const size_t i = ((size_t)y * (size_t)expected->width + (size_t)x) * (size_t)channels + (size_t)c;
                 const bool unwritten = evidence->unwritten && evidence->unwritten[i];
 
@@ -509,8 +491,8 @@ static double agreement(const struct evidence *evidence, const struct displaceme
             if (!displace(expected, how, &from_x, &from_y, &from_c))
                 continue;
             seen++;
-            agree += fabs(diagnose_sample(evidence->actual, x, y, c) -
-                          diagnose_sample(expected, from_x, from_y, from_c)) <= evidence->tolerance;
+            agree += fabs(image_sample(evidence->actual, x, y, c) - image_sample(expected, from_x, from_y, from_c)) <=
+                     evidence->tolerance;
         }
     }
     return seen < 16 ? -1 : (double)agree / (double)seen;
@@ -610,9 +592,9 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
                  facts->written_but_wrong ? "; others are wrong too" : "");
         return certainty == CERTAINTY_SURE ? CERTAINTY_SURE : CERTAINTY_GOOD;
     }
-    if (evidence->kind == OUTPUT_TABLE)
+    if (evidence->kind == SLOT_TABLE)
         return diagnose_table(evidence, text, size);
-    if (evidence->kind == OUTPUT_LABELS)
+    if (evidence->kind == SLOT_LABELS)
         return diagnose_labels(evidence, text, size);
     /* A result that is nearly flat can be flat by a few errors. */
     if (facts->actual_constant && !facts->expected_constant && wrong_share >= 0.05) {
@@ -699,7 +681,7 @@ enum status diagnose_picture(const struct evidence *evidence, const char *path)
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++) {
             for (int c = 0; c < channels; c++) {
-                const double e = diagnose_sample(expected, x, y, c), d = diagnose_sample(actual, x, y, c) - e;
+                const double e = image_sample(expected, x, y, c), d = image_sample(actual, x, y, c) - e;
 
                 if (isfinite(d) && fabs(d) > worst)
                     worst = fabs(d);
@@ -718,8 +700,8 @@ enum status diagnose_picture(const struct evidence *evidence, const char *path)
             bool lost = false;
 
             for (int c = 0; c < channels; c++) {
-                const double e = diagnose_sample(expected, from_x, from_y, c);
-                const double d = diagnose_sample(actual, from_x, from_y, c) - e;
+                const double e = image_sample(expected, from_x, from_y, c);
+                const double d = image_sample(actual, from_x, from_y, c) - e;
                 const size_t i = ((size_t)from_y * (size_t)width + (size_t)from_x) * (size_t)channels + (size_t)c;
 
                 lost |= !isfinite(d) || (evidence->unwritten && evidence->unwritten[i]);

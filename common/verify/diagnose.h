@@ -14,7 +14,7 @@ struct evidence {
     double tolerance;         /* largest difference that is not wrong */
     int radius;               /* how far, in pixels, an output pixel looks around */
     int margin;               /* pixels at each edge that do not count (a peer with other borders) */
-    enum output_kind kind;
+    enum slot_kind kind;
     const char *const *columns; /* of a TABLE */
 };
 
@@ -34,8 +34,5 @@ int diagnose_labels(const struct evidence *evidence, char *text, size_t size);
  * brighter the larger the difference (of the worst channel), yellow where never written or NaN, otherwise the expected
  * image in faint gray. Small images are enlarged by a whole factor to about 512 pixels. */
 enum status diagnose_picture(const struct evidence *evidence, const char *path);
-
-/* One sample of a host image, of any pixel type; every value of every type is exact in a double. */
-double diagnose_sample(const struct image *image, int x, int y, int channel);
 
 #endif

@@ -25,7 +25,7 @@ static void collect_table(const struct evidence *evidence, int rows, struct tabl
 
         for (int y = 1; y <= rows; y++) {
             const double difference =
-                diagnose_sample(evidence->actual, x, y, 0) - diagnose_sample(evidence->expected, x, y, 0);
+                image_sample(evidence->actual, x, y, 0) - image_sample(evidence->expected, x, y, 0);
 
             too_small += difference < 0;
             too_large += difference > 0;
@@ -50,7 +50,7 @@ static void collect_table(const struct evidence *evidence, int rows, struct tabl
 int diagnose_table(const struct evidence *evidence, char *text, size_t size)
 {
     const struct image *expected = evidence->expected;
-    const double count = diagnose_sample(evidence->actual, 0, 0, 0), right = diagnose_sample(expected, 0, 0, 0);
+    const double count = image_sample(evidence->actual, 0, 0, 0), right = image_sample(expected, 0, 0, 0);
     const int rows = right < expected->height - 1 ? (int)right : expected->height - 1;
     struct table_facts facts;
 

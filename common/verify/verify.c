@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/contract/inputs.h"
+#include "common/image/pattern.h"
 #include "common/verify/diagnose.h"
-#include "common/verify/pattern.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define UNDER_ADDRESS_SANITIZER 1
@@ -408,7 +409,7 @@ static size_t compare(const struct session *session, const struct image *expecte
         for (int x = margin; x < expected->width - margin; x++) {
             for (int c = 0; c < channels; c++) {
                 const size_t i = ((size_t)y * (size_t)expected->width + (size_t)x) * (size_t)channels + (size_t)c;
-                const double difference = fabs(diagnose_sample(expected, x, y, c) - diagnose_sample(actual, x, y, c));
+                const double difference = fabs(image_sample(expected, x, y, c) - image_sample(actual, x, y, c));
 
                 if (!(difference <= session->tolerance) || (unwritten && unwritten[i]))
                     wrong++;
@@ -439,7 +440,7 @@ static size_t count_changes(const struct session *session, const struct image *f
                 const size_t i = ((size_t)x * (size_t)channels + (size_t)c) * size;
 
                 if (memcmp(a + i, b + i, size) != 0 &&
-                    !(fabs(diagnose_sample(first, x, y, c) - diagnose_sample(second, x, y, c)) <= session->tolerance))
+                    !(fabs(image_sample(first, x, y, c) - image_sample(second, x, y, c)) <= session->tolerance))
                     changes++;
             }
         }
@@ -512,7 +513,7 @@ static void report_values(struct session *session, const struct image *actual, s
         snprintf(lost, sizeof lost, ", %s never written", grouped(unwritten, some));
     FAIL(session, CERTAINTY_NONE, "%s%s of %s samples wrong (%.*g %%)%s, worst %g at (%d,%d)%s: got %g, expected %g",
          entry(session), grouped(wrong, some), grouped(verdict->samples, all), percent < 1 ? 1 : 3, percent, lost,
-         verdict->worst, x, y, channel, diagnose_sample(actual, x, y, c), diagnose_sample(expected, x, y, c));
+         verdict->worst, x, y, channel, image_sample(actual, x, y, c), image_sample(expected, x, y, c));
 }
 
 /* ------------------------------------------------------------------------------------ results that change */
@@ -640,12 +641,12 @@ static double share_of_earlier(const struct session *session, const struct image
     for (int y = session->margin; y < expected->height - session->margin; y++) {
         for (int x = session->margin; x < expected->width - session->margin; x++) {
             for (int c = 0; c < expected->channels; c++) {
-                const double value = diagnose_sample(actual, x, y, c);
+                const double value = image_sample(actual, x, y, c);
 
-                if (fabs(diagnose_sample(expected, x, y, c) - value) <= session->tolerance)
+                if (fabs(image_sample(expected, x, y, c) - value) <= session->tolerance)
                     continue;
                 wrong++;
-                kept += diagnose_sample(earlier, x, y, c) == value;
+                kept += image_sample(earlier, x, y, c) == value;
             }
         }
     }
@@ -685,8 +686,8 @@ static enum status explain_other_input(struct session *session, const struct ima
                                           .tolerance = session->tolerance,
                                           .radius = session->radius,
                                           .margin = session->margin,
-                                          .kind = session->version->algorithm->output,
-                                          .columns = session->version->algorithm->columns};
+                                          .kind = session->version->algorithm->outputs[0].kind,
+                                          .columns = session->version->algorithm->outputs[0].columns};
 
         session->expected = expected;
         report_values(session, actual, wrong, 0);
@@ -775,12 +776,13 @@ static enum status check_other_input(struct session *session, const struct image
     struct image other[ALGORITHM_MAX_INPUTS] = {{0}}, second = {0};
     enum status status = STATUS_OK;
 
-    for (int i = 0; i < session->inputs; i++) {
-        TRY(image_create_like(&other[i], &in[i]));
-        pattern_fill(&other[i], PATTERN_RANDOM, 0x5eed0 + (uint64_t)i);
-    }
-    if (algorithm->prepare)
-        algorithm->prepare(other);
+    const struct input_request request = {.width = in[0].width,
+                                          .height = in[0].height,
+                                          .channels = in[0].channels,
+                                          .pattern = PATTERN_RANDOM,
+                                          .seed = 0x5eed0,
+                                          .params = session->params};
+    TRY(inputs_make(algorithm, &request, other));
     TRY(check_on(session, other, earlier, scratch, small));
     /* What lies on the device is not looked at by the host code that would keep a result. */
     if (session->verdict->outcome != OUTCOME_PASS || !small || session->by_launch || in->type != PIXEL_U8 ||
@@ -827,8 +829,8 @@ static enum status verify_entry(struct session *session, const struct image in[]
                                           .tolerance = session->tolerance,
                                           .radius = session->radius,
                                           .margin = session->margin,
-                                          .kind = session->version->algorithm->output,
-                                          .columns = session->version->algorithm->columns};
+                                          .kind = session->version->algorithm->outputs[0].kind,
+                                          .columns = session->version->algorithm->outputs[0].columns};
 
         report_values(session, &results[i], wrong[i], unwritten_count);
         session->verdict->certainty =
@@ -882,10 +884,10 @@ enum status verify_version(const struct version *version, const struct image in[
             .version = version,
             .params = params,
             .expected = expected,
-            .inputs = algorithm->inputs,
+            .inputs = algorithm->input_count,
             .margin = margin,
             .radius = radius,
-            .tolerance = fmax(algorithm->tolerance, version->tolerance),
+            .tolerance = fmax(algorithm->outputs[0].comparison.tolerance, version->tolerance),
             .by_launch = by_launch == 1,
             .verdict = verdict,
         };
