@@ -16,8 +16,8 @@ def read(path):
 
 
 class Version:
-    """One file: id, path (below the root), side; idea, changed, expect, result as common/build/versions.sh reads them;
-    climbs_from, the id in its line From, or ""; the lines below that header; the version below it, or None."""
+    """One file: id, path (below the root), side; idea, changed, expect, result, climbs_from ("" where the header has no
+    such line) as common/build/versions.sh reads them; the lines below that header; the version below it, or None."""
 
     def __init__(self, root, path):
         self.path = path
@@ -37,7 +37,7 @@ class Version:
             line = re.sub(r"^\s*\*?\s*", "", line).strip()
             start = re.match(r"(Idea|Changed|Expect|Result|From):\s*(.*)", line)
             if start:
-                key = start.group(1).lower().replace("from", "climbs_from")
+                key = {"From": "climbs_from"}.get(start.group(1), start.group(1).lower())
                 setattr(self, key, start.group(2))
             elif not line:
                 key = None
@@ -61,18 +61,30 @@ def takes_video(root, algorithm):
 
 
 def versions(root, algorithm):
-    """All versions of an algorithm in the order of its ladder, each with the one below it (None for peers): the one that
-    its header names, else the one before it."""
+    """All versions of an algorithm in the order of its ladder, each with the one below it (None for peers)."""
     found = []
     for pattern in ("cpu/{}/*.c", "cuda/{}/*.cu", "peers/{}/*.cpp", "peers/{}/*.cu"):
         for path in glob.glob(os.path.join(root, pattern.format(algorithm))):
             found.append(Version(root, os.path.relpath(path, root)))
-    found.sort(key=Version.order)
+    found = follow_from(sorted(found, key=Version.order))
     for lower, upper in zip([None] + found, found):
-        named = next((version for version in found if version.id == upper.climbs_from), None)
-        neighbour = lower if lower and lower.side == upper.side else None
-        upper.below = None if upper.side == "peer" else named or neighbour
+        named = [version for version in found if version.id == upper.climbs_from]
+        if named:
+            upper.below = named[0]
+        elif lower and upper.side == lower.side and upper.side != "peer":
+            upper.below = lower
     return found
+
+
+def follow_from(waiting):
+    """Every rung behind the one that it names, as registry_open() does, which also refuses circles."""
+    ordered = []
+    while waiting:
+        ids = [version.id for version in ordered]
+        ready = [version for version in waiting if not version.climbs_from or version.climbs_from in ids]
+        ordered.append((ready or waiting)[0])
+        waiting = [version for version in waiting if version is not ordered[-1]]
+    return ordered
 
 
 def diff(lower, upper):
