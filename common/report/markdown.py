@@ -85,8 +85,10 @@ def _device_table(rows):
     for row in rows:
         cells.append([code(row["id"]), _verified(row), _phase(row, "kernel"), _phase(row, "end_to_end")])
         cells[-1].append(rungs.fraction(row["limit_fraction"]))
-        cells[-1] += [rungs.ratio(row[over], p) for over in ("over_serial", "over_below") for p in ("kernel", "end_to_end")]
-    return table(head, cells, 2) + "\n\nMedian ± half of the interquartile range; =: not different, the ranges overlap."
+        for over in ("over_serial", "over_below"):
+            cells[-1] += [rungs.ratio(row[over], phase) for phase in ("kernel", "end_to_end")]
+    text = table(head, cells, 2)
+    return text + "\n\nMedian ± half of the interquartile range; =: not different, the ranges overlap."
 
 
 def _host_table(results, rows):
@@ -114,7 +116,7 @@ def _traffic(results, row, kind):
     entry = ((row["memory"] or {}).get("frame") or {}).get(kind)
     if not entry:
         return "–"
-    return "0" if entry["calls"] == 0 else f"{entry['bytes'] / rungs.pixels(results):.3g}"
+    return rungs.number(entry["bytes"] / rungs.pixels(results)) if entry["calls"] else "0"
 
 
 def _frames_table(results, rows, device):
@@ -161,8 +163,8 @@ def _video(results):
     by_serial = results.get("frames_by_serial")
     if by_serial is not None and by_serial < results["frames"]:
         text += (
-            f"`cpu/serial` was given time for {by_serial} of the {results['frames']} frames; the rest is compared with a "
-            "fast version that\nagrees with it in those.\n"
+            f"`cpu/serial` was given time for {by_serial} of the {results['frames']} frames; the rest is compared with "
+            "a fast version that\nagrees with it in those.\n"
         )
     text += "Median ± half of the interquartile range" if device else "Ratios of medians within one run"
     text += "; =: not different, the ranges overlap."

@@ -95,7 +95,8 @@ def markdown_html(text, names):
             blocks.append(f"<h4>{_inline(block.lstrip('# '), names)}</h4>")
         elif re.match(r"[-*] ", block):
             items = re.split(r"^[-*] +", block, flags=re.MULTILINE)[1:]
-            blocks.append("<ul>" + "".join(f"<li>{_inline(' '.join(item.split()), names)}</li>" for item in items) + "</ul>")
+            bodies = (_inline(" ".join(item.split()), names) for item in items)
+            blocks.append("<ul>" + "".join(f"<li>{body}</li>" for body in bodies) + "</ul>")
         else:
             body = _inline(" ".join(block.split()), names)
             blocks.append(f"<p>{body}</p>" if body else "")

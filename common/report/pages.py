@@ -109,7 +109,7 @@ def contract_text(contract):
         pieces = [markdown.block(text) if kind == "pre" else inline(text) for kind, text in paragraphs]
         join = "\n\n" if paragraphs and paragraphs[0][0] == "pre" else " "
         parts.append(f"**{inline(label)}**{join}" + "\n\n".join(pieces))
-    parts.append(f"All of it, with what a version must hold to: {link(contract.path, '../' + contract.path)}.")
+    parts.append(f"The whole contract: {link(contract.path, '../' + contract.path)}.")
     return "\n\n".join(parts)
 
 
@@ -156,7 +156,9 @@ def machine_text(root, ladder, machine):
 
     lines += measured(main)
     for results in others:
-        title = f"{rungs.size(results)}, {results['settings'] or 'no parameters'}"
+        title = rungs.size(results)
+        if results["settings"] != main["settings"]:
+            title += f", {results['settings'] or 'no parameters'}"
         lines += [f"<details><summary>{inline(title)}</summary>", *measured(results), "</details>"]
     files = files_line(root, machine, ladder.name)
     if files:
