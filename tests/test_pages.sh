@@ -151,7 +151,7 @@ has "is shown as wrong" "$page" '| `cpu/omp` | **wrong** | – | – |'
 result here/tint/a.json
 result here/tint/older.json 'r.update(width=1280, height=960, date="2025-01-31T12:00:00Z", input="older")'
 result here/tint/newer.json 'r.update(width=1280, height=960, input="newer")'
-result here/tint/other.json 'r.update(width=9000, height=9000, settings="depth=4", input="other")'
+result here/tint/other.json 'r.update(width=9000, height=9000, settings="depth=1", input="other")'
 exits "several files" 0 0 ""
 has "the newest of the largest is the main one" "$tree/README.md" "[tint](results/here/tint/newer.json) 1280×960"
 check "it comes first, the others are folded" "$python" - "$page" <<'PYTHON'
