@@ -78,7 +78,7 @@ cat >"$tree/common/algo/tint.h" <<'C'
 C
 : >"$tree/common/algo/tint.c"
 printf '/*\n * Idea:     a loop | with <script> and `code`.\n * Changed:  nothing.\n * Expect:   little.\n */\nint a;\n' >"$tree/cpu/tint/serial.c"
-printf '/*\n * Idea:     threads.\n * Changed:  a pragma.\n * Expect:   twice.\n * Result:   2.00 times.\n */\nint a;\n' >"$tree/cpu/tint/omp.c"
+printf '/*\n * Idea:     threads.\n * Changed:  a pragma.\n * Expect:   twice.\n * Result:   2.00 times (results/here/tint/a.json, not results/none.json).\n */\nint a;\n' >"$tree/cpu/tint/omp.c"
 printf '/*\n * Idea:     branches off.\n * Changed:  all.\n * Expect:   much.\n * From:     cpu/serial\n */\nint a;\n' >"$tree/cpu/tint/table.c"
 printf '/*\n * Idea:     a grid.\n * Changed:  all.\n * Expect:   much.\n */\nint a;\n' >"$tree/cuda/tint/v1.0_naive.cu"
 
@@ -99,7 +99,7 @@ has "a ladder without results has dashes" "$tree/README.md" \
     "| [tint](docs/tint.md) | a colour laid over an image | 3 cpu, 1 cuda | – | – | – | – | – |"
 has "a page without results says so" "$page" "Not yet. \`make bench-tint\`"
 has "its rungs are there" "$page" "| [\`cpu/omp\`](../cpu/tint/omp.c) | threads. |"
-has "a result of a header" "$page" "*Result:* 2.00 times."
+has "a result of a header" "$page" "*Result:* 2.00 times (results/here/tint/a.json, not"
 has "the rung that a branch comes from" "$page" "**\`cpu/table\`**, from \`cpu/serial\`"
 has "markup of a header is text, code is code" "$page" 'a loop \| with &lt;script> and `code`.'
 has "markup of a contract is text" "$page" '**Input** one image; &lt;b>u8&lt;/b> \*alone\*.'
@@ -138,6 +138,7 @@ exits "a new results file makes pages outdated" 1 2 "README.md: is outdated" --c
 exits "pages of results" 0 0 ""
 has "a number of the file" "$page" '| `cpu/omp` | exact | 2.00 | 2.00 |'
 has "the file is linked" "$page" '([all numbers](../results/here/tint/a.json))'
+has "a file that a header names" "$page" '2.00 times ([results/here/tint/a.json](../results/here/tint/a.json), not results/none.json).'
 has "the machine" "$page" "Test, 2 cores, gcc 1 -O3"
 has "the best of the ladder, without a library" "$tree/README.md" '| 3 cpu, 1 cuda | 2.00 `cpu/omp` | – | – | – | – |'
 has "machine and file underneath" "$tree/README.md" "- CPU, here: Test, 2 cores, gcc 1 -O3, 2 threads: [tint](results/here/tint/a.json) 640×480"

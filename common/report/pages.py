@@ -118,7 +118,16 @@ def rungs_table(ladder):
     return markdown.table(["rung", "idea"], rows, 2)
 
 
-def rungs_list(ladder):
+def with_files(root, text):
+    """A header's prose, in which results files are links to them."""
+
+    def linked(match):
+        return link(match[0], "../" + match[0]) if os.path.isfile(os.path.join(root, match[0])) else match[0]
+
+    return re.sub(r"\bresults/[\w./-]+\.(?:json|txt|csv|svg)\b", linked, inline(text))
+
+
+def rungs_list(root, ladder):
     """Of each rung what it changed, what was expected of it and what came of it."""
     lines = []
     for version in ladder.versions:
@@ -128,7 +137,7 @@ def rungs_list(ladder):
         lines.append(f"**{code(version.id)}**{start}")
         for title, text in (("Changed", version.changed), ("Expected", version.expect), ("Result", version.result)):
             if text:
-                lines.append(f"*{title}:* {inline(text)}")
+                lines.append(f"*{title}:* {with_files(root, text)}")
     return "\n\n".join(lines)
 
 
@@ -185,7 +194,7 @@ def page(root, ladder, text):
     if text.strip():
         parts.append("## What the rungs teach")
     parts += [STORY + text + STORY_END.rstrip("\n")]
-    parts += ["## Each rung: what it changed, what was expected, what came of it", rungs_list(ladder)]
+    parts += ["## Each rung: what it changed, what was expected, what came of it", rungs_list(root, ladder)]
     return "\n\n".join(parts) + "\n"
 
 
