@@ -171,7 +171,7 @@ $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error
 PYTHON ?= python3
 needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
     apt-get install -y --no-install-recommends $(2)))
-$(foreach goal,$(filter plot-% report lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-% report readme lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
 $(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 $(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(error $(goal): name a version, for example \
     make $(goal) V=cuda/v1.2)))
@@ -305,7 +305,7 @@ common_options = $(call files,$(INPUT),--input) $(if $(THREADS),--threads $(THRE
 bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(CSV),--csv $(call quoted,$(CSV)))
 rungs = $(RUN) $(BUILD)/rungs
 
-# The detector's bench takes a video, in the sizes of document 000 and of today.
+# The detector's bench takes a video, in the sizes of Huet 2023 (README.md, Sources) and of today.
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
 $(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $(BUILD)/rungs photograph
 	@$(rungs) bench $* $(bench_options)
@@ -382,7 +382,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
 .PHONY: test test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUILD)/make-scene $(BUILD)/readme-tables $(test_programs)
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
@@ -446,12 +446,10 @@ deps:
 doctor:
 	@CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh common/build/doctor.sh
 
-$(BUILD)/readme-tables: common/report/readme_tables.c $(BUILD)/settings
-	$(call say,cc,$<)
-	$(quiet)$(compile_c) $< -ljansson -o $@
-readme: $(BUILD)/readme-tables $(BUILD)/rungs
+# The pages of the ladders in docs/, the table of ladders in README.md and its picture.
+readme: $(BUILD)/rungs
 	@$(rungs) run blur:cpu/simd images/zone_plate.png -o images/zone_plate_blur.png
-	$(BUILD)/readme-tables README.md
+	@$(PYTHON) -B common/report/pages.py
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan
@@ -477,10 +475,10 @@ help:
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
-	@echo 'make run-motion       IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
+	@echo 'make run-motion    IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
-	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
+	@echo 'make readme        the page of each ladder, docs/ALGO.md, and the table of README.md, from headers and results/'
 	@echo 'make clean         remove $(BUILD)/'
 	@echo 'make help          this list'
 	@echo
