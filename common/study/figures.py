@@ -87,6 +87,8 @@ def text_of(value, unit):
         return rungs.time(value) if value > 0 else "0"
     if unit == "percent":
         return rungs.percent(100 * value)
+    if unit == "text":
+        return f"{value:.10g}"
     return str(value) if isinstance(value, int) else rungs.number(value)
 
 
