@@ -152,11 +152,11 @@ def markdown(document, drawn):
     if document["source"]:
         source = document["source"]
         where = f", {source['where']}" if source.get("where") else ""
-        parts.append(f"After {source['authors']}, *{source['title']}*{where}, {source['year']}.\n")
+        parts.append(f"Source: {source['authors']}, *{source['title']}*{where}, {source['year']}.\n")
     parts += [paragraph + "\n" for paragraph in document["paragraphs"]]
     for plot in document["plots"]:
         if plot["name"] in drawn:
-            caption = f"\n\n{plot['caption']}" if plot["caption"] else ""
+            caption = f" {plot['caption']}" if plot["caption"] else ""
             parts.append(f"![{plot['title']}]({plot['name']}.svg)\n\n**{plot['title']}.**{caption}\n")
     for table in document["tables"]:
         if table["rows"]:

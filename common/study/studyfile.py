@@ -61,7 +61,8 @@ class Point:
 
     def title(self):
         words = [self.algorithm, self.size or "", self.input["label"] if self.input else ""]
-        words += [f"{name}={value}" for name, value in {**self.params, **self.environment}.items()]
+        made = self.input["arguments"] if self.input else {}
+        words += [f"{name}={value}" for name, value in {**made, **self.params, **self.environment}.items()]
         words += [f"{self.threads} threads" if self.threads else ""]
         return ", ".join(word for word in words if word)
 
