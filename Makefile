@@ -163,6 +163,12 @@ $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(n
 $(foreach goal,$(filter bench-% diff-% run-% tune-% plot-% profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
     $(error no target $(goal); the algorithms are $(algorithms))))
 
+# A study is a file: studies/NAME.toml, or a ladder's own cpu/ALGO/study.toml (named ALGO) and study_NAME.toml (ALGO-NAME).
+studies := $(sort $(patsubst studies/%.toml,%,$(wildcard studies/*.toml)) $(foreach side,cpu cuda,$(patsubst \
+    $(side)/%.toml,%,$(subst /study.toml,.toml,$(subst /study_,-,$(wildcard $(side)/*/study.toml $(side)/*/study_*.toml))))))
+$(foreach goal,$(filter study-%,$(MAKECMDGOALS)),$(if $(filter $(goal:study-%=%),$(studies)),, \
+    $(error no target $(goal); the studies are $(studies))))
+
 # What a goal needs to be told is asked for before anything is built.
 $(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
     make $(goal) A=cuda/v1.1 B=cuda/v1.2)))
@@ -171,8 +177,8 @@ $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error
 PYTHON ?= python3
 needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
     apt-get install -y --no-install-recommends $(2)))
-$(foreach goal,$(filter plot-% report readme lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
-$(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
+$(foreach goal,$(filter plot-% study-% report readme lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-% study-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 $(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(error $(goal): name a version, for example \
     make $(goal) V=cuda/v1.2)))
 
@@ -405,6 +411,12 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
 
+# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it.
+.PHONY: $(addprefix study-,$(studies))
+$(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
+	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \
+	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT)))
+
 report: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs $(call quoted,$(or $(OUT),$(BUILD)/report.html))
 
@@ -474,6 +486,9 @@ help:
 	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
+	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
+	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME'
+	@echo '                   NAME is one of: $(studies)'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
 	@echo 'make run-motion    IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'

@@ -8,6 +8,7 @@ inside the page: style, plots, pictures; it loads nothing. Of results/<machine>/
              file ends it
     *.svg    shown as they are; *.csv as a table; *.txt as text. One that is named as a results file is shown with it,
              and of the others one whose name begins with an algorithm's goes to that
+    <algo>/study_<name>/    a study: its paragraphs, plots and tables (studies.py)
 The page is well-formed XML as well as HTML, so that tests can parse it with the standard library.
 
 Without gnuplot the page has no plots, without build/rungs no pictures; one line on stderr says so.
@@ -31,6 +32,7 @@ import plots
 import profiles
 import results as rungs
 import sources
+import studies
 from markup import code, esc, mark, markdown_html, prose, table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -48,14 +50,14 @@ def note(text):
 
 class Ladder:
     """One algorithm: contract, versions, and by machine: results of benches (the main one first), searches, profiles,
-    other files."""
+    studies, other files."""
 
     def __init__(self, name):
         self.name = name
         self.contract = sources.Contract(ROOT, name)
         self.versions = sources.versions(ROOT, name)
         self.video = sources.takes_video(ROOT, name)
-        self.machines, self.searches, self.profiles, self.files = {}, {}, {}, {}
+        self.machines, self.searches, self.profiles, self.studies, self.files = {}, {}, {}, {}, {}
 
     def add(self, results):
         where = self.machines
@@ -74,7 +76,7 @@ class Ladder:
             many.sort(key=lambda r: order.index(r["bench"]["id"]) if r["bench"]["id"] in order else len(order))
 
     def places(self):
-        everything = (self.machines, self.searches, self.profiles, self.files)
+        everything = (self.machines, self.searches, self.profiles, self.studies, self.files)
         return sorted(set().union(*everything), key=lambda name: machine_order(name, self.machines.get(name)))
 
 def machine_order(name, many):
@@ -86,6 +88,8 @@ def gather(folder, names):
     """Ladders by name, and the files that belong to none of them, by machine."""
     ladders, others, shown = {name: Ladder(name) for name in names}, {}, {}
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.json"), recursive=True)):
+        if studies.is_study(path):
+            continue
         try:
             results = rungs.load(path)
         except rungs.OtherKind as other:
@@ -101,6 +105,8 @@ def gather(folder, names):
         shown[os.path.splitext(path)[0]] = results
     for kind in ("svg", "csv", "txt"):
         for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "**", "*." + kind), recursive=True)):
+            if studies.is_study(path):
+                continue
             stem = os.path.splitext(path)[0]
             if stem in shown:
                 # The heat map of a search is drawn from its points.
@@ -114,6 +120,11 @@ def gather(folder, names):
             # Two levels below results/, or one: the folder right below it names the machine.
             machine = os.path.relpath(path, folder).split(os.sep)[0]
             files.setdefault(machine, []).append(path)
+    for study in studies.committed(folder):
+        if study["algorithm"] in ladders:
+            ladders[study["algorithm"]].studies.setdefault(study["machine"], []).append(study)
+        else:
+            note(f"{study['folder']}: left out: there is no algorithm {study['algorithm']} here")
     for ladder in ladders.values():
         ladder.sort_results()
     return ladders, others
@@ -298,6 +309,10 @@ class Drawer:
         if not self.works:
             note(f"no plots: {plots.INSTALL}")
 
+    def next(self):
+        self.number += 1
+        return self.number
+
     def figures(self, many):
         if not self.works:
             return ""
@@ -305,8 +320,7 @@ class Drawer:
         try:
             for name, title, svg in plots.plots_of(many):
                 if svg:
-                    self.number += 1
-                    picture = plots.themed(svg, f"p{self.number}-", title)
+                    picture = plots.themed(svg, f"p{self.next()}-", title)
                     figures.append(f"<figure>{picture}<figcaption>{caption(name, title, many)}</figcaption></figure>")
         except plots.PlotError as error:
             self.works = False
@@ -511,6 +525,7 @@ def machine_html(ladder, machine, drawer):
             f"<details><summary>Also measured: {esc(title)}</summary>"
             f"{about(results)}{versions_table(results)}{beside_html(results)}</details>"
         )
+    lines += [studies.html(study, drawer.next) for study in ladder.studies.get(machine, [])]
     lines += [profiles_html(ladder.profiles.get(machine, []))]
     lines += [search_html(results) for results in ladder.searches.get(machine, [])]
     lines += [file_html(path) for path in ladder.files.get(machine, [])]

@@ -130,7 +130,8 @@ def _no_constant(name):
     raise ValueError(f"{name} is no JSON number")
 
 
-def _read(path):
+def read(path):
+    """The JSON in a file."""
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file, parse_constant=_no_constant)
@@ -220,7 +221,11 @@ def _check_profile(path, results):
 def load(path):
     """The results of one bench, search (is_tune) or profile (is_profile), checked. Raises OtherKind for JSON of another
     kind, ResultsError for a bad file."""
-    results = _read(path)
+    return checked(path, read(path))
+
+
+def checked(path, results):
+    """The same of a document that was read before, which is changed; `path` is what messages call it."""
     schema = results.get("schema") if isinstance(results, dict) else None
     if schema not in (SCHEMA, VIDEO_SCHEMA):
         raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
