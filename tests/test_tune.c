@@ -19,8 +19,8 @@
 
 #include "common/algo/blur.h"
 #include "common/measure/machine.h"
-#include "common/measure/tune.h"
 #include "common/measure/tuned.h"
+#include "common/output/tune_report.h"
 #include "common/verify/pattern.h"
 
 static const struct algorithm *blur;
