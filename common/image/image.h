@@ -69,7 +69,7 @@ bool image_same_shape(const struct image *a, const struct image *b);
 /* Sets every byte of every pixel (not padding). */
 void image_fill(struct image *image, uint8_t byte);
 
-/* Makes *colours, u8 with 3 channels, out of an i32 image of 1 channel: 0 becomes black, every other value a bright colour
+/* Makes *colours, u8 with 3 channels, out of i32 or u32 labels: 0 becomes black, every other value a bright colour
  * that depends on it alone, so that labels can be looked at. */
 enum status image_colour_labels(struct image *colours, const struct image *labels);
 
