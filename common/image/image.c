@@ -1,5 +1,6 @@
 #include "common/image/image.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,42 @@ double image_sample(const struct image *image, int x, int y, int channel)
         break;
     }
     return 0;
+}
+
+static double whole(double value, double least, double most)
+{
+    if (!(value >= least)) /* also NaN */
+        return value < least ? least : 0;
+    return value > most ? most : nearbyint(value);
+}
+
+void image_set_sample(struct image *image, int x, int y, int channel, double value)
+{
+    void *row = image_row(image, y);
+    const size_t i = (size_t)x * (size_t)image->channels + (size_t)channel;
+
+    switch (image->type) {
+    case PIXEL_U8:
+        ((uint8_t *)row)[i] = (uint8_t)whole(value, 0, UINT8_MAX);
+        break;
+    case PIXEL_U16:
+        ((uint16_t *)row)[i] = (uint16_t)whole(value, 0, UINT16_MAX);
+        break;
+    case PIXEL_I32:
+        ((int32_t *)row)[i] = (int32_t)whole(value, INT32_MIN, INT32_MAX);
+        break;
+    case PIXEL_U32:
+        ((uint32_t *)row)[i] = (uint32_t)whole(value, 0, UINT32_MAX);
+        break;
+    case PIXEL_F32:
+        ((float *)row)[i] = (float)value;
+        break;
+    case PIXEL_F64:
+        ((double *)row)[i] = value;
+        break;
+    case PIXEL_TYPE_COUNT:
+        break;
+    }
 }
 
 void image_free(struct image *image)

@@ -75,6 +75,8 @@ enum status image_colour_labels(struct image *colours, const struct image *label
 
 /* One sample of a host image; every value of every type is exact in a double. */
 double image_sample(const struct image *image, int x, int y, int channel);
+/* Sets one; a value that the type does not have is rounded to the nearest that it has, NaN becomes 0 in whole numbers. */
+void image_set_sample(struct image *image, int x, int y, int channel, double value);
 
 /* The start of row y, to be cast to the pixel type. Works for device pointers too (nothing is read). */
 static inline HOST_DEVICE void *image_row(const struct image *image, int y)
