@@ -32,7 +32,7 @@ struct folder_run {
     const struct algorithm *algorithm;
     struct item *items;
     size_t count;
-    bool made_folder;
+    bool exists;          /* the folder for the results did before */
     pthread_mutex_t lock; /* of all that follows, and of the items' stages */
     pthread_cond_t changed;
     size_t next_load, next_write; /* items before these were taken by a thread */
@@ -161,25 +161,23 @@ out:
     return status;
 }
 
-static enum status make_folder(struct folder_run *run)
+/* Whether the results may go there; *exists: the folder is there already. */
+static enum status check_folder(const struct folder_run *run, bool *exists)
 {
     struct stat about;
     const char *path = run->job->out;
 
-    if (stat(path, &about) == 0) {
-        if (!S_ISDIR(about.st_mode))
-            return status_set(STATUS_BAD_INPUT, "%s: not a folder; what comes of a folder goes to a folder", path);
-        if (access(path, W_OK | X_OK) != 0)
-            return status_set(STATUS_BAD_INPUT, "cannot write in folder %s: %s", path, strerror(errno));
-        return STATUS_OK;
-    }
-    if (slot_check_form(&run->algorithm->outputs[0], path) == STATUS_OK)
+    *exists = stat(path, &about) == 0;
+    if (!*path)
+        return status_set(STATUS_BAD_INPUT, "the name of the output folder is empty");
+    if (!*exists && slot_check_form(&run->algorithm->outputs[0], path) == STATUS_OK)
         return status_set(STATUS_BAD_INPUT,
                           "%s: a folder, so what comes of it goes to a folder, too: -o OUT/ --format %s", run->job->in,
                           strrchr(path, '.') + 1);
-    if (mkdir(path, 0777) != 0)
-        return status_set(STATUS_BAD_INPUT, "cannot make folder %s: %s", path, strerror(errno));
-    run->made_folder = true;
+    if (*exists && !S_ISDIR(about.st_mode))
+        return status_set(STATUS_BAD_INPUT, "%s: not a folder; what comes of a folder goes to a folder", path);
+    if (*exists && access(path, W_OK | X_OK) != 0)
+        return status_set(STATUS_BAD_INPUT, "cannot write in folder %s: %s", path, strerror(errno));
     return STATUS_OK;
 }
 
@@ -352,14 +350,18 @@ int cli_run_folder(const struct folder_job *job)
     sigemptyset(&action.sa_mask);
     if (file_is_same(job->in, job->out))
         return cli_fail("%s: the results would go among the pictures; name another folder", job->out);
+    TRY(check_folder(&run, &run.exists));
     TRY(list_pictures(&run));
-    TRY(make_folder(&run));
+    if (!run.exists && mkdir(job->out, 0777) != 0) {
+        status = status_set(STATUS_BAD_INPUT, "cannot make folder %s: %s", job->out, strerror(errno));
+        goto out;
+    }
     sigaction(SIGINT, &action, &before);
     progress_start();
     status = run_all(&run);
     progress_clear();
     sigaction(SIGINT, &before, NULL);
-    if (run.made_folder && run.written == 0)
+    if (!run.exists && run.written == 0)
         rmdir(job->out);
     TRY(status);
     bad = run.computed - run.written;
