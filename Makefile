@@ -123,8 +123,8 @@ endif
 # Rebuild everything when a compiler or a flag changes.
 settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(common_files)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(common_files)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -146,6 +146,8 @@ ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
 endif
 mutant_files := $(sort $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu) cpu/*/serial.c))
+
+small_files := $(sort $(wildcard tests/small/*/*.c))
 
 object = $(addprefix $(BUILD)/,$(addsuffix .o,$(1)))
 common_objects := $(call object,$(common_files))
@@ -190,6 +192,11 @@ $(BUILD)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files)
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
+# The command line on small algorithms of the tests' own (tests/small/small.h).
+$(BUILD)/rungs-small: $(common_objects) $(call object,$(small_files) tests/small/algorithms.c) $(BUILD)/generated/small.c.o
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -o $@
+
 $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files)) $(BUILD)/generated/mutants.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
@@ -200,6 +207,9 @@ $(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(witho
 	@sh common/build/versions.sh $(version_files) \
 	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
 	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) >$@
+$(BUILD)/generated/small.c: common/build/versions.sh $(small_files) $(BUILD)/files
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(small_files) >$@
 $(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(mutant_files) >$@
@@ -249,7 +259,7 @@ endif
 # --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/status.c core/paths.c image/image.c image/pattern.c trace/mark.c trace/step.c \
+worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
                   trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
@@ -388,7 +398,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
 .PHONY: test test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUILD)/make-scene $(test_programs)
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
