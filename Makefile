@@ -123,8 +123,8 @@ endif
 # Rebuild everything when a compiler or a flag changes.
 settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(mutant_files) $(common_files)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(common_files)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(common_files)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -137,6 +137,8 @@ without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
 version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp))
+# What versions of one ladder share or stand on lies in folders beside them.
+helper_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*/*.c $(side)/*/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
 rooms := core image trace contract algo cuda video verify measure profile output cli
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu))
@@ -177,7 +179,7 @@ $(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(err
 .PHONY: all
 all: $(BUILD)/rungs
 
-$(BUILD)/rungs: $(common_objects) $(call object,$(version_files)) $(BUILD)/generated/versions.c.o
+$(BUILD)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files)) $(BUILD)/generated/versions.c.o
 	@echo "$(cuda_line)"
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
@@ -242,7 +244,7 @@ endif
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 worker_parts := common/remote/worker_device.cu $(addprefix common/,core/status.c core/paths.c image/image.c image/pattern.c trace/mark.c trace/step.c \
-                  trace/phase.c cuda/device.cu verify/verify_launch.cu $(addprefix \
+                  trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := common/lab/judge.c $(addprefix common/remote/,confine.c remote.c) $(wildcard cpu/*/serial.c)
@@ -273,7 +275,7 @@ endef
 $(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu))$(eval $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard \
-    common/cuda/*_step.cu common/cuda/bit_*.cu)))))
+    common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu)))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
@@ -357,7 +359,7 @@ images:
 
 # Every step of the detector as a picture: of the synthetic scene, or of VIDEO=images/fetched/vtest.avi SHEET=sheet.png.
 .PHONY: contact-sheet
-$(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects) $(BUILD)/generated/versions.c.o $(call object,$(version_files))
+$(BUILD)/make-scene: $(BUILD)/images/make_scene.c.o $(library_objects) $(BUILD)/generated/versions.c.o $(call object,$(version_files) $(helper_files))
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
@@ -368,7 +370,7 @@ contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
 # --- tests ----------------------------------------------------------------------------------------------------------
 unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 test_programs := $(addprefix $(BUILD)/,$(unit_tests))
-$(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files))) \
+$(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files) $(helper_files))) \
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
@@ -420,7 +422,7 @@ $(addprefix bug-,$(lab_numbers)): bug-%:
 	@$(run_labs) bug $* '$(BUG)'
 # All of rungs with a lab's starters in it, as student/<name>, for whatever else it can do: diff, bench, profile.
 define lab_program
-$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
+$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
 	@mkdir -p $$(@D)
 	$$(call say,link,$$@)
 	$$(quiet)$$(link) $$^ $$(libraries) -o $$@

@@ -220,7 +220,7 @@ static enum status work_open(struct work *work, struct bench *bench, const struc
         task->version = i < request->version_count ? request->versions[i] : serial;
         task->point = request->points && i < request->version_count ? &request->points[i] : NULL;
         task->source = &work->source;
-        task->expected = (const struct image(*)[ALGORITHM_MAX_OUTPUTS])work->expected;
+        task->expected = work->expected;
         task->cost = &bench->cost;
         task->sets = bench->sets;
     }

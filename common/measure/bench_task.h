@@ -18,8 +18,8 @@ struct bench_task {
     const struct version *version;
     const struct bench_point *point; /* of a search, else NULL */
     const struct bench_source *source;
-    const struct image (*expected)[ALGORITHM_MAX_OUTPUTS]; /* reference results for sets 0 and 1 */
-    const struct cost *cost;                               /* says which ceilings are wanted */
+    struct image (*expected)[ALGORITHM_MAX_OUTPUTS]; /* reference results for sets 0 and 1; shared */
+    const struct cost *cost;                         /* says which ceilings are wanted */
     bool emulated;
     int sets, round;
     bool timed; /* in this round of a search */
