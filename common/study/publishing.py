@@ -85,7 +85,10 @@ def _ladder_place(study, row):
 def _bars(study, plot, rows):
     groups = {}
     for row in sorted(rows, key=lambda row: _ladder_place(study, row)):
-        columns = [plot["x"]] + [name for name in plot["series"] if name != plot["x"]]
+        # A word that is the same in all bars says nothing.
+        columns = [plot["x"]] + [
+            name for name in plot["series"] if name != plot["x"] and len({other.get(name) for other in rows}) > 1
+        ]
         values = [row.number(formula) for formula in plot["ys"]]
         if None not in values:
             groups.setdefault(_name(row, columns), []).append((row, values))

@@ -41,7 +41,7 @@ UNITS = ("time", "number", "percent", "text")
 
 # Columns that every row has; times are in seconds. Others are parameters, arguments of inputs and environment.
 TIMES = ("kernel", "end_to_end", "transfer", "first_call", "limit", "per_pixel")
-STATISTIC_COLUMNS = tuple(f"{phase}_{end}" for phase in ("kernel", "end_to_end") for end in ("q1", "q3"))
+STATISTIC_COLUMNS = tuple(f"{phase}_{end}" for phase in ("kernel", "end_to_end", "per_pixel") for end in ("q1", "q3"))
 POINT_COLUMNS = ("sweep", "algorithm", "input", "size", "width", "height", "pixels", "threads")
 TEXT_COLUMNS = ("sweep", "algorithm", "input", "size", "version", "side", "outcome")
 ROW_COLUMNS = ("version", "side", "outcome", *TIMES, *STATISTIC_COLUMNS, "rate", "limit_fraction")
