@@ -708,7 +708,9 @@ def command_bug(arguments):
 # ------------------------------------------------------------------------------------------------------- handing out
 
 
-NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|results/[^/]+/labs/"
+# Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out.
+NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|results/[^/]+/labs/|"
+                    r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_")
 
 
 def solution_files(lab):
