@@ -88,6 +88,11 @@ suite() { # BUILD-FOLDER MAKE-ARGUMENTS...
         esac
         stage "$script ($build)" sh "$script" "$build"
     done
+    if [ "$build" = "$BUILD" ]; then # a study is Python and what `rungs bench` prints, which is tested under sanitizers
+        for name in $(python3 -B common/study/study.py list 2>/dev/null | sed -n 's/^study-\([^ ]*\) .*/\1/p'); do
+            stage "study-$name, short form" sh tests/study_short.sh "$build" "$name"
+        done
+    fi
     for program in "$build"/tests/test_*; do
         [ -x "$program" ] && [ ! -d "$program" ] && stage "$program" "$program"
     done

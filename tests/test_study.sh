@@ -238,6 +238,7 @@ refuses "unknown parameter" "no parameter 'level'; there are value" 's/{ value =
 refuses "unknown statistic" "numbers.worst: no statistic or key 'largest'" 's/^worst = { max/worst = { largest/'
 refuses "unknown column" "no column 'colonel'" 's/rows = "value"/rows = "colonel"/'
 refuses "no such point" "no point has value = 11" 's/{ version = "cpu\/\*" }/{ value = 11 }/'
+refuses "a version that is not measured" "no point has version = peer/\*" 's/where = { version = "cuda\/\*" }/where = { version = "peer\/*" }/'
 refuses "unknown number" "no number 'gnu'" 's/{gpu}/{gnu}/'
 refuses "division by nothing" "divides by 0" 's/worst \* speedup/worst \/ 0/'
 refuses "code in a formula" "no function __import__" "s/worst \* speedup/__import__(1)/"

@@ -10,7 +10,7 @@ import statistics
 import figures
 import plots
 import results as rungs
-from measuring import quantile
+from measuring import note, quantile
 
 SCHEMA, VERSION = "rungs-study", 1
 UNIT_TEXT = {"time": plots.short_time, "number": plots.short, "percent": lambda value: plots.short(100 * value) + " %"}
@@ -120,6 +120,8 @@ def draw(study, rows):
         svg = (_lines if plot["kind"] == "lines" else _bars)(study, plot, taken) if taken else None
         if svg:
             drawn[plot["name"]] = svg
+        elif taken:
+            note(f"plot {plot['name']}: of {rungs.count(len(taken), 'row')} none has a value to draw")
     return drawn
 
 
