@@ -17,9 +17,12 @@ check() { # TITLE COMMAND...
         tail -n 20 "$folder/log" | sed 's/^/     /'
     fi
 }
+check "without Python it says so" sh -c "! env -u MAKEFLAGS -u MFLAGS make -s 'study-$name' BUILD='$build' PYTHON=no-python 2>'$folder/said' &&
+    grep -q 'no-python is not here; to install it' '$folder/said'"
 if ! command -v gnuplot >/dev/null || ! python3 -c 'import tomllib' 2>/dev/null; then
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    echo "$passed passed, $failed failed, 1 skipped"
+    [ $failed = 0 ]
+    exit
 fi
 check "it runs, nothing is wrong" timeout 600 python3 -B common/study/study.py run "$name" --level short \
     --rungs "$build/rungs" --dir images --work "$folder/work" --out "$folder/out"

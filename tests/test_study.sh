@@ -31,6 +31,7 @@ expect() { # TITLE STATUS COMMAND...
     if [ $code = "$status" ]; then ok; else bad "$title: exit $code"; fi
 }
 
+expect "no Python" 2 env -u MAKEFLAGS -u MFLAGS make -s study-nothing BUILD="$build" PYTHON=no-python
 python=$(python3 -c 'import sys, tomllib; print(sys.executable)' 2>/dev/null)
 if [ -z "$python" ] || ! command -v gnuplot >/dev/null; then
     skipped=1
