@@ -1,5 +1,7 @@
 #!/bin/sh
-# Studies: what they measure, keep, compute and refuse. usage: sh tests/test_study.sh BUILD-FOLDER
+# Studies: what they measure, keep, compute and refuse.
+# Not under the sanitizers: it tests Python.
+# usage: sh tests/test_study.sh BUILD-FOLDER
 set -u
 build=$1
 folder=$(mktemp -d) || exit 1

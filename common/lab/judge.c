@@ -26,6 +26,7 @@
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
+#include "common/core/clock.h"
 #include "common/core/file.h"
 #include "common/image/pattern.h"
 #include "common/measure/machine.h"
@@ -181,7 +182,8 @@ static enum status count_calls(const struct arguments *arguments, const struct a
 
         channel->inputs = algorithm->input_count;
         memcpy(channel->in, in, sizeof in);
-        channel->out = out;
+        channel->out[0] = out;
+        channel->outputs = algorithm->output_count;
         TRY(remote_call(remote, CHANNEL_RUN, NULL));
         counts = channel->counts;
         json_object_set_new(result, names[call],
@@ -322,14 +324,6 @@ struct timing {
 };
 enum { THE_VERSION, THE_REFERENCE };
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void shift_row(const struct image *from, int source, struct image *to, int target, int right)
 {
     const size_t cut = (size_t)right * (size_t)from->channels * pixel_size(from->type);
@@ -393,7 +387,7 @@ static double begin_work(struct runner *runner)
 
     if (runner->left > 0) {
         runner->idle += used - runner->left_at;
-        runner->rest += now() - runner->left;
+        runner->rest += clock_seconds() - runner->left;
     }
     return used;
 }
@@ -401,7 +395,7 @@ static double begin_work(struct runner *runner)
 static void end_work(struct runner *runner, double before)
 {
     runner->left_at = remote_processor_seconds(runner->remote);
-    runner->left = now();
+    runner->left = clock_seconds();
     runner->busy += runner->left_at - before;
 }
 
@@ -414,7 +408,8 @@ static enum status call_once(struct timing *timing, int which, int set, double *
 
     channel->inputs = timing->algorithm->input_count;
     memcpy(channel->in, runner->in[set], sizeof channel->in);
-    channel->out = runner->out[set];
+    channel->out[0] = runner->out[set];
+    channel->outputs = timing->algorithm->output_count;
     channel->heap_byte = 0;
     memcpy(channel->params, timing->params, timing->algorithm->params_size);
     if (timing->arguments->kernel) {
@@ -484,7 +479,8 @@ static enum status call_pipeline(struct runner *runner, enum channel_request req
     struct channel *channel = remote_channel(runner->remote);
 
     channel->in[0] = runner->in[frame][0];
-    channel->out = runner->out[frame];
+    channel->out[0] = runner->out[frame];
+    channel->outputs = 1;
     return remote_call(runner->remote, request, NULL);
 }
 
@@ -493,7 +489,7 @@ static enum status play_video(struct timing *timing, int which, double *seconds)
 {
     struct runner *runner = &timing->runners[which];
     struct channel *channel = remote_channel(runner->remote);
-    const double before = begin_work(runner), start = now();
+    const double before = begin_work(runner), start = clock_seconds();
     enum status status = STATUS_OK;
 
     channel->heap_byte = 0;
@@ -509,7 +505,7 @@ static enum status play_video(struct timing *timing, int which, double *seconds)
             received++;
         }
     }
-    *seconds = (now() - start) / timing->frames;
+    *seconds = (clock_seconds() - start) / timing->frames;
     end_work(runner, before);
 out:
     return status;
@@ -639,7 +635,7 @@ static enum status verify_rung(struct timing *timing)
 {
     struct runner *runner = &timing->runners[THE_REFERENCE];
     struct channel *channel = remote_channel(runner->remote);
-    struct image expected = {0}, out;
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, out;
     enum status status = STATUS_OK;
 
     if (timing->frames)
@@ -651,19 +647,21 @@ static enum status verify_rung(struct timing *timing)
         channel->in[i].width = channel->in[i].width < 200 ? channel->in[i].width : 200;
         channel->in[i].height = channel->in[i].height < 100 ? channel->in[i].height : 100;
     }
-    TRY(verify_reference(timing->algorithm, channel->in, timing->params, &expected));
+    TRY(verify_reference(timing->algorithm, channel->in, timing->params, expected));
     out = runner->out[0];
-    out.width = expected.width;
-    out.height = expected.height;
+    out.width = expected[0].width;
+    out.height = expected[0].height;
     channel->inputs = timing->algorithm->input_count;
-    channel->out = out;
+    channel->out[0] = out;
+    channel->outputs = timing->algorithm->output_count;
     memcpy(channel->params, timing->params, timing->algorithm->params_size);
     TRY(remote_call(runner->remote, CHANNEL_RUN, NULL));
-    if (!same_pixels(&out, &expected, timing->algorithm->outputs[0].comparison.tolerance))
+    if (!same_pixels(&out, &expected[0], timing->algorithm->outputs[0].comparison.tolerance))
         status = status_set(STATUS_FAILED, "%s: this reference is wrong", timing->arguments->reference.program);
     TRY(remote_call(runner->remote, CHANNEL_END, NULL));
 out:
-    image_free(&expected);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        image_free(&expected[i]);
     return status;
 }
 
@@ -748,7 +746,7 @@ static enum status measure(const struct arguments *arguments)
 
     const int all_sets = timing.sets, few_sets = timing.frames ? timing.frames : 2;
     const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
-    const double start = now();
+    const double start = clock_seconds();
 
     timing.sets = few_sets;
     if (!timing.wrong[0])
@@ -758,7 +756,7 @@ static enum status measure(const struct arguments *arguments)
         /* A slow version gets small rounds, so that the time limit means something. */
         timing.sets = timing.pairs == 0 ? few_sets : all_sets;
         TRY(play_round(&timing, true));
-        const double used = now() - start,
+        const double used = clock_seconds() - start,
                      ratio = timing.runners[0].seconds[timing.pairs - 1] / timing.runners[1].seconds[timing.pairs - 1];
 
         if (timing.pairs >= FEW_PAIRS - 1 &&

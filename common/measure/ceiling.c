@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/core/clock.h"
 #include "common/measure/machine.h"
 #include "common/measure/statistics.h"
 
@@ -17,14 +17,6 @@
 #endif
 
 enum { MAX_SAMPLES = 1000, ALIGNMENT = 64 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* What a tenth of the samples stayed under, not the median: a ceiling must hold when no neighbour takes the cores. */
 static double fastest_tenth(double *samples, size_t count)
@@ -84,16 +76,16 @@ static double copy_rate(char *from, char *to, size_t bytes, int sets, int thread
 {
     enum { WARM_UP = 3 }; /* starts the threads */
     double *samples = malloc(MAX_SAMPLES * sizeof *samples), best = 0;
-    const double end = now() + seconds;
+    const double end = clock_seconds() + seconds;
     size_t count = 0;
 
-    for (int i = 0, set = 0; samples && count < MAX_SAMPLES && (count < 5 || now() < end);
+    for (int i = 0, set = 0; samples && count < MAX_SAMPLES && (count < 5 || clock_seconds() < end);
          i++, set = (set + 1) % sets) {
-        const double start = now();
+        const double start = clock_seconds();
 
         copy_by_all(to + (size_t)set * bytes, from + (size_t)set * bytes, bytes, threads, part);
         if (i >= WARM_UP)
-            samples[count++] = now() - start;
+            samples[count++] = clock_seconds() - start;
     }
     if (count > 0)
         best = fastest_tenth(samples, count);
@@ -249,7 +241,7 @@ static double multiply_accumulate_rate(int threads, double seconds)
 {
     enum { ROUNDS = 20000, SAMPLES = 200 }; /* 240,000 instructions: about 0.1 ms, far above the clock's cost */
     const int cores = machine_cores();
-    const double end = now() + seconds;
+    const double end = clock_seconds() + seconds;
     double rate = 0;
     uint32_t sink = 0;
 
@@ -258,12 +250,12 @@ static double multiply_accumulate_rate(int threads, double seconds)
         double samples[SAMPLES];
         size_t count = 0;
 
-        for (bool warm_up = true; count < SAMPLES && (count < 5 || now() < end); warm_up = false) {
-            const double start = now();
+        for (bool warm_up = true; count < SAMPLES && (count < 5 || clock_seconds() < end); warm_up = false) {
+            const double start = clock_seconds();
 
             sink += multiply_accumulate(ROUNDS);
             if (!warm_up)
-                samples[count++] = now() - start;
+                samples[count++] = clock_seconds() - start;
         }
         rate += (double)ROUNDS * CHAINS * PRODUCTS / fastest_tenth(samples, count);
     }

@@ -167,8 +167,7 @@ def _from_video(path, results):
         # A peer that was added to the file afterwards.
         if "library" in row and serial and serial["end_to_end"] and row["end_to_end"] and row["over_serial"] is None:
             before, after = serial["end_to_end"], row["end_to_end"]
-            differs = before["q3"] < after["q1"] or after["q3"] < before["q1"]
-            ratio = {"times": before["median"] / after["median"], "differs": differs}
+            ratio = {"times": before["median"] / after["median"], "differs": differ(before, after)}
             row["over_serial"] = {"version": "cpu/serial", "kernel": ratio, "end_to_end": ratio}
 
 
@@ -290,6 +289,35 @@ def on_device(row):
     return (row["kernel_method"] or "").startswith("device")
 
 
+def in_order(many):
+    """The benches of one machine, the main one first: of the settings that most of them have, the one of the largest
+    picture, and of several such the newest. Whatever shows one file for a machine shows this one."""
+    settings = [results["settings"] for results in many]
+    newest = sorted(sorted(many, key=lambda r: r["path"]), key=lambda r: r["date"], reverse=True)
+    return sorted(newest, key=lambda r: (-settings.count(r["settings"]), r["settings"], -pixels(r)))
+
+
+def best(results, chosen, phase):
+    """The timed row with the least median of those for which chosen(row) holds, or None."""
+    rows = [row for row in timed(results) if chosen(row)]
+    return min(rows, key=lambda row: row[phase]["median"]) if rows else None
+
+
+def best_of(results, name, phase):
+    """The fastest version of a side ("cpu", "cuda"), or None."""
+    return best(results, lambda row: side(row) == name, phase)
+
+
+def best_peer(results, device):
+    """The fastest peer that runs on the GPU (device) or on the CPU (not device), or None."""
+    return best(results, lambda row: side(row) == "peer" and on_device(row) == device, "kernel")
+
+
+def differ(a, b):
+    """Whether two statistics differ, by the rule of common/measure/statistics.h."""
+    return a["q3"] < b["q1"] or b["q3"] < a["q1"]
+
+
 def is_tune(results):
     return results.get("kind") == "tune"
 
@@ -360,8 +388,11 @@ def percent(value):
 
 
 def time_and_spread(statistics):
+    """The median with its spread, or with its quartiles where they lie further apart than it is long."""
     if statistics["n"] < 2:
         return time(statistics["median"]) + " once"
+    if statistics["q3"] - statistics["q1"] > statistics["median"]:
+        return f"{time(statistics['median'])}; quartiles {time(statistics['q1'])}, {time(statistics['q3'])}"
     return f"{time(statistics['median'])} ± {percent(spread(statistics))}"
 
 
