@@ -95,6 +95,11 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
         algorithm=$(basename "$contract" .c)
         stage "$budget" "$build/rungs check $algorithm" env OMP_WAIT_POLICY=passive "$build/rungs" check "$algorithm" $options
     done
+    if [ "$build" = "$BUILD" ]; then # a study is Python and what `rungs bench` prints, which is tested under sanitizers
+        for name in $(python3 -B common/study/study.py list 2>/dev/null | sed -n 's/^study-\([^ ]*\) .*/\1/p'); do
+            stage 0 "study-$name, short form" sh tests/study_short.sh "$build" "$name"
+        done
+    fi
     for program in "$build"/tests/test_*; do
         [ -x "$program" ] && [ ! -d "$program" ] && stage 0 "$program" "$program"
     done
