@@ -32,8 +32,8 @@ fi
 
 # --- From: and state on the CPU, in a ladder of their own
 mkdir -p "$folder/cpu/ladder"
-for file in common/contract/registry.c common/contract/algorithm.c common/contract/parameters.c common/contract/sides.c \
-    common/core/status.c tests/rungs/ladder.c; do
+for file in common/contract/registry.c common/contract/algorithm.c common/contract/parameters.c common/contract/sides.c common/contract/model.c \
+    common/core/status.c common/core/paths.c common/image/image.c tests/rungs/ladder.c; do
     cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -c "$file" -o "$folder/$(basename "$file").o" || bad "$file does not compile"
 done
 

@@ -190,11 +190,18 @@ static int reference_in_child(void *argument)
 {
     struct task *task = argument;
     const struct bench_request *request = task->request;
+    const size_t params_size = request->algorithm->params_size;
     struct image_sets sets = {0};
-    void *state = NULL;
+    void *state = NULL, *params = malloc(params_size ? params_size : 1);
     enum status status = STATUS_OK;
 
     omp_set_num_threads(request->threads);
+    if (!params) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the bench");
+        goto out;
+    }
+    memcpy(params, request->params, params_size);
+    params_keep_own_steps(request->algorithm, task->version->source->id, params);
     TRY(sets_create(&sets, request, 2));
     TRY(new_state(task->version, &state));
     for (int set = 0; set < 2; set++) {
@@ -204,12 +211,13 @@ static int reference_in_child(void *argument)
 
         for (int i = 0; i < request->algorithm->input_count; i++)
             derive(&sets.in[set][i], &request->in[i], set, task->sets);
-        TRY(task->version->run(state, sets.in[set], &sets.out[set], request->params));
+        TRY(task->version->run(state, sets.in[set], &sets.out[set], params));
         image_copy(&expected, &sets.out[set]);
         task->reference_seconds = fmax(task->reference_seconds, now() - start);
     }
 out:
     end_state(task->version, state);
+    free(params);
     sets_free(&sets);
     return keep(task, status);
 }
