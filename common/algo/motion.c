@@ -20,7 +20,7 @@ static const char *const version_words[] = {"own", NULL}; /* the pipeline's own 
 #define STEP_PARAMETER(word, step, what)                                                                               \
     {                                                                                                                  \
         .name = word, .kind = PARAMETER_TEXT, .offset = offsetof(struct motion_params, versions[step]),                \
-        .words = version_words, .help = "version that takes the place of " what ""                                     \
+        .words = version_words, .help = "version that takes the place of " what "", .swaps_step = true                 \
     }
 
 static const struct parameter parameters[] = {

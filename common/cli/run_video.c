@@ -279,7 +279,7 @@ static void run_frames(struct run *run, struct fault *fault)
 
         if (more && !interrupted && fault->status == STATUS_OK)
             status = submit_frames(run, &more);
-        /* Ctrl-C also ends a program that pipes into us: that its video breaks off is no news. */
+        /* Ctrl-C also ends a program that pipes into this one: the end of its video needs no message. */
         if (!interrupted)
             note(fault, status);
         if (run->count == 0 && (!more || interrupted || fault->status != STATUS_OK))

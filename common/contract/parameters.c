@@ -36,6 +36,16 @@ static void set_presets(const struct algorithm *algorithm, void *params)
     }
 }
 
+void params_keep_own_steps(const struct algorithm *algorithm, const char *id, void *params)
+{
+    for (const struct parameter *p = algorithm->parameters; p->name; p++) {
+        char *named = (char *)params + p->offset;
+
+        if (p->swaps_step && side_of(named) != side_of(id))
+            snprintf(named, PARAMETER_TEXT_SIZE, "%s", p->words ? p->words[0] : "");
+    }
+}
+
 static enum status parse_number(const char *name, const char *value, bool whole, double minimum, double maximum,
                                 double *number)
 {

@@ -8,15 +8,8 @@
 #include <time.h>
 
 #include "common/contract/inputs.h"
+#include "common/core/clock.h"
 #include "common/verify/compare.h"
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 int bench_keep(struct bench_task *task, enum status status)
 {
@@ -53,7 +46,7 @@ static void end_state(const struct version *version, void *state)
 /* The host's clock less what this version's calls do not have to pay for. */
 static double clock_of(const struct version *version, void *state)
 {
-    return now() - (version->uncharged ? version->uncharged(state) : 0);
+    return clock_seconds() - (version->uncharged ? version->uncharged(state) : 0);
 }
 
 /* Whether what a timed call left in the outputs is right; may put it into other words. */
@@ -69,18 +62,25 @@ int bench_reference_in_child(void *argument)
 {
     struct bench_task *task = argument;
     struct bench_sets sets = {0};
-    void *state = NULL;
+    const struct algorithm *algorithm = task->request->algorithm;
+    void *state = NULL, *params = malloc(algorithm->params_size ? algorithm->params_size : 1);
     enum status status = STATUS_OK;
 
     omp_set_num_threads(task->request->threads);
+    if (!params) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the bench");
+        goto out;
+    }
+    memcpy(params, task->request->params, algorithm->params_size);
+    params_keep_own_steps(algorithm, task->version->source->id, params);
     TRY(bench_sets_create(&sets, task->source, 2, task->sets));
     TRY(new_state(task->version, &state));
     for (int set = 0; set < 2; set++) {
-        const double start = now();
+        const double start = clock_seconds();
 
-        TRY(task->version->run(state, sets.in[set], sets.out[set], task->request->params));
-        task->reference_seconds = fmax(task->reference_seconds, now() - start);
-        for (int i = 0; i < task->request->algorithm->output_count; i++) {
+        TRY(task->version->run(state, sets.in[set], sets.out[set], params));
+        task->reference_seconds = fmax(task->reference_seconds, clock_seconds() - start);
+        for (int i = 0; i < algorithm->output_count; i++) {
             struct image expected = task->expected[set][i];
 
             if (expected.width > 0)
@@ -89,6 +89,7 @@ int bench_reference_in_child(void *argument)
     }
 out:
     end_state(task->version, state);
+    free(params);
     bench_sets_free(&sets);
     return bench_keep(task, status);
 }
@@ -239,26 +240,26 @@ static enum status time_end_to_end(struct bench_task *task, struct bench_sets *s
     enum status status = STATUS_OK;
     size_t count = 0, kernels = 0, next_look = STATISTICS_STABLE_SAMPLES;
     void *state = NULL;
-    double start = now();
+    double start = clock_seconds();
     int set = sets->count - 1;
 
     TRY(new_state(version, &state));
     if (task->round == 0) {
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
-        task->first_call = now() - start;
+        task->first_call = clock_seconds() - start;
     }
     /* Page faults and the start of threads do not matter to calls that take longer than a round. */
     if (task->round > 0 && task->first_call < seconds)
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
-    while (now() - start < seconds / 10) {
+    while (clock_seconds() - start < seconds / 10) {
         set = (set + 1) % sets->count;
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
     }
     for (set = 0; set < 2; set++)
         bench_sets_poison(sets, set);
 
-    start = now();
-    for (set = 0; !enough(samples, count, now() - start, seconds, &next_look) || count == 0;
+    start = clock_seconds();
+    for (set = 0; !enough(samples, count, clock_seconds() - start, seconds, &next_look) || count == 0;
          set = (set + 1) % sets->count) {
         const double begin = clock_of(version, state);
 

@@ -27,11 +27,12 @@ struct task {
     const struct video_bench_request *request;
     const struct version *version;
     const struct version *serial;
-    bool in_order;      /* a frame's result depends on all frames before it */
-    struct image shape; /* of a result */
-    uint8_t *results;   /* frame_count tables, shared */
-    bool *wanted;       /* which frames to compute, shared; NULL: all */
-    int limit;          /* frames at most */
+    const void *params, *reference_params; /* of the version; of cpu/serial */
+    bool in_order;                         /* a frame's result depends on all frames before it */
+    struct image shape;                    /* of a result */
+    uint8_t *results;                      /* frame_count tables, shared */
+    bool *wanted;                          /* which frames to compute, shared; NULL: all */
+    int limit;                             /* frames at most */
     int round;
 
     bool finished; /* the child came to its own end; a version can call exit(0) too */
@@ -141,7 +142,7 @@ static int compute_in_child(void *argument)
         goto out;
     }
     TRY(player_open(&player, task));
-    TRY(player.pipeline->start(player.state, task->request->first, task->request->params));
+    TRY(player.pipeline->start(player.state, task->request->first, task->params));
     for (int i = 0; i < player.count && task->computed < task->limit; i++) {
         struct image table = table_at(task, task->results, i);
 
@@ -194,7 +195,7 @@ static int verify_emulated_in_child(void *argument)
             status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", versions[i]->source->id);
             goto out;
         }
-        TRY(versions[i]->pipeline->start(states[i], &first, request->params));
+        TRY(versions[i]->pipeline->start(states[i], &first, i == 0 ? task->reference_params : task->params));
     }
     for (int i = 0; i < EMULATED_FRAMES && i < request->frame_count; i++) {
         const struct image frame = middle_of(&request->frames[(i + 1) * request->frame_count / (EMULATED_FRAMES + 1)]);
@@ -235,7 +236,7 @@ static enum status time_frames(struct task *task, struct player *player, double 
     bool restarted = true; /* the video begins anew: as it must after its end when a frame depends on those before it */
     const bool slow = task->sample_count > 0 && task->samples[0] > seconds;
 
-    TRY(pipeline->start(player->state, &player->frames[0], task->request->params));
+    TRY(pipeline->start(player->state, &player->frames[0], task->params));
     /* The table of frame i of each rotation is overwritten by the next one: the last stands at the end. */
     begin = sample_begin = clock_seconds();
     for (;;) {
@@ -243,7 +244,7 @@ static enum status time_frames(struct task *task, struct player *player, double 
         struct image table = table_at(task, task->results, (int)(received % player->count));
 
         if (in_flight == 0 && task->in_order && submitted > 0 && submitted % player->count == 0 && !restarted) {
-            TRY(pipeline->start(player->state, &player->frames[0], task->request->params));
+            TRY(pipeline->start(player->state, &player->frames[0], task->params));
             restarted = true;
             continue;
         }
@@ -298,7 +299,7 @@ static enum status time_steps(struct task *task, struct player *player)
     const double begin = clock_seconds();
     enum status status = STATUS_OK;
 
-    TRY(player->pipeline->start(player->state, &player->frames[0], task->request->params));
+    TRY(player->pipeline->start(player->state, &player->frames[0], task->params));
     if (frames > 1 && task->samples[0] < step_budget / 8) {
         struct image table = table_at(task, task->results, 0);
         TRY(one_frame(player, 0, &table));
@@ -359,7 +360,7 @@ static enum status count_traffic(struct task *task)
     const int second = player.count > 1;
     struct image tables[2] = {table_at(task, task->results, 0), table_at(task, task->results, second)};
     phase_record_start(&record);
-    status = player.pipeline->start(player.state, &player.frames[0], task->request->params);
+    status = player.pipeline->start(player.state, &player.frames[0], task->params);
     phase_record_stop();
     TRY(status);
     take_traffic(&task->launch, &record);
@@ -580,6 +581,25 @@ static bool is_in_order(const struct algorithm *algorithm, const void *params)
     return false;
 }
 
+/* The request's parameters; where rungs of another side than the reference's are measured, without steps of that side. */
+static enum status make_reference_params(const struct video_bench_request *request, const struct version *serial,
+                                         void **params)
+{
+    const char *id = serial->source->id;
+
+    *params = malloc(request->algorithm->params_size);
+    if (!*params)
+        return status_set(STATUS_NO_MEMORY, "no memory for the bench");
+    memcpy(*params, request->params, request->algorithm->params_size);
+    for (size_t i = 0; i < request->version_count; i++) {
+        const struct side *side = side_of(request->versions[i]->source->id);
+
+        if (side->ladder && side != side_of(id))
+            params_keep_own_steps(request->algorithm, id, *params);
+    }
+    return STATUS_OK;
+}
+
 enum status video_bench_run(const struct video_bench_request *request, struct video_bench *bench)
 {
     const struct algorithm *algorithm = request->algorithm;
@@ -591,6 +611,7 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
     struct answers answers = {0};
     struct image shape = {0};
     struct task *tasks = NULL;
+    void *reference_params = NULL;
     enum status status = STATUS_OK;
     time_t seconds = time(NULL);
     struct tm utc;
@@ -600,6 +621,7 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
     if (!serial)
         return status_set(STATUS_FAILED, "%s has no cpu/serial to compare with", algorithm->name);
     TRY(algorithm->shape(both, request->params, &shape));
+    TRY(make_reference_params(request, serial, &reference_params));
     algorithm->describe(request->params, bench->settings, sizeof bench->settings);
     if (!gmtime_r(&seconds, &utc) || strftime(bench->date, sizeof bench->date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
         snprintf(bench->date, sizeof bench->date, "unknown");
@@ -622,6 +644,8 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
         tasks[i].request = request;
         tasks[i].version = i < request->version_count ? request->versions[i] : serial;
         tasks[i].serial = serial;
+        tasks[i].reference_params = reference_params;
+        tasks[i].params = tasks[i].version == serial ? reference_params : request->params;
         tasks[i].in_order = in_order;
         tasks[i].shape = shape;
         tasks[i].results = answers.results;
@@ -674,6 +698,7 @@ out:
     if (answers.wanted)
         process_shared_free(answers.wanted, frames);
     free(answers.known);
+    free(reference_params);
     if (tasks)
         process_shared_free(tasks, task_bytes);
     return status;
