@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user: every version that includes simd.h, and
-# those that make threads of their own, for plain ARMv8.0; two CUDA versions for the emulator's own assembly, and what has dot products once more for processors that have
-# instructions for them (dotprod: 2018 and later; i8mm: 2021 and later). Pictures are small (tests/limits.sh). ALL=1: every
-# version of every algorithm with all pictures, ten times slower.
+# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user, with small pictures (tests/limits.sh): every
+# CPU version that includes simd.h, counts bits or makes threads, for plain ARMv8.0; two CUDA versions for the emulator's own
+# assembly; what has dot products once more for processors that have instructions for them (dotprod: 2018 and later; i8mm:
+# 2021 and later). ALL=1: every version of every algorithm with all pictures.
 # usage: sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
 set -eu
 . tests/limits.sh
@@ -21,7 +21,7 @@ else
     for version in v1.2 v2.0; do
         qemu-aarch64-static $build/rungs check blur:cuda/$version --largest $small_pixels
     done
-    check_simd $(grep -lE 'common/simd/simd.h|pthread_create' cpu/*/*.c)
+    check_simd $(grep -lE 'common/simd/simd.h|__builtin_(ctz|clz|popcount)|pthread_create' cpu/*/*.c)
 fi
 dotted=$(grep -l simd_dot cpu/*/simd.c)
 stale() { printf "$build/%s.o\n" $dotted | xargs rm -f; }
