@@ -3,8 +3,9 @@
 # --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/status.c image/image.c trace/mark.c trace/step.c \
-                  trace/phase.c cuda/device.cu verify/verify_launch.cu) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
+worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
+                  trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
+                  contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := common/lab/judge.c $(addprefix common/remote/,confine.c remote.c) $(wildcard cpu/*/serial.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
@@ -18,7 +19,7 @@ $(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/rem
 	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
 # A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
 step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
-pipeline_parts := $(wildcard common/algo/*.c) common/contract/pipeline.c common/contract/registry.c $(addprefix common/remote/,worker.c worker_pipeline.c)
+pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(addprefix common/remote/,worker.c worker_pipeline.c)
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
@@ -34,7 +35,7 @@ endef
 $(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu))$(eval $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard \
-    common/cuda/*_step.cu common/cuda/bit_*.cu)))))
+    common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu)))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
@@ -64,7 +65,7 @@ $(addprefix bug-,$(lab_numbers)): bug-%:
 	@$(run_labs) bug $* '$(BUG)'
 # All of rungs with a lab's starters in it, as student/<name>, for whatever else it can do: diff, bench, profile.
 define lab_program
-$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
+$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
 	@mkdir -p $$(@D)
 	$$(call say,link,$$@)
 	$$(quiet)$$(link) $$^ $$(libraries) -o $$@

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/image/image_io.h"
-#include "common/verify/pattern.h"
+#include "common/image/pattern.h"
 
 static void set_gray(struct image *image, int x, int y, int value)
 {

@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "common/algo/blur.h"
+#include "common/image/pattern.h"
 #include "common/measure/bench.h"
 #include "common/output/results.h"
 #include "common/output/table.h"
-#include "common/verify/pattern.h"
 
 static const struct algorithm *blur;
 static const struct version *serial;

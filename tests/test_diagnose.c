@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "common/image/image_io.h"
+#include "common/image/pattern.h"
 #include "common/verify/diagnose.h"
-#include "common/verify/pattern.h"
 
 /* A pair of equal images, smooth enough for a blur's result and different everywhere, and the evidence made of them. */
 struct scene {
@@ -460,7 +460,7 @@ static void test_tables(void **state)
 
     (void)state;
     open_scene(&scene, 3, 20, 1, PIXEL_I32); /* 10 rows in use: label k, area 10 k, middle 100 k */
-    scene.evidence.kind = OUTPUT_TABLE;
+    scene.evidence.kind = SLOT_TABLE;
     scene.evidence.columns = columns;
     for (int y = 0; y < 20; y++)
         for (int x = 0; x < 3; x++)
@@ -469,7 +469,7 @@ static void test_tables(void **state)
     image_copy(&scene.actual, &scene.expected);
     *number(&scene.actual, 0, 0) = 8;
     look(&scene);
-    assert_says(&scene, "counts 8, and there are 10: some are lost");
+    assert_says(&scene, "counts 8, and there are 10: 2 rows missing, first (label 9, area 90, middle 900)");
 
     image_copy(&scene.actual, &scene.expected);
     for (int y = 1; y <= 10; y++)
@@ -493,7 +493,7 @@ static void test_tables(void **state)
         *number(&scene.actual, x, 4) = *number(&scene.expected, x, 3);
     }
     look(&scene);
-    assert_says(&scene, "2 of 10 rows begin with another label");
+    assert_says(&scene, "the right 10 rows in another order: 2 stand elsewhere");
 
     image_copy(&scene.actual, &scene.expected);
     *number(&scene.actual, 1, 15) = 3;
@@ -509,7 +509,7 @@ static void test_labels(void **state)
 
     (void)state;
     open_scene(&scene, 64, 64, 1, PIXEL_I32);
-    scene.evidence.kind = OUTPUT_LABELS;
+    scene.evidence.kind = SLOT_LABELS;
     for (int y = 0; y < 64; y++)
         for (int x = 0; x < 64; x++)
             *number(&scene.expected, x, y) = x >= 4 && x < 8 ? 5 : x >= 16 && x < 20 ? 17 : 0;

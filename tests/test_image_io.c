@@ -25,7 +25,7 @@
 #include "common/core/file.h"
 #include "common/image/image_io.h"
 #include "common/image/npy.h"
-#include "common/verify/pattern.h"
+#include "common/image/pattern.h"
 
 enum { NOBODY = 65534 }; /* a user without rights, to lose root's */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/algo/otsu.h"
-#include "common/verify/pattern.h"
+#include "common/image/pattern.h"
 
 static const struct algorithm *algorithm;
 

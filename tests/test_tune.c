@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "common/algo/blur.h"
+#include "common/image/pattern.h"
 #include "common/measure/machine.h"
 #include "common/measure/tuned.h"
 #include "common/output/tune_report.h"
-#include "common/verify/pattern.h"
 
 static const struct algorithm *blur;
 static const struct version *serial;

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
+#include "common/image/pattern.h"
 #include "common/verify/diagnose.h"
-#include "common/verify/pattern.h"
 #include "common/verify/verify.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -53,9 +53,19 @@ static int radius_2(const void *params)
     return 2;
 }
 
-static struct algorithm average = {
-    .name = "average", .inputs = 2, .shape = average_shape, .radius = radius_2, .input_type = PIXEL_F32};
-static struct algorithm negate = {.name = "negate", .inputs = 1, .shape = negate_shape, .input_type = PIXEL_I32};
+static struct algorithm average = {.name = "average",
+                                   .inputs = {{.name = "a", .type = PIXEL_F32}, {.name = "b", .type = PIXEL_F32}},
+                                   .outputs = {{.name = "out"}},
+                                   .input_count = 2,
+                                   .output_count = 1,
+                                   .shape = average_shape,
+                                   .radius = radius_2};
+static struct algorithm negate = {.name = "negate",
+                                  .inputs = {{.name = "in", .type = PIXEL_I32}},
+                                  .outputs = {{.name = "out"}},
+                                  .input_count = 1,
+                                  .output_count = 1,
+                                  .shape = negate_shape};
 
 /* The id of a reference, so that the verification takes these very versions as their own reference. */
 static const struct version_source serial = {
@@ -93,8 +103,8 @@ static void verify(struct version *version, const char *picture)
     struct image in[2] = {{0}}, expected = {0};
 
     version->source = &serial;
-    for (int i = 0; i < algorithm->inputs; i++) {
-        assert_int_equal(image_create(&in[i], WIDTH, HEIGHT, 1, algorithm->input_type), STATUS_OK);
+    for (int i = 0; i < algorithm->input_count; i++) {
+        assert_int_equal(image_create(&in[i], WIDTH, HEIGHT, 1, algorithm->inputs[i].type), STATUS_OK);
         pattern_fill(&in[i], PATTERN_RANDOM, (uint64_t)i);
     }
     assert_int_equal(image_create_like(&expected, &in[0]), STATUS_OK);
@@ -105,7 +115,7 @@ static void verify(struct version *version, const char *picture)
             for (int x = 0; x < WIDTH; x++)
                 ((int32_t *)image_row(&expected, y))[x] = -((int32_t *)image_row(&in[0], y))[x];
 
-    assert_int_equal(verify_version(version, in, NULL, &expected, picture, &verdict), STATUS_OK);
+    assert_int_equal(verify_version(version, in, NULL, &expected, NULL, picture, &verdict), STATUS_OK);
     image_free(&in[0]);
     image_free(&in[1]);
     image_free(&expected);
@@ -225,9 +235,9 @@ static void test_tolerance(void **state)
     assert_fails("first call and later calls");
 
     /* The larger one of the version's and the algorithm's counts. */
-    average.tolerance = 0.02;
+    average.outputs[0].comparison.tolerance = 0.02;
     verify_run(&average, run_nearly);
-    average.tolerance = 0;
+    average.outputs[0].comparison.tolerance = 0;
     assert_int_equal(verdict.outcome, OUTCOME_PASS);
 }
 
@@ -290,7 +300,7 @@ static void test_interior_only(void **state)
     for (int i = 0; i < 2; i++)
         image_fill(&in[i], 0);
     image_fill(&expected, 0);
-    assert_int_equal(verify_version(&peer, in, NULL, &expected, NULL, &verdict), STATUS_OK);
+    assert_int_equal(verify_version(&peer, in, NULL, &expected, NULL, NULL, &verdict), STATUS_OK);
     assert_int_equal(verdict.outcome, OUTCOME_SKIP);
     image_free(&in[0]);
     image_free(&in[1]);

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "common/contract/inputs.h"
+
 static const struct parameter parameters[] = {{0}};
 
 /* ------------------------------------------------------------------------------------------------- shapes */
@@ -34,14 +36,13 @@ static int radius(const void *params)
 }
 
 /* Reads each sample of both images once, writes each of the result once. */
-static void cost(const struct image in[], const void *params, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
     const double samples = (double)image_pixel_bytes(in);
 
-    (void)params;
+    (void)out, (void)params;
     cost->bytes = 3 * samples;
-    cost->operations = samples;
-    cost->operation = "8-bit difference";
+    cost->operations[OPERATION_OTHER] = samples;
 }
 
 /* The second image becomes its own mirrored negative: patterns and photographs are the same in both, and would give
@@ -58,6 +59,16 @@ static void prepare(struct image in[])
     }
 }
 
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8, PIXEL_U8};
+    enum status status = inputs_make_pictures(request, types, 2, in);
+
+    if (status == STATUS_OK)
+        prepare(in);
+    return status;
+}
+
 /* -------------------------------------------------------------------------- answers worked out by hand */
 
 static const struct golden goldens[] = {
@@ -70,7 +81,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){255, 0, 7, 128, 127, 1}, (const uint8_t[]){0, 255, 7, 127, 128, 255}},
-        .out = (const uint8_t[]){255, 255, 0, 1, 1, 254},
+        .out = {(const uint8_t[]){255, 255, 0, 1, 1, 254}},
     },
     {
         /* 200 - 72 = 128 and 72 - 200 = -128: the one result that a signed byte cannot hold. */
@@ -80,7 +91,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){200, 72}, (const uint8_t[]){72, 200}},
-        .out = (const uint8_t[]){128, 128},
+        .out = {(const uint8_t[]){128, 128}},
     },
     {
         /* Pixel 0: 10 - 13, 20 - 20, 30 - 0; pixel 1: 255 - 254, 0 - 9, 100 - 50. */
@@ -90,7 +101,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){10, 20, 30, 255, 0, 100}, (const uint8_t[]){13, 20, 0, 254, 9, 50}},
-        .out = (const uint8_t[]){3, 0, 30, 1, 9, 50},
+        .out = {(const uint8_t[]){3, 0, 30, 1, 9, 50}},
     },
     {
         /* Row by row: 1 - 0, 2 - 0, 3 - 3 | 4 - 8, 5 - 5, 6 - 1. */
@@ -100,7 +111,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){1, 2, 3, 4, 5, 6}, (const uint8_t[]){0, 0, 3, 8, 5, 1}},
-        .out = (const uint8_t[]){1, 2, 0, 4, 0, 5},
+        .out = {(const uint8_t[]){1, 2, 0, 4, 0, 5}},
     },
     {
         /* 77 - 80. */
@@ -110,7 +121,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){77}, (const uint8_t[]){80}},
-        .out = (const uint8_t[]){3},
+        .out = {(const uint8_t[]){3}},
     },
     {0},
 };
@@ -118,19 +129,19 @@ static const struct golden goldens[] = {
 static struct algorithm absdiff = {
     .name = "absdiff",
     .summary = "absolute difference of two images, u8, 1 or 3 channels",
-    .inputs = 2,
+    .inputs = {{.name = "a", .kind = SLOT_PICTURE, .type = PIXEL_U8},
+               {.name = "b", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "difference", .kind = SLOT_PICTURE}},
     .params_size = 0,
     .parameters = parameters,
     .shape = shape,
     .cost = cost,
     .radius = radius,
-    .tolerance = 0,
     .check_settings = (const char *const[]){NULL},
     .check_channels = (const int[]){1, 3, 0},
     .goldens = goldens,
     .bench_channels = 1,
-    .input_type = PIXEL_U8,
-    .prepare = prepare,
+    .make_inputs = make_inputs,
 };
 
 RUNGS_ALGORITHM(absdiff)

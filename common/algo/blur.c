@@ -87,13 +87,13 @@ static int radius(const void *params)
 }
 
 /* Reads each sample once, writes each once; the separable form needs ksize products along x and ksize along y. */
-static void cost(const struct image in[], const void *params, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
     const double samples = (double)image_pixel_bytes(in);
 
+    (void)out;
     cost->bytes = 2 * samples;
-    cost->operations = 2.0 * ((const struct blur_params *)params)->ksize * samples;
-    cost->operation = "8-bit multiply-accumulate";
+    cost->operations[OPERATION_MULTIPLY_ADD_8] = 2.0 * ((const struct blur_params *)params)->ksize * samples;
 }
 
 /* -------------------------------------------------------------------------- answers worked out by hand
@@ -109,7 +109,7 @@ static const struct golden goldens[] = {
         .height = 3,
         .channels = 1,
         .in = {(const uint8_t[]){200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200}},
-        .out = (const uint8_t[]){200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200},
+        .out = {(const uint8_t[]){200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200}},
     },
     {
         /* The kernel itself, times 255: 255/16 = 15.94 -> 16, 255/8 = 31.88 -> 32, 255/4 = 63.75 -> 64. */
@@ -123,11 +123,11 @@ static const struct golden goldens[] = {
                                  0, 0, 255, 0, 0, /**/
                                  0, 0, 0,   0, 0, /**/
                                  0, 0, 0,   0, 0}},
-        .out = (const uint8_t[]){0, 0,  0,  0,  0, /**/
-                                 0, 16, 32, 16, 0, /**/
-                                 0, 32, 64, 32, 0, /**/
-                                 0, 16, 32, 16, 0, /**/
-                                 0, 0,  0,  0,  0},
+        .out = {(const uint8_t[]){0, 0,  0,  0,  0, /**/
+                                  0, 16, 32, 16, 0, /**/
+                                  0, 32, 64, 32, 0, /**/
+                                  0, 16, 32, 16, 0, /**/
+                                  0, 0,  0,  0,  0}},
     },
     {
         /* Along each axis the corner counts with 1/2 + 1/4 (its copy outside) at 0 and with 1/4 at 1:
@@ -140,9 +140,9 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){255, 0, 0, 0, /**/
                                  0, 0, 0, 0,   /**/
                                  0, 0, 0, 0}},
-        .out = (const uint8_t[]){143, 48, 0, 0, /**/
-                                 48, 16, 0, 0,  /**/
-                                 0, 0, 0, 0},
+        .out = {(const uint8_t[]){143, 48, 0, 0, /**/
+                                  48, 16, 0, 0,  /**/
+                                  0, 0, 0, 0}},
     },
     {
         /* Every tap reads the one pixel: 77 * 65536 / 65536. */
@@ -152,7 +152,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){77}},
-        .out = (const uint8_t[]){77},
+        .out = {(const uint8_t[]){77}},
     },
     {
         /* One row: along y all three taps read the same sample, so 1/4, 1/2, 1/4 along x is all there is:
@@ -163,7 +163,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){0, 100, 0, 0, 255}},
-        .out = (const uint8_t[]){25, 50, 25, 64, 191},
+        .out = {(const uint8_t[]){25, 50, 25, 64, 191}},
     },
     {
         /* The same along y. */
@@ -173,7 +173,7 @@ static const struct golden goldens[] = {
         .height = 5,
         .channels = 1,
         .in = {(const uint8_t[]){0, 100, 0, 0, 255}},
-        .out = (const uint8_t[]){25, 50, 25, 64, 191},
+        .out = {(const uint8_t[]){25, 50, 25, 64, 191}},
     },
     {
         /* R is 255 0 0: 255 * 3/4 = 191.25 -> 191, 255/4 = 63.75 -> 64, 0. G is 0 200 0: 50, 100, 50. B stays 10. */
@@ -183,7 +183,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){255, 0, 10, 0, 200, 10, 0, 0, 10}},
-        .out = (const uint8_t[]){191, 50, 10, 64, 100, 10, 0, 50, 10},
+        .out = {(const uint8_t[]){191, 50, 10, 64, 100, 10, 0, 50, 10}},
     },
     {
         /* 2 * 1/4 = 0.5 exactly -> 1; 2 * 1/2 = 1. */
@@ -193,7 +193,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){0, 0, 2, 0, 0}},
-        .out = (const uint8_t[]){0, 1, 1, 1, 0},
+        .out = {(const uint8_t[]){0, 1, 1, 1, 0}},
     },
     {
         /* 6/16 = 0.375 -> 0, 6/8 = 0.75 -> 1, 6/4 = 1.5 -> 2. Rounded after each axis, the corners would become 1:
@@ -206,9 +206,9 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){0, 0, 0, /**/
                                  0, 6, 0, /**/
                                  0, 0, 0}},
-        .out = (const uint8_t[]){0, 1, 0, /**/
-                                 1, 2, 1, /**/
-                                 0, 1, 0},
+        .out = {(const uint8_t[]){0, 1, 0, /**/
+                                  1, 2, 1, /**/
+                                  0, 1, 0}},
     },
     {
         /* exp(-1 / 0.02) = 2e-22: the weights are 0 0 0 0 256 0 0 0 0, and the image comes back. */
@@ -218,7 +218,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){1, 255, 0, 128, 127, 254}},
-        .out = (const uint8_t[]){1, 255, 0, 128, 127, 254},
+        .out = {(const uint8_t[]){1, 255, 0, 128, 127, 254}},
     },
     {
         /* ksize=5, so sigma = 0.3 * (2 - 1) + 0.8 = 1.1 and exp(-d^2 / 2.42) is 1, 0.6615, 0.1915 for d = 0, 1, 2, in
@@ -230,7 +230,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){0, 0, 0, 255, 0, 0, 0}},
-        .out = (const uint8_t[]){0, 18, 63, 94, 63, 18, 0},
+        .out = {(const uint8_t[]){0, 18, 63, 94, 63, 18, 0}},
     },
     {0},
 };
@@ -260,7 +260,8 @@ static const char *const check_settings[] = {
 static struct algorithm blur = {
     .name = "blur",
     .summary = "Gaussian blur, u8, 1 or 3 channels, border replicated",
-    .inputs = 1,
+    .inputs = {{.name = "picture", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "blurred", .kind = SLOT_PICTURE}},
     .params_size = sizeof(struct blur_params),
     .parameters = parameters,
     .finish = finish,
@@ -268,12 +269,10 @@ static struct algorithm blur = {
     .cost = cost,
     .radius = radius,
     .describe = describe,
-    .tolerance = 0,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 3, 0},
     .goldens = goldens,
     .bench_channels = 1,
-    .input_type = PIXEL_U8,
 };
 
 RUNGS_ALGORITHM(blur)

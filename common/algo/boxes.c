@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/contract/inputs.h"
+#include "common/image/draw.h"
+
 /* ---------------------------------------------------------------------------------------------- parameters */
 
 static const struct parameter parameters[] = {
@@ -57,13 +60,38 @@ static int radius(const void *params)
 }
 
 /* Reads each label once and writes the table; each pixel is at least compared with its neighbour. */
-static void cost(const struct image in[], const void *params, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
     const double pixels = (double)in->width * in->height;
 
+    (void)out;
     cost->bytes = 4 * pixels + 4.0 * BOXES_COLUMNS * (((const struct boxes_params *)params)->max_boxes + 1);
-    cost->operations = pixels;
-    cost->operation = "label comparison";
+    cost->operations[OPERATION_OTHER] = pixels;
+}
+
+/* ------------------------------------------------------------------------------------------------ pictures */
+
+void boxes_draw(struct image *image, const struct image *table, const uint8_t *colour)
+{
+    const int count = boxes_count(table);
+
+    for (int k = 1; k <= count; k++) {
+        const int32_t *row = image_row(table, k);
+
+        draw_rectangle(image, row[1], row[2], row[3], row[4], colour);
+    }
+}
+
+/* The components in colours, the boxes around them in white. */
+static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
+{
+    static const uint8_t white[3] = {255, 255, 255};
+    const enum status status = image_colour_labels(picture, &in[0]);
+
+    (void)params;
+    if (status == STATUS_OK)
+        boxes_draw(picture, &out[0], white);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- labels */
@@ -114,6 +142,16 @@ static void prepare(struct image in[])
     free(parent);
 }
 
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_I32};
+    enum status status = inputs_make_pictures(request, types, 1, in);
+
+    if (status == STATUS_OK)
+        prepare(in);
+    return status;
+}
+
 /* -------------------------------------------------------------------------- answers worked out by hand */
 
 #define WORDS(...)                                                                                                     \
@@ -130,8 +168,8 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {WORDS(0, -1, 5, 0)},
-        .out = WORDS(0, 0, 0, 0, 0, 0, 0, 0, /**/
-                     0, 0, 0, 0, 0, 0, 0, 0),
+        .out = {WORDS(0, 0, 0, 0, 0, 0, 0, 0, /**/
+                      0, 0, 0, 0, 0, 0, 0, 0)},
     },
     {
         .name = "1x1",
@@ -140,9 +178,9 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {WORDS(1)},
-        .out = WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
-                     1, 0, 0, 1, 1, 1, 0, 0, /**/
-                     0, 0, 0, 0, 0, 0, 0, 0),
+        .out = {WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
+                      1, 0, 0, 1, 1, 1, 0, 0, /**/
+                      0, 0, 0, 0, 0, 0, 0, 0)},
     },
     {
         /* Label 2: (1,0) (0,1) (1,1): sums 2 and 2 of 3 pixels, (512 + 1) / 3 = 171 for both.
@@ -155,10 +193,10 @@ static const struct golden goldens[] = {
         .in = {WORDS(0, 2, 0, 4, /**/
                      2, 2, 0, 4, /**/
                      0, 0, 0, 4)},
-        .out = WORDS(2, 0, 0, 0, 0, 0, 0, 0,     /**/
-                     2, 0, 0, 2, 2, 3, 171, 171, /**/
-                     4, 3, 0, 1, 3, 3, 768, 256, /**/
-                     0, 0, 0, 0, 0, 0, 0, 0),
+        .out = {WORDS(2, 0, 0, 0, 0, 0, 0, 0,     /**/
+                      2, 0, 0, 2, 2, 3, 171, 171, /**/
+                      4, 3, 0, 1, 3, 3, 768, 256, /**/
+                      0, 0, 0, 0, 0, 0, 0, 0)},
     },
     {
         /* Areas 1, 2, 3: min_area 2 leaves labels 2 and 4. Label 2: x (1 + 2) / 2 = 1.5 -> 384. Label 4 is strewn:
@@ -170,9 +208,9 @@ static const struct golden goldens[] = {
         .channels = 1,
         .in = {WORDS(1, 2, 2, 0, /**/
                      4, 0, 4, 4)},
-        .out = WORDS(2, 0, 0, 0, 0, 0, 0, 0,   /**/
-                     2, 1, 0, 2, 1, 2, 384, 0, /**/
-                     4, 0, 1, 4, 1, 3, 427, 256),
+        .out = {WORDS(2, 0, 0, 0, 0, 0, 0, 0,   /**/
+                      2, 1, 0, 2, 1, 2, 384, 0, /**/
+                      4, 0, 1, 4, 1, 3, 427, 256)},
     },
     {
         /* Three components, one row: the smallest label, which is not the first in the image; count says 3. */
@@ -182,8 +220,8 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {WORDS(3, 1, 2)},
-        .out = WORDS(3, 0, 0, 0, 0, 0, 0, 0, /**/
-                     1, 1, 0, 1, 1, 1, 256, 0),
+        .out = {WORDS(3, 0, 0, 0, 0, 0, 0, 0, /**/
+                      1, 1, 0, 1, 1, 1, 256, 0)},
     },
     {0},
 };
@@ -194,22 +232,19 @@ static const char *const check_settings[] = {"min_area=5", "max_boxes=1", "min_a
 static struct algorithm boxes = {
     .name = "boxes",
     .summary = "bounding box, area and centroid of each component of a label image, as a table",
-    .inputs = 1,
+    .inputs = {{.name = "labels", .kind = SLOT_LABELS, .type = PIXEL_I32}},
+    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = boxes_column_names, .draw = draw}},
     .params_size = sizeof(struct boxes_params),
     .parameters = parameters,
     .shape = shape,
     .cost = cost,
     .radius = radius,
     .describe = describe,
-    .tolerance = 0,
-    .output = OUTPUT_TABLE,
-    .columns = boxes_column_names,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,
     .bench_channels = 1,
-    .input_type = PIXEL_I32,
-    .prepare = prepare,
+    .make_inputs = make_inputs,
 };
 
 RUNGS_ALGORITHM(boxes)

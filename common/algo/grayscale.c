@@ -29,14 +29,13 @@ static int radius(const void *params)
 }
 
 /* Reads the 3 samples of a pixel once, writes its gray once; three products a pixel. */
-static void cost(const struct image in[], const void *params, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
     const double pixels = (double)in->width * in->height;
 
-    (void)params;
+    (void)out, (void)params;
     cost->bytes = 4 * pixels;
-    cost->operations = 3 * pixels;
-    cost->operation = "16-bit multiply-accumulate";
+    cost->operations[OPERATION_MULTIPLY_ADD_16] = 3 * pixels;
 }
 
 /* -------------------------------------------------------------------------- answers worked out by hand
@@ -52,7 +51,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0}},
-        .out = (const uint8_t[]){76, 150, 29, 255, 0},
+        .out = {(const uint8_t[]){76, 150, 29, 255, 0}},
     },
     {
         /* The weights' sum is 32768, so gray stays: 1, 127, 128, 254. */
@@ -62,7 +61,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 3,
         .in = {(const uint8_t[]){1, 1, 1, 127, 127, 127, 128, 128, 128, 254, 254, 254}},
-        .out = (const uint8_t[]){1, 127, 128, 254},
+        .out = {(const uint8_t[]){1, 127, 128, 254}},
     },
     {
         /* 19235 * 12 + 3735 * 4 = 245760 = 7.5 * 32768 exactly -> 8. */
@@ -72,7 +71,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){0, 12, 4}},
-        .out = (const uint8_t[]){8},
+        .out = {(const uint8_t[]){8}},
     },
     {
         /* 3735 * 250 = 933750, and 950134 / 32768 = 28.996 -> 28. A blue weight of 3736, as 0.114 * 32768 rounds, would
@@ -83,7 +82,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){0, 0, 250}},
-        .out = (const uint8_t[]){28},
+        .out = {(const uint8_t[]){28}},
     },
     {
         /* 979800 + 3847000 + 186750 + 16384 = 5029934, / 32768 = 153.50 -> 153;
@@ -94,7 +93,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 3,
         .in = {(const uint8_t[]){100, 200, 50, 10, 20, 30}},
-        .out = (const uint8_t[]){153, 18},
+        .out = {(const uint8_t[]){153, 18}},
     },
     {0},
 };
@@ -102,18 +101,17 @@ static const struct golden goldens[] = {
 static struct algorithm grayscale = {
     .name = "grayscale",
     .summary = "RGB to gray (BT.601 luma), u8",
-    .inputs = 1,
+    .inputs = {{.name = "picture", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "gray", .kind = SLOT_PICTURE}},
     .params_size = 0,
     .parameters = parameters,
     .shape = shape,
     .cost = cost,
     .radius = radius,
-    .tolerance = 0,
     .check_settings = (const char *const[]){NULL},
     .check_channels = (const int[]){3, 0},
     .goldens = goldens,
     .bench_channels = 3,
-    .input_type = PIXEL_U8,
 };
 
 RUNGS_ALGORITHM(grayscale)

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/contract/inputs.h"
+
 /* ---------------------------------------------------------------------------------------------- parameters */
 
 static const struct parameter parameters[] = {
@@ -56,13 +58,13 @@ static int radius(const void *params)
 }
 
 /* A byte in, a label out, and a look at each pixel with its neighbours before it in raster order. */
-static void cost(const struct image in[], const void *params, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
     const double pixels = (double)in->width * in->height;
 
+    (void)out;
     cost->bytes = 5 * pixels;
-    cost->operations = ((const struct labelling_params *)params)->connectivity / 2 * pixels;
-    cost->operation = "neighbour comparison";
+    cost->operations[OPERATION_OTHER] = ((const struct labelling_params *)params)->connectivity / 2 * pixels;
 }
 
 /* ------------------------------------------------------------------------------------------------- masks */
@@ -101,6 +103,16 @@ void labelling_make_mask(struct image *image)
 static void prepare(struct image in[])
 {
     labelling_make_mask(&in[0]);
+}
+
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8};
+    enum status status = inputs_make_pictures(request, types, 1, in);
+
+    if (status == STATUS_OK)
+        prepare(in);
+    return status;
 }
 
 void labelling_normalise(const struct image in[], struct image *labels, const void *params)
@@ -142,7 +154,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){0, 0, 0, 0, 0, 0}},
-        .out = LABELS(0, 0, 0, 0, 0, 0),
+        .out = {LABELS(0, 0, 0, 0, 0, 0)},
     },
     {
         .name = "1x1, a value that is not 255",
@@ -151,7 +163,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){1}},
-        .out = LABELS(1),
+        .out = {LABELS(1)},
     },
     {
         /* The pixels 2, 7 and 12 touch at their corners; 9 is 2 away from 7. */
@@ -163,9 +175,9 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){0, 255, 0, 0, /**/
                                  0, 0, 9, 0,   /**/
                                  7, 0, 0, 1}},
-        .out = LABELS(0, 2, 0, 0, /**/
-                      0, 0, 2, 0, /**/
-                      9, 0, 0, 2),
+        .out = {LABELS(0, 2, 0, 0, /**/
+                       0, 0, 2, 0, /**/
+                       9, 0, 0, 2)},
     },
     {
         /* The same, where corners do not count. */
@@ -177,9 +189,9 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){0, 255, 0, 0, /**/
                                  0, 0, 9, 0,   /**/
                                  7, 0, 0, 1}},
-        .out = LABELS(0, 2, 0, 0, /**/
-                      0, 0, 7, 0, /**/
-                      9, 0, 0, 12),
+        .out = {LABELS(0, 2, 0, 0, /**/
+                       0, 0, 7, 0, /**/
+                       9, 0, 0, 12)},
     },
     {
         /* Two arms that only meet in the last row: 1 and 3 are seen before it is known that they are one. */
@@ -191,9 +203,9 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){5, 0, 5, /**/
                                  5, 0, 5, /**/
                                  5, 5, 5}},
-        .out = LABELS(1, 0, 1, /**/
-                      1, 0, 1, /**/
-                      1, 1, 1),
+        .out = {LABELS(1, 0, 1, /**/
+                       1, 0, 1, /**/
+                       1, 1, 1)},
     },
     {
         /* The first pixel in raster order, 2, is neither the leftmost nor the topmost of the left arm. */
@@ -205,9 +217,9 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){0, 1, 0, 1, /**/
                                  1, 0, 0, 1, /**/
                                  0, 1, 0, 0}},
-        .out = LABELS(0, 2, 0, 4, /**/
-                      2, 0, 0, 4, /**/
-                      0, 2, 0, 0),
+        .out = {LABELS(0, 2, 0, 4, /**/
+                       2, 0, 0, 4, /**/
+                       0, 2, 0, 0)},
     },
     {
         /* A W: 1, 3 and 5 start apart; 12 joins 1 and 3, 14 joins 3 and 5. */
@@ -219,9 +231,9 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){1, 0, 1, 0, 1, /**/
                                  1, 0, 1, 0, 1, /**/
                                  0, 1, 0, 1, 0}},
-        .out = LABELS(1, 0, 1, 0, 1, /**/
-                      1, 0, 1, 0, 1, /**/
-                      0, 1, 0, 1, 0),
+        .out = {LABELS(1, 0, 1, 0, 1, /**/
+                       1, 0, 1, 0, 1, /**/
+                       0, 1, 0, 1, 0)},
     },
     {
         /* A ring and what it holds: the pixel inside touches no side of the ring. */
@@ -235,11 +247,11 @@ static const struct golden goldens[] = {
                                  2, 0, 3, 0, 2, /**/
                                  2, 0, 0, 0, 2, /**/
                                  2, 2, 2, 2, 2}},
-        .out = LABELS(1, 1, 1, 1, 1,  /**/
-                      1, 0, 0, 0, 1,  /**/
-                      1, 0, 13, 0, 1, /**/
-                      1, 0, 0, 0, 1,  /**/
-                      1, 1, 1, 1, 1),
+        .out = {LABELS(1, 1, 1, 1, 1,  /**/
+                       1, 0, 0, 0, 1,  /**/
+                       1, 0, 13, 0, 1, /**/
+                       1, 0, 0, 0, 1,  /**/
+                       1, 1, 1, 1, 1)},
     },
     {0},
 };
@@ -249,7 +261,8 @@ static const char *const check_settings[] = {"connectivity=4", NULL};
 static struct algorithm labelling = {
     .name = "labelling",
     .summary = "connected components of a mask, 8- or 4-connected; a label is the component's first raster index + 1",
-    .inputs = 1,
+    .inputs = {{.name = "mask", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "labels", .kind = SLOT_LABELS}},
     .params_size = sizeof(struct labelling_params),
     .parameters = parameters,
     .finish = finish,
@@ -257,14 +270,11 @@ static struct algorithm labelling = {
     .cost = cost,
     .radius = radius,
     .describe = describe,
-    .tolerance = 0,
-    .output = OUTPUT_LABELS,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,
     .bench_channels = 1,
-    .input_type = PIXEL_U8,
-    .prepare = prepare,
+    .make_inputs = make_inputs,
 };
 
 RUNGS_ALGORITHM(labelling)

@@ -93,7 +93,7 @@ static int radius(const void *params_erased)
 
 /* Reads each sample once, writes each once. Comparisons: by the chords, the lengths 2, 4 ... up to the longest chord and
  * each different chord once a pixel, then one chord a row of the element. */
-static void cost(const struct image in[], const void *params_erased, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct morphology_params *params = params_erased;
     const double samples = (double)image_pixel_bytes(in);
@@ -105,9 +105,9 @@ static void cost(const struct image in[], const void *params_erased, struct cost
     for (int j = 0; j < params->ksize / 2 && params->shape == MORPHOLOGY_DISK; j++)
         comparisons += morphology_reach(params->shape, params->ksize / 2, j) !=
                        morphology_reach(params->shape, params->ksize / 2, j + 1);
+    (void)out;
     cost->bytes = 2 * samples;
-    cost->operations = comparisons * morphology_steps(params, erodes) * samples;
-    cost->operation = "8-bit comparison";
+    cost->operations[OPERATION_COMPARISON_8] = comparisons * morphology_steps(params, erodes) * samples;
 }
 
 /* -------------------------------------------------------------------------- answers worked out by hand
@@ -130,14 +130,14 @@ static const struct golden goldens[] = {
                                  0, 0, 0, 0, 0,   0, 0, 0, 0, /**/
                                  0, 0, 0, 0, 0,   0, 0, 0, 0, /**/
                                  0, 0, 0, 0, 0,   0, 0, 0, 0}},
-        .out = (const uint8_t[]){0, 0,   0,   0,   201, 0,   0,   0,   0, /**/
-                                 0, 0,   201, 201, 201, 201, 201, 0,   0, /**/
-                                 0, 201, 201, 201, 201, 201, 201, 201, 0, /**/
-                                 0, 201, 201, 201, 201, 201, 201, 201, 0, /**/
-                                 0, 201, 201, 201, 201, 201, 201, 201, 0, /**/
-                                 0, 0,   201, 201, 201, 201, 201, 0,   0, /**/
-                                 0, 0,   0,   0,   201, 0,   0,   0,   0, /**/
-                                 0, 0,   0,   0,   0,   0,   0,   0,   0},
+        .out = {(const uint8_t[]){0, 0,   0,   0,   201, 0,   0,   0,   0, /**/
+                                  0, 0,   201, 201, 201, 201, 201, 0,   0, /**/
+                                  0, 201, 201, 201, 201, 201, 201, 201, 0, /**/
+                                  0, 201, 201, 201, 201, 201, 201, 201, 0, /**/
+                                  0, 201, 201, 201, 201, 201, 201, 201, 0, /**/
+                                  0, 0,   201, 201, 201, 201, 201, 0,   0, /**/
+                                  0, 0,   0,   0,   201, 0,   0,   0,   0, /**/
+                                  0, 0,   0,   0,   0,   0,   0,   0,   0}},
     },
     {
         /* Erosion of the negative: the same element, dark. */
@@ -151,11 +151,11 @@ static const struct golden goldens[] = {
                                  255, 255, 3,   255, 255, 255, /**/
                                  255, 255, 255, 255, 255, 255, /**/
                                  255, 255, 255, 255, 255, 255}},
-        .out = (const uint8_t[]){255, 255, 3, 255, 255, 255, /**/
-                                 3,   3,   3, 3,   3,   255, /**/
-                                 3,   3,   3, 3,   3,   255, /**/
-                                 3,   3,   3, 3,   3,   255, /**/
-                                 255, 255, 3, 255, 255, 255},
+        .out = {(const uint8_t[]){255, 255, 3, 255, 255, 255, /**/
+                                  3,   3,   3, 3,   3,   255, /**/
+                                  3,   3,   3, 3,   3,   255, /**/
+                                  3,   3,   3, 3,   3,   255, /**/
+                                  255, 255, 3, 255, 255, 255}},
     },
     {
         /* The cross at each pixel: at the corner 10, 20 and 40 count; at (1,0) 10, 20, 30 and 50. */
@@ -166,8 +166,8 @@ static const struct golden goldens[] = {
         .channels = 1,
         .in = {(const uint8_t[]){10, 20, 30, /**/
                                  40, 50, 5}},
-        .out = (const uint8_t[]){40, 50, 30, /**/
-                                 50, 50, 50},
+        .out = {(const uint8_t[]){40, 50, 30, /**/
+                                  50, 50, 50}},
     },
     {
         /* Outside is ignored: as 0 it would make every pixel 0. Row 0: min(10, 20, 40), min(10, 20, 30, 50),
@@ -179,8 +179,8 @@ static const struct golden goldens[] = {
         .channels = 1,
         .in = {(const uint8_t[]){10, 20, 30, /**/
                                  40, 50, 5}},
-        .out = (const uint8_t[]){10, 10, 5, /**/
-                                 10, 5, 5},
+        .out = {(const uint8_t[]){10, 10, 5, /**/
+                                  10, 5, 5}},
     },
     {
         /* The square reaches the corners, where the disk has a cross. */
@@ -193,10 +193,10 @@ static const struct golden goldens[] = {
                                  0, 9, 0, 0, /**/
                                  0, 0, 0, 0, /**/
                                  0, 0, 0, 4}},
-        .out = (const uint8_t[]){9, 9, 9, 0, /**/
-                                 9, 9, 9, 0, /**/
-                                 9, 9, 9, 4, /**/
-                                 0, 0, 4, 4},
+        .out = {(const uint8_t[]){9, 9, 9, 0, /**/
+                                  9, 9, 9, 0, /**/
+                                  9, 9, 9, 4, /**/
+                                  0, 0, 4, 4}},
     },
     {
         /* Erosion by 3x3: only the middle of the 3x3 square keeps 8, and (0,0), whose neighbourhood inside the image is
@@ -211,11 +211,11 @@ static const struct golden goldens[] = {
                                  0, 0, 8, 8, 8, 0, 0, /**/
                                  0, 0, 8, 8, 8, 0, 0, /**/
                                  8, 0, 0, 0, 0, 0, 8}},
-        .out = (const uint8_t[]){0, 0, 0, 0, 0, 0, 0, /**/
-                                 0, 0, 8, 8, 8, 0, 0, /**/
-                                 0, 0, 8, 8, 8, 0, 0, /**/
-                                 0, 0, 8, 8, 8, 0, 0, /**/
-                                 0, 0, 0, 0, 0, 0, 0},
+        .out = {(const uint8_t[]){0, 0, 0, 0, 0, 0, 0, /**/
+                                  0, 0, 8, 8, 8, 0, 0, /**/
+                                  0, 0, 8, 8, 8, 0, 0, /**/
+                                  0, 0, 8, 8, 8, 0, 0, /**/
+                                  0, 0, 0, 0, 0, 0, 0}},
     },
     {
         /* One row, the cross reaches 1 to each side. Dilated: 7 7 7 7 7 7 0 2 2. Eroded: 7 7 7 7 7 0 0 0 2: the gap of
@@ -226,7 +226,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){0, 7, 0, 0, 7, 0, 0, 0, 2}},
-        .out = (const uint8_t[]){7, 7, 7, 7, 7, 0, 0, 0, 2},
+        .out = {(const uint8_t[]){7, 7, 7, 7, 7, 0, 0, 0, 2}},
     },
     {
         /* One column: the rows above and below count, whatever the element's width. min of 3, then max of 3:
@@ -237,7 +237,7 @@ static const struct golden goldens[] = {
         .height = 5,
         .channels = 1,
         .in = {(const uint8_t[]){5, 5, 9, 6, 6}},
-        .out = (const uint8_t[]){5, 5, 6, 6, 6},
+        .out = {(const uint8_t[]){5, 5, 6, 6, 6}},
     },
     {
         /* Nothing else to compare with. */
@@ -247,7 +247,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){77}},
-        .out = (const uint8_t[]){77},
+        .out = {(const uint8_t[]){77}},
     },
     {0},
 };
@@ -275,7 +275,8 @@ static const char *const check_settings[] = {
 static struct algorithm morphology = {
     .name = "morphology",
     .summary = "dilation, erosion, opening and closing by a disk or a square, u8, 1 channel",
-    .inputs = 1,
+    .inputs = {{.name = "picture", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "picture", .kind = SLOT_PICTURE}},
     .params_size = sizeof(struct morphology_params),
     .parameters = parameters,
     .finish = finish,
@@ -283,12 +284,10 @@ static struct algorithm morphology = {
     .cost = cost,
     .radius = radius,
     .describe = describe,
-    .tolerance = 0,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,
     .bench_channels = 1,
-    .input_type = PIXEL_U8,
 };
 
 RUNGS_ALGORITHM(morphology)

@@ -6,11 +6,14 @@
 #include "common/algo/blur.h"
 #include "common/algo/morphology.h"
 #include "common/algo/otsu.h"
+#include "common/contract/inputs.h"
+#include "common/image/draw.h"
 
 /* ---------------------------------------------------------------------------------------------- parameters */
 
 static const char *const value_words[] = {"otsu", NULL};
 static const char *const shapes[] = {"disk", "square", NULL};
+static const char *const ops[] = {"close", "close_open", NULL};
 static const char *const background_words[] = {"first", NULL};
 static const char *const version_words[] = {"own", NULL}; /* the pipeline's own rung */
 
@@ -43,6 +46,13 @@ static const struct parameter parameters[] = {
      .maximum = 100,
      .preset = 0,
      .help = "of the blur in pixels; 0 derives it from ksize"},
+    {.name = "ops",
+     .kind = PARAMETER_CHOICE,
+     .offset = offsetof(struct motion_params, ops),
+     .maximum = MOTION_OPS_CLOSE_OPEN,
+     .preset = MOTION_OPS_CLOSE_OPEN,
+     .words = ops,
+     .help = "morphology of the mask: a closing alone, or an opening behind it"},
     {.name = "shape",
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct motion_params, shape),
@@ -115,6 +125,8 @@ static void describe(const void *params_erased, char *text, size_t size)
         snprintf(value, sizeof value, "%d", params->value);
     used = snprintf(text, size, "value=%s ksize=%d sigma=%.6g shape=%s disk=%d background=%s", value, params->ksize,
                     params->sigma, shapes[params->shape], params->disk, params->background);
+    if (params->ops != MOTION_OPS_CLOSE_OPEN && used >= 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, " ops=%s", ops[params->ops]);
     if (motion_has_running_mean(params) && used >= 0 && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, " rate=%d", params->rate);
     /* Seldom set, and a headline is short. */
@@ -340,14 +352,14 @@ static int radius(const void *params)
 }
 
 /* Reads a frame once; the background's blurred gray picture once more. */
-static void cost(const struct image in[], const void *params_erased, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct motion_params *params = params_erased;
     const double pixels = (double)in->width * in->height;
 
+    (void)out;
     cost->bytes = 4 * pixels + 4.0 * BOXES_COLUMNS * (params->max_boxes + 1);
-    cost->operations = pixels;
-    cost->operation = "pixel";
+    cost->operations[OPERATION_OTHER] = pixels;
 }
 
 /* The frame becomes the first frame with bright and dark patches that were not there: patterns and photographs are the
@@ -378,6 +390,16 @@ static void prepare(struct image in[])
         }
 }
 
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8, PIXEL_U8};
+    enum status status = inputs_make_pictures(request, types, 2, in);
+
+    if (status == STATUS_OK)
+        prepare(in);
+    return status;
+}
+
 /* -------------------------------------------------------------------------- answers worked out by hand
  * ksize=3 sigma=0.1 blurs nothing: exp(-50) rounds to the weight 0. disk=3 is a cross of 5 pixels. */
 
@@ -405,8 +427,8 @@ static const struct golden goldens[] = {
                (const uint8_t[]){W, W, W, W, /**/
                                  W, W, W, W, /**/
                                  W, W, W, W}},
-        .out = WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
-                     1, 0, 0, 4, 3, 12, 384, 256),
+        .out = {WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
+                      1, 0, 0, 4, 3, 12, 384, 256)},
     },
     {
         /* A cross that differs by 26 is closed (dilated to a diamond, eroded to the cross) and opened (eroded to its
@@ -427,9 +449,31 @@ static const struct golden goldens[] = {
                                  D, K, G, G, G, K, K, /**/
                                  D, D, K, G, K, K, K, /**/
                                  D, D, K, K, K, K, K}},
-        .out = WORDS(1, 0, 0, 0, 0, 0, 0, 0,      /**/
-                     11, 2, 1, 3, 3, 5, 768, 512, /**/
-                     0, 0, 0, 0, 0, 0, 0, 0),
+        .out = {WORDS(1, 0, 0, 0, 0, 0, 0, 0,      /**/
+                      11, 2, 1, 3, 3, 5, 768, 512, /**/
+                      0, 0, 0, 0, 0, 0, 0, 0)},
+    },
+    {
+        /* Without the opening the white pixel stays: closing leaves a pixel in the corner as it is. Its label is
+         * 0 * 7 + 6 + 1, so that it comes before the cross. */
+        .name = "a cross and a pixel, closed alone",
+        .settings = "ops=close value=25 ksize=3 sigma=0.1 disk=3 max_boxes=2",
+        .width = 7,
+        .height = 5,
+        .channels = 3,
+        .in = {(const uint8_t[]){K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K},
+               (const uint8_t[]){K, K, K, K, K, K, W, /**/
+                                 K, K, K, G, K, K, K, /**/
+                                 K, K, G, G, G, K, K, /**/
+                                 K, K, K, G, K, K, K, /**/
+                                 K, K, K, K, K, K, K}},
+        .out = {WORDS(2, 0, 0, 0, 0, 0, 0, 0,    /**/
+                      7, 6, 0, 1, 1, 1, 1536, 0, /**/
+                      11, 2, 1, 3, 3, 5, 768, 512)},
     },
     {
         /* Darker counts as brighter does. */
@@ -439,8 +483,8 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){W}, (const uint8_t[]){K}},
-        .out = WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
-                     1, 0, 0, 1, 1, 1, 0, 0),
+        .out = {WORDS(1, 0, 0, 0, 0, 0, 0, 0, /**/
+                      1, 0, 0, 1, 1, 1, 0, 0)},
     },
     {0},
 };
@@ -450,12 +494,25 @@ static const char *const check_settings[] = {
     "connectivity=4 disk=3 min_area=40", "background=mean rate=2 disk=9",
     /* Without a blur: noise, many small components of any form. */
     "value=200 ksize=3 sigma=0.1 disk=3", "value=120 ksize=3 sigma=0.1 disk=3 connectivity=4 min_area=6 max_boxes=9",
-    "value=60 disk=19", NULL};
+    "value=60 disk=19", "ops=close disk=5", "ops=close value=200 ksize=3 sigma=0.1 disk=31 shape=square", NULL};
+
+/* The boxes on the frame. */
+static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
+{
+    const enum status status = draw_canvas(picture, &in[1]);
+
+    (void)params;
+    if (status == STATUS_OK)
+        boxes_draw(picture, &out[0], draw_palette(0));
+    return status;
+}
 
 static struct algorithm motion = {
     .name = "motion",
     .summary = "moving-object detector: boxes of what differs from the background; for videos, too",
-    .inputs = 2,
+    .inputs = {{.name = "background", .kind = SLOT_PICTURE, .type = PIXEL_U8},
+               {.name = "frame", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = boxes_column_names, .draw = draw}},
     .params_size = sizeof(struct motion_params),
     .parameters = parameters,
     .finish = finish,
@@ -463,15 +520,11 @@ static struct algorithm motion = {
     .cost = cost,
     .radius = radius,
     .describe = describe,
-    .tolerance = 0,
-    .output = OUTPUT_TABLE,
-    .columns = boxes_column_names,
     .check_settings = check_settings,
     .check_channels = (const int[]){3, 0},
     .goldens = goldens,
     .bench_channels = 3,
-    .input_type = PIXEL_U8,
-    .prepare = prepare,
+    .make_inputs = make_inputs,
     .video = true,
     .background_file = background_file,
 };

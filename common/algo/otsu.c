@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "common/contract/inputs.h"
+
 int otsu_threshold(const uint32_t histogram[OTSU_BINS])
 {
     struct otsu_score best = {0, 1};
@@ -53,12 +55,11 @@ static int radius(const void *params)
 }
 
 /* Reads each sample once; the result is nothing beside it. */
-static void cost(const struct image in[], const void *params, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
-    (void)params;
+    (void)out, (void)params;
     cost->bytes = (double)image_pixel_bytes(in);
-    cost->operations = cost->bytes;
-    cost->operation = "counter increment";
+    cost->operations[OPERATION_COUNTER_INCREMENT] = cost->bytes;
 }
 
 /* --------------------------------------------------------------------------- inputs that let nothing pass
@@ -104,6 +105,16 @@ static void prepare(struct image in[])
     *pixel(in, 0) = (uint8_t)(*pixel(in, 0) + (seed / 8192 % 2 ? 1 : -1));
 }
 
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8};
+    enum status status = inputs_make_pictures(request, types, 1, in);
+
+    if (status == STATUS_OK)
+        prepare(in);
+    return status;
+}
+
 /* -------------------------------------------------------------------------- answers worked out by hand
  * Each is the i32 threshold, its lowest byte first. */
 
@@ -115,7 +126,7 @@ static const struct golden goldens[] = {
         .height = 3,
         .channels = 1,
         .in = {(const uint8_t[]){200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200}},
-        .out = (const uint8_t[]){0, 0, 0, 0},
+        .out = {(const uint8_t[]){0, 0, 0, 0}},
     },
     {
         .name = "1x1",
@@ -123,7 +134,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){77}},
-        .out = (const uint8_t[]){0, 0, 0, 0},
+        .out = {(const uint8_t[]){0, 0, 0, 0}},
     },
     {
         /* All thresholds from 10 to 199 separate the two: the smallest. */
@@ -132,7 +143,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){200, 10, 10, 200}},
-        .out = (const uint8_t[]){10, 0, 0, 0},
+        .out = {(const uint8_t[]){10, 0, 0, 0}},
     },
     {
         /* t = 254 is the only one that separates the two. */
@@ -141,7 +152,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){254, 255, 255}},
-        .out = (const uint8_t[]){254, 0, 0, 0},
+        .out = {(const uint8_t[]){254, 0, 0, 0}},
     },
     {
         /* t = 0:   w0 = 1, S0 = 0, w1 = 2, S1 = 300: D = 1 * 300 - 2 * 0 = 300, 90000 / 2 = 45000.
@@ -151,7 +162,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){100, 200, 0}},
-        .out = (const uint8_t[]){0, 0, 0, 0},
+        .out = {(const uint8_t[]){0, 0, 0, 0}},
     },
     {
         /* The tie above, one level off. t = 0: D = 1 * 301, 90601 / 2 = 45300.5. t = 101: w0 = 2, S0 = 101, S1 = 200:
@@ -161,7 +172,7 @@ static const struct golden goldens[] = {
         .height = 3,
         .channels = 1,
         .in = {(const uint8_t[]){200, 101, 0}},
-        .out = (const uint8_t[]){0, 0, 0, 0},
+        .out = {(const uint8_t[]){0, 0, 0, 0}},
     },
     {
         /* t = 0: D = 1 * 299, 89401 / 2 = 44700.5. t = 99: w0 = 2, S0 = 99, S1 = 200: D = 301, 90601 / 2 = 45300.5. */
@@ -170,7 +181,7 @@ static const struct golden goldens[] = {
         .height = 3,
         .channels = 1,
         .in = {(const uint8_t[]){200, 99, 0}},
-        .out = (const uint8_t[]){99, 0, 0, 0},
+        .out = {(const uint8_t[]){99, 0, 0, 0}},
     },
     {
         /* t = 0:  w0 = 1, S0 = 0, w1 = 5, S1 = 720: D = 720, 518400 / 5 = 103680.
@@ -180,7 +191,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){200, 60, 0, 200, 60, 200}},
-        .out = (const uint8_t[]){60, 0, 0, 0},
+        .out = {(const uint8_t[]){60, 0, 0, 0}},
     },
     {
         /* t = 0:  w0 = 3, S0 = 0, w1 = 3, S1 = 260: D = 3 * 260 = 780, 608400 / 9 = 67600.
@@ -190,7 +201,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){0, 100, 0, 60, 0, 100}},
-        .out = (const uint8_t[]){0, 0, 0, 0},
+        .out = {(const uint8_t[]){0, 0, 0, 0}},
     },
     {0},
 };
@@ -198,18 +209,17 @@ static const struct golden goldens[] = {
 static struct algorithm otsu = {
     .name = "otsu",
     .summary = "Otsu's threshold of a gray image, u8 in, one i32 out",
-    .inputs = 1,
+    .inputs = {{.name = "picture", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "threshold", .kind = SLOT_MATRIX}},
     .params_size = 0,
     .parameters = parameters,
     .shape = shape,
     .cost = cost,
     .radius = radius,
-    .tolerance = 0,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,
     .bench_channels = 1,
-    .input_type = PIXEL_U8,
-    .prepare = prepare,
+    .make_inputs = make_inputs,
 };
 
 RUNGS_ALGORITHM(otsu)

@@ -1,6 +1,7 @@
 #include "common/algo/threshold.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/algo/otsu.h"
 
@@ -32,7 +33,8 @@ static void describe(const void *params_erased, char *text, size_t size)
 
 enum status threshold_value(const struct image *in, const struct threshold_params *params, const char *otsu, int *value)
 {
-    const struct version *version;
+    const struct version *version = NULL;
+    void *state = NULL;
     int32_t found = 0;
     struct image out = {.width = 1, .height = 1, .channels = 1, .type = PIXEL_I32, .stride = 64, .data = &found};
     enum status status = STATUS_OK;
@@ -41,9 +43,15 @@ enum status threshold_value(const struct image *in, const struct threshold_param
     if (params->value != THRESHOLD_OTSU)
         return STATUS_OK;
     TRY(registry_find_version(registry_find_algorithm("otsu"), otsu, &version));
-    TRY(version->run(NULL, in, &out, NULL));
+    state = calloc(1, version->state_size ? version->state_size : 1);
+    if (!state)
+        return status_set(STATUS_NO_MEMORY, "no memory for the state of %s", otsu);
+    TRY(version->run(state, in, &out, NULL));
     *value = found;
 out:
+    if (state && version->teardown)
+        version->teardown(state);
+    free(state);
     return status;
 }
 
@@ -77,14 +85,16 @@ static int radius(const void *params)
 
 /* Reads each sample once, writes each once; otsu must see all of them before the first can be written, but need not
  * fetch them from main memory twice. */
-static void cost(const struct image in[], const void *params_erased, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct threshold_params *params = params_erased;
     const double samples = (double)image_pixel_bytes(in);
 
+    (void)out;
     cost->bytes = 2 * samples;
-    cost->operations = params->value == THRESHOLD_OTSU ? 2 * samples : samples;
-    cost->operation = params->value == THRESHOLD_OTSU ? "8-bit comparison or count" : "8-bit comparison";
+    cost->operations[OPERATION_COMPARISON_8] = samples;
+    if (params->value == THRESHOLD_OTSU)
+        cost->operations[OPERATION_COUNTER_INCREMENT] = samples;
 }
 
 /* -------------------------------------------------------------------------- answers worked out by hand */
@@ -97,7 +107,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){0, 127, 128, 129, 130, 255}},
-        .out = (const uint8_t[]){0, 0, 0, 255, 255, 255},
+        .out = {(const uint8_t[]){0, 0, 0, 255, 255, 255}},
     },
     {
         .name = "nothing is larger than 255",
@@ -106,7 +116,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){254, 255}},
-        .out = (const uint8_t[]){0, 0},
+        .out = {(const uint8_t[]){0, 0}},
     },
     {
         .name = "all but 0 is larger than 0",
@@ -115,7 +125,7 @@ static const struct golden goldens[] = {
         .height = 3,
         .channels = 1,
         .in = {(const uint8_t[]){0, 1, 255}},
-        .out = (const uint8_t[]){0, 255, 255},
+        .out = {(const uint8_t[]){0, 255, 255}},
     },
     {
         .name = "channels apart",
@@ -124,7 +134,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 3,
         .in = {(const uint8_t[]){100, 101, 99, 200, 0, 255}},
-        .out = (const uint8_t[]){0, 255, 0, 255, 0, 255},
+        .out = {(const uint8_t[]){0, 255, 0, 255, 0, 255}},
     },
     {
         /* otsu.c works it out: 60. */
@@ -134,7 +144,7 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .in = {(const uint8_t[]){200, 60, 0, 200, 60, 200}},
-        .out = (const uint8_t[]){255, 0, 0, 255, 0, 255},
+        .out = {(const uint8_t[]){255, 0, 0, 255, 0, 255}},
     },
     {
         /* One class: the threshold is 0. */
@@ -144,7 +154,7 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 1,
         .in = {(const uint8_t[]){7, 7}},
-        .out = (const uint8_t[]){255, 255},
+        .out = {(const uint8_t[]){255, 255}},
     },
     {0},
 };
@@ -157,19 +167,18 @@ static const char *const check_settings[] = {
 static struct algorithm threshold = {
     .name = "threshold",
     .summary = "255 where a sample is larger than a value, fixed or Otsu's, else 0; u8, 1 or 3 channels",
-    .inputs = 1,
+    .inputs = {{.name = "picture", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "mask", .kind = SLOT_PICTURE}},
     .params_size = sizeof(struct threshold_params),
     .parameters = parameters,
     .shape = shape,
     .cost = cost,
     .radius = radius,
     .describe = describe,
-    .tolerance = 0,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 3, 0},
     .goldens = goldens,
     .bench_channels = 1,
-    .input_type = PIXEL_U8,
 };
 
 RUNGS_ALGORITHM(threshold)

@@ -70,7 +70,7 @@ static void print_detail(const char *label, const char *text)
 static void print_report(const struct version *version, const struct check_report *report,
                          const struct check_options *options, bool verbose)
 {
-    const double tolerance = fmax(version->algorithm->tolerance, version->tolerance);
+    const double tolerance = fmax(version->algorithm->outputs[0].comparison.tolerance, version->tolerance);
     const char *const words[] = {"PASS", "FAIL", "SKIP"};
     const int left_out = report->cases - report->checked - report->declined;
     char agreement[64] = "exact", cases[64], note[128] = "", repeat[256];
@@ -135,6 +135,8 @@ out:
     return status;
 }
 
+enum { REFERENCE_BYTES = 1 << 30 }; /* of address space; memory is taken as results come */
+
 static enum status check_algorithm(const struct algorithm *algorithm, const struct version *only,
                                    const struct check_options *options, bool verbose)
 {
@@ -151,10 +153,13 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
     for (size_t i = 0; i < count; i++)
         if ((!only || versions[i] == only) && (int)strlen(versions[i]->source->id) > id_width)
             id_width = (int)strlen(versions[i]->source->id);
+    /* Without memory for them, each version's child computes the references anew. */
+    (void)reference_store_open(REFERENCE_BYTES);
     for (size_t i = 0; i < count; i++)
         if (!only || versions[i] == only)
             TRY(check_one(versions[i], options, verbose));
 out:
+    reference_store_close();
     return status;
 }
 

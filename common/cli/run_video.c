@@ -12,16 +12,14 @@
 #include "common/contract/pipeline.h"
 #include "common/core/clock.h"
 #include "common/core/progress.h"
+#include "common/image/draw.h"
 #include "common/image/image_io.h"
 #include "common/video/boxes_csv.h"
-#include "common/video/draw.h"
 #include "common/video/video.h"
 #include "common/video/video_writer.h"
 
 /* Frames decoded ahead, besides those in flight: evens out what varies between frames, and needs little memory. */
 enum { FRAMES_AHEAD = 4 };
-/* What a box is outlined in: seen on most backgrounds. */
-static const uint8_t box_colour[3] = {255, 32, 32};
 
 /* Ctrl-C, kill, and a terminal that is closed. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -224,7 +222,7 @@ static enum status receive_frame(struct run *run)
     if (run->with_boxes)
         boxes_csv_add(&run->boxes, frame->number, &run->table);
     if (run->writer) {
-        draw_boxes(&frame->image, &run->table, box_colour);
+        boxes_draw(&frame->image, &run->table, draw_palette(0));
         TRY(video_writer_add(run->writer, &frame->image));
     }
     run->frames++;

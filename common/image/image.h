@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-enum pixel_type { PIXEL_U8, PIXEL_U16, PIXEL_I32, PIXEL_F32 };
+enum pixel_type { PIXEL_U8, PIXEL_U16, PIXEL_I32, PIXEL_F32, PIXEL_U32, PIXEL_F64, PIXEL_TYPE_COUNT };
 
 struct image {
     int width, height; /* in pixels */
@@ -37,12 +37,13 @@ struct image {
 
 enum { IMAGE_ALIGNMENT = 64 };
 
-/* What any function here accepts: at most 2^16-1 pixels a side, 16 Gi bytes in all. */
-enum { IMAGE_MAX_SIDE = 65535, IMAGE_MAX_CHANNELS = 4096 };
+/* A picture: at most 2^16-1 pixels a side. Tables, matrices and tensors (array_create()) have at most ARRAY_MAX_SIDE rows,
+ * columns and channels. Either takes 16 Gi bytes at most. */
+enum { IMAGE_MAX_SIDE = 65535, IMAGE_MAX_CHANNELS = 4096, ARRAY_MAX_SIDE = (1 << 30) };
 
-/* Bytes of one sample: 1, 2, 4, 4. */
+/* Bytes of one sample: 1, 2, 4, 4, 4, 8. */
 size_t pixel_size(enum pixel_type type);
-/* "u8", "u16", "i32", "f32". */
+/* "u8", "u16", "i32", "f32", "u32", "f64". */
 const char *pixel_name(enum pixel_type type);
 
 /* Bytes that one row's pixels occupy (without padding). */
@@ -55,7 +56,9 @@ size_t image_pixel_bytes(const struct image *image);
 /* Allocates an image with unspecified content on the host. On failure *image is all zero (STATUS_BAD_INPUT for an
  * illegal shape, STATUS_NO_MEMORY). */
 enum status image_create(struct image *image, int width, int height, int channels, enum pixel_type type);
-/* The same shape and type as `like`. */
+/* The same for what is no picture: a table, a matrix, a tensor of height x width x channels. */
+enum status array_create(struct image *array, int width, int height, int channels, enum pixel_type type);
+/* The same shape and type as `like`, which may be either. */
 enum status image_create_like(struct image *image, const struct image *like);
 /* Frees the pixels and zeroes the struct; fine on a zeroed struct. Host images only. */
 void image_free(struct image *image);
@@ -66,9 +69,14 @@ bool image_same_shape(const struct image *a, const struct image *b);
 /* Sets every byte of every pixel (not padding). */
 void image_fill(struct image *image, uint8_t byte);
 
-/* Makes *colours, u8 with 3 channels, out of an i32 image of 1 channel: 0 becomes black, every other value a bright colour
+/* Makes *colours, u8 with 3 channels, out of i32 or u32 labels: 0 becomes black, every other value a bright colour
  * that depends on it alone, so that labels can be looked at. */
 enum status image_colour_labels(struct image *colours, const struct image *labels);
+
+/* One sample of a host image; every value of every type is exact in a double. */
+double image_sample(const struct image *image, int x, int y, int channel);
+/* Sets one; a value that the type does not have is rounded to the nearest that it has, NaN becomes 0 in whole numbers. */
+void image_set_sample(struct image *image, int x, int y, int channel, double value);
 
 /* The start of row y, to be cast to the pixel type. Works for device pointers too (nothing is read). */
 static inline HOST_DEVICE void *image_row(const struct image *image, int y)

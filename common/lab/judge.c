@@ -24,14 +24,15 @@
 #include <unistd.h>
 
 #include "common/contract/device_info.h"
+#include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
 #include "common/core/clock.h"
 #include "common/core/file.h"
+#include "common/image/pattern.h"
 #include "common/measure/machine.h"
 #include "common/measure/statistics.h"
 #include "common/remote/remote.h"
 #include "common/verify/check.h"
-#include "common/verify/pattern.h"
 #include "common/verify/scene.h"
 
 static const char help[] =
@@ -121,12 +122,24 @@ out:
 
 /* ---------------------------------------------------------------------------------------------------------- check */
 
-static void fill_inputs(const struct algorithm *algorithm, struct image in[], uint64_t seed)
+/* Fills images that are there with inputs as the contract wants them. */
+static enum status fill_inputs(const struct algorithm *algorithm, struct image in[], uint64_t seed, const void *params)
 {
-    for (int i = 0; i < algorithm->inputs; i++)
-        pattern_fill(&in[i], PATTERN_RANDOM, seed + (uint64_t)i);
-    if (algorithm->prepare)
-        algorithm->prepare(in);
+    const struct input_request request = {.width = in[0].width,
+                                          .height = in[0].height,
+                                          .channels = in[0].channels,
+                                          .pattern = PATTERN_RANDOM,
+                                          .seed = seed,
+                                          .params = params};
+    struct image made[ALGORITHM_MAX_INPUTS] = {{0}};
+    enum status status = STATUS_OK;
+
+    TRY(inputs_make(algorithm, &request, made));
+    for (int i = 0; i < algorithm->input_count; i++)
+        image_copy(&in[i], &made[i]);
+out:
+    inputs_free(algorithm, made);
+    return status;
 }
 
 static enum status place_image(struct remote *remote, struct image *image, const struct image *like)
@@ -152,24 +165,25 @@ static enum status count_calls(const struct arguments *arguments, const struct a
     TRY(remote_start(&options, &remote));
     struct channel *const channel = remote_channel(remote);
 
-    for (int i = 0; i < algorithm->inputs; i++) {
-        const struct image like = {130, 70, algorithm->bench_channels, algorithm->input_type, 0, NULL};
+    for (int i = 0; i < algorithm->input_count; i++) {
+        const struct image like = {130, 70, algorithm->bench_channels, algorithm->inputs[i].type, 0, NULL};
 
         TRY(place_image(remote, &in[i], &like));
         channel->in[0] = in[i];
         if (channel->depth)
             TRY(remote_call(remote, CHANNEL_PIN, NULL));
     }
-    fill_inputs(algorithm, in, 7);
     TRY(params_parse_text(algorithm, "", channel->params));
+    TRY(fill_inputs(algorithm, in, 7, channel->params));
     TRY(algorithm->shape(in, channel->params, &out));
     TRY(place_image(remote, &out, &out));
     for (int call = 0; call < 2; call++) {
         struct channel_counts counts;
 
-        channel->inputs = algorithm->inputs;
+        channel->inputs = algorithm->input_count;
         memcpy(channel->in, in, sizeof in);
-        channel->out = out;
+        channel->out[0] = out;
+        channel->outputs = algorithm->output_count;
         TRY(remote_call(remote, CHANNEL_RUN, NULL));
         counts = channel->counts;
         json_object_set_new(result, names[call],
@@ -332,12 +346,12 @@ static void renew(struct timing *timing, struct image to[])
     const struct image *base = &timing->base[0];
     const int down = below(timing, base->height), right = below(timing, base->width);
 
-    for (int i = 0; i < timing->algorithm->inputs; i++)
+    for (int i = 0; i < timing->algorithm->input_count; i++)
         for (int y = 0; y < base->height; y++) {
             uint8_t *target = image_row(&to[i], y);
 
             shift_row(&timing->base[i], (y + down) % base->height, &to[i], y, right);
-            if (base->type == PIXEL_U8 && !timing->algorithm->prepare)
+            if (base->type == PIXEL_U8 && !timing->algorithm->make_inputs)
                 target[pattern_random(&timing->random) % image_row_bytes(base)] ^= (uint8_t)(1 + below(timing, 255));
         }
 }
@@ -392,9 +406,10 @@ static enum status call_once(struct timing *timing, int which, int set, double *
     const double before = begin_work(runner);
     enum status status = STATUS_OK;
 
-    channel->inputs = timing->algorithm->inputs;
+    channel->inputs = timing->algorithm->input_count;
     memcpy(channel->in, runner->in[set], sizeof channel->in);
-    channel->out = runner->out[set];
+    channel->out[0] = runner->out[set];
+    channel->outputs = timing->algorithm->output_count;
     channel->heap_byte = 0;
     memcpy(channel->params, timing->params, timing->algorithm->params_size);
     if (timing->arguments->kernel) {
@@ -437,9 +452,10 @@ static void look_at_results(struct timing *timing, int played)
     const struct runner *version = &timing->runners[THE_VERSION], *reference = &timing->runners[THE_REFERENCE];
 
     for (int set = 0; set < played; set++) {
-        if (!same_pixels(&timing->kept[set], &reference->out[set], timing->algorithm->tolerance))
+        if (!same_pixels(&timing->kept[set], &reference->out[set], timing->algorithm->outputs[0].comparison.tolerance))
             snprintf(timing->wrong, sizeof timing->wrong, "%s",
-                     same_pixels(&version->out[set], &reference->out[set], timing->algorithm->tolerance)
+                     same_pixels(&version->out[set], &reference->out[set],
+                                 timing->algorithm->outputs[0].comparison.tolerance)
                          ? "a timed call returned before its result was there"
                          : "right when checked, but wrong in a timed call, whose inputs are new each time: a cached "
                            "result, or right for some sizes only");
@@ -463,7 +479,8 @@ static enum status call_pipeline(struct runner *runner, enum channel_request req
     struct channel *channel = remote_channel(runner->remote);
 
     channel->in[0] = runner->in[frame][0];
-    channel->out = runner->out[frame];
+    channel->out[0] = runner->out[frame];
+    channel->outputs = 1;
     return remote_call(runner->remote, request, NULL);
 }
 
@@ -588,15 +605,15 @@ static enum status prepare_inputs(struct timing *timing)
     enum status status = STATUS_OK;
     size_t bytes = 0;
 
-    for (int i = 0; i < algorithm->inputs; i++) {
+    for (int i = 0; i < algorithm->input_count; i++) {
         TRY(image_create(&timing->base[i], arguments->width, arguments->height, algorithm->bench_channels,
-                         algorithm->input_type));
+                         algorithm->inputs[i].type));
         bytes += timing->base[i].stride * (size_t)timing->base[i].height;
     }
-    fill_inputs(algorithm, timing->base, timing->random);
+    TRY(fill_inputs(algorithm, timing->base, timing->random, timing->params));
     TRY(algorithm->shape(timing->base, timing->params, &timing->shape));
     bytes += image_pixel_bytes(&timing->shape);
-    timing->inputs = algorithm->inputs;
+    timing->inputs = algorithm->input_count;
     timing->sets = (int)(SET_BYTES / bytes);
     timing->sets = arguments->kernel || timing->sets < 2 ? 2 : timing->sets > 8 ? 8 : timing->sets;
     if (algorithm->video) {
@@ -618,31 +635,33 @@ static enum status verify_rung(struct timing *timing)
 {
     struct runner *runner = &timing->runners[THE_REFERENCE];
     struct channel *channel = remote_channel(runner->remote);
-    struct image expected = {0}, out;
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, out;
     enum status status = STATUS_OK;
 
     if (timing->frames)
         renew_video(timing, runner->in);
     else
         renew(timing, runner->in[0]);
-    for (int i = 0; i < timing->algorithm->inputs; i++) {
+    for (int i = 0; i < timing->algorithm->input_count; i++) {
         channel->in[i] = timing->frames ? runner->in[i][0] : runner->in[0][i];
         channel->in[i].width = channel->in[i].width < 200 ? channel->in[i].width : 200;
         channel->in[i].height = channel->in[i].height < 100 ? channel->in[i].height : 100;
     }
-    TRY(verify_reference(timing->algorithm, channel->in, timing->params, &expected));
+    TRY(verify_reference(timing->algorithm, channel->in, timing->params, expected));
     out = runner->out[0];
-    out.width = expected.width;
-    out.height = expected.height;
-    channel->inputs = timing->algorithm->inputs;
-    channel->out = out;
+    out.width = expected[0].width;
+    out.height = expected[0].height;
+    channel->inputs = timing->algorithm->input_count;
+    channel->out[0] = out;
+    channel->outputs = timing->algorithm->output_count;
     memcpy(channel->params, timing->params, timing->algorithm->params_size);
     TRY(remote_call(runner->remote, CHANNEL_RUN, NULL));
-    if (!same_pixels(&out, &expected, timing->algorithm->tolerance))
+    if (!same_pixels(&out, &expected[0], timing->algorithm->outputs[0].comparison.tolerance))
         status = status_set(STATUS_FAILED, "%s: this reference is wrong", timing->arguments->reference.program);
     TRY(remote_call(runner->remote, CHANNEL_END, NULL));
 out:
-    image_free(&expected);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        image_free(&expected[i]);
     return status;
 }
 
@@ -662,7 +681,7 @@ static json_t *timing_json(struct timing *timing)
     times[0] = statistics_of(version->seconds, pairs);
     times[1] = statistics_of(reference->seconds, pairs);
     machine_read(&machine);
-    timing->algorithm->cost(timing->base, timing->params, &cost);
+    timing->algorithm->cost(timing->base, NULL, timing->params, &cost);
     json_object_set_new(result, "wrong", text(timing->wrong));
     json_object_set_new(result, "pairs", json_integer(timing->pairs));
     json_object_set_new(result, "sets", json_integer(timing->sets));

@@ -104,13 +104,13 @@ static enum status sets_create(struct image_sets *sets, const struct bench_reque
         return status_set(STATUS_NO_MEMORY, "no memory for %d sets of images", count);
     TRY(request->algorithm->shape(request->in, request->params, &shape));
     for (int set = 0; set < count; set++) {
-        for (int i = 0; i < request->algorithm->inputs; i++)
+        for (int i = 0; i < request->algorithm->input_count; i++)
             TRY(image_create_like(&sets->in[set][i], &request->in[i]));
         TRY(image_create_like(&sets->out[set], &shape));
     }
 #pragma omp parallel
     for (int set = 0; set < count; set++) {
-        for (int i = 0; i < request->algorithm->inputs; i++)
+        for (int i = 0; i < request->algorithm->input_count; i++)
             derive(&sets->in[set][i], &request->in[i], set, count);
 #pragma omp for schedule(static) nowait
         for (int y = 0; y < shape.height; y++)
@@ -134,35 +134,19 @@ static int choose_sets(size_t bytes_per_set)
 
 /* ------------------------------------------------------------------------------------------------- comparing */
 
-static double sample(const struct image *image, int x, int y)
-{
-    const void *row = image_row(image, y);
-
-    switch (image->type) {
-    case PIXEL_U8:
-        return ((const uint8_t *)row)[x];
-    case PIXEL_U16:
-        return ((const uint16_t *)row)[x];
-    case PIXEL_I32:
-        return ((const int32_t *)row)[x];
-    case PIXEL_F32:
-        return (double)((const float *)row)[x];
-    }
-    return NAN;
-}
-
 /* Whether two results agree as far as this version must; NaN never agrees. *found may be put into other words. */
 static bool agrees(const struct version *version, const void *params, const struct image in[], struct image *found,
                    const struct image *expected)
 {
-    const double tolerance = fmax(version->tolerance, version->algorithm->tolerance);
+    const double tolerance = fmax(version->tolerance, version->algorithm->outputs[0].comparison.tolerance);
     const int margin = version->compare_interior ? version->algorithm->radius(params) : 0;
 
     if (version->normalise)
         version->normalise(in, found, params);
     for (int y = margin; y < expected->height - margin; y++)
         for (int x = margin * expected->channels; x < (expected->width - margin) * expected->channels; x++)
-            if (!(fabs(sample(found, x, y) - sample(expected, x, y)) <= tolerance))
+            if (!(fabs(image_sample(found, x / expected->channels, y, x % expected->channels) -
+                       image_sample(expected, x / expected->channels, y, x % expected->channels)) <= tolerance))
                 return false;
     return true;
 }
@@ -218,7 +202,7 @@ static int reference_in_child(void *argument)
         struct image expected = task->expected[set];
         const double start = now();
 
-        for (int i = 0; i < request->algorithm->inputs; i++)
+        for (int i = 0; i < request->algorithm->input_count; i++)
             derive(&sets.in[set][i], &request->in[i], set, task->sets);
         TRY(task->version->run(state, sets.in[set], &sets.out[set], request->params));
         image_copy(&expected, &sets.out[set]);
@@ -234,7 +218,7 @@ out:
  * that keeps rows aligned as image.h promises. */
 static void cut_middle(const struct bench_request *request, struct image in[])
 {
-    for (int i = 0; i < request->algorithm->inputs; i++) {
+    for (int i = 0; i < request->algorithm->input_count; i++) {
         const struct image *whole = &request->in[i];
         struct image *piece = &in[i];
 
@@ -252,14 +236,15 @@ static void cut_middle(const struct bench_request *request, struct image in[])
 static enum status verify_piece(struct task *task)
 {
     const struct bench_request *request = task->request;
-    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, expected = {0};
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, expected[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
     cut_middle(request, in);
-    TRY(verify_reference(request->algorithm, in, request->params, &expected));
-    TRY(verify_version(task->version, in, request->params, &expected, NULL, &task->verdict));
+    TRY(verify_reference(request->algorithm, in, request->params, expected));
+    TRY(verify_version(task->version, in, request->params, expected, NULL, NULL, &task->verdict));
 out:
-    image_free(&expected);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        image_free(&expected[i]);
     return status;
 }
 
@@ -280,7 +265,7 @@ static enum status verify(struct task *task)
     }
     if (task->emulated)
         return verify_piece(task);
-    return verify_version(version, request->in, request->params, &task->expected[0], NULL, &task->verdict);
+    return verify_version(version, request->in, request->params, &task->expected[0], NULL, NULL, &task->verdict);
 }
 
 static int verify_in_child(void *argument)
@@ -364,12 +349,12 @@ static enum status time_end_to_end(struct task *task, struct image_sets *sets, d
             goto out;
         }
     if (task->round == BENCH_ROUNDS - 1 || !has_time_left(task)) {
-        for (int i = 0; i < request->algorithm->inputs; i++)
+        for (int i = 0; i < request->algorithm->input_count; i++)
             image_copy(&sets->in[0][i], &sets->in[1][i]);
         TRY(version->run(state, sets->in[0], &sets->out[0], request->params));
         if (!agrees(version, request->params, sets->in[1], &sets->out[0], &task->expected[1]))
             status = wrong_after_timing("once the input at the same address had changed: a cached result");
-        for (int i = 0; i < request->algorithm->inputs; i++) /* the device timing that follows uploads it */
+        for (int i = 0; i < request->algorithm->input_count; i++) /* the device timing that follows uploads it */
             derive(&sets->in[0][i], &request->in[i], 0, sets->count);
     }
 out:
@@ -659,9 +644,8 @@ static void set_limit(const struct bench *bench, struct bench_row *row)
     const double copy = device ? bench->device_ceilings.copy_bytes_per_second : bench->ceilings.copy_bytes_per_second;
     const double rate = device ? bench->device_ceilings.multiply_accumulates_per_second
                                : bench->ceilings.multiply_accumulates_per_second;
-    const bool counted = bench->cost.operation && strcmp(bench->cost.operation, "8-bit multiply-accumulate") == 0;
     const double for_bytes = copy > 0 ? bench->cost.bytes / copy : 0;
-    const double for_operations = counted && rate > 0 ? bench->cost.operations / rate : 0;
+    const double for_operations = rate > 0 ? bench->cost.operations[OPERATION_MULTIPLY_ADD_8] / rate : 0;
 
     row->limit = larger(for_bytes, for_operations);
     row->bound = row->limit <= 0              ? BENCH_BOUND_NONE
@@ -713,14 +697,14 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
     if (!serial)
         return status_set(STATUS_FAILED, "%s has no cpu/serial to compare with", algorithm->name);
     TRY(algorithm->shape(request->in, request->params, &shape));
-    algorithm->cost(request->in, request->params, &bench->cost);
+    algorithm->cost(request->in, NULL, request->params, &bench->cost);
     params_describe(algorithm, request->params, bench->settings, sizeof bench->settings);
     set_date(bench->date, sizeof bench->date);
     machine_read(&bench->machine);
 
     shape.stride = image_minimal_stride(&shape);
     expected_bytes = shape.stride * (size_t)shape.height;
-    for (int i = 0; i < algorithm->inputs; i++)
+    for (int i = 0; i < algorithm->input_count; i++)
         input_bytes += request->in[i].stride * (size_t)request->in[i].height;
     bench->sets = choose_sets(input_bytes + expected_bytes);
 

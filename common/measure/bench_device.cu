@@ -220,7 +220,7 @@ static enum status device_sets_create(struct device_sets *sets, const struct dev
     size_t bytes = image_minimal_stride(timing->out_shape) * (size_t)timing->out_shape->height;
     size_t available = 0, all = 0, count;
 
-    sets->inputs = timing->version->algorithm->inputs;
+    sets->inputs = timing->version->algorithm->input_count;
     for (int i = 0; i < sets->inputs; i++)
         bytes += image_minimal_stride(&timing->in[0][i]) * (size_t)timing->in[0][i].height;
     CUDA_TRY(cudaMemGetInfo(&available, &all));

@@ -118,6 +118,9 @@ json_t *results_params_json(const struct algorithm *algorithm, const void *param
         case PARAMETER_TEXT:
             value = json_string(field);
             break;
+        case PARAMETER_MODEL:
+            value = json_string(((const struct model *)field)->path);
+            break;
         }
         json_object_set_new(object, p->name, value);
     }
@@ -156,6 +159,7 @@ json_t *results_head_json(const struct bench *bench, const char *kind)
 {
     const struct bench_request *request = bench->request;
     const struct image *in = &request->in[0];
+    const enum operation most = cost_main_operation(&bench->cost);
 
     return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:i,"
                      " s:{s:f, s:f, s:s?}, s:o}",
@@ -166,7 +170,8 @@ json_t *results_head_json(const struct bench *bench, const char *kind)
                      request->input, "width", in->width, "height", in->height, "channels", in->channels, "type",
                      pixel_name(in->type), "threads", request->threads, "sets", bench->sets, "seconds",
                      request->seconds, "rounds", BENCH_ROUNDS, "cost", "bytes", bench->cost.bytes, "operations",
-                     bench->cost.operations, "operation", bench->cost.operation, "ceilings", ceilings_json(bench));
+                     most == OPERATION_COUNT ? 0.0 : bench->cost.operations[most], "operation",
+                     most == OPERATION_COUNT ? NULL : operation_name(most), "ceilings", ceilings_json(bench));
 }
 
 enum status results_write_json(const struct bench *bench, const char *path)

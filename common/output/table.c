@@ -384,11 +384,12 @@ static void print_limit(const struct bench *bench, const struct bench_row *row, 
                         double rate, const char *by, FILE *stream)
 {
     char bytes[TABLE_CELL], copied[TABLE_CELL], operations[TABLE_CELL], computed[TABLE_CELL], limit[TABLE_CELL];
+    const enum operation most = cost_main_operation(&bench->cost);
     char text[1024];
 
     table_bytes(bench->cost.bytes, bytes);
     table_number(copy / 1e9, copied);
-    table_number(bench->cost.operations / 1e6, operations);
+    table_number(most == OPERATION_COUNT ? 0 : bench->cost.operations[most] / 1e6, operations);
     table_number(rate / 1e9, computed);
     if (row && row->limit > 0) {
         table_time(row->limit, limit);
@@ -396,7 +397,7 @@ static void print_limit(const struct bench *bench, const struct bench_row *row, 
             snprintf(text, sizeof text, "%s: %s, to move %s at the copy rate", where, limit, bytes);
         else
             snprintf(text, sizeof text, "%s: %s, for %s M %ss at their rate", where, limit, operations,
-                     bench->cost.operation);
+                     operation_name(most));
         table_wrapped(stream, "limit", text);
     }
     snprintf(text, sizeof text, "%s: copy %s GB/s (read + write)", where, copied);

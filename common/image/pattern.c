@@ -1,4 +1,4 @@
-#include "common/verify/pattern.h"
+#include "common/image/pattern.h"
 
 const char *pattern_name(enum pattern pattern)
 {
@@ -44,6 +44,15 @@ static void store(void *row, size_t i, enum pixel_type type, uint64_t value)
     case PIXEL_F32:
         /* 24 bits fill a float's mantissa: every value is exact and the largest is 1. */
         ((float *)row)[i] = (float)(value >> 40) / 16777215.0f;
+        break;
+    case PIXEL_U32:
+        ((uint32_t *)row)[i] = (uint32_t)(value >> 32);
+        break;
+    case PIXEL_F64:
+        /* 53 bits likewise. */
+        ((double *)row)[i] = (double)(value >> 11) / 9007199254740991.0;
+        break;
+    case PIXEL_TYPE_COUNT:
         break;
     }
 }
