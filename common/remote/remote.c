@@ -573,7 +573,7 @@ static void stand_in_end(void *state)
 
 /* The frames of a video in memory that the worker sees: the first one, and as many as are in flight. A frame's place is
  * spoiled once its result is there, for a pipeline may look at it no longer. */
-enum { MOST_FLYING = 16 };
+enum { MOST_FLYING = 64 };
 static const size_t VIDEO_BYTES = (size_t)16 << 20;
 static struct {
     uint8_t *memory; /* VIDEO_BYTES */
