@@ -84,7 +84,8 @@ suite() { # BUILD-FOLDER MAKE-ARGUMENTS...
     done
     for script in tests/test_*.sh; do
         case $build:$script in # they test scripts, not C
-        *-asan:tests/test_doctor.sh | *-asan:tests/test_report.sh) continue ;;
+        *-asan:tests/test_doctor.sh | *-asan:tests/test_report.sh | *-asan:tests/test_rungs.sh | \
+            *-asan:tests/test_pages.sh) continue ;;
         esac
         stage "$script ($build)" sh "$script" "$build"
     done

@@ -115,7 +115,7 @@ static void verify(struct version *version, const char *picture)
             for (int x = 0; x < WIDTH; x++)
                 ((int32_t *)image_row(&expected, y))[x] = -((int32_t *)image_row(&in[0], y))[x];
 
-    assert_int_equal(verify_version(version, in, NULL, &expected, picture, &verdict), STATUS_OK);
+    assert_int_equal(verify_version(version, in, NULL, &expected, NULL, picture, &verdict), STATUS_OK);
     image_free(&in[0]);
     image_free(&in[1]);
     image_free(&expected);
@@ -300,7 +300,7 @@ static void test_interior_only(void **state)
     for (int i = 0; i < 2; i++)
         image_fill(&in[i], 0);
     image_fill(&expected, 0);
-    assert_int_equal(verify_version(&peer, in, NULL, &expected, NULL, &verdict), STATUS_OK);
+    assert_int_equal(verify_version(&peer, in, NULL, &expected, NULL, NULL, &verdict), STATUS_OK);
     assert_int_equal(verdict.outcome, OUTCOME_SKIP);
     image_free(&in[0]);
     image_free(&in[1]);

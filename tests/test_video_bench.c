@@ -11,6 +11,7 @@
 #include "common/algo/motion.h"
 #include "common/contract/pipeline.h"
 #include "common/measure/video_bench.h"
+#include "common/trace/phase.h"
 
 enum { FRAMES = 3, ROUND_MS = 100 };
 
@@ -87,9 +88,74 @@ static void first_frame_is_not_timed(void **unused)
         image_free(&frames[i]);
 }
 
+static bool first_submit;
+
+static enum status start_device(void *state, const struct image *first, const void *params)
+{
+    late_pipeline.on_device = true;
+    first_submit = true;
+    return serial->pipeline->start(state, first, params);
+}
+
+/* As a version that allocates with the first frame, and downloads a row for each box of a frame. */
+static enum status receive_device(void *state, struct image *table)
+{
+    const enum status status = serial->pipeline->receive(state, table);
+
+    if (first_submit)
+        phase_count(PHASE_ALLOCATE, 1000);
+    first_submit = false;
+    phase_count(PHASE_DOWNLOAD, 32 + 32 * (size_t) * (const int32_t *)image_row(table, 0));
+    return status;
+}
+
+/* The first frame has no box and the second one has: its larger download is none of the start's. */
+static void traffic_of_start_and_frame(void **unused)
+{
+    struct version device = *serial;
+    struct version_source source = *serial->source;
+    const struct version *versions[] = {serial, &device};
+    struct image frames[2] = {0};
+    struct motion_params params;
+    struct video_bench bench;
+    struct video_bench_request request = {.algorithm = serial->algorithm,
+                                          .versions = versions,
+                                          .version_count = 2,
+                                          .frames = frames,
+                                          .frame_count = 2,
+                                          .first = frames,
+                                          .params = &params,
+                                          .threads = 1,
+                                          .seconds = 0.01};
+
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(image_create(&frames[i], 32, 24, 3, PIXEL_U8), STATUS_OK);
+        image_fill(&frames[i], (uint8_t)(80 * i));
+    }
+    assert_int_equal(params_parse_text(serial->algorithm, "ksize=3 disk=3", &params), STATUS_OK);
+    source.id = "cpu/device";
+    device.source = &source;
+    late_pipeline = *serial->pipeline;
+    late_pipeline.start = start_device;
+    late_pipeline.receive = receive_device;
+    device.pipeline = &late_pipeline;
+    assert_int_equal(video_bench_run(&request, &bench), STATUS_OK);
+    assert_true(bench.rows[1].has_traffic);
+    assert_int_equal(bench.rows[1].launch.bytes[PHASE_ALLOCATE], 1000);
+    assert_int_equal(bench.rows[1].launch.calls[PHASE_ALLOCATE], 1);
+    assert_int_equal(bench.rows[1].launch.bytes[PHASE_DOWNLOAD], 0);
+    assert_int_equal(bench.rows[1].launch.calls[PHASE_DOWNLOAD], 0);
+    assert_int_equal(bench.rows[1].frame.bytes[PHASE_DOWNLOAD], 64);
+    video_bench_free(&bench);
+    for (int i = 0; i < 2; i++)
+        image_free(&frames[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(first_frame_is_not_timed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(first_frame_is_not_timed),
+                                       cmocka_unit_test(traffic_of_start_and_frame)};
     const struct algorithm *motion;
 
     if (registry_open() != STATUS_OK || !(motion = registry_find_algorithm("motion")) ||

@@ -13,6 +13,7 @@
 
 static const char *const value_words[] = {"otsu", NULL};
 static const char *const shapes[] = {"disk", "square", NULL};
+static const char *const ops[] = {"close", "close_open", NULL};
 static const char *const background_words[] = {"first", NULL};
 static const char *const version_words[] = {"own", NULL}; /* the pipeline's own rung */
 
@@ -45,6 +46,13 @@ static const struct parameter parameters[] = {
      .maximum = 100,
      .preset = 0,
      .help = "of the blur in pixels; 0 derives it from ksize"},
+    {.name = "ops",
+     .kind = PARAMETER_CHOICE,
+     .offset = offsetof(struct motion_params, ops),
+     .maximum = MOTION_OPS_CLOSE_OPEN,
+     .preset = MOTION_OPS_CLOSE_OPEN,
+     .words = ops,
+     .help = "morphology of the mask: a closing alone, or an opening behind it"},
     {.name = "shape",
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct motion_params, shape),
@@ -117,6 +125,8 @@ static void describe(const void *params_erased, char *text, size_t size)
         snprintf(value, sizeof value, "%d", params->value);
     used = snprintf(text, size, "value=%s ksize=%d sigma=%.6g shape=%s disk=%d background=%s", value, params->ksize,
                     params->sigma, shapes[params->shape], params->disk, params->background);
+    if (params->ops != MOTION_OPS_CLOSE_OPEN && used >= 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used, " ops=%s", ops[params->ops]);
     if (motion_has_running_mean(params) && used >= 0 && (size_t)used < size)
         used += snprintf(text + used, size - (size_t)used, " rate=%d", params->rate);
     /* Seldom set, and a headline is short. */
@@ -444,6 +454,28 @@ static const struct golden goldens[] = {
                       0, 0, 0, 0, 0, 0, 0, 0)},
     },
     {
+        /* Without the opening the white pixel stays: closing leaves a pixel in the corner as it is. Its label is
+         * 0 * 7 + 6 + 1, so that it comes before the cross. */
+        .name = "a cross and a pixel, closed alone",
+        .settings = "ops=close value=25 ksize=3 sigma=0.1 disk=3 max_boxes=2",
+        .width = 7,
+        .height = 5,
+        .channels = 3,
+        .in = {(const uint8_t[]){K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K, /**/
+                                 K, K, K, K, K, K, K},
+               (const uint8_t[]){K, K, K, K, K, K, W, /**/
+                                 K, K, K, G, K, K, K, /**/
+                                 K, K, G, G, G, K, K, /**/
+                                 K, K, K, G, K, K, K, /**/
+                                 K, K, K, K, K, K, K}},
+        .out = {WORDS(2, 0, 0, 0, 0, 0, 0, 0,    /**/
+                      7, 6, 0, 1, 1, 1, 1536, 0, /**/
+                      11, 2, 1, 3, 3, 5, 768, 512)},
+    },
+    {
         /* Darker counts as brighter does. */
         .name = "1x1, black after white",
         .settings = "max_boxes=1",
@@ -462,7 +494,7 @@ static const char *const check_settings[] = {
     "connectivity=4 disk=3 min_area=40", "background=mean rate=2 disk=9",
     /* Without a blur: noise, many small components of any form. */
     "value=200 ksize=3 sigma=0.1 disk=3", "value=120 ksize=3 sigma=0.1 disk=3 connectivity=4 min_area=6 max_boxes=9",
-    "value=60 disk=19", NULL};
+    "value=60 disk=19", "ops=close disk=5", "ops=close value=200 ksize=3 sigma=0.1 disk=31 shape=square", NULL};
 
 /* The boxes on the frame. */
 static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)

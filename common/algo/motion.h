@@ -10,7 +10,8 @@
  *
  *              G(t) = blur(grayscale(frame t); ksize, sigma)
  *              D(t) = absdiff(G(t), B(t))
- *              mask = open(close(threshold(D(t); value)))            morphology with `shape` of ksize `disk`
+ *              mask = open(close(threshold(D(t); value)))            morphology with `shape` of ksize `disk`;
+ *                                                                    without open() for ops=close
  *              out  = boxes(labelling(mask; connectivity); min_area, max_boxes)
  *
  *          Background B(t), with background=first or a file: G of the first frame, or of that picture, for all t. With
@@ -26,6 +27,7 @@
  *
  * Parameters   value 0..255 or otsu, ksize, sigma, shape, disk, connectivity, min_area, max_boxes: of the steps (motion.c
  *              has the defaults)
+ *              ops           close_open, or close
  *              background    first, mean, or the path of a picture of the video's size
  *              rate          1..8, for background=mean: half-life of about 0.7 * 2^rate frames
  *              grayscale, blur, absdiff, threshold, morphology, labelling, boxes
@@ -34,8 +36,9 @@
  *
  * Errors   not u8, not 3 channels, two sizes: STATUS_BAD_INPUT.
  *
- * Source   document 000 (A. Huet, Moving Object Detector, CS 677 report, 2023), sections 1 to 3; its kernels sized 15,
- *          its disk and its 8-connectivity are the defaults. Running mean: Wren et al., Pfinder, PAMI 19(7), 1997.
+ * Source   A. Huet, Parallel Computing for Many Core Processors (CS 677): Project Report, 2023, sections 1 to 3, cited
+ *          as Huet 2023 elsewhere; its kernels sized 15, its disk and its 8-connectivity are the defaults. Running
+ *          mean: Wren et al., Pfinder, PAMI 19(7), 1997.
  */
 #ifndef RUNGS_MOTION_H
 #define RUNGS_MOTION_H
@@ -61,10 +64,13 @@ enum motion_step {
 
 enum { MOTION_VALUE_OTSU = -1 };
 
+enum { MOTION_OPS_CLOSE, MOTION_OPS_CLOSE_OPEN };
+
 struct motion_params {
     int value; /* 0..255 or MOTION_VALUE_OTSU */
     int ksize;
     double sigma;
+    int ops;         /* MOTION_OPS_CLOSE or MOTION_OPS_CLOSE_OPEN */
     int shape, disk; /* as in morphology.h: shape and ksize */
     int connectivity, min_area, max_boxes;
     int rate;
@@ -76,6 +82,12 @@ static inline bool motion_has_running_mean(const struct motion_params *params)
 {
     return params->background[0] == 'm' && params->background[1] == 'e' && params->background[2] == 'a' &&
            params->background[3] == 'n' && params->background[4] == '\0';
+}
+
+/* Whether the mask is opened after it has been closed. */
+static inline bool motion_has_opening(const struct motion_params *params)
+{
+    return params->ops == MOTION_OPS_CLOSE_OPEN;
 }
 
 /* What a step is called in tables ("threshold", "close"), and the algorithm it belongs to ("morphology"). */

@@ -1,6 +1,7 @@
 #include "common/algo/threshold.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/algo/otsu.h"
 
@@ -32,7 +33,8 @@ static void describe(const void *params_erased, char *text, size_t size)
 
 enum status threshold_value(const struct image *in, const struct threshold_params *params, const char *otsu, int *value)
 {
-    const struct version *version;
+    const struct version *version = NULL;
+    void *state = NULL;
     int32_t found = 0;
     struct image out = {.width = 1, .height = 1, .channels = 1, .type = PIXEL_I32, .stride = 64, .data = &found};
     enum status status = STATUS_OK;
@@ -41,9 +43,15 @@ enum status threshold_value(const struct image *in, const struct threshold_param
     if (params->value != THRESHOLD_OTSU)
         return STATUS_OK;
     TRY(registry_find_version(registry_find_algorithm("otsu"), otsu, &version));
-    TRY(version->run(NULL, in, &out, NULL));
+    state = calloc(1, version->state_size ? version->state_size : 1);
+    if (!state)
+        return status_set(STATUS_NO_MEMORY, "no memory for the state of %s", otsu);
+    TRY(version->run(state, in, &out, NULL));
     *value = found;
 out:
+    if (state && version->teardown)
+        version->teardown(state);
+    free(state);
     return status;
 }
 

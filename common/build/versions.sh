@@ -6,7 +6,8 @@
 #   cpu/blur/simd.c -> cpu/simd       cuda/blur/v1.2_tiled.cu -> cuda/v1.2      peers/blur/opencv.cpp -> peer/opencv
 #   tests/mutants/blur/race.c -> mutant/race          tests/small/gram/serial.c -> cpu/serial
 #   assignments/02_blur/starter/blur/mine.c -> student/mine   (the folder that holds the file names the algorithm)
-# A file without its three header lines (Idea, Changed, Expect) fails the build.
+# A file without its header lines Idea, Changed and Expect fails the build. Two more may be there: Result, and From, which
+# names the rung of the same side that this one climbs from where that is not the one before it.
 set -eu
 
 refuse() {
@@ -51,17 +52,18 @@ while [ $# -gt 0 ]; do
     seen="$seen $algorithm:$id=$path "
     case $path in
     tests/mutants/*) ;; # some register through a header that they share
-    *) grep -Eq "^RUNGS_(CPU|CUDA|PIPELINE)_VERSION\\($algorithm[,)]" "$path" ||
+    *) grep -Eq "^RUNGS_(CPU|CUDA|PIPELINE)_VERSION(_WITH_STATE|_WITH_RUN)?\\($algorithm[,)]" "$path" ||
         refuse "$path: no line RUNGS_CPU_VERSION($algorithm), RUNGS_CUDA_VERSION or RUNGS_PIPELINE_VERSION, which registers it" ;;
     esac
     awk -v path="$path" -v algorithm="$algorithm" -v id="$id" -v reason="$reason" '
         function quote(text) { gsub(/\\/, "\\\\", text); gsub(/"/, "\\\"", text); return "\"" text "\"" }
+        function optional(text) { return text == "" ? "NULL" : quote(text) }
         {
             line = $0
             sub(/^[ \t]*(\/\*|\*\/|\*|\/\/)[ \t]*/, "", line)
             sub(/[ \t]*\*\/[ \t]*$/, "", line)
         }
-        line ~ /^(Idea|Changed|Expect):/ {
+        line ~ /^(Idea|Changed|Expect|Result|From):/ {
             key = line; sub(/:.*/, "", key)
             sub(/^[A-Za-z]+:[ \t]*/, "", line)
             text[key] = line
@@ -79,8 +81,10 @@ while [ $# -gt 0 ]; do
                     printf "%s: no header line \"%s: ...\"\n", path, keys[i] > "/dev/stderr"
                     exit 1
                 }
-            printf "    {%s, %s, %s,\n     %s,\n     %s,\n     %s,\n     %s},\n", quote(path), quote(algorithm), quote(id),
-                quote(text["Idea"]), quote(text["Changed"]), quote(text["Expect"]), reason == "" ? "NULL" : quote(reason)
+            printf "    {%s, %s, %s,\n", quote(path), quote(algorithm), quote(id)
+            for (i = 1; i <= n; i++)
+                printf "     %s,\n", quote(text[keys[i]])
+            printf "     %s, %s, %s},\n", optional(text["Result"]), optional(text["From"]), optional(reason)
         }' "$path"
     count=$((count + 1))
 done

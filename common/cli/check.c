@@ -133,6 +133,8 @@ out:
     return status;
 }
 
+enum { REFERENCE_BYTES = 1 << 30 }; /* of address space; memory is taken as results come */
+
 static enum status check_algorithm(const struct algorithm *algorithm, const struct version *only,
                                    const struct check_options *options, bool verbose)
 {
@@ -146,10 +148,13 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
     for (size_t i = 0; i < count; i++)
         if ((!only || versions[i] == only) && (int)strlen(versions[i]->source->id) > id_width)
             id_width = (int)strlen(versions[i]->source->id);
+    /* Without memory for them, each version's child computes the references anew. */
+    (void)reference_store_open(REFERENCE_BYTES);
     for (size_t i = 0; i < count; i++)
         if (!only || versions[i] == only)
             TRY(check_one(versions[i], options, verbose));
 out:
+    reference_store_close();
     return status;
 }
 

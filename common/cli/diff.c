@@ -317,6 +317,8 @@ static void print_prediction(const struct bench *bench, const struct version *a,
     char text[TABLE_CELL * 8];
 
     table_wrapped(stdout, "predicted", b->source->expect);
+    if (b->source->result)
+        table_wrapped(stdout, "result", b->source->result);
     if (version_below(b) && version_below(b) != a) {
         snprintf(text, sizeof text, "(of %s over %s, the rung below it)", b->source->id, version_below(b)->source->id);
         table_wrapped(stdout, "", text);

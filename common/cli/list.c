@@ -156,6 +156,10 @@ static void print_algorithm(const struct algorithm *algorithm, bool in_full)
         snprintf(text, sizeof text, "%s%s%s%s", versions[i]->source->idea, state[0] ? " [" : "", state,
                  state[0] ? "]" : "");
         print_wrapped(head, text, 100);
+        if (versions[i]->source->result) {
+            snprintf(head, sizeof head, "%18sresult: ", "");
+            print_wrapped(head, versions[i]->source->result, 100);
+        }
         print_tunables(versions[i]);
     }
 }
@@ -165,10 +169,11 @@ static json_t *describe_version(const struct version *version)
     const char *unavailable = version_unavailable(version);
     const struct version_source *source = version->source;
 
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:s?, s:s?}", "id", source->id, "path", source->path, "idea",
-                     source->idea, "changed", source->changed, "expect", source->expect, "runs_here", !unavailable,
-                     "emulated", version_is_cuda(version) && device_is_emulated(), "unavailable", unavailable,
-                     "instruction_set", version->instruction_set);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:b, s:b, s:s?, s:s?}", "id", source->id, "path",
+                     source->path, "idea", source->idea, "changed", source->changed, "expect", source->expect, "result",
+                     source->result, "from", source->from, "runs_here", !unavailable, "emulated",
+                     version_is_cuda(version) && device_is_emulated(), "unavailable", unavailable, "instruction_set",
+                     version->instruction_set);
 }
 
 static json_t *describe_slots(const struct named_slot *slots, int count, bool input)

@@ -64,6 +64,11 @@ enum status step_shape(const struct step *step, const struct image in[], struct 
     return step->version->algorithm->shape(in, step->params, out);
 }
 
+enum status step_setup(const struct step *step, const struct image in[])
+{
+    return step->version->setup ? step->version->setup(step->state, in, step->params) : STATUS_OK;
+}
+
 enum status step_run(struct step *step, const struct image in[], struct image *out, struct CUstream_st *stream)
 {
     const struct version *version = step->version;

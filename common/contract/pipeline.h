@@ -63,6 +63,10 @@ void step_tune(struct step *step, const char *name, int value);
 /* Fills *out with the shape of the step's result for these inputs (no data). */
 enum status step_shape(const struct step *step, const struct image in[], struct image *out);
 
+/* Makes what a CUDA step keeps on the device for such inputs, which the first step_run() would do otherwise; for a CPU
+ * step nothing. Marks nothing. */
+enum status step_setup(const struct step *step, const struct image in[]);
+
 /* Runs the step and marks it (step.h). A CUDA step is enqueued on `stream`, from device images to a device image; a
  * CPU step takes and gives host images, and has returned when it is done. */
 enum status step_run(struct step *step, const struct image in[], struct image *out, struct CUstream_st *stream);

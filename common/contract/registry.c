@@ -150,6 +150,62 @@ static enum status add_placeholder(const struct version_source *source)
     return join(version);
 }
 
+static bool is_named(const struct version *version, const struct version *other, const char *id)
+{
+    return other->algorithm == version->algorithm && strcmp(other->source->id, id) == 0;
+}
+
+/* The rung that the header's From: names. */
+static enum status check_from(const struct version *version)
+{
+    const char *from = version->source->from;
+
+    for (size_t i = 0; i < version_count; i++)
+        if (is_named(version, versions[i], from) && versions[i] != version &&
+            side_of(from) == side_of(version->source->id))
+            return STATUS_OK;
+    return status_set(STATUS_FAILED, "%s: From: %s, which is no other rung of its side", version->path, from);
+}
+
+/* Puts every rung behind the one that it names, and leaves the order as it is otherwise. */
+static enum status follow_from(void)
+{
+    struct version **ordered = calloc(version_count + 1, sizeof *ordered);
+    enum status status = STATUS_OK;
+
+    if (!ordered)
+        return status_set(STATUS_NO_MEMORY, "no memory for the table of versions");
+    for (size_t count = 0; count < version_count; count++) {
+        size_t next = 0, waiting = version_count;
+
+        for (; next < version_count; next++) {
+            const struct version *version = versions[next];
+            size_t at = 0;
+
+            if (!version) /* has its place */
+                continue;
+            if (!version->source->from)
+                break;
+            while (at < count && !is_named(version, ordered[at], version->source->from))
+                at++;
+            if (at < count)
+                break;
+            waiting = waiting == version_count ? next : waiting;
+        }
+        if (next == version_count) {
+            status = status_set(STATUS_FAILED, "%s: From: %s, which climbs from this one itself",
+                                versions[waiting]->path, versions[waiting]->source->from);
+            goto out;
+        }
+        ordered[count] = versions[next];
+        versions[next] = NULL;
+    }
+    memcpy(versions, ordered, version_count * sizeof *versions);
+out:
+    free(ordered);
+    return status;
+}
+
 enum status registry_open(void)
 {
     enum status status = STATUS_OK;
@@ -180,6 +236,10 @@ enum status registry_open(void)
                               version_sources[i].path);
     }
     qsort(versions, version_count, sizeof *versions, compare_versions);
+    for (size_t i = 0; i < version_count; i++)
+        if (versions[i]->source->from)
+            TRY(check_from(versions[i]));
+    TRY(follow_from());
 out:
     return status;
 }
@@ -280,6 +340,9 @@ const struct version *version_below(const struct version *version)
 {
     const struct side *side = side_of(version->source->id);
 
+    for (size_t i = 0; side->ladder && version->source->from && i < version_count; i++)
+        if (is_named(version, versions[i], version->source->from))
+            return versions[i];
     for (size_t i = 1; side->ladder && i < version_count; i++)
         if (versions[i] == version && versions[i - 1]->algorithm == version->algorithm &&
             side_of(versions[i - 1]->source->id) == side)

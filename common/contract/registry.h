@@ -4,7 +4,8 @@
  * One file is one version, and its path is its identity: cuda/blur/v1.2_tiled.cu is version cuda/v1.2 of blur. The
  * file's last line registers it (RUNGS_CPU_VERSION, RUNGS_CUDA_VERSION); there is no second place to edit. The
  * Makefile lists the files it builds in a generated table (struct version_source), and registry_open() fails unless
- * table and registrations agree, so that no version can drop out silently.
+ * table and registrations agree, so that no version can drop out silently, and unless every From: in a header names
+ * another rung of its side, without a circle.
  */
 #ifndef RUNGS_REGISTRY_H
 #define RUNGS_REGISTRY_H
@@ -34,7 +35,9 @@ struct version_source {
     const char *path;                    /* "cuda/blur/v1.2_tiled.cu" */
     const char *algorithm;               /* "blur" */
     const char *id;                      /* "cuda/v1.2" */
-    const char *idea, *changed, *expect; /* the three header lines, unwrapped */
+    const char *idea, *changed, *expect; /* the header lines, unwrapped */
+    const char *result;                  /* what measuring said, with the results file; NULL: nothing measured */
+    const char *from;                    /* id of the rung that this one climbs from; NULL: the one before it */
     const char *not_built;               /* NULL, or why the build left this file out: listed, but it cannot run */
 };
 extern const struct version_source version_sources[];
@@ -95,7 +98,8 @@ const struct algorithm *registry_algorithms(void);
 const struct algorithm *registry_find_algorithm(const char *name); /* NULL if there is none */
 
 /* The versions of an algorithm in the order of the ladder: cpu/serial, cpu/omp, cpu/simd, other cpu/, cuda/ by
- * number, then all other sides (peer/, mutant/, student/) by name. *versions is the registry's own, *count long. */
+ * number, then all other sides (peer/, mutant/, student/) by name; each rung behind the one that its header names
+ * (From:). *versions is the registry's own, *count long. */
 void registry_versions(const struct algorithm *algorithm, struct version *const **versions, size_t *count);
 
 /* Finds a version by id ("cuda/v1.2"), by name ("simd"), or by a unique prefix of either; sets a message that lists the
@@ -108,67 +112,13 @@ const char *version_unavailable(const struct version *version);
 
 bool version_is_cuda(const struct version *version);
 bool version_is_peer(const struct version *version);
-/* The rung that the ladder compares this one with: the one before it of the same side; NULL for the first of a side
- * and for peers. */
+/* The rung that the ladder compares this one with: the one that its header names (From:), else the one before it of the
+ * same side; NULL for the first of a side and for peers. */
 const struct version *version_below(const struct version *version);
-
-/* ------------------------------------------------------------------------- the last line of a version's file */
-
-#if defined(__cplusplus) && defined(__GNUC__)
-/* g++ -Wextra calls every field that a designated initialiser leaves at zero missing; gcc and clang do not. */
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#endif
-
-/* In cpu/<name>/<version>.c: registers the file's
- *     static enum status run(const struct image *in, struct image *out, const struct <name>_params *params)
- * More designated fields of struct version may follow the name. */
-#define RUNGS_CPU_VERSION(name, ...)                                                                                   \
-    static enum status run_erased(void *state, const struct image in[], struct image *out, const void *params)         \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
-        return run(in, out, (const struct name##_params *)params);                                                     \
-    }                                                                                                                  \
-    __attribute__((constructor)) static void register_version(void)                                                    \
-    {                                                                                                                  \
-        static struct version version = {.path = __FILE__, .algorithm_name = #name, .run = run_erased, __VA_ARGS__};   \
-        registry_add_version(&version);                                                                                \
-    }
-
-/* In cuda/<name>/<version>.cu: registers the file's struct state and its functions
- *     setup(state, in, params)   launch(state, in, out, params, stream)   teardown(state)   run(state, in, out, params)
- */
-#define RUNGS_CUDA_VERSION(name, ...)                                                                                  \
-    static enum status setup_erased(void *state, const struct image in[], const void *params)                          \
-    {                                                                                                                  \
-        return setup((struct state *)state, in, (const struct name##_params *)params);                                 \
-    }                                                                                                                  \
-    static enum status launch_erased(void *state, const struct image in[], struct image *out, const void *params,      \
-                                     struct CUstream_st *stream)                                                       \
-    {                                                                                                                  \
-        return launch((struct state *)state, in, out, (const struct name##_params *)params, stream);                   \
-    }                                                                                                                  \
-    static void teardown_erased(void *state)                                                                           \
-    {                                                                                                                  \
-        teardown((struct state *)state);                                                                               \
-    }                                                                                                                  \
-    static enum status run_erased(void *state, const struct image in[], struct image *out, const void *params)         \
-    {                                                                                                                  \
-        return run((struct state *)state, in, out, (const struct name##_params *)params);                              \
-    }                                                                                                                  \
-    __attribute__((constructor)) static void register_version(void)                                                    \
-    {                                                                                                                  \
-        static struct version version = {.path = __FILE__,                                                             \
-                                         .algorithm_name = #name,                                                      \
-                                         .state_size = sizeof(struct state),                                           \
-                                         .run = run_erased,                                                            \
-                                         .setup = setup_erased,                                                        \
-                                         .launch = launch_erased,                                                      \
-                                         .teardown = teardown_erased,                                                  \
-                                         __VA_ARGS__};                                                                 \
-        registry_add_version(&version);                                                                                \
-    }
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "common/contract/version.h" /* the last line of a version's file */
 #endif

@@ -10,6 +10,7 @@
 #include "common/contract/device_info.h"
 #include "common/contract/registry.h"
 #include "common/core/status.h"
+#include "common/cuda/device_run.h"
 #include "common/image/image.h"
 #include "common/trace/phase.h"
 

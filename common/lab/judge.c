@@ -181,7 +181,8 @@ static enum status count_calls(const struct arguments *arguments, const struct a
 
         channel->inputs = algorithm->input_count;
         memcpy(channel->in, in, sizeof in);
-        channel->out = out;
+        channel->out[0] = out;
+        channel->outputs = algorithm->output_count;
         TRY(remote_call(remote, CHANNEL_RUN, NULL));
         counts = channel->counts;
         json_object_set_new(result, names[call],
@@ -414,7 +415,8 @@ static enum status call_once(struct timing *timing, int which, int set, double *
 
     channel->inputs = timing->algorithm->input_count;
     memcpy(channel->in, runner->in[set], sizeof channel->in);
-    channel->out = runner->out[set];
+    channel->out[0] = runner->out[set];
+    channel->outputs = timing->algorithm->output_count;
     channel->heap_byte = 0;
     memcpy(channel->params, timing->params, timing->algorithm->params_size);
     if (timing->arguments->kernel) {
@@ -484,7 +486,8 @@ static enum status call_pipeline(struct runner *runner, enum channel_request req
     struct channel *channel = remote_channel(runner->remote);
 
     channel->in[0] = runner->in[frame][0];
-    channel->out = runner->out[frame];
+    channel->out[0] = runner->out[frame];
+    channel->outputs = 1;
     return remote_call(runner->remote, request, NULL);
 }
 
@@ -639,7 +642,7 @@ static enum status verify_rung(struct timing *timing)
 {
     struct runner *runner = &timing->runners[THE_REFERENCE];
     struct channel *channel = remote_channel(runner->remote);
-    struct image expected = {0}, out;
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, out;
     enum status status = STATUS_OK;
 
     if (timing->frames)
@@ -651,19 +654,21 @@ static enum status verify_rung(struct timing *timing)
         channel->in[i].width = channel->in[i].width < 200 ? channel->in[i].width : 200;
         channel->in[i].height = channel->in[i].height < 100 ? channel->in[i].height : 100;
     }
-    TRY(verify_reference(timing->algorithm, channel->in, timing->params, &expected));
+    TRY(verify_reference(timing->algorithm, channel->in, timing->params, expected));
     out = runner->out[0];
-    out.width = expected.width;
-    out.height = expected.height;
+    out.width = expected[0].width;
+    out.height = expected[0].height;
     channel->inputs = timing->algorithm->input_count;
-    channel->out = out;
+    channel->out[0] = out;
+    channel->outputs = timing->algorithm->output_count;
     memcpy(channel->params, timing->params, timing->algorithm->params_size);
     TRY(remote_call(runner->remote, CHANNEL_RUN, NULL));
-    if (!same_pixels(&out, &expected, timing->algorithm->outputs[0].comparison.tolerance))
+    if (!same_pixels(&out, &expected[0], timing->algorithm->outputs[0].comparison.tolerance))
         status = status_set(STATUS_FAILED, "%s: this reference is wrong", timing->arguments->reference.program);
     TRY(remote_call(runner->remote, CHANNEL_END, NULL));
 out:
-    image_free(&expected);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        image_free(&expected[i]);
     return status;
 }
 

@@ -236,14 +236,15 @@ static void cut_middle(const struct bench_request *request, struct image in[])
 static enum status verify_piece(struct task *task)
 {
     const struct bench_request *request = task->request;
-    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, expected = {0};
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, expected[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
     cut_middle(request, in);
-    TRY(verify_reference(request->algorithm, in, request->params, &expected));
-    TRY(verify_version(task->version, in, request->params, &expected, NULL, &task->verdict));
+    TRY(verify_reference(request->algorithm, in, request->params, expected));
+    TRY(verify_version(task->version, in, request->params, expected, NULL, NULL, &task->verdict));
 out:
-    image_free(&expected);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        image_free(&expected[i]);
     return status;
 }
 
@@ -264,7 +265,7 @@ static enum status verify(struct task *task)
     }
     if (task->emulated)
         return verify_piece(task);
-    return verify_version(version, request->in, request->params, &task->expected[0], NULL, &task->verdict);
+    return verify_version(version, request->in, request->params, &task->expected[0], NULL, NULL, &task->verdict);
 }
 
 static int verify_in_child(void *argument)

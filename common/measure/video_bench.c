@@ -331,12 +331,35 @@ static void take_traffic(struct video_traffic *traffic, const struct phase_recor
     memcpy(traffic->calls, record->calls, sizeof traffic->calls);
 }
 
-/* Allocations and copies of a fresh state's start() and of its second frame (the first may complete the allocations:
- * that belongs to the start). */
+/* What the first of two calls with the same frame moved that the second did not: allocations that the first frame
+ * completes, and constants that it uploads. */
+static void add_once_only(struct video_traffic *start, const struct phase_record *first,
+                          const struct phase_record *again)
+{
+    for (int phase = 0; phase < PHASE_COUNT; phase++) {
+        if (first->bytes[phase] > again->bytes[phase])
+            start->bytes[phase] += first->bytes[phase] - again->bytes[phase];
+        if (first->calls[phase] > again->calls[phase])
+            start->calls[phase] += first->calls[phase] - again->calls[phase];
+    }
+}
+
+static enum status record_frame(struct player *player, int frame, struct image *table, struct phase_record *record)
+{
+    enum status status;
+
+    phase_record_start(record);
+    status = one_frame(player, frame, table);
+    phase_record_stop();
+    return status;
+}
+
+/* Allocations and copies of a fresh state's start() and of a later frame. What the first frame does once belongs to the
+ * start; it is played twice to find out, since a frame's own traffic may depend on what is in it (the boxes of v2.0). */
 static enum status count_traffic(struct task *task)
 {
     struct player player = {0};
-    struct phase_record record, first_frame;
+    struct phase_record record, first_frame, again;
     enum status status = STATUS_OK;
 
     TRY(player_open(&player, task));
@@ -347,19 +370,11 @@ static enum status count_traffic(struct task *task)
     phase_record_stop();
     TRY(status);
     take_traffic(&task->launch, &record);
-    phase_record_start(&first_frame);
-    status = one_frame(&player, 0, &tables[0]);
-    phase_record_stop();
-    TRY(status);
-    phase_record_start(&record);
-    status = one_frame(&player, second, &tables[1]);
-    phase_record_stop();
-    TRY(status);
+    TRY(record_frame(&player, 0, &tables[0], &first_frame));
+    TRY(record_frame(&player, 0, &tables[0], &again));
+    add_once_only(&task->launch, &first_frame, &again);
+    TRY(record_frame(&player, second, &tables[1], &record));
     take_traffic(&task->frame, &record);
-    for (int phase = 0; phase < PHASE_COUNT; phase++) {
-        task->launch.bytes[phase] += first_frame.bytes[phase] - record.bytes[phase];
-        task->launch.calls[phase] += first_frame.calls[phase] - record.calls[phase];
-    }
     task->has_traffic = true;
 out:
     player_close(&player, task->version);

@@ -60,10 +60,10 @@ struct channel {
 
     /* The request. */
     int request;
-    int inputs;
-    struct image in[ALGORITHM_MAX_INPUTS], out;
-    void *in_memory[ALGORITHM_MAX_INPUTS], *out_memory; /* CHANNEL_VERIFY: the buffers around the images */
-    size_t in_bytes[ALGORITHM_MAX_INPUTS], out_bytes;
+    int inputs, outputs;
+    struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];         /* an absent output has width 0 */
+    void *in_memory[ALGORITHM_MAX_INPUTS], *out_memory[ALGORITHM_MAX_OUTPUTS]; /* CHANNEL_VERIFY: around the images */
+    size_t in_bytes[ALGORITHM_MAX_INPUTS], out_bytes[ALGORITHM_MAX_OUTPUTS];
     int repeat;
     int tunable, value;
     int heap_byte; /* what fresh heap memory holds during the call; 0 = whatever it does */

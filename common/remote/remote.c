@@ -488,6 +488,35 @@ static bool stand_in_lost(void)
 
 static struct version stand_in_version;
 
+/* The worker cannot open files, nor see this process' memory: the models that the parameters point to are copied, once
+ * each, to where it sees them. Without memory for one it gets none. */
+static void place_models(void *params)
+{
+    enum { MODELS = 8 };
+    static struct {
+        const void *data;
+        void *placed;
+    } models[MODELS];
+
+    for (const struct parameter *p = stand_in_version.algorithm->parameters; p->name; p++) {
+        struct model *model = (struct model *)((char *)params + p->offset);
+        int at = 0;
+
+        if (p->kind != PARAMETER_MODEL || !model->data)
+            continue;
+        while (at < MODELS - 1 && models[at].data && models[at].data != model->data)
+            at++;
+        if (models[at].data != model->data) {
+            remote_release(stand_in, models[at].placed);
+            models[at].placed = remote_allocate(stand_in, model->size);
+            models[at].data = model->data;
+            if (models[at].placed)
+                memcpy(models[at].placed, model->data, model->size);
+        }
+        model->data = models[at].placed;
+    }
+}
+
 static void put_params(const void *params)
 {
     const size_t size = stand_in_version.algorithm->params_size;
@@ -495,6 +524,8 @@ static void put_params(const void *params)
     memcpy(stand_in->channel->params, params, size < CHANNEL_MAX_PARAMS ? size : CHANNEL_MAX_PARAMS);
     stand_in->channel->heap_byte = stand_in_heap;
     stand_in->channel->inputs = stand_in_version.algorithm->input_count;
+    stand_in->channel->outputs = stand_in_version.algorithm->output_count;
+    place_models(stand_in->channel->params);
 }
 
 static enum status stand_in_run(void *state, const struct image in[], struct image *out, const void *params)
@@ -506,14 +537,15 @@ static enum status stand_in_run(void *state, const struct image in[], struct ima
     put_params(params);
     for (int i = 0; i < stand_in_version.algorithm->input_count; i++)
         stand_in->channel->in[i] = in[i];
-    stand_in->channel->out = *out;
+    for (int i = 0; i < stand_in_version.algorithm->output_count; i++)
+        stand_in->channel->out[i] = out[i];
     TRY(call_stand_in(CHANNEL_RUN));
 out:
     return status;
 }
 
 static enum status stand_in_verify(const struct version *version, struct verify_buffer in[], int inputs,
-                                   struct verify_buffer *out, const void *params)
+                                   struct verify_buffer out[], int outputs, const void *params)
 {
     struct channel *channel;
     enum status status = STATUS_OK;
@@ -527,9 +559,11 @@ static enum status stand_in_verify(const struct version *version, struct verify_
         channel->in_memory[i] = in[i].memory;
         channel->in_bytes[i] = in[i].bytes;
     }
-    channel->out = out->image;
-    channel->out_memory = out->memory;
-    channel->out_bytes = out->bytes;
+    for (int i = 0; i < outputs; i++) {
+        channel->out[i] = out[i].image;
+        channel->out_memory[i] = out[i].memory;
+        channel->out_bytes[i] = out[i].bytes;
+    }
     TRY(call_stand_in(CHANNEL_VERIFY));
 out:
     return status;
@@ -550,7 +584,7 @@ enum { MOST_FLYING = 16 };
 static const size_t VIDEO_BYTES = (size_t)16 << 20;
 static struct {
     uint8_t *memory; /* VIDEO_BYTES */
-    struct image first, flying[MOST_FLYING], result;
+    struct image first, flying[MOST_FLYING], result[ALGORITHM_MAX_OUTPUTS];
     unsigned submitted, received;
 } stand_in_video;
 static struct pipeline stand_in_pipeline;
@@ -571,13 +605,16 @@ static uint8_t *place(struct image *image, const struct image *like, uint8_t *fr
 static enum status stand_in_start(void *state, const struct image *first, const void *params)
 {
     const struct image in[2] = {*first, *first};
-    struct image result = {0};
+    struct image result[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    size_t result_bytes = 0;
     enum status status = STATUS_OK;
 
     (void)state;
     TRY(ensure_started());
-    TRY(stand_in_version.algorithm->shape(in, params, &result));
-    if (placed_bytes(first) * (size_t)(1 + stand_in_pipeline.depth) + placed_bytes(&result) > VIDEO_BYTES)
+    TRY(stand_in_version.algorithm->shape(in, params, result));
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
+        result_bytes += placed_bytes(&result[slot]);
+    if (placed_bytes(first) * (size_t)(1 + stand_in_pipeline.depth) + result_bytes > VIDEO_BYTES)
         return status_set(STATUS_UNSUPPORTED, "%d frames of %dx%d are too many for this check", stand_in_pipeline.depth,
                           first->width, first->height);
     if (!stand_in_video.memory) {
@@ -596,7 +633,10 @@ static enum status stand_in_start(void *state, const struct image *first, const 
 
     for (int i = 0; i < stand_in_pipeline.depth; i++)
         next = place(&stand_in_video.flying[i], first, next);
-    place(&stand_in_video.result, &result, next);
+    memset(stand_in_video.result, 0, sizeof stand_in_video.result);
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
+        if (result[slot].width)
+            next = place(&stand_in_video.result[slot], &result[slot], next);
     stand_in_video.submitted = stand_in_video.received = 0;
     image_copy(&stand_in_video.first, first);
     put_params(params);
@@ -617,16 +657,19 @@ static enum status stand_in_submit(void *state, const struct image *frame)
     return call_stand_in(CHANNEL_SUBMIT);
 }
 
-static enum status stand_in_receive(void *state, struct image *result)
+static enum status stand_in_receive(void *state, struct image result[])
 {
     struct image *place = &stand_in_video.flying[stand_in_video.received % (unsigned)stand_in_pipeline.depth];
     enum status status = STATUS_OK;
 
     (void)state;
-    image_fill(&stand_in_video.result, 0xA5);
-    stand_in->channel->out = stand_in_video.result;
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++) {
+        image_fill(&stand_in_video.result[slot], 0xA5);
+        stand_in->channel->out[slot] = stand_in_video.result[slot];
+    }
     TRY(call_stand_in(CHANNEL_RECEIVE));
-    image_copy(result, &stand_in_video.result);
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
+        image_copy(&result[slot], &stand_in_video.result[slot]);
     image_fill(place, 0x5A);
     stand_in_video.received++;
 out:

@@ -109,8 +109,9 @@ static enum status tune(int tunable, int value)
 static enum status play(const struct channel *request)
 {
     const struct pipeline *pipeline = the_version->pipeline;
-    struct image out = request->out;
+    struct image out[ALGORITHM_MAX_OUTPUTS];
 
+    memcpy(out, request->out, sizeof out);
     if (!pipeline)
         return status_set(STATUS_FAILED, "no pipeline: it does not end with RUNGS_PIPELINE_VERSION");
     switch (request->request) {
@@ -119,7 +120,7 @@ static enum status play(const struct channel *request)
     case CHANNEL_SUBMIT:
         return pipeline->submit(state, &request->in[0]);
     case CHANNEL_RECEIVE:
-        return pipeline->receive(state, &out);
+        return pipeline->receive(state, out);
     default:
         return pipeline->allocate ? worker_device_pin(&request->in[0]) : STATUS_OK;
     }
@@ -127,7 +128,7 @@ static enum status play(const struct channel *request)
 
 static enum status answer(const struct channel *request)
 {
-    struct image out = request->out;
+    struct image out[ALGORITHM_MAX_OUTPUTS];
     enum status status = STATUS_OK;
 
     if (request->request == CHANNEL_END) {
@@ -139,7 +140,7 @@ static enum status answer(const struct channel *request)
     TRY(make_state());
     switch (request->request) {
     case CHANNEL_RUN:
-        status = the_version->run(state, request->in, &out, request->params);
+        status = the_version->run(state, request->in, out, request->params);
         break;
     case CHANNEL_VERIFY:
     case CHANNEL_UPLOAD:

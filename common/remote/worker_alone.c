@@ -1,10 +1,13 @@
 /*
  * worker_alone.c: the registry of a worker whose version stands on nobody else: it holds that version.
  */
+#include <string.h>
+
 #include "common/remote/worker.h"
 
-static const struct version *the_version;
+static struct version *the_version;
 static int version_count;
+static struct algorithm *algorithms;
 
 void registry_add_version(struct version *version)
 {
@@ -14,7 +17,9 @@ void registry_add_version(struct version *version)
 
 void registry_add_algorithm(struct algorithm *algorithm)
 {
-    (void)algorithm; /* its helpers are here for the version; the judge has the contract */
+    algorithm_count_slots(algorithm);
+    algorithm->next = algorithms;
+    algorithms = algorithm;
 }
 
 enum status worker_version(const struct version **version)
@@ -22,5 +27,11 @@ enum status worker_version(const struct version **version)
     *version = the_version;
     if (version_count != 1)
         return status_set(STATUS_FAILED, "the file registers %d versions, not one", version_count);
+    for (const struct algorithm *algorithm = algorithms; algorithm; algorithm = algorithm->next)
+        if (strcmp(algorithm->name, the_version->algorithm_name) == 0)
+            the_version->algorithm = algorithm;
+    if (!the_version->algorithm)
+        return status_set(STATUS_FAILED, "the file registers for %s, which is no algorithm",
+                          the_version->algorithm_name);
     return STATUS_OK;
 }

@@ -7,15 +7,16 @@
 #include "common/emulator/emulator.h"
 #endif
 
-static struct image device_in[ALGORITHM_MAX_INPUTS], device_out;
+static struct image device_in[ALGORITHM_MAX_INPUTS], device_out[ALGORITHM_MAX_OUTPUTS];
 
 void worker_device_end(void)
 {
     for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
         if (device_in[i].data)
             device_image_free(&device_in[i]);
-    if (device_out.data)
-        device_image_free(&device_out);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        if (device_out[i].data)
+            device_image_free(&device_out[i]);
 }
 
 struct channel_counts worker_device_counts(void)
@@ -44,17 +45,19 @@ out:
 
 static enum status verify(const struct version *version, void *state, const struct channel *request)
 {
-    struct verify_buffer in[ALGORITHM_MAX_INPUTS] = {}, out = {};
+    struct verify_buffer in[ALGORITHM_MAX_INPUTS] = {}, out[ALGORITHM_MAX_OUTPUTS] = {};
 
     for (int i = 0; i < request->inputs; i++) {
         in[i].image = request->in[i];
         in[i].memory = (uint8_t *)request->in_memory[i];
         in[i].bytes = request->in_bytes[i];
     }
-    out.image = request->out;
-    out.memory = (uint8_t *)request->out_memory;
-    out.bytes = request->out_bytes;
-    return verify_launch(version, state, in, request->inputs, &out, request->params);
+    for (int i = 0; i < request->outputs; i++) {
+        out[i].image = request->out[i];
+        out[i].memory = (uint8_t *)request->out_memory[i];
+        out[i].bytes = request->out_bytes[i];
+    }
+    return verify_launch(version, state, in, request->inputs, out, request->outputs, request->params);
 }
 
 static enum status upload(const struct version *version, void *state, const struct channel *request)
@@ -66,9 +69,13 @@ static enum status upload(const struct version *version, void *state, const stru
             TRY(device_image_create(&device_in[i], &request->in[i]));
         TRY(device_upload(&device_in[i], &request->in[i]));
     }
-    if (!device_out.data)
-        TRY(device_image_create(&device_out, &request->out));
-    TRY(device_upload(&device_out, &request->out)); /* its poison */
+    for (int i = 0; i < request->outputs; i++) {
+        if (!request->out[i].data)
+            continue;
+        if (!device_out[i].data)
+            TRY(device_image_create(&device_out[i], &request->out[i]));
+        TRY(device_upload(&device_out[i], &request->out[i])); /* its poison */
+    }
     TRY(version->setup(state, device_in, request->params));
     CUDA_TRY(cudaDeviceSynchronize());
 out:
@@ -77,7 +84,6 @@ out:
 
 enum status worker_device(const struct version *version, void *state, const struct channel *request)
 {
-    struct image out = request->out;
     enum status status = STATUS_OK;
 
     if (!version->launch)
@@ -89,14 +95,22 @@ enum status worker_device(const struct version *version, void *state, const stru
         return upload(version, state, request);
     case CHANNEL_LAUNCH:
         for (int i = 0; i < request->repeat; i++) {
-            if (i == request->repeat - 1)
-                CUDA_TRY(cudaMemsetAsync(device_out.data, 0x5A, device_out.stride * (size_t)device_out.height, 0));
-            TRY(version->launch(state, device_in, &device_out, request->params, 0));
+            for (int slot = 0; slot < request->outputs && i == request->repeat - 1; slot++)
+                if (device_out[slot].data)
+                    CUDA_TRY(cudaMemsetAsync(device_out[slot].data, 0x5A,
+                                             device_out[slot].stride * (size_t)device_out[slot].height, 0));
+            TRY(version->launch(state, device_in, device_out, request->params, 0));
         }
         CUDA_TRY(cudaDeviceSynchronize());
         break;
     case CHANNEL_DOWNLOAD:
-        return device_download(&out, &device_out);
+        for (int slot = 0; slot < request->outputs; slot++) {
+            struct image out = request->out[slot];
+
+            if (out.data)
+                TRY(device_download(&out, &device_out[slot]));
+        }
+        break;
     default:
         break;
     }

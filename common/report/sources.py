@@ -1,4 +1,4 @@
-"""What the sources say of themselves: contracts, the three header lines of each version, the diff to the rung below."""
+"""What the sources say of themselves: contracts, the header lines of each version, the diff to the rung below."""
 
 import difflib
 import glob
@@ -16,8 +16,8 @@ def read(path):
 
 
 class Version:
-    """One file: id, path (below the root), side; idea, changed, expect as common/build/versions.sh reads them; the
-    lines below that header; the version below it, or None."""
+    """One file: id, path (below the root), side; idea, changed, expect, result, climbs_from ("" where the header has no
+    such line) as common/build/versions.sh reads them; the lines below that header; the version below it, or None."""
 
     def __init__(self, root, path):
         self.path = path
@@ -25,7 +25,7 @@ class Version:
         self.side = "peer" if folder == "peers" else folder
         self.id = f"{self.side}/{name.split('_')[0] if self.side == 'cuda' else name}"
         text = read(os.path.join(root, path))
-        self.idea = self.changed = self.expect = ""
+        self.idea = self.changed = self.expect = self.result = self.climbs_from = ""
         header = re.match(r"\s*/\*(.*?)\*/[ \t]*\n?", text, re.DOTALL)
         self._read_header(header.group(1) if header else "")
         self.lines = text[header.end() if header else 0 :].splitlines()
@@ -35,9 +35,9 @@ class Version:
         key = None
         for line in comment.splitlines():
             line = re.sub(r"^\s*\*?\s*", "", line).strip()
-            start = re.match(r"(Idea|Changed|Expect):\s*(.*)", line)
+            start = re.match(r"(Idea|Changed|Expect|Result|From):\s*(.*)", line)
             if start:
-                key = start.group(1).lower()
+                key = {"From": "climbs_from"}.get(start.group(1), start.group(1).lower())
                 setattr(self, key, start.group(2))
             elif not line:
                 key = None
@@ -66,11 +66,25 @@ def versions(root, algorithm):
     for pattern in ("cpu/{}/*.c", "cuda/{}/*.cu", "peers/{}/*.cpp", "peers/{}/*.cu"):
         for path in glob.glob(os.path.join(root, pattern.format(algorithm))):
             found.append(Version(root, os.path.relpath(path, root)))
-    found.sort(key=Version.order)
-    for lower, upper in zip(found, found[1:]):
-        if upper.side == lower.side and upper.side != "peer":
+    found = follow_from(sorted(found, key=Version.order))
+    for lower, upper in zip([None] + found, found):
+        named = [version for version in found if version.id == upper.climbs_from]
+        if named:
+            upper.below = named[0]
+        elif lower and upper.side == lower.side and upper.side != "peer":
             upper.below = lower
     return found
+
+
+def follow_from(waiting):
+    """Every rung behind the one that it names, as registry_open() does, which also refuses circles."""
+    ordered = []
+    while waiting:
+        ids = [version.id for version in ordered]
+        ready = [version for version in waiting if not version.climbs_from or version.climbs_from in ids]
+        ordered.append((ready or waiting)[0])
+        waiting = [version for version in waiting if version is not ordered[-1]]
+    return ordered
 
 
 def diff(lower, upper):

@@ -17,6 +17,7 @@
 #include "common/core/process.h"
 #include "common/image/pattern.h"
 #include "common/verify/diagnose.h"
+#include "common/verify/outputs.h"
 
 /* ----------------------------------------------------------------------------------------------- the case list */
 
@@ -26,6 +27,7 @@ struct check_case {
     const char *settings;        /* as after -p; NULL: the defaults */
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
     int frames;                  /* a video of so many frames; 0: one call */
+    const char *hard_case;       /* one of the contract's; NULL: the pattern */
 };
 
 struct case_list {
@@ -75,6 +77,38 @@ enum { TINY_PIXELS = 64 };
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
 
+/* The shapes that an algorithm on other things than pictures names: each with random content, every third one with the
+ * other patterns, all settings in turn. */
+static enum status add_shapes(struct case_list *list, const struct algorithm *algorithm)
+{
+    enum status status = STATUS_OK;
+    int settings = 0;
+
+    while (algorithm->check_settings && algorithm->check_settings[settings])
+        settings++;
+    for (int i = 0; algorithm->check_shapes && algorithm->check_shapes[i][0]; i++) {
+        struct check_case item = {.width = algorithm->check_shapes[i][0],
+                                  .height = algorithm->check_shapes[i][1],
+                                  .channels = algorithm->check_shapes[i][2]};
+
+        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+            item.pattern = (enum pattern)pattern;
+            if (pattern == PATTERN_RANDOM || i % 3 == 0)
+                TRY(add(list, item));
+        }
+        item.pattern = PATTERN_RANDOM;
+        for (int s = i % 3; s < settings; s += 3) {
+            item.settings = algorithm->check_settings[s];
+            TRY(add(list, item));
+        }
+    }
+out:
+    return status;
+}
+
+/* The random pattern in every shape, the other patterns and settings in a few, the contract's hard cases, answers worked
+ * out by hand, videos. What all versions of a ladder have in common comes first and in the same order, so that a case has
+ * the same number, and with it the same seed, for each of them. */
 static enum status make_cases(const struct version *version, struct case_list *list)
 {
     const struct algorithm *algorithm = version->algorithm;
@@ -83,32 +117,58 @@ static enum status make_cases(const struct version *version, struct case_list *l
     int channel_counts = 0;
     enum status status = STATUS_OK;
 
-    while (channels[channel_counts])
+    while (channels && channels[channel_counts])
         channel_counts++;
-    if (strcmp(version->source->id, "cpu/serial") == 0)
-        for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
-            TRY(add(list, (struct check_case){golden->width, golden->height, golden->channels, PATTERN_COUNT,
-                                              golden->settings, golden, 0}));
-    for (int i = 0; i < LENGTH(sizes); i++)
+    for (int i = 0; !algorithm->check_shapes && i < LENGTH(sizes); i++)
         for (int c = 0; c < channel_counts; c++)
-            TRY(add(list, (struct check_case){sizes[i][0], sizes[i][1], channels[c], PATTERN_RANDOM, NULL, NULL, 0}));
-    for (int i = 0; i < LENGTH(pattern_sizes); i++)
+            TRY(add(list, (struct check_case){.width = sizes[i][0],
+                                              .height = sizes[i][1],
+                                              .channels = channels[c],
+                                              .pattern = PATTERN_RANDOM}));
+    for (int i = 0; !algorithm->check_shapes && i < LENGTH(pattern_sizes); i++)
         for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
             if (pattern != PATTERN_RANDOM)
-                TRY(add(list, (struct check_case){pattern_sizes[i][0], pattern_sizes[i][1],
-                                                  channels[(i + pattern) % channel_counts], (enum pattern)pattern, NULL,
-                                                  NULL, 0}));
-    for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
+                TRY(add(list, (struct check_case){.width = pattern_sizes[i][0],
+                                                  .height = pattern_sizes[i][1],
+                                                  .channels = channels[(i + pattern) % channel_counts],
+                                                  .pattern = (enum pattern)pattern}));
+    for (int s = 0; !algorithm->check_shapes && algorithm->check_settings && algorithm->check_settings[s]; s++)
         for (int i = 0; i < LENGTH(setting_sizes); i++)
-            TRY(add(list,
-                    (struct check_case){with_settings[i][0], with_settings[i][1], channels[(i + s) % channel_counts],
-                                        PATTERN_RANDOM, algorithm->check_settings[s], NULL, 0}));
+            TRY(add(list, (struct check_case){.width = with_settings[i][0],
+                                              .height = with_settings[i][1],
+                                              .channels = channels[(i + s) % channel_counts],
+                                              .pattern = PATTERN_RANDOM,
+                                              .settings = algorithm->check_settings[s]}));
+    TRY(add_shapes(list, algorithm));
+    for (const struct hard_case *hard = algorithm->hard_cases; hard && hard->name; hard++)
+        for (int i = 0; hard->shapes[i][0]; i++)
+            TRY(add(list, (struct check_case){.width = hard->shapes[i][0],
+                                              .height = hard->shapes[i][1],
+                                              .channels = hard->shapes[i][2],
+                                              .pattern = PATTERN_RANDOM,
+                                              .settings = hard->settings,
+                                              .hard_case = hard->name}));
+    if (strcmp(version->source->id, "cpu/serial") == 0)
+        for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
+            TRY(add(list, (struct check_case){.width = golden->width,
+                                              .height = golden->height,
+                                              .channels = golden->channels,
+                                              .pattern = PATTERN_COUNT,
+                                              .settings = golden->settings,
+                                              .golden = golden}));
     for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++) {
-        TRY(add(list, (struct check_case){setting_sizes[i][0], setting_sizes[i][1], channels[0], PATTERN_GRADIENT, NULL,
-                                          NULL, frames_over_depth(version)}));
-        for (int s = 0; algorithm->check_settings[s]; s++)
-            TRY(add(list, (struct check_case){with_settings[i][0], with_settings[i][1], channels[0], PATTERN_GRADIENT,
-                                              algorithm->check_settings[s], NULL, VIDEO_FRAMES}));
+        TRY(add(list, (struct check_case){.width = setting_sizes[i][0],
+                                          .height = setting_sizes[i][1],
+                                          .channels = channels[0],
+                                          .pattern = PATTERN_GRADIENT,
+                                          .frames = frames_over_depth(version)}));
+        for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
+            TRY(add(list, (struct check_case){.width = with_settings[i][0],
+                                              .height = with_settings[i][1],
+                                              .channels = channels[0],
+                                              .pattern = PATTERN_GRADIENT,
+                                              .settings = algorithm->check_settings[s],
+                                              .frames = VIDEO_FRAMES}));
     }
 out:
     return status;
@@ -149,24 +209,6 @@ static void set_alarm(double seconds)
         .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * fmod(seconds, 1))}};
 
     setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-/* The reference's answer, or the one worked out by hand. */
-static enum status make_expected(const struct check_case *item, const struct algorithm *algorithm,
-                                 const struct image in[], const void *params, struct image *expected)
-{
-    struct image shape = {0};
-    enum status status = STATUS_OK;
-
-    if (!item->golden)
-        return verify_reference(algorithm, in, params, expected);
-    TRY(algorithm->shape(in, params, &shape));
-    TRY(image_create_like(expected, &shape));
-    for (int y = 0; y < shape.height; y++)
-        memcpy(image_row(expected, y), item->golden->out[0] + (size_t)y * image_row_bytes(&shape),
-               image_row_bytes(&shape));
-out:
-    return status;
 }
 
 /* "blur-cuda-v1.2" */
@@ -251,11 +293,36 @@ out:
     return status;
 }
 
+/* The reference's answer, or the one worked out by hand. */
+static enum status make_expected(const struct check_case *item, const struct algorithm *algorithm,
+                                 const struct image in[], const void *params, struct image expected[])
+{
+    struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    enum status status = STATUS_OK;
+
+    if (!item->golden)
+        return verify_reference(algorithm, in, params, expected);
+    TRY(algorithm->shape(in, params, shapes));
+    TRY(outputs_create_like(expected, shapes));
+    for (int slot = 0; slot < algorithm->output_count; slot++)
+        if (expected[slot].data)
+            copy_packed(&expected[slot], item->golden->out[slot]);
+out:
+    return status;
+}
+
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
 {
     const struct algorithm *algorithm = job->version->algorithm;
     struct shared *shared = job->shared;
-    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, expected = {0}, shape = {0};
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}};
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct input_request request = {.width = item->width,
+                                    .height = item->height,
+                                    .channels = item->channels,
+                                    .pattern = item->pattern,
+                                    .seed = seed,
+                                    .hard_case = item->hard_case};
     struct verdict verdict;
     char settings[128] = "", name[128], picture[1024] = "";
     void *params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
@@ -268,16 +335,11 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     if (item->golden) {
         TRY(golden_inputs(algorithm, item->golden, in));
     } else {
-        const struct input_request request = {.width = item->width,
-                                              .height = item->height,
-                                              .channels = item->channels,
-                                              .pattern = item->pattern,
-                                              .seed = seed,
-                                              .params = params};
+        request.params = params;
         TRY(inputs_make(algorithm, &request, in));
     }
     /* A shape that the contract refuses is no case. */
-    if (algorithm->shape(in, params, &shape) != STATUS_OK) {
+    if (algorithm->shape(in, params, shapes) != STATUS_OK) {
         shared->report.cases--;
         goto out;
     }
@@ -285,8 +347,13 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
     snprintf(shared->current, sizeof shared->current, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "",
              item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
-             item->golden ? "answer worked out by hand: " : pattern_name(item->pattern),
-             item->golden ? item->golden->name : "", settings);
+             item->golden      ? "answer worked out by hand: "
+             : item->hard_case ? "hard case: "
+                               : pattern_name(item->pattern),
+             item->golden      ? item->golden->name
+             : item->hard_case ? item->hard_case
+                               : "",
+             settings);
     picture_name(job->version, name, sizeof name);
     if (job->options->pictures)
         snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
@@ -300,18 +367,18 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
     shared->in_reference = true;
-    status = make_expected(item, algorithm, in, params, &expected);
+    status = make_expected(item, algorithm, in, params, expected);
     shared->in_reference = false;
     if (status == STATUS_OK)
-        status = verify_version(job->version, in, params, &expected, picture[0] ? picture : NULL, &verdict);
+        status = verify_version(job->version, in, params, expected, item->golden ? NULL : &request,
+                                picture[0] ? picture : NULL, &verdict);
     set_alarm(0);
     if (status == STATUS_OK)
         take_verdict(job, &verdict, picture);
 out:
     shared->current[0] = '\0';
-    for (int i = 0; i < algorithm->input_count; i++)
-        image_free(&in[i]);
-    image_free(&expected);
+    inputs_free(algorithm, in);
+    outputs_free(expected);
     free(params);
     return status;
 }

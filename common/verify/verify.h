@@ -10,8 +10,9 @@ enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_SKIP };
 
 struct verdict {
     enum outcome outcome;
-    size_t wrong, samples; /* samples that differ by more than the tolerance, of how many */
-    double worst;          /* largest difference, also when it is within the tolerance */
+    size_t wrong, samples; /* samples that differ by more than the tolerance, of how many, in the slot below */
+    double worst;          /* largest difference of any slot, also when it is within the tolerance */
+    int slot;              /* FAIL: the output that is wrong */
     int worst_x, worst_y, worst_channel;
     char what[512];      /* FAIL: what is wrong, in one line; SKIP: why */
     char diagnosis[256]; /* FAIL: the likely cause, in one line */
@@ -19,8 +20,8 @@ struct verdict {
     bool pictured;       /* a picture was written */
 };
 
-/* Runs `version` on `in` and compares with `expected` (a reference result, host image). In the calling process: call it
- * from a child (process.h).
+/* Runs `version` on `in` and compares with `expected` (reference results, host images, one for each output). In the calling
+ * process: call it from a child (process.h).
  *
  * The version runs on `in` twice with one state: into outputs with different poison, with guard bytes before, after and
  * (second time: rows farther apart than they need be) between the rows, from inputs that differ in what lies beyond
@@ -28,13 +29,15 @@ struct verdict {
  * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier call
  * shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
  * setup() and launch() on device images. Checked are status, guards, unwritten samples, NaN, unchanged inputs, the
- * values, and that wrong values are the same each time. Under AddressSanitizer the guards cannot even be read, as
- * little as inputs beyond the 64 bytes that image.h allows.
+ * values of every output as the contract compares them (compare.h), and that wrong values are the same each time. Under
+ * AddressSanitizer the guards cannot even be read, as little as inputs beyond the 64 bytes that image.h allows.
  *
+ * `request` says how the inputs were made, so that others of the same kind can be; NULL: random samples of their shape.
  * When `picture` is not NULL and values differ, a PNG of the difference is written there. Returns a failure only when
  * the verification itself could not be done (no memory); a version that says STATUS_UNSUPPORTED is a SKIP. */
 enum status verify_version(const struct version *version, const struct image in[], const void *params,
-                           const struct image *expected, const char *picture, struct verdict *verdict);
+                           const struct image expected[], const struct input_request *request, const char *picture,
+                           struct verdict *verdict);
 
 /* For a version of a video algorithm (pipeline.h): gives it a video of `frames` frames of in[0]'s shape, in which a patch
  * that differs from in[0] wanders over in[1], with as many frames in flight as it allows, and compares every result with
@@ -43,9 +46,20 @@ enum status verify_version(const struct version *version, const struct image in[
 enum status verify_stream(const struct version *version, const struct image in[], const void *params, int frames,
                           struct verdict *verdict);
 
-/* The reference result: runs the algorithm's cpu/serial with a state of its own. *out is a new image. */
+/* The reference results: runs the algorithm's cpu/serial with a state of its own. out[] are ALGORITHM_MAX_OUTPUTS new images,
+ * absent ones zeroed. */
 enum status verify_reference(const struct algorithm *algorithm, const struct image in[], const void *params,
-                             struct image *out);
+                             struct image out[]);
+
+/* The same for whom `version` is compared with: a reference with itself, run with another state. */
+enum status verify_reference_of(const struct version *version, const struct image in[], const void *params,
+                                struct image out[]);
+
+/* From here on verify_reference() remembers results, up to `bytes` of them, in memory that this process shares with its
+ * later children: the versions of a ladder are checked in a child each, on the same inputs. Results are read-only but
+ * while one is added, so that a version that runs wild cannot change them. To be called before the first child. */
+enum status reference_store_open(size_t bytes);
+void reference_store_close(void);
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,10 +72,10 @@ struct verify_buffer {
     size_t bytes;
 };
 
-/* Copies whole buffers to the device, calls setup() and launch() on images there, waits, and copies all buffers back.
- * In verify_launch.cu. */
+/* Copies whole buffers to the device, calls setup() and launch() on images there, waits, and copies all buffers back. A
+ * buffer without memory is an absent slot. In verify_launch.cu. */
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer *out, const void *params);
+                          struct verify_buffer out[], int outputs, const void *params);
 
 /* What verifying needs of a version that runs in another process. */
 struct version_remote {
@@ -72,7 +86,7 @@ struct version_remote {
     bool (*lost)(void);             /* the process has ended: no further call can succeed */
     /* verify_launch() over there. */
     enum status (*launch)(const struct version *version, struct verify_buffer in[], int inputs,
-                          struct verify_buffer *out, const void *params);
+                          struct verify_buffer out[], int outputs, const void *params);
 };
 
 /* Under AddressSanitizer forbids (or allows again) access to everything in the `buffer->bytes` bytes at `memory` but

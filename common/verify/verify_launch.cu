@@ -35,10 +35,10 @@ out:
 }
 
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer *out, const void *params)
+                          struct verify_buffer out[], int outputs, const void *params)
 {
-    struct device_copy device_in[ALGORITHM_MAX_INPUTS] = {}, device_out = {};
-    struct image images[ALGORITHM_MAX_INPUTS];
+    struct device_copy device_in[ALGORITHM_MAX_INPUTS] = {}, device_out[ALGORITHM_MAX_OUTPUTS] = {};
+    struct image images[ALGORITHM_MAX_INPUTS] = {}, results[ALGORITHM_MAX_OUTPUTS] = {};
     cudaStream_t stream = NULL;
     enum status status = STATUS_OK;
 
@@ -46,24 +46,32 @@ enum status verify_launch(const struct version *version, void *state, struct ver
         TRY(copy_up(&device_in[i], &in[i], true));
         images[i] = device_in[i].image;
     }
-    TRY(copy_up(&device_out, out, false));
+    for (int i = 0; i < outputs; i++) {
+        if (!out[i].memory)
+            continue;
+        TRY(copy_up(&device_out[i], &out[i], false));
+        results[i] = device_out[i].image;
+    }
     TRY(version->setup(state, images, params));
     /* A copy from pageable memory may return before its last bytes are on the device. */
     CUDA_TRY(cudaDeviceSynchronize());
 
     /* A stream that does not wait for the default one: work that launch() puts elsewhere comes too late. */
     CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    TRY(version->launch(state, images, &device_out.image, params, stream));
+    TRY(version->launch(state, images, results, params, stream));
     CUDA_TRY(cudaStreamSynchronize(stream));
 
     for (int i = 0; i < inputs; i++)
         TRY(copy_back(&device_in[i], &in[i], true));
-    TRY(copy_back(&device_out, out, false));
+    for (int i = 0; i < outputs; i++)
+        if (out[i].memory)
+            TRY(copy_back(&device_out[i], &out[i], false));
 out:
     if (stream)
         cudaStreamDestroy(stream);
     for (int i = 0; i < inputs; i++)
         cudaFree(device_in[i].memory);
-    cudaFree(device_out.memory);
+    for (int i = 0; i < outputs; i++)
+        cudaFree(device_out[i].memory);
     return status;
 }

@@ -3,29 +3,36 @@
 #include <string.h>
 
 #include "common/contract/pipeline.h"
+#include "common/verify/compare.h"
 #include "common/verify/diagnose.h"
+#include "common/verify/outputs.h"
 #include "common/verify/verify.h"
 
 /* A video and what becomes of it. */
 struct video {
     int count;
-    struct image *frames, *expected, *results;
+    struct image *frames;
+    struct image (*expected)[ALGORITHM_MAX_OUTPUTS], (*results)[ALGORITHM_MAX_OUTPUTS];
 };
 
 static void video_free(struct video *video)
 {
-    struct image *const lists[] = {video->frames, video->expected, video->results};
-
-    for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
-        for (int i = 0; lists[list] && i < video->count; i++)
-            image_free(&lists[list][i]);
-        free(lists[list]);
+    for (int i = 0; i < video->count; i++) {
+        if (video->frames)
+            image_free(&video->frames[i]);
+        if (video->expected)
+            outputs_free(video->expected[i]);
+        if (video->results)
+            outputs_free(video->results[i]);
     }
+    free(video->frames);
+    free(video->expected);
+    free(video->results);
     memset(video, 0, sizeof *video);
 }
 
 /* Frame 0 is `base`; in frame i a patch of half the width and height is its negative, one place further each time. */
-static enum status video_make(struct video *video, const struct image *base, const struct image *result, int count)
+static enum status video_make(struct video *video, const struct image *base, const struct image shapes[], int count)
 {
     enum status status = STATUS_OK;
 
@@ -40,8 +47,8 @@ static enum status video_make(struct video *video, const struct image *base, con
         const int left = i * (base->width - width) / count, top = (count - i) * (base->height - height) / count;
 
         TRY(image_create_like(&video->frames[i], base));
-        TRY(image_create_like(&video->expected[i], result));
-        TRY(image_create_like(&video->results[i], result));
+        TRY(outputs_create_like(video->expected[i], shapes));
+        TRY(outputs_create_like(video->results[i], shapes));
         image_copy(&video->frames[i], base);
         for (int y = top; i > 0 && y < top + height; y++) {
             uint8_t *row = image_row(&video->frames[i], y);
@@ -54,8 +61,8 @@ out:
 }
 
 /* Plays the video with `depth` frames in flight. */
-static enum status play(const struct pipeline *pipeline, void *state, const struct video *video, struct image *results,
-                        int depth, const void *params)
+static enum status play(const struct pipeline *pipeline, void *state, const struct video *video,
+                        struct image (*results)[ALGORITHM_MAX_OUTPUTS], int depth, const void *params)
 {
     enum status status = STATUS_OK;
 
@@ -64,8 +71,8 @@ static enum status play(const struct pipeline *pipeline, void *state, const stru
         if (submitted < video->count && submitted - received < depth) {
             TRY(pipeline->submit(state, &video->frames[submitted++]));
         } else {
-            image_fill(&results[received], 0xA5);
-            TRY(pipeline->receive(state, &results[received]));
+            outputs_fill(results[received], 0xA5);
+            TRY(pipeline->receive(state, results[received]));
             received++;
         }
     }
@@ -73,39 +80,44 @@ out:
     return status;
 }
 
-/* Samples that differ. */
-static size_t differing(const struct image *a, const struct image *b, struct verdict *verdict)
+/* The first slot of a frame that differs, -1 when none does. */
+static int differing_slot(const struct version *version, const struct image in[], const void *params,
+                          struct image expected[], struct image actual[], struct slot_difference *difference)
 {
-    size_t count = 0;
-
-    for (int y = 0; y < a->height; y++) {
-        const int32_t *left = image_row(a, y), *right = image_row(b, y);
-        for (int x = 0; x < a->width * a->channels; x++) {
-            if (left[x] == right[x])
-                continue;
-            if (count++ == 0) {
-                verdict->worst_x = x;
-                verdict->worst_y = y;
-                verdict->worst = left[x] > right[x] ? (double)left[x] - right[x] : (double)right[x] - left[x];
-            }
-        }
+    for (int slot = 0; slot < version->algorithm->output_count; slot++) {
+        compare_slot(version, slot, in, params, expected, actual, NULL, difference);
+        if (difference->wrong)
+            return slot;
     }
-    return count;
+    return -1;
 }
 
-static void compare(const struct video *video, int number, struct verdict *verdict)
+static void compare(const struct version *version, const struct video *video, const void *params, int number,
+                    struct verdict *verdict)
 {
     for (int i = 0; i < video->count && verdict->outcome == OUTCOME_PASS; i++) {
-        const struct image *expected = &video->expected[i];
+        const struct image in[2] = {video->frames[0], video->frames[i]};
+        struct slot_difference difference;
 
-        verdict->samples += (size_t)expected->width * (size_t)expected->height;
-        verdict->wrong = differing(expected, &video->results[i], verdict);
-        if (verdict->wrong == 0)
+        verdict->samples += outputs_samples(video->expected[i]);
+        if (compare_canonical_expected(version->algorithm, video->expected[i]) != STATUS_OK ||
+            compare_canonical(version, in, params, video->expected[i], video->results[i]) != STATUS_OK)
+            return;
+        verdict->slot = differing_slot(version, in, params, video->expected[i], video->results[i], &difference);
+        if (verdict->slot < 0)
             continue;
+
+        const struct named_slot *slot = &version->algorithm->outputs[verdict->slot];
+        const char *values = slot->kind == SLOT_TABLE ? "the table's values" : "samples";
+
+        verdict->wrong = difference.wrong;
+        verdict->worst = difference.worst;
+        verdict->worst_x = difference.x;
+        verdict->worst_y = difference.y;
         verdict->outcome = OUTCOME_FAIL;
         snprintf(verdict->what, sizeof verdict->what,
-                 "video %d, frame %d of %d: %zu of the table's values differ, the first in row %d, column %d", number,
-                 i, video->count, verdict->wrong, verdict->worst_y, verdict->worst_x);
+                 "video %d, frame %d of %d: %zu of %s differ, the worst in row %d, column %d", number, i, video->count,
+                 difference.wrong, values, difference.y, difference.x);
         snprintf(verdict->diagnosis, sizeof verdict->diagnosis, "%s",
                  number == 2 ? "something of the first video is left over: start() must begin anew"
                  : i == 0    ? "the first frame is already wrong"
@@ -128,7 +140,7 @@ static void tell_flying(const struct version *version, void *state, const struct
     memset(state, 0, version->state_size);
     if (play(version->pipeline, state, video, video->results, 1, params) != STATUS_OK)
         return;
-    compare(video, 1, &alone);
+    compare(version, video, params, 1, &alone);
     if (alone.outcome == OUTCOME_PASS)
         snprintf(verdict->diagnosis, sizeof verdict->diagnosis,
                  "right with one frame at a time, wrong with %d in flight: two frames share a buffer, or one is not "
@@ -156,13 +168,13 @@ enum status verify_stream(const struct version *version, const struct image in[]
 {
     const struct version *serial = NULL;
     struct video videos[2] = {{0}};
-    struct image shape = {0};
+    struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
     void *state = NULL;
     enum status status = STATUS_OK;
 
     memset(verdict, 0, sizeof *verdict);
     verdict->outcome = OUTCOME_PASS;
-    TRY(version->algorithm->shape(in, params, &shape));
+    TRY(version->algorithm->shape(in, params, shapes));
     TRY(registry_find_version(version->algorithm, "cpu/serial", &serial));
     state = calloc(1, version->state_size ? version->state_size : 1);
     if (!state) {
@@ -170,7 +182,7 @@ enum status verify_stream(const struct version *version, const struct image in[]
         goto out;
     }
     for (int i = 0; i < 2; i++) {
-        TRY(video_make(&videos[i], &in[1 - i], &shape, frames));
+        TRY(video_make(&videos[i], &in[1 - i], shapes, frames));
         TRY(play_reference(serial, &videos[i], params));
     }
     for (int i = 0; i < 2; i++) {
@@ -180,7 +192,7 @@ enum status verify_stream(const struct version *version, const struct image in[]
             snprintf(verdict->what, sizeof verdict->what, "video %d: %s", i + 1, status_message());
             break;
         }
-        compare(&videos[i], i + 1, verdict);
+        compare(version, &videos[i], params, i + 1, verdict);
         if (verdict->outcome == OUTCOME_FAIL) {
             tell_flying(version, state, &videos[i], params, verdict);
             break;

@@ -7,9 +7,10 @@
  *           half as many registers, and lines are faster: this version then does not run.
  * Expect:   disk of 15: 17 maxima up and down, 13 along and 11 moves for 64 pixels, where OpenCV takes 169 maxima; at two
  *           instructions a cycle 20 cycles, 0.1 ms for 1920x1080 on two cores: 20 times faster than OpenCV, which gains
- *           nothing from the second, while memory keeps up. Missed: 10.9 times (results/cpu2/morphology/morphology_1920x1080.json).
- *           That was for groups of 5 vectors, which do not stay in 32 registers; groups of 3 compute more of their
- *           neighbours again.
+ *           nothing from the second, while memory keeps up.
+ * Result:   missed: 10.9 times (results/cpu2/morphology/morphology_1920x1080.json). The prediction counts groups of 5
+ *           vectors, which do not stay in 32 registers; groups of 3 compute more of their neighbours again.
+ * From:     cpu/simd
  */
 /* Try: make bench-morphology VERSIONS=cpu/omp,cpu/simd,cpu/registers,peer/opencv */
 #include <omp.h>

@@ -9,7 +9,8 @@
  * Expect:   disk of 15: 12 maxima up and down, 11 along, for 64 pixels; OpenCV takes 169. Loads set the pace: 11 aligned
  *           and 10 that straddle two cache lines, 31 line accesses for 64 pixels. That is 16 cycles where a core makes
  *           two a cycle, 31 where it makes one: 15 to 20 times faster than OpenCV on two cores, where OpenCV gains
- *           nothing. Missed: 7.7 times (results/cpu2/morphology/morphology_1920x1080.json). The count leaves out that the lines
+ *           nothing.
+ * Result:   missed: 7.7 times (results/cpu2/morphology/morphology_1920x1080.json). The count leaves out that the lines
  *           are stored as well.
  */
 /* Try: make bench-morphology VERSIONS=cpu/serial,cpu/omp,cpu/simd,cpu/registers,peer/opencv */

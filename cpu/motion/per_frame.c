@@ -6,9 +6,11 @@
  * Expect:   with 16 threads at 596x336 three times the frames: packed's threads meet four times in 0.1 ms, and one of them
  *           lists the boxes while 15 wait. With 2 threads little, until the machine is busy with something else: then packed
  *           waits for whichever thread the system has taken off its core, and a queue of frames does not.
- *           Each frame takes as long as one core needs for it: throughput is bought with delay. Measured: 4.3 times with
- *           16 threads (results/h200/motion/motion_596x336.json; 2.4 at 1920x1080); 2.0 with two (results/cpu2/motion/motion_596x336.json; 1.2 at
- *           1920x1080), and 7.7 when another program keeps one of them busy (results/cpu2/motion/motion_busy.txt).
+ *           Each frame takes as long as one core needs for it: throughput is bought with delay.
+ * Result:   4.3 times with 16 threads (results/h200/motion/motion_596x336.json; 2.4 at 1920x1080); 2.0 with two
+ *           (results/cpu2/motion/motion_596x336.json; 1.2 at 1920x1080), and 7.7 when another program keeps one of them
+ *           busy (results/cpu2/motion/motion_busy.txt).
+ * From:     cpu/packed
  */
 /* Try: make bench-motion VERSIONS=cpu/packed,cpu/per_frame; then with OMP_NUM_THREADS=1 */
 #include <omp.h>

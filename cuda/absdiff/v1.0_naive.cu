@@ -26,12 +26,6 @@ static __global__ void absdiff_kernel(struct image a, struct image b, struct ima
     *to = (uint8_t)abs(*from_a - *from_b);
 }
 
-static enum status setup(struct state *state, const struct image in[], const struct absdiff_params *params)
-{
-    (void)state, (void)in, (void)params;
-    return STATUS_OK;
-}
-
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct absdiff_params *params, cudaStream_t stream)
 {
@@ -59,7 +53,6 @@ static enum status run(struct state *state, const struct image in[], struct imag
 {
     enum status status = STATUS_OK;
 
-    TRY(setup(state, in, params));
     TRY(device_image_create(&state->in[0], &in[0]));
     TRY(device_image_create(&state->in[1], &in[1]));
     TRY(device_image_create(&state->out, out));
@@ -74,4 +67,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(absdiff)
+RUNGS_CUDA_VERSION_WITH_RUN(absdiff)

@@ -10,7 +10,6 @@
 #include "common/cuda/device.h"
 
 struct state {
-    struct image in[2], out;
 };
 
 enum { SAMPLES = 16 /* of a thread: 2 loads and 1 store of 16 bytes */ };
@@ -49,12 +48,6 @@ static __global__ void absdiff_kernel(struct image a, struct image b, struct ima
                 to[k] = (uint8_t)(words[k / 4] >> 8 * (k % 4));
 }
 
-static enum status setup(struct state *state, const struct image in[], const struct absdiff_params *params)
-{
-    (void)state, (void)in, (void)params;
-    return STATUS_OK;
-}
-
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct absdiff_params *params, cudaStream_t stream)
 {
@@ -66,36 +59,6 @@ static enum status launch(struct state *state, const struct image in[], struct i
     (void)state, (void)params;
     absdiff_kernel<<<grid, block, 0, stream>>>(in[0], in[1], *out);
     CUDA_TRY(cudaGetLastError());
-out:
-    return status;
-}
-
-static void teardown(struct state *state)
-{
-    device_image_free(&state->in[0]);
-    device_image_free(&state->in[1]);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct absdiff_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in[0].data)
-        TRY(device_image_create(&state->in[0], &in[0]));
-    if (!state->in[1].data)
-        TRY(device_image_create(&state->in[1], &in[1]));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in[0], &in[0]));
-    TRY(device_upload(&state->in[1], &in[1]));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
 out:
     return status;
 }

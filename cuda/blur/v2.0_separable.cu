@@ -23,7 +23,6 @@ struct weights {
 struct state {
     struct weights weights;
     bool identity;
-    struct image in, out;
 };
 
 /* Sums ROWS rows from tile row `first`, image row y on, of the thread's 4 pixels, which start `offset` bytes into the
@@ -172,32 +171,6 @@ static enum status launch(struct state *state, const struct image in[], struct i
     else
         kernels[in->channels == 3][params->ksize / 8](*in, *out, state->weights, stream);
     CUDA_TRY(cudaGetLastError());
-out:
-    return status;
-}
-
-static void teardown(struct state *state)
-{
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct blur_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
 out:
     return status;
 }

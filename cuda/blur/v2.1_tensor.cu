@@ -11,7 +11,7 @@
 #include "common/cuda/border.cuh"
 #include "common/cuda/bytes.cuh"
 #include "common/cuda/device.h"
-#include "common/cuda/mma.cuh"
+#include "cuda/blur/v2.1_tensor/mma.cuh"
 
 /* A warp gives a strip of 32 bytes, band by band of 16 rows. */
 enum { STRIP = 32, BAND = 16, WARPS = 4 /* of a block */ };
@@ -26,7 +26,6 @@ struct state {
         *weights; /* device: operands A, a uint4 a lane: for the columns [DOWN], then for the rows [kind][tile][step] */
     bool identity;
     int kinds, multiprocessors;
-    struct image in, out;
 };
 
 /* Rows y and y + 8: 16 bytes each, at from[k] in the image's first row; above and below the image its border rows. */
@@ -237,28 +236,6 @@ out:
 static void teardown(struct state *state)
 {
     device_free(state->weights);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct blur_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 static const char *unavailable(void)

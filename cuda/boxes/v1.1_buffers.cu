@@ -165,4 +165,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(boxes)
+RUNGS_CUDA_VERSION_WITH_RUN(boxes)

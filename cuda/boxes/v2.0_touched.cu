@@ -8,7 +8,7 @@
  * Expect:   kernel 40 times faster at 3840x2160, near 20 us. v1.3 writes 330 MB of table and reads it twice, 1 GB or 300
  *           us in pieces of 40 bytes, and one block alone scans 32400 counts. Left are 33 MB of labels once and the
  *           map's 1 MB four times: 8 us of memory, as much again for shared atomics and three kernels' start and end.
- *           Measured: 33 times, 23.6 us (results/h200/boxes/boxes_3840x2160.json).
+ * Result:   33 times, 23.6 us (results/h200/boxes/boxes_3840x2160.json).
  */
 /* Try: make bench-boxes VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "common/algo/boxes.h"
@@ -27,7 +27,6 @@ struct state {
     struct boxes_sums *table; /* device: width * height entries, between launches all as clear_kernel leaves them */
     unsigned *used;           /* device: a bit for each entry that is not, between launches all 0 */
     int *counts;              /* device: of each stretch */
-    struct image in, out;
 };
 
 /* Sums of a tile's components, by slot. 32 bits hold them: 8192 pixels * 65534 < 2^32. */
@@ -262,28 +261,6 @@ static void teardown(struct state *state)
     device_free(state->table);
     device_free(state->used);
     device_free(state->counts);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct boxes_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(boxes)

@@ -31,12 +31,6 @@ static __global__ void grayscale_kernel(struct image in, struct image out)
     gray[0] = gray_pixel(rgb[0], rgb[1], rgb[2]);
 }
 
-static enum status setup(struct state *state, const struct image in[], const struct grayscale_params *params)
-{
-    (void)state, (void)in, (void)params;
-    return STATUS_OK;
-}
-
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct grayscale_params *params, cudaStream_t stream)
 {
@@ -63,7 +57,6 @@ static enum status run(struct state *state, const struct image in[], struct imag
 {
     enum status status = STATUS_OK;
 
-    TRY(setup(state, in, params));
     TRY(device_image_create(&state->in, in));
     TRY(device_image_create(&state->out, out));
     TRY(device_upload(&state->in, in));
@@ -76,4 +69,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(grayscale)
+RUNGS_CUDA_VERSION_WITH_RUN(grayscale)

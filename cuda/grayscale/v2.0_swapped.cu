@@ -12,7 +12,6 @@
 #include "common/cuda/device.h"
 
 struct state {
-    struct image in, out;
 };
 
 enum {
@@ -74,12 +73,6 @@ static __global__ void __launch_bounds__(32 * WARPS) grayscale_kernel(struct ima
     }
 }
 
-static enum status setup(struct state *state, const struct image in[], const struct grayscale_params *params)
-{
-    (void)state, (void)in, (void)params;
-    return STATUS_OK;
-}
-
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct grayscale_params *params, cudaStream_t stream)
 {
@@ -90,32 +83,6 @@ static enum status launch(struct state *state, const struct image in[], struct i
     (void)state, (void)params;
     grayscale_kernel<<<grid, block, 0, stream>>>(*in, *out);
     CUDA_TRY(cudaGetLastError());
-out:
-    return status;
-}
-
-static void teardown(struct state *state)
-{
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct grayscale_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
 out:
     return status;
 }

@@ -123,4 +123,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(labelling)
+RUNGS_CUDA_VERSION_WITH_RUN(labelling)

@@ -4,7 +4,8 @@
  * Changed:  init builds and writes the tile's trees, already one step deep; merge passes over neighbours within a tile.
  * Expect:   kernel at most half of v1.1's: of the pixels of a 32x32 tile 1 in 10 has a neighbour outside, and a walk of
  *           up to 32 steps in shared memory takes 30 cycles a step in place of 300. compress then walks over few trees.
- *           It missed: an H200 takes 1.4 times as long for a photograph (results/h200/labelling/labelling_3840x2160.json).
+ * Result:   missed: an H200 takes 1.4 times as long for a photograph
+ *           (results/h200/labelling/labelling_3840x2160.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/labelling.h"
@@ -12,7 +13,6 @@
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */
-    struct image in, out;
 };
 
 static __device__ bool is_foreground(const struct image &in, int x, int y)
@@ -119,28 +119,6 @@ out:
 static void teardown(struct state *state)
 {
     device_free(state->parent);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct labelling_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(labelling)

@@ -1,10 +1,10 @@
 /*
  * Idea:     the shape of a block, and so of a tile, can be set for each run, so that a search can find the best.
- * Changed:  block_width and block_height are tunables; the default is what a search found on an H200,
- *           results/h200/labelling/labelling_v1.3_tune.svg.
+ * Changed:  block_width and block_height are tunables.
  * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
- *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32. Missed: 43 % less at
- *           32x8, and 30 % less again at 128x1, 358 us at 3840x2160, the best of 30 shapes.
+ *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32.
+ * Result:   43 % less at 32x8, and 30 % less again at 128x1, 358 us at 3840x2160, the best of 30 shapes and the default
+ *           (results/h200/labelling/labelling_v1.3_tune.svg).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  *      make tune-labelling V=cuda/v1.3 SVG=heat.svg */
@@ -13,7 +13,6 @@
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */
-    struct image in, out;
 };
 
 static int block_width = 128, block_height = 1;
@@ -133,28 +132,6 @@ out:
 static void teardown(struct state *state)
 {
     device_free(state->parent);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct labelling_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(labelling, .tunables = tunables, .illegal = illegal)

@@ -16,7 +16,6 @@ enum { TILE_WORDS = 4, TILE_WIDTH = 32 * TILE_WORDS };
 struct state {
     unsigned *bits; /* device: words_per_row a row */
     int *parent;    /* device: by raster index, but only runs' first pixels have one */
-    struct image in, out;
 };
 
 static int block_height = 16;
@@ -223,28 +222,6 @@ static void teardown(struct state *state)
 {
     device_free(state->bits);
     device_free(state->parent);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct labelling_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(labelling, .tunables = tunables)

@@ -107,4 +107,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(morphology)
+RUNGS_CUDA_VERSION_WITH_RUN(morphology)

@@ -14,7 +14,7 @@ struct mask {
 
 struct state {
     struct mask mask; /* no __constant__ symbol: two states would overwrite each other's */
-    struct image in, between, out;
+    struct image between;
 };
 
 /* A pixel, or `outside` where the image has none. */
@@ -85,29 +85,7 @@ out:
 
 static void teardown(struct state *state)
 {
-    device_image_free(&state->in);
     device_image_free(&state->between);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct morphology_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(morphology)

@@ -18,7 +18,7 @@ enum { BANDS = 4 /* of rows for one block, a warp each */, MIN_ROWS = 16 /* of a
 
 struct state {
     int multiprocessors;
-    struct image in, between, out;
+    struct image between;
 };
 
 /* The element's rows by kind: a kind is a chord, 0 the longest one. */
@@ -246,29 +246,7 @@ out:
 
 static void teardown(struct state *state)
 {
-    device_image_free(&state->in);
     device_image_free(&state->between);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct morphology_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(morphology)

@@ -5,15 +5,16 @@
  *           over runs of bits; boxes go straight to pinned host memory. Frames want to be in pinned memory, too.
  * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 19 MB, 6 us at the rate of
  *           grayscale v2.0, but are 35 us one after the other, for which nobody waits. 596x336: the upload is 11 us, but
- *           the host's three calls (copy, graph, wait) take some 15 us and decide. As measured, but for the kernels: one
- *           after the other, with the gaps between them, they are 69 us, for which nobody waits either.
+ *           the host's three calls (copy, graph, wait) take some 15 us and decide.
+ * Result:   as expected (results/h200/motion/motion_1920x1080.json), but for the kernels: one after the other, with the
+ *           gaps between them, they are 69 us, for which nobody waits either.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "common/algo/motion.h"
-#include "common/cuda/bit_mask.h"
 #include "common/cuda/device.h"
 #include "common/cuda/mean_step.h"
 #include "common/cuda/otsu_step.h"
+#include "cuda/motion/v2.0_fused/bit_mask.h"
 
 static const char rung[] = "cuda/v2.0";
 
@@ -28,7 +29,7 @@ struct slot {
     struct otsu_step otsu;
     struct image frame, gray, blurred; /* on the device */
     struct image difference;           /* for otsu only, else its data is NULL */
-    struct bit_mask mask, opened;
+    struct bit_mask mask, cleaned;
     struct bit_boxes boxes;
     int32_t *table; /* pinned; rows that hold no box hold anything */
 };
@@ -100,12 +101,12 @@ static enum status enqueue(struct state *state, struct slot *slot)
         TRY(bit_mask_moving(&slot->blurred, &state->background, params->value, &slot->mask, slot->stream));
     }
     step_begin("morphology", slot->stream);
-    TRY(bit_morphology_close_open(&slot->mask, &slot->opened, params->shape, params->disk, state->multiprocessors,
-                                  slot->stream));
+    TRY(bit_morphology(&slot->mask, &slot->cleaned, motion_has_opening(params), params->shape, params->disk,
+                       state->multiprocessors, slot->stream));
     step_begin("labelling", slot->stream);
-    TRY(bit_boxes_join(&slot->boxes, &slot->opened, params->connectivity, slot->stream));
+    TRY(bit_boxes_join(&slot->boxes, &slot->cleaned, params->connectivity, slot->stream));
     step_begin("boxes", slot->stream);
-    TRY(bit_boxes_write(&slot->boxes, &slot->opened, params->min_area, params->max_boxes, slot->table, slot->stream));
+    TRY(bit_boxes_write(&slot->boxes, &slot->cleaned, params->min_area, params->max_boxes, slot->table, slot->stream));
 out:
     return status;
 }
@@ -155,8 +156,8 @@ static enum status make_slot(struct state *state, struct slot *slot, const struc
         TRY(otsu_step_setup(&slot->otsu, "cuda/v2.0", &slot->difference));
     }
     TRY(bit_mask_create(&slot->mask, gray.width, gray.height));
-    TRY(bit_mask_create(&slot->opened, gray.width, gray.height));
-    TRY(bit_boxes_create(&slot->boxes, &slot->opened));
+    TRY(bit_mask_create(&slot->cleaned, gray.width, gray.height));
+    TRY(bit_boxes_create(&slot->boxes, &slot->cleaned));
     CUDA_TRY(cudaHostAlloc((void **)&slot->table, sizeof(int32_t) * BOXES_COLUMNS * (params->max_boxes + 1),
                            cudaHostAllocDefault));
 out:
@@ -177,7 +178,7 @@ static void free_slot(struct slot *slot)
     device_image_free(&slot->blurred);
     device_image_free(&slot->difference);
     bit_mask_free(&slot->mask);
-    bit_mask_free(&slot->opened);
+    bit_mask_free(&slot->cleaned);
     bit_boxes_free(&slot->boxes);
     cudaFreeHost(slot->table);
     if (slot->done)

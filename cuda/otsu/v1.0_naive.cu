@@ -85,4 +85,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(otsu)
+RUNGS_CUDA_VERSION_WITH_RUN(otsu)

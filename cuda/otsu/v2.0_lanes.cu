@@ -21,7 +21,6 @@ struct scratch { /* all 0 between launches */
 struct state {
     struct scratch *scratch; /* in device memory */
     int multiprocessors;
-    struct image in, out;
 };
 
 static int blocks = 2;
@@ -117,28 +116,6 @@ out:
 static void teardown(struct state *state)
 {
     device_free(state->scratch);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct otsu_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(otsu, .tunables = tunables)

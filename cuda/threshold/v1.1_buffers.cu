@@ -77,4 +77,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(threshold)
+RUNGS_CUDA_VERSION_WITH_RUN(threshold)

@@ -12,7 +12,6 @@
 
 struct state {
     struct otsu_step otsu;
-    struct image in, out;
 };
 
 static int block_width = 32, block_height = 8;
@@ -73,28 +72,6 @@ out:
 static void teardown(struct state *state)
 {
     otsu_step_teardown(&state->otsu);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct threshold_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(threshold, .tunables = tunables, .illegal = illegal)

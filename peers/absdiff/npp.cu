@@ -13,7 +13,6 @@
 struct state {
     bool ready;
     NppStreamContext context;
-    struct image in[2], out;
 };
 
 static enum status npp_status(NppStatus result)
@@ -55,36 +54,6 @@ static enum status launch(struct state *state, const struct image in[], struct i
     TRY(npp_status(difference((const Npp8u *)in[0].data, (int)in[0].stride, (const Npp8u *)in[1].data,
                               (int)in[1].stride, (Npp8u *)out->data, (int)out->stride, {out->width, out->height},
                               state->context)));
-out:
-    return status;
-}
-
-static void teardown(struct state *state)
-{
-    device_image_free(&state->in[0]);
-    device_image_free(&state->in[1]);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct absdiff_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in[0].data)
-        TRY(device_image_create(&state->in[0], &in[0]));
-    if (!state->in[1].data)
-        TRY(device_image_create(&state->in[1], &in[1]));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in[0], &in[0]));
-    TRY(device_upload(&state->in[1], &in[1]));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
 out:
     return status;
 }

@@ -13,7 +13,6 @@
 struct state {
     float *weights; /* device, ksize of them */
     NppStreamContext context;
-    struct image in, out;
 };
 
 static enum status npp_status(NppStatus result)
@@ -68,28 +67,6 @@ out:
 static void teardown(struct state *state)
 {
     device_free(state->weights);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct blur_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 static const char *declines(const struct image in[], const void *params)

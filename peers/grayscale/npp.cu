@@ -13,7 +13,6 @@
 struct state {
     bool ready;
     NppStreamContext context;
-    struct image in, out;
 };
 
 static enum status npp_status(NppStatus result)
@@ -53,32 +52,6 @@ static enum status launch(struct state *state, const struct image in[], struct i
     state->context.nStreamFlags = cudaStreamDefault; /* asking is not allowed while the stream is captured */
     TRY(npp_status(nppiRGBToGray_8u_C3C1R_Ctx((const Npp8u *)in->data, (int)in->stride, (Npp8u *)out->data,
                                               (int)out->stride, {out->width, out->height}, state->context)));
-out:
-    return status;
-}
-
-static void teardown(struct state *state)
-{
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct grayscale_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
 out:
     return status;
 }

@@ -13,8 +13,8 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "common/algo/motion.h"
 #include "common/algo/morphology.h"
+#include "common/algo/motion.h"
 
 /* Kept from frame to frame: OpenCV writes into a Mat that has the right size already, and fresh memory of some MB costs
  * page faults (results/h200/motion/motion_opencv_arrays.txt). */
@@ -132,11 +132,14 @@ static enum status receive(struct state *state, struct image *result)
                       cv::THRESH_BINARY | (params->value == MOTION_VALUE_OTSU ? cv::THRESH_OTSU : 0));
         step_begin("close", nullptr);
         cv::morphologyEx(pictures->mask, pictures->closed, cv::MORPH_CLOSE, disk);
-        step_begin("open", nullptr);
-        cv::morphologyEx(pictures->closed, pictures->opened, cv::MORPH_OPEN, disk);
+        if (motion_has_opening(params)) {
+            step_begin("open", nullptr);
+            cv::morphologyEx(pictures->closed, pictures->opened, cv::MORPH_OPEN, disk);
+        }
         step_begin("labelling", nullptr);
-        cv::connectedComponentsWithStats(pictures->opened, pictures->labels, pictures->stats, pictures->centroids,
-                                         params->connectivity, CV_32S);
+        cv::connectedComponentsWithStats(motion_has_opening(params) ? pictures->opened : pictures->closed,
+                                         pictures->labels, pictures->stats, pictures->centroids, params->connectivity,
+                                         CV_32S);
         step_begin("boxes", nullptr);
         write_table(state, pictures->labels, pictures->stats, pictures->centroids, result);
         if (motion_has_running_mean(params)) {

@@ -68,4 +68,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(blur)
+RUNGS_CUDA_VERSION_WITH_RUN(blur)

@@ -12,7 +12,6 @@ struct weights {
 
 struct state {
     struct weights weights;
-    struct image in, out;
 };
 
 static __global__ void blur_kernel(struct image in, struct image out, const struct weights w, int ksize)

@@ -11,7 +11,6 @@ enum { STRETCH = 256 }; /* entries of the table that a block looks at, one a thr
 struct state {
     struct boxes_sums *table; /* device: width * height entries */
     int *counts;              /* device: of each stretch, then rows before it */
-    struct image in, out;
 };
 
 static __global__ void clear_kernel(struct boxes_sums *table, int labels, struct image out)
@@ -138,28 +137,6 @@ static void teardown(struct state *state)
 {
     device_free(state->table);
     device_free(state->counts);
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct boxes_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
-out:
-    return status;
 }
 
 RUNGS_CUDA_VERSION(boxes)

@@ -72,4 +72,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(absdiff)
+RUNGS_CUDA_VERSION_WITH_RUN(absdiff)

@@ -75,4 +75,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(grayscale)
+RUNGS_CUDA_VERSION_WITH_RUN(grayscale)

@@ -14,7 +14,6 @@ struct weights {
 
 struct state {
     struct weights weights; /* no __constant__ symbol: two states would overwrite each other's */
-    struct image in, out;
 };
 
 static __device__ int clamp(int value, int maximum)
@@ -66,32 +65,6 @@ static enum status launch(struct state *state, const struct image in[], struct i
 
     blur_kernel<<<grid, block, shared, stream>>>(*in, *out, state->weights, params->ksize);
     CUDA_TRY(cudaGetLastError());
-out:
-    return status;
-}
-
-static void teardown(struct state *state)
-{
-    device_image_free(&state->in);
-    device_image_free(&state->out);
-    *state = {};
-}
-
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct blur_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    if (!state->out.data)
-        TRY(device_image_create(&state->out, out));
-    TRY(device_upload(&state->in, in));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, &state->out, params, 0));
-    CUDA_TRY(cudaDeviceSynchronize());
-    TRY(device_download(out, &state->out));
 out:
     return status;
 }

@@ -139,8 +139,10 @@ static enum status submit(struct state *state, const struct image *frame)
     }
     TRY(step_run(&slot->steps[MOTION_THRESHOLD], &slot->difference, &slot->mask, slot->stream));
     TRY(step_run(&slot->steps[MOTION_CLOSE], &slot->mask, &slot->closed, slot->stream));
-    TRY(step_run(&slot->steps[MOTION_OPEN], &slot->closed, &slot->opened, slot->stream));
-    TRY(step_run(&slot->steps[MOTION_LABELLING], &slot->opened, &slot->labels, slot->stream));
+    if (motion_has_opening(&state->params))
+        TRY(step_run(&slot->steps[MOTION_OPEN], &slot->closed, &slot->opened, slot->stream));
+    TRY(step_run(&slot->steps[MOTION_LABELLING], motion_has_opening(&state->params) ? &slot->opened : &slot->closed,
+                 &slot->labels, slot->stream));
     step_begin("download", slot->stream);
     TRY(copy(&slot->host_labels, &slot->labels, cudaMemcpyDeviceToHost, slot->stream));
 out:

@@ -88,8 +88,10 @@ static enum status detect(struct state *state, struct image *result)
     }
     TRY(step_run(&state->steps[MOTION_THRESHOLD], &state->difference, &state->mask, 0));
     TRY(step_run(&state->steps[MOTION_CLOSE], &state->mask, &state->closed, 0));
-    TRY(step_run(&state->steps[MOTION_OPEN], &state->closed, &state->opened, 0));
-    TRY(step_run(&state->steps[MOTION_LABELLING], &state->opened, &state->labels, 0));
+    if (motion_has_opening(&state->params))
+        TRY(step_run(&state->steps[MOTION_OPEN], &state->closed, &state->opened, 0));
+    TRY(step_run(&state->steps[MOTION_LABELLING], motion_has_opening(&state->params) ? &state->opened : &state->closed,
+                 &state->labels, 0));
     if (has_device_boxes(state)) {
         TRY(step_run(&state->steps[MOTION_BOXES], &state->labels, &state->table, 0));
         step_begin("download", 0);

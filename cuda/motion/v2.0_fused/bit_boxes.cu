@@ -1,4 +1,4 @@
-#include "common/cuda/bit_mask.h"
+#include "cuda/motion/v2.0_fused/bit_mask.h"
 
 /*
  * A node is a run: pixels of one row side by side, as many as there are, even across words. Runs of a row that start at

@@ -1,8 +1,9 @@
-#include "common/cuda/bit_mask.h"
+#include "cuda/motion/v2.0_fused/bit_mask.h"
 
 /*
- * Four dilations, for an erosion is a dilation of the negative. A block has a tile of the mask in shared memory, with
- * the pixels around that four passes look at, and each pass gives a tile that is smaller by the radius on all sides.
+ * A closing is two dilations, for an erosion is a dilation of the negative, and an opening behind it two more. A block
+ * has a tile of the mask in shared memory, with the pixels around that all passes look at, and each pass gives a tile
+ * that is smaller by the radius on all sides.
  *
  * Rows y - j and y + j of the element have the same chord, so they are united first, and chords only get longer towards
  * the centre. So one word of a result is made from the centre outwards: take rows y - j and y + j, spread what there is
@@ -68,14 +69,15 @@ static __device__ unsigned dilate(const unsigned *at, int width, const struct el
 }
 
 /* A result of `rows` rows with `halo` words on either side. What is next to a tile's first and last word is wrong, and
- * that creeps inwards with each pass, by 4 radii in all: never past the halo. */
+ * that creeps inwards with each pass, by PASSES radii in all: never past the halo. */
+template <int PASSES>
 static __global__ void __launch_bounds__(THREADS)
-    close_open_kernel(struct bit_mask in, struct bit_mask out, const __grid_constant__ struct element element, int rows,
+    morphology_kernel(struct bit_mask in, struct bit_mask out, const __grid_constant__ struct element element, int rows,
                       int halo)
 {
     extern __shared__ unsigned tiles[]; /* two, each with a word to spare in front and behind */
-    const int width = TILE_WORDS + 2 * halo, height = rows + 8 * element.radius, words = width * height;
-    const int left = blockIdx.x * TILE_WORDS - halo, top = blockIdx.y * rows - 4 * element.radius;
+    const int width = TILE_WORDS + 2 * halo, height = rows + 2 * PASSES * element.radius, words = width * height;
+    const int left = blockIdx.x * TILE_WORDS - halo, top = blockIdx.y * rows - PASSES * element.radius;
     unsigned *from = tiles + 1, *to = tiles + words + 3;
 
     if (threadIdx.x < 4)
@@ -85,14 +87,14 @@ static __global__ void __launch_bounds__(THREADS)
         from[i] = inside(in, column, y) ? in.words[y * in.pitch + column] : 0;
     }
     __syncthreads();
-    for (int pass = 1; pass <= 4; pass++) {
+    for (int pass = 1; pass <= PASSES; pass++) {
         const int first = pass * element.radius * width;
         for (int i = first + threadIdx.x; i < words - first; i += THREADS) {
             const int column = left + i % width, y = top + i / width;
             const unsigned bits = dilate(from + i, width, element);
             /* dilate, erode, erode, dilate: negatives from the first pass to the third. Outside counts for nothing. */
-            const unsigned result = (pass % 2 ? ~bits : bits) & inside(out, column, y);
-            if (pass < 4)
+            const unsigned result = (pass % 2 || (PASSES == 2 && pass == 2) ? ~bits : bits) & inside(out, column, y);
+            if (pass < PASSES)
                 to[i] = result;
             else if (i % width >= halo && i % width < halo + TILE_WORDS && column < out.pitch && y < out.height)
                 out.words[y * out.pitch + column] = result;
@@ -104,23 +106,34 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-enum status bit_morphology_close_open(const struct bit_mask *in, const struct bit_mask *out, int shape, int ksize,
-                                      int multiprocessors, cudaStream_t stream)
+template <int PASSES>
+static enum status enqueue(const struct bit_mask *in, const struct bit_mask *out, const struct element *element,
+                           int multiprocessors, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    struct element element = {.radius = ksize / 2};
-    const int halo = (int)ceiling_divide(4 * element.radius, 32), across = (int)ceiling_divide(in->pitch, TILE_WORDS);
+    const int halo = (int)ceiling_divide(PASSES * element->radius, 32);
+    const int across = (int)ceiling_divide(in->pitch, TILE_WORDS);
     /* A tile for each multiprocessor: the fewer rows, the more of the work is at tiles' rims, done twice. */
     const int wanted = (int)ceiling_divide(in->height, max(1, multiprocessors / across));
     const int rows = min(max(wanted, (int)MIN_ROWS), (int)MAX_ROWS);
-    const size_t words = (size_t)(TILE_WORDS + 2 * halo) * (rows + 8 * element.radius);
+    const size_t words = (size_t)(TILE_WORDS + 2 * halo) * (rows + 2 * PASSES * element->radius);
+    const dim3 grid(across, ceiling_divide(in->height, rows));
+
+    morphology_kernel<PASSES>
+        <<<grid, THREADS, 2 * (words + 2) * sizeof(unsigned), stream>>>(*in, *out, *element, rows, halo);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status bit_morphology(const struct bit_mask *in, const struct bit_mask *out, bool opens, int shape, int ksize,
+                           int multiprocessors, cudaStream_t stream)
+{
+    struct element element = {.radius = ksize / 2};
 
     for (int j = 1; j <= element.radius; j++)
         element.before[j] = morphology_reach(shape, element.radius, j - 1) - morphology_reach(shape, element.radius, j);
     element.last = morphology_reach(shape, element.radius, element.radius);
-    close_open_kernel<<<dim3(across, ceiling_divide(in->height, rows)), THREADS, 2 * (words + 2) * sizeof(unsigned),
-                        stream>>>(*in, *out, element, rows, halo);
-    CUDA_TRY(cudaGetLastError());
-out:
-    return status;
+    return opens ? enqueue<4>(in, out, &element, multiprocessors, stream)
+                 : enqueue<2>(in, out, &element, multiprocessors, stream);
 }

@@ -42,10 +42,10 @@ enum status bit_mask_threshold(const struct image *difference, const int *found,
 
 /* ------------------------------------------------------------------------------------------------- morphology */
 
-/* out = open(close(in)) by the element of morphology.h, in one kernel; ksize 3 to 31. in and out may not overlap.
- * multiprocessors: of the device, to cut the mask into as many tiles. */
-enum status bit_morphology_close_open(const struct bit_mask *in, const struct bit_mask *out, int shape, int ksize,
-                                      int multiprocessors, cudaStream_t stream);
+/* out = close(in), or open(close(in)) where `opens`, by the element of morphology.h, in one kernel; ksize 3 to 31. in and
+ * out may not overlap. multiprocessors: of the device, to cut the mask into as many tiles. */
+enum status bit_morphology(const struct bit_mask *in, const struct bit_mask *out, bool opens, int shape, int ksize,
+                           int multiprocessors, cudaStream_t stream);
 
 /* ------------------------------------------------------------------------------------------------------- boxes */
 

@@ -1,4 +1,4 @@
-#include "common/cuda/bit_mask.h"
+#include "cuda/motion/v2.0_fused/bit_mask.h"
 
 /* Bit i: byte i is larger than `value`. */
 static __device__ unsigned larger(unsigned bytes, unsigned value)

@@ -1,0 +1,209 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/verify/session.h"
+
+void explain_status(struct session *session, enum status status)
+{
+    static const struct {
+        const char *word, *cause;
+    } causes[] = {
+        {"system call", "a version may compute and nothing else: no files, processes, signals or network"},
+        {"threads, of which", "threads are started in every call, and never end"},
+        {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
+        {"barrier", "barrier divergence: a __syncthreads that not all threads of the block reach"},
+        {"threads per block", "illegal launch shape: the block is too large"},
+        {"invalid configuration", "illegal launch shape: a block has at most 1024 threads, grids have limits too"},
+        {"too many resources", "illegal launch shape: the block needs more registers or shared memory than there are"},
+        {"launch", "the kernel launch failed"},
+        {"illegal memory access", "out-of-bounds access in a kernel"},
+        {"out-of-bounds", "out-of-bounds access in a kernel"},
+        {"misaligned address",
+         "misaligned access: a vector load or store on an address that is no multiple of its size"},
+        {"out of memory", "not enough device memory"},
+    };
+    char message[400];
+
+    snprintf(message, sizeof message, "%s", status_message());
+    FAIL(session, CERTAINTY_SURE, "%sreturned a failure: %s", session_entry(session), message);
+    /* Skipping is not the version's to choose once it runs: it could skip every case that it gets wrong. */
+    DIAGNOSIS(session, status == STATUS_UNSUPPORTED
+                           ? "the version itself gives up; what it cannot do belongs in declines() or unavailable()"
+                           : "the version itself reports the failure");
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        if (strstr(message, causes[i].word)) {
+            DIAGNOSIS(session, "%s", causes[i].cause);
+            break;
+        }
+    }
+}
+
+/* Whether one more call under `setting` gives `before` again. A call that fails otherwise counts as no. */
+static bool gives_again(struct session *session, struct setting setting, const struct image in[],
+                        const struct image before[], struct image scratch[])
+{
+    session_call(session, setting, in, scratch);
+    return session->verdict->outcome == OUTCOME_PASS && outputs_same(before, scratch);
+}
+
+static const char *const race =
+    "differs between runs of the same input: a race between threads (a missing barrier?) or uninitialised memory";
+
+enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
+                           const struct image first[], const struct image second[], struct image scratch[])
+{
+    const struct verdict kept = *session->verdict;
+    const char *cause = NULL;
+    enum status status = STATUS_OK;
+
+    /* The same two calls from the beginning, twice: results that do not come again are a race. */
+    for (int i = 0; i < 2 && !cause; i++) {
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        if (!gives_again(session, settings[0], in, first, scratch) ||
+            !gives_again(session, settings[1], in, second, scratch))
+            cause = race;
+    }
+    /* It depends on something we changed: on the call before, or on one of the settings. */
+    if (!cause) {
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        gives_again(session, settings[0], in, first, scratch);
+        if (!gives_again(session, settings[0], in, first, scratch))
+            cause = "the first call and later calls with the same state differ: something is kept and not renewed";
+    }
+    for (int i = 0; i < 4 && !cause; i++) {
+        static const char *const causes[4] = {
+            "depends on what lies outside the input's pixels: reads the row padding, or before or after the rows",
+            "depends on what the output held before: adds to it, or leaves samples out",
+            "depends on how far apart the rows lie: ignores the stride",
+            "depends on what fresh heap memory holds: memory is read before it is written",
+        };
+        struct setting one = settings[0];
+
+        if (i == 0)
+            one.outside = settings[1].outside;
+        else if (i == 1)
+            one.poison = settings[1].poison;
+        else if (i == 2)
+            one.stride = settings[1].stride;
+        else
+            one.heap = settings[1].heap;
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        if (!gives_again(session, one, in, first, scratch))
+            cause = causes[i];
+    }
+out:
+    *session->verdict = kept;
+    session->verdict->certainty = CERTAINTY_SURE;
+    DIAGNOSIS(session, "%s", cause ? cause : "differs between runs, depending on several things at once");
+    return status;
+}
+
+static bool is_flat(const struct image *image)
+{
+    const uint8_t *first = image->data;
+    const size_t size = pixel_size(image->type);
+
+    for (int y = 0; y < image->height; y++) {
+        const uint8_t *row = image_row(image, y);
+
+        for (size_t i = 0; i < image_row_bytes(image); i += size)
+            if (memcmp(row + i, first, size) != 0)
+                return false;
+    }
+    return true;
+}
+
+static bool all_flat(const struct image outputs[])
+{
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
+        if (outputs[slot].data && !is_flat(&outputs[slot]))
+            return false;
+    return true;
+}
+
+/* The first slot that is wrong, -1 when none is; how it differs. */
+static int first_wrong(const struct session *session, const struct image in[], const struct image expected[],
+                       const struct image actual[], struct slot_difference *difference)
+{
+    for (int slot = 0; slot < session->algorithm->output_count; slot++) {
+        compare_slot(session->version, slot, in, session->params, expected, actual, NULL, difference);
+        if (difference->wrong)
+            return slot;
+    }
+    return -1;
+}
+
+/* The share of the wrong samples of a slot of `actual` that hold the result of the earlier call. */
+static double share_of_earlier(const struct session *session, int slot, double tolerance, const struct image *expected,
+                               const struct image *actual, const struct image *earlier)
+{
+    const int margin = compare_margin(session->version, slot, session->params);
+    size_t wrong = 0, kept = 0;
+
+    for (int y = margin; y < expected->height - margin; y++) {
+        for (int x = margin; x < expected->width - margin; x++) {
+            for (int c = 0; c < expected->channels; c++) {
+                const double value = image_sample(actual, x, y, c);
+
+                if (fabs(image_sample(expected, x, y, c) - value) <= tolerance)
+                    continue;
+                wrong++;
+                kept += image_sample(earlier, x, y, c) == value;
+            }
+        }
+    }
+    return wrong ? (double)kept / (double)wrong : 0;
+}
+
+enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],
+                                const struct image earlier[], const struct image actual[], struct image scratch[])
+{
+    const struct setting setting = {0, 0, 0, 0};
+    /* A flat result may also be equal by chance. */
+    const int certainty = all_flat(earlier) ? CERTAINTY_WEAK : CERTAINTY_SURE;
+    const bool same = outputs_same(earlier, actual);
+    struct slot_difference difference, again;
+    const int slot = first_wrong(session, other, expected, actual, &difference);
+    bool repeats = true, kept = same;
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < 3 && repeats; i++)
+        repeats = gives_again(session, setting, other, actual, scratch);
+    session->verdict->outcome = OUTCOME_PASS;
+    if (repeats && !kept) {
+        /* With a new state the result is right, or what is wrong is what the earlier call gave. */
+        TRY(session_new_state(session));
+        session_call(session, setting, other, scratch);
+        kept = session->verdict->outcome == OUTCOME_PASS && first_wrong(session, other, expected, scratch, &again) < 0;
+        /* In an output of two values each wrong sample is as likely as not what stood there before. */
+        kept |= difference.wrong >= 16 && share_of_earlier(session, slot, difference.tolerance, &expected[slot],
+                                                           &actual[slot], &earlier[slot]) > 0.9;
+        session->verdict->outcome = OUTCOME_PASS;
+    }
+
+    if (repeats && !kept) {
+        session_report(session, other, expected, actual, slot, &difference, NULL, 0, NULL);
+        goto out;
+    }
+    session->verdict->wrong = difference.wrong;
+    session->verdict->slot = slot;
+    if (!repeats) {
+        FAIL(session, CERTAINTY_SURE, "%sright twice, then wrong for another input of the same shape (%zu samples)",
+             session_entry(session), difference.wrong);
+        DIAGNOSIS(session, "%s", race);
+    } else if (same) {
+        FAIL(session, certainty, "%sgave the same result for two different inputs", session_entry(session));
+        DIAGNOSIS(session, "returned the result of an earlier call");
+    } else {
+        FAIL(session, certainty, "%sright for one input, wrong for the next one of the same shape (%zu samples)",
+             session_entry(session), difference.wrong);
+        DIAGNOSIS(session, "something of an earlier call is kept and not renewed");
+    }
+out:
+    return status;
+}

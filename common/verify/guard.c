@@ -1,0 +1,199 @@
+#include "common/verify/guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/image/pattern.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifdef UNDER_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
+const uint8_t guard_poisons[2] = {0xa5, 0x5a};
+const int guard_heap_bytes[2] = {0x3c, 0xc7};
+
+void guarded_free(struct guarded *guarded, const struct version_remote *remote)
+{
+    if (remote)
+        remote->release(guarded->buffer.memory);
+    else
+        free(guarded->buffer.memory);
+    free(guarded->before);
+    memset(guarded, 0, sizeof *guarded);
+}
+
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart,
+                           const struct version_remote *remote)
+{
+    struct verify_buffer *buffer = &guarded->buffer;
+
+    memset(guarded, 0, sizeof *guarded);
+    if (like->width == 0)
+        return STATUS_OK;
+    buffer->image = *like;
+    buffer->image.stride = image_minimal_stride(like) + apart;
+
+    /* Room for two rows too many on either side, of very long rows for 64 KiB. An odd multiple of 64: image.h promises
+     * that alignment and no more. */
+    const size_t rows = 2 * buffer->image.stride < 1 << 16 ? 2 * buffer->image.stride : 1 << 16;
+    const size_t guard = (rows + 1024) / 128 * 128 + IMAGE_ALIGNMENT;
+
+    buffer->bytes = buffer->image.stride * (size_t)like->height + 2 * guard;
+    buffer->memory = remote ? remote->allocate(buffer->bytes)
+                            : aligned_alloc(2 * IMAGE_ALIGNMENT, (buffer->bytes + 127) / 128 * 128);
+    guarded->before = malloc(buffer->bytes);
+    if (!buffer->memory || !guarded->before) {
+        guarded_free(guarded, remote);
+        return status_set(STATUS_NO_MEMORY, "no memory to verify with an image of %dx%d pixels", like->width,
+                          like->height);
+    }
+    buffer->image.data = buffer->memory + guard;
+    return STATUS_OK;
+}
+
+void guarded_fill(const struct verify_buffer *buffer, uint64_t seed)
+{
+    size_t i = 0;
+
+    for (; i + 8 <= buffer->bytes; i += 8) {
+        uint64_t number = pattern_random(&seed);
+        memcpy(buffer->memory + i, &number, 8);
+    }
+    for (; i < buffer->bytes; i++)
+        buffer->memory[i] = (uint8_t)pattern_random(&seed);
+}
+
+void guarded_remember(struct guarded *guarded)
+{
+    if (guarded->before)
+        memcpy(guarded->before, guarded->buffer.memory, guarded->buffer.bytes);
+}
+
+void verify_protect(const struct verify_buffer *buffer, void *memory, bool is_input, bool forbid)
+{
+#ifdef UNDER_ADDRESS_SANITIZER
+    char *base = memory, *data = base + ((uint8_t *)buffer->image.data - buffer->memory);
+
+    if (!base)
+        return;
+    if (!forbid) {
+        ASAN_UNPOISON_MEMORY_REGION(base, buffer->bytes);
+        return;
+    }
+    ASAN_POISON_MEMORY_REGION(base, buffer->bytes);
+    for (int y = 0; y < buffer->image.height; y++)
+        ASAN_UNPOISON_MEMORY_REGION(data + (size_t)y * buffer->image.stride,
+                                    is_input ? image_minimal_stride(&buffer->image) : image_row_bytes(&buffer->image));
+#else
+    (void)buffer, (void)memory, (void)is_input, (void)forbid;
+#endif
+}
+
+/* First and last byte of memory[from..to) that changed; false when none did. */
+static bool changed(const struct guarded *guarded, size_t from, size_t to, size_t *first, size_t *last)
+{
+    const uint8_t *now = guarded->buffer.memory, *before = guarded->before;
+
+    if (memcmp(now + from, before + from, to - from) == 0)
+        return false;
+    while (now[from] == before[from])
+        from++;
+    while (now[to - 1] == before[to - 1])
+        to--;
+    *first = from;
+    *last = to - 1;
+    return true;
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+bool guarded_overrun(const struct guarded *guarded, const char *name, char *what, size_t what_size, char *cause,
+                     size_t cause_size)
+{
+    const struct image *image = &guarded->buffer.image;
+
+    if (!guarded->before)
+        return false;
+
+    const size_t start = (size_t)((uint8_t *)image->data - guarded->buffer.memory);
+    const size_t row_bytes = image_row_bytes(image), end = start + image->stride * (size_t)image->height;
+    size_t first = 0, last = 0, rows = 0;
+    int row = -1;
+    bool at_end = false;
+
+    for (int y = 0; y < image->height; y++) {
+        const size_t from = start + (size_t)y * image->stride + row_bytes;
+        const size_t to = start + (size_t)(y + 1) * image->stride;
+        size_t row_first, row_last;
+
+        if (from == to || !changed(guarded, from, to, &row_first, &row_last))
+            continue;
+        if (rows++ == 0) {
+            row = y;
+            first = row_first;
+            last = row_last;
+            /* Nearer to the next row's first pixel than to this row's last one. */
+            at_end = to - last < first - from + 1;
+        }
+    }
+    if (rows && at_end) {
+        snprintf(what, what_size, "wrote %zu byte%s before the start of row %d of the %s (%zu such row%s)",
+                 start + (size_t)(row + 1) * image->stride - first, plural(last - first + 1), row + 1, name, rows,
+                 plural(rows));
+        snprintf(cause, cause_size, "overrun: writes left of the first column, where x < 0");
+    } else if (rows) {
+        const size_t bytes = last + 1 - (start + (size_t)row * image->stride + row_bytes);
+
+        snprintf(what, what_size, "wrote %zu byte%s past the end of row %d of the %s (%zu such row%s)", bytes,
+                 plural(bytes), row, name, rows, plural(rows));
+        snprintf(cause, cause_size, "overrun: writes right of the last column, into the row's padding (x >= %d)",
+                 image->width);
+    } else if (changed(guarded, end, guarded->buffer.bytes, &first, &last)) {
+        const size_t bytes = last + 1 - end, too_many = (bytes + image->stride - 1) / image->stride;
+
+        snprintf(what, what_size, "wrote %zu byte%s past the last row of the %s", bytes, plural(bytes), name);
+        if (first - end < row_bytes || first - end >= image->stride)
+            snprintf(cause, cause_size, "overrun: writes below the last row, %zu row%s too many (y >= %d)", too_many,
+                     plural(too_many), image->height);
+        else
+            snprintf(cause, cause_size, "overrun: writes behind the last row's pixels");
+    } else if (changed(guarded, 0, start, &first, &last)) {
+        const size_t bytes = start - first;
+
+        snprintf(what, what_size, "wrote %zu byte%s before the first row of the %s", bytes, plural(bytes), name);
+        snprintf(cause, cause_size, "%s",
+                 bytes <= image->stride - row_bytes ? "overrun: writes left of the first column, where x < 0"
+                                                    : "overrun: writes above the first row, where y < 0");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool guarded_changed(const struct guarded *guarded, int *x, int *y)
+{
+    const struct image *image = &guarded->buffer.image;
+    const size_t start = (size_t)((uint8_t *)image->data - guarded->buffer.memory);
+
+    for (*y = 0; *y < image->height; ++*y) {
+        const size_t from = start + (size_t)*y * image->stride;
+        size_t first, last;
+
+        if (!changed(guarded, from, from + image_row_bytes(image), &first, &last))
+            continue;
+        *x = (int)((first - from) / ((size_t)image->channels * pixel_size(image->type)));
+        return true;
+    }
+    return false;
+}

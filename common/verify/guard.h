@@ -1,0 +1,43 @@
+/*
+ * guard.h: images with guard bytes around them, and what may differ between two runs of a version on the same input
+ * without any effect on the result.
+ */
+#ifndef RUNGS_GUARD_H
+#define RUNGS_GUARD_H
+
+#include "common/verify/verify.h"
+
+struct setting {
+    int stride;  /* 0: rows as close as they may be, 1: farther apart */
+    int outside; /* which garbage lies outside the pixels of the inputs */
+    int poison;  /* what the outputs hold before */
+    int heap;    /* what fresh heap memory holds */
+};
+
+extern const uint8_t guard_poisons[2];
+extern const int guard_heap_bytes[2];
+
+struct guarded {
+    struct verify_buffer buffer;
+    uint8_t *before; /* what the memory held before the call */
+};
+
+/* A buffer for an image of the shape of `like` with `apart` bytes more than need be between the rows; of an absent slot
+ * (width 0) a zeroed one. Memory that a worker sees, too, when `remote` is not NULL. */
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart,
+                           const struct version_remote *remote);
+void guarded_free(struct guarded *guarded, const struct version_remote *remote);
+
+/* Fills all of the buffer, guards and pixels. */
+void guarded_fill(const struct verify_buffer *buffer, uint64_t seed);
+/* Remembers what the buffer holds, for the two checks below. */
+void guarded_remember(struct guarded *guarded);
+
+/* Whether something around the pixels was written: `what` happened and its `cause`, in one line each. `name` says whose
+ * buffer it is ("output", "input"). */
+bool guarded_overrun(const struct guarded *guarded, const char *name, char *what, size_t what_size, char *cause,
+                     size_t cause_size);
+/* Whether a pixel changed: the first one that did. */
+bool guarded_changed(const struct guarded *guarded, int *x, int *y);
+
+#endif

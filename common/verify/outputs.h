@@ -1,0 +1,21 @@
+/*
+ * outputs.h: all outputs of an algorithm at once. Each function takes arrays of ALGORITHM_MAX_OUTPUTS images; an absent
+ * slot has width 0 and no data, and is passed over.
+ */
+#ifndef RUNGS_OUTPUTS_H
+#define RUNGS_OUTPUTS_H
+
+#include "common/contract/algorithm.h"
+
+/* New images of these shapes; on failure all are zeroed. */
+enum status outputs_create_like(struct image to[], const struct image like[]);
+void outputs_free(struct image outputs[]);
+void outputs_copy(struct image to[], const struct image from[]);
+void outputs_fill(struct image outputs[], uint8_t byte);
+/* Every sample of every slot, to the bit. */
+bool outputs_same(const struct image a[], const struct image b[]);
+bool outputs_same_shape(const struct image a[], const struct image b[]);
+/* Samples of all slots. */
+size_t outputs_samples(const struct image outputs[]);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * session.h: one version on inputs of one shape, by run() or by launch(), with one state at a time: what verify.c and
+ * explain.c share.
+ */
+#ifndef RUNGS_SESSION_H
+#define RUNGS_SESSION_H
+
+#include "common/verify/compare.h"
+#include "common/verify/diagnose.h"
+#include "common/verify/guard.h"
+#include "common/verify/outputs.h"
+
+struct session {
+    const struct version *version;
+    const struct algorithm *algorithm;
+    const void *params;
+    const struct input_request *request;
+    const struct image *expected; /* canonical (compare.h) */
+    bool by_launch;
+    void *state;
+    struct guarded in[2][ALGORITHM_MAX_INPUTS], out[2][ALGORITHM_MAX_OUTPUTS]; /* by setting.stride */
+    struct verdict *verdict;
+};
+
+/* A failure: sets what happened, once the call can go no further. */
+#define FAIL(session, sure, ...)                                                                                       \
+    do {                                                                                                               \
+        (session)->verdict->outcome = OUTCOME_FAIL;                                                                    \
+        (session)->verdict->certainty = (sure);                                                                        \
+        snprintf((session)->verdict->what, sizeof(session)->verdict->what, __VA_ARGS__);                               \
+    } while (0)
+#define DIAGNOSIS(session, ...)                                                                                        \
+    snprintf((session)->verdict->diagnosis, sizeof(session)->verdict->diagnosis, __VA_ARGS__)
+
+/* "run(): ", "launch(): ", or "" for a version that has run() alone. */
+const char *session_entry(const struct session *session);
+
+/* Ends the state there is and makes a new one. */
+enum status session_new_state(struct session *session);
+
+/* One call of the version under a setting, on the pixels of `in`; its results, canonical, go to result[] (made before).
+ * Sets the verdict to FAIL or SKIP when the call itself, its guards or its inputs are not as they must be. */
+void session_call(struct session *session, struct setting setting, const struct image in[], struct image result[]);
+
+/* The samples of `slot` that hold one poison in one result and the other in the second: *unwritten is a new array of a byte
+ * per sample, or NULL when there is none. */
+enum status session_find_unwritten(const struct session *session, int slot, const struct image *first,
+                                   const struct image *second, uint8_t **unwritten, size_t *count);
+
+/* Fails the verdict for wrong values in `slot`, with a diagnosis and, unless NULL, a picture. */
+void session_report(struct session *session, const struct image in[], const struct image expected[],
+                    const struct image actual[], int slot, const struct slot_difference *difference,
+                    const uint8_t *unwritten, size_t unwritten_count, const char *picture);
+
+/* ------------------------------------------------------------------------------------------------- explain.c */
+
+/* Two calls on the same input gave `first` and `second`: finds out what makes the difference. */
+enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
+                           const struct image first[], const struct image second[], struct image scratch[]);
+
+/* The version was right for one input, and its results `actual` for `other` are wrong: a race, something that is kept of
+ * the earlier call, or a fault that only this input shows. `earlier` are the results of that call. */
+enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],
+                                const struct image earlier[], const struct image actual[], struct image scratch[]);
+
+/* What a version that says itself that it failed probably suffers from. */
+void explain_status(struct session *session, enum status status);
+
+#endif

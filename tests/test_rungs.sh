@@ -1,0 +1,145 @@
+#!/bin/sh
+# What is true of every rung: how much it differs from the rung below it and how long it is (rungs/ladders.py, which prints
+# the table of all pairs), and what the header and the last line of a version's file mean: From:, Result:, state on the
+# CPU, and a setup() with wrong arguments. The last line is "N passed, N failed, N skipped".
+# usage: test_rungs.sh BUILD-FOLDER
+set -u
+cd "$(dirname "$0")/.." || exit 2
+build=$1
+root=$PWD
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $1"; }
+
+# --- the table of all pairs
+if command -v python3 >/dev/null; then
+    python3 -B tests/rungs/ladders.py . tests/rungs/exceptions.txt >"$folder/table"
+    cat "$folder/table"
+    set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$folder/table")
+    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
+
+    # The table itself: an exception that is larger than its rung, one for a rung within the limit, one for no rung.
+    for line in 'changed blur cpu/simd 9999' 'changed blur cpu/omp 90' 'lines blur cpu/none 200'; do
+        { cat tests/rungs/exceptions.txt; echo "$line"; } >"$folder/exceptions"
+        if python3 -B tests/rungs/ladders.py . "$folder/exceptions" >"$folder/out"; then bad "an exception '$line' passes"; else ok; fi
+    done
+else
+    skipped=$((skipped + 1))
+    echo "SKIP the table of pairs: no python3"
+fi
+
+# --- From: and state on the CPU, in a ladder of their own
+mkdir -p "$folder/cpu/ladder"
+for file in common/contract/registry.c common/contract/algorithm.c common/contract/parameters.c common/contract/sides.c \
+    common/core/status.c tests/rungs/ladder.c; do
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -c "$file" -o "$folder/$(basename "$file").o" || bad "$file does not compile"
+done
+
+rung() { # NAME FROM
+    {
+        echo "/*"
+        echo " * Idea:     i"
+        echo " * Changed:  c"
+        echo " * Expect:   e"
+        [ -z "$2" ] || echo " * From:     $2"
+        echo " */"
+        echo '#include "tests/rungs/ladder.h"'
+        echo 'static enum status run(const struct image *in, struct image *out, const struct ladder_params *params)'
+        echo '{'
+        echo '    (void)in, (void)out, (void)params;'
+        echo '    return STATUS_OK;'
+        echo '}'
+        echo 'RUNGS_CPU_VERSION(ladder)'
+    } >"$folder/cpu/ladder/$1.c"
+}
+
+# Builds the ladder and opens its registry: the status and what it prints must be these.
+ladder() { # WHAT STATUS PATTERN
+    (
+        cd "$folder" && sh "$root/common/build/versions.sh" cpu/ladder/*.c >versions.c || exit 99
+        for file in versions.c cpu/ladder/*.c; do
+            cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$root" -c "$file" -o "$file.o" || exit 99
+        done
+        cc *.c.o cpu/ladder/*.c.o -lm -o ladder || exit 99
+        ./ladder
+    ) >"$folder/out" 2>&1
+    code=$?
+    if [ $code = "$2" ] && grep -q "$3" "$folder/out"; then ok; else bad "$1: status $code and: $(cat "$folder/out")"; fi
+    rm -f "$folder"/cpu/ladder/*.o
+}
+
+for name in serial omp simd a b; do rung $name ""; done
+ladder "no From" 0 '^cpu/serial< cpu/omp<cpu/serial cpu/simd<cpu/omp cpu/a<cpu/simd cpu/b<cpu/a $'
+rung b cpu/omp
+ladder "two rungs above one" 0 'cpu/simd<cpu/omp cpu/a<cpu/simd cpu/b<cpu/omp $'
+rung a cpu/b
+ladder "behind the rung that it names" 0 'cpu/simd<cpu/omp cpu/b<cpu/omp cpu/a<cpu/b $'
+rung b cpu/a
+ladder "a circle" 1 '^cpu/ladder/a.c: From: cpu/b'
+rung b cpu/b
+ladder "itself" 1 '^cpu/ladder/b.c: From: cpu/b'
+rung b cpu/gone
+ladder "nothing" 1 '^cpu/ladder/b.c: From: cpu/gone'
+rung a ""
+rung b ""
+cat >"$folder/cpu/ladder/a.c" <<'END'
+/*
+ * Idea:     counts its calls.
+ * Changed:  c
+ * Expect:   e
+ * Result:   over two
+ *           lines
+ */
+#include "tests/rungs/ladder.h"
+
+struct state {
+    int calls;
+};
+
+static enum status run(struct state *state, const struct image *in, struct image *out,
+                       const struct ladder_params *params)
+{
+    (void)in, (void)params;
+    *(int *)out->data = ++state->calls;
+    return STATUS_OK;
+}
+
+static void teardown(struct state *state)
+{
+    printf("teardown after %d\n", state->calls);
+}
+
+RUNGS_CPU_VERSION_WITH_STATE(ladder)
+END
+sed -i '/^#include/i #include <stdio.h>' "$folder/cpu/ladder/a.c"
+ladder "state on the CPU" 0 '^calls 1 2$'
+if grep -q '^teardown after 2$' "$folder/out"; then ok; else bad "state on the CPU: no teardown"; fi
+if grep -q '"over two lines", NULL, NULL},' "$folder/versions.c"; then ok; else bad "Result: is not in the table"; fi
+
+# --- a CUDA version's setup() and teardown() may be missing, but not different
+cuda() { # WHAT COMPILES|REFUSED SED-COMMAND
+    mkdir -p "$folder/cuda/otsu"
+    sed "$3" cuda/otsu/v1.2_private.cu >"$folder/cuda/otsu/v1.2_private.cu"
+    "$build/cu2cpp" "$folder/cuda/otsu/v1.2_private.cu" "$folder/version.cpp" || bad "$1: cu2cpp"
+    if g++ -std=c++20 -D_GNU_SOURCE -w -fopenmp -I. -Icommon/emulator/include -fsyntax-only "$folder/version.cpp" \
+        >"$folder/out" 2>&1; then code=COMPILES; else code=REFUSED; fi
+    if [ $code != "$2" ]; then bad "$1: $code and: $(cat "$folder/out")"
+    elif [ $code = REFUSED ] && ! grep -q "$4" "$folder/out"; then bad "$1: $(cat "$folder/out")"
+    else ok; fi
+}
+if [ -x "$build/cu2cpp" ]; then
+    cuda "as it is" COMPILES ''
+    cuda "no setup" COMPILES 's/^static enum status setup(/static enum status unused(/'
+    cuda "no teardown" COMPILES 's/^static void teardown(/static void unused(/'
+    cuda "setup with a number" REFUSED '/status setup(/s/const struct otsu_params \*params/int params/' 'setup() must take'
+    cuda "setup without parameters" REFUSED '/status setup(/s/, const struct otsu_params \*params//' 'setup() must take'
+    cuda "teardown of the image" REFUSED '/void teardown(/s/struct state/struct image/' 'teardown() must take'
+else
+    skipped=$((skipped + 6))
+    echo "SKIP setup() with wrong arguments: CUDA is not emulated in $build"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
