@@ -9,7 +9,8 @@
  * its own call and no other version's: it is asked to end, waited for, and killed.
  *
  * Times are the seconds that the peer measures around its own call; copies between our images and the shared memory, and
- * the messages, are uncharged() (registry.h). The interpreter is RUNGS_PYTHON from the environment, or python3.
+ * the messages, are uncharged() (registry.h); before the call the shared memory leaves the caches, for the peer to find its
+ * images where other versions do. The interpreter is RUNGS_PYTHON from the environment, or python3.
  */
 #ifndef RUNGS_PROCESS_PEER_H
 #define RUNGS_PROCESS_PEER_H
