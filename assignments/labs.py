@@ -708,7 +708,7 @@ def command_bug(arguments):
 # ------------------------------------------------------------------------------------------------------- handing out
 
 
-NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|results/[^/]+/labs/"
+NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/"
 
 
 def solution_files(lab):
@@ -757,11 +757,14 @@ def command_handout(arguments):
 
 
 def cut_readme(path, lab):
-    """Tables and prose of measured rungs give away what the lab lets the student find out. The lab comes first."""
+    """The table of ladders, and the links to their pages and to the other labs, give away what the lab lets the student
+    find out. The lab comes first."""
     text = path.read_text(encoding="utf-8")
-    text = re.sub(r"<!-- results: .*?<!-- /results -->\n", "", text, flags=re.S)
-    text = re.sub(r"^## The first ladder.*?(?=^## What to try)", "", text, flags=re.S | re.M)
-    text = re.sub(r"^## Labs\n.*?(?=^## )", "", text, flags=re.S | re.M)
+    for title in ("The ladders", "Climb one"):
+        text, found = re.subn(rf"^## {title}\n.*?(?=^## )", "", text, flags=re.S | re.M)
+        if found != 1:
+            raise LabError(f"{path}: no section '{title}' to leave out")
+    text = re.sub(r"^    docs/.*\n", "", text, flags=re.M)
     begin = f"**Begin here: [lab {lab.number}]({shown(lab.folder)}/README.md), *{lab.data['title']}*; `make lab-{lab.number}`.**\n"
     text = text.replace("\n", "\n\n" + begin, 1)
     path.write_text(text, encoding="utf-8")

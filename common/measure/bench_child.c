@@ -5,18 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/contract/inputs.h"
+#include "common/core/clock.h"
 #include "common/verify/compare.h"
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 int bench_keep(struct bench_task *task, enum status status)
 {
@@ -53,7 +45,7 @@ static void end_state(const struct version *version, void *state)
 /* The host's clock less what this version's calls do not have to pay for. */
 static double clock_of(const struct version *version, void *state)
 {
-    return now() - (version->uncharged ? version->uncharged(state) : 0);
+    return clock_seconds() - (version->uncharged ? version->uncharged(state) : 0);
 }
 
 /* Whether what a timed call left in the outputs is right; may put it into other words. */
@@ -76,10 +68,10 @@ int bench_reference_in_child(void *argument)
     TRY(bench_sets_create(&sets, task->source, 2, task->sets));
     TRY(new_state(task->version, &state));
     for (int set = 0; set < 2; set++) {
-        const double start = now();
+        const double start = clock_seconds();
 
         TRY(task->version->run(state, sets.in[set], sets.out[set], task->request->params));
-        task->reference_seconds = fmax(task->reference_seconds, now() - start);
+        task->reference_seconds = fmax(task->reference_seconds, clock_seconds() - start);
         for (int i = 0; i < task->request->algorithm->output_count; i++) {
             struct image expected = task->expected[set][i];
 
@@ -239,26 +231,26 @@ static enum status time_end_to_end(struct bench_task *task, struct bench_sets *s
     enum status status = STATUS_OK;
     size_t count = 0, kernels = 0, next_look = STATISTICS_STABLE_SAMPLES;
     void *state = NULL;
-    double start = now();
+    double start = clock_seconds();
     int set = sets->count - 1;
 
     TRY(new_state(version, &state));
     if (task->round == 0) {
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
-        task->first_call = now() - start;
+        task->first_call = clock_seconds() - start;
     }
     /* Page faults and the start of threads do not matter to calls that take longer than a round. */
     if (task->round > 0 && task->first_call < seconds)
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
-    while (now() - start < seconds / 10) {
+    while (clock_seconds() - start < seconds / 10) {
         set = (set + 1) % sets->count;
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
     }
     for (set = 0; set < 2; set++)
         bench_sets_poison(sets, set);
 
-    start = now();
-    for (set = 0; !enough(samples, count, now() - start, seconds, &next_look) || count == 0;
+    start = clock_seconds();
+    for (set = 0; !enough(samples, count, clock_seconds() - start, seconds, &next_look) || count == 0;
          set = (set + 1) % sets->count) {
         const double begin = clock_of(version, state);
 

@@ -4,12 +4,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/core/clock.h"
 #include "common/cuda/device.h"
 
 /* The emulator is a program on the CPU: there is nothing to measure. What it can answer is what it is. */
 #if defined(__NVCC__)
-
-#include <time.h>
 
 #include "common/measure/statistics.h"
 
@@ -46,14 +45,6 @@ enum status bench_device_facts(struct device_facts *facts)
 }
 
 /* --------------------------------------------------------------------------------------------------- timing */
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 struct device_sets {
     int count, inputs, outputs;
@@ -226,11 +217,11 @@ static enum status collect(struct device_timing *timing, void *state, struct dev
     TRY(poison(sets, 0));
     TRY(poison(sets, 1));
 
-    start = now();
+    start = clock_seconds();
     for (timing->count = 0; timing->count < timing->capacity;) {
         TRY(time_batch(timing, state, sets, timing->batch, stream, graph, events, &seconds));
         timing->samples[timing->count++] = seconds / timing->batch;
-        const double elapsed = now() - start;
+        const double elapsed = clock_seconds() - start;
         if (elapsed >= timing->seconds || (elapsed >= timing->seconds / 4 && stable(timing)))
             break;
     }

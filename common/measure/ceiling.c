@@ -3,8 +3,8 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/core/clock.h"
 #include "common/measure/statistics.h"
 
 #if defined(__x86_64__)
@@ -12,14 +12,6 @@
 #endif
 
 enum { MAX_SAMPLES = 1000, ALIGNMENT = 64 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* What a tenth of the samples stayed under, not the median: a ceiling must hold when no neighbour takes the cores. */
 static double fastest_tenth(double *samples, size_t count)
@@ -79,16 +71,16 @@ static double copy_rate(char *from, char *to, size_t bytes, int sets, int thread
 {
     enum { WARM_UP = 3 }; /* starts the threads */
     double *samples = malloc(MAX_SAMPLES * sizeof *samples), best = 0;
-    const double end = now() + seconds;
+    const double end = clock_seconds() + seconds;
     size_t count = 0;
 
-    for (int i = 0, set = 0; samples && count < MAX_SAMPLES && (count < 5 || now() < end);
+    for (int i = 0, set = 0; samples && count < MAX_SAMPLES && (count < 5 || clock_seconds() < end);
          i++, set = (set + 1) % sets) {
-        const double start = now();
+        const double start = clock_seconds();
 
         copy_by_all(to + (size_t)set * bytes, from + (size_t)set * bytes, bytes, threads, part);
         if (i >= WARM_UP)
-            samples[count++] = now() - start;
+            samples[count++] = clock_seconds() - start;
     }
     if (count > 0)
         best = fastest_tenth(samples, count);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/core/clock.h"
 #include "common/measure/machine.h"
 #include "common/measure/statistics.h"
 
@@ -15,14 +15,6 @@
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* -------------------------------------------------------------------------------------- operations on registers */
 
@@ -347,7 +339,7 @@ static uint32_t sample(const struct way *way, struct tables *tables)
 static double rate_of(const struct way *way, int threads, double seconds)
 {
     const int cores = machine_cores();
-    const double end = now() + seconds;
+    const double end = clock_seconds() + seconds;
     double rate = 0;
     uint32_t sink = 0;
 
@@ -358,12 +350,12 @@ static double rate_of(const struct way *way, int threads, double seconds)
         size_t count = 0;
 
         tables_fill(&tables);
-        for (bool warm_up = true; count < SAMPLES && (count < 5 || now() < end); warm_up = false) {
-            const double start = now();
+        for (bool warm_up = true; count < SAMPLES && (count < 5 || clock_seconds() < end); warm_up = false) {
+            const double start = clock_seconds();
 
             sink += sample(way, &tables);
             if (!warm_up)
-                samples[count++] = now() - start;
+                samples[count++] = clock_seconds() - start;
         }
         statistics_of(samples, count); /* sorts */
         rate += way->operations / samples[count / 10];

@@ -9,25 +9,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
+#include "common/core/clock.h"
 #include "common/core/paths.h"
 #include "common/measure/params_json.h"
 
 static const double end_seconds = 1; /* to end by itself, and again once asked to */
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ------------------------------------------------------------------------------------------------ the process */
 
@@ -338,7 +330,7 @@ static enum status compute(struct process_peer *peer, struct process_peer_state 
     for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
         if (state->out[i].width > 0)
             image_copy(&out[i], &state->out[i]);
-    state->uncharged += now() - begin - seconds;
+    state->uncharged += clock_seconds() - begin - seconds;
 out:
     return status;
 }
@@ -352,7 +344,7 @@ enum status process_peer_run(struct process_peer *peer, void *erased, const stru
     if (!state->open)
         TRY(open_state(peer, state, in, params));
     TRY(ready(state));
-    const double begin = now();
+    const double begin = clock_seconds();
     for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
         if (state->in[i].width > 0)
             image_copy(&state->in[i], &in[i]);
@@ -371,10 +363,10 @@ enum status process_peer_start(struct process_peer *peer, void *erased, const st
     if (!state->open)
         TRY(open_state(peer, state, in, params));
     TRY(ready(state));
-    const double begin = now();
+    const double begin = clock_seconds();
     image_copy(&state->in[0], first);
     TRY(ask(peer, state, json_pack("{s:s}", "ask", "start"), &seconds));
-    state->uncharged += now() - begin - seconds;
+    state->uncharged += clock_seconds() - begin - seconds;
 out:
     return status;
 }
@@ -391,7 +383,7 @@ enum status process_peer_receive(struct process_peer *peer, void *erased, struct
     enum status status = STATUS_OK;
 
     TRY(ready(state));
-    const double begin = now();
+    const double begin = clock_seconds();
     image_copy(&state->in[1], &state->submitted);
     TRY(compute(peer, state, result, begin));
 out:

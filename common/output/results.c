@@ -7,8 +7,8 @@
 #include "common/core/file.h"
 #include "common/core/json_file.h"
 #include "common/measure/params_json.h"
-#include "common/measure/tune.h"
 #include "common/measure/tuned.h"
+#include "common/output/tune_report.h"
 
 const char *results_outcome_name(enum bench_outcome outcome)
 {
