@@ -46,15 +46,6 @@ class Picture:
 # ------------------------------------------------------------------------------------------------------ file types
 
 
-def npy_type(path):
-    """The type of the numbers in an .npy file, as its header has it: |u1, <i4."""
-    with open(path, "rb") as file:
-        found = re.search(rb"'descr': '([^']*)'", file.read(256))
-    if not found:
-        raise ValueError("no .npy file")
-    return found.group(1).decode("latin-1")
-
-
 def read_labels(path):
     """An .npy file of 32-bit integers, as `rungs run` writes it: (height, width, values)."""
     with open(path, "rb") as file:
