@@ -123,8 +123,8 @@ endif
 # Rebuild everything when a compiler or a flag changes.
 settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(common_files)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(common_files)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -147,6 +147,8 @@ common_files += $(wildcard common/emulator/*.cpp)
 endif
 mutant_files := $(sort $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu) cpu/*/serial.c))
 
+small_files := $(sort $(wildcard tests/small/*/*.c))
+
 object = $(addprefix $(BUILD)/,$(addsuffix .o,$(1)))
 common_objects := $(call object,$(common_files))
 library_objects := $(filter-out $(BUILD)/common/cli/%,$(common_objects))
@@ -163,6 +165,12 @@ $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(n
 $(foreach goal,$(filter bench-% diff-% run-% tune-% plot-% profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
     $(error no target $(goal); the algorithms are $(algorithms))))
 
+# A study is a file: studies/NAME.toml, or a ladder's own cpu/ALGO/study.toml (named ALGO) and study_NAME.toml (ALGO-NAME).
+studies := $(sort $(patsubst studies/%.toml,%,$(wildcard studies/*.toml)) $(foreach side,cpu cuda,$(patsubst \
+    $(side)/%.toml,%,$(subst /study.toml,.toml,$(subst /study_,-,$(wildcard $(side)/*/study.toml $(side)/*/study_*.toml))))))
+$(foreach goal,$(filter study-%,$(MAKECMDGOALS)),$(if $(filter $(goal:study-%=%),$(studies)),, \
+    $(error no target $(goal); the studies are $(studies))))
+
 # What a goal needs to be told is asked for before anything is built.
 $(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $(goal): name two versions, for example \
     make $(goal) A=cuda/v1.1 B=cuda/v1.2)))
@@ -171,8 +179,8 @@ $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error
 PYTHON ?= python3
 needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
     apt-get install -y --no-install-recommends $(2)))
-$(foreach goal,$(filter plot-% report lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
-$(foreach goal,$(filter plot-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
+$(foreach goal,$(filter plot-% study-% report readme lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-% study-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 $(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(error $(goal): name a version, for example \
     make $(goal) V=cuda/v1.2)))
 
@@ -181,6 +189,11 @@ all: $(BUILD)/rungs
 
 $(BUILD)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files)) $(BUILD)/generated/versions.c.o
 	@echo "$(cuda_line)"
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -o $@
+
+# The command line on small algorithms of the tests' own (tests/small/small.h).
+$(BUILD)/rungs-small: $(common_objects) $(call object,$(small_files) tests/small/algorithms.c) $(BUILD)/generated/small.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
@@ -194,6 +207,9 @@ $(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(witho
 	@sh common/build/versions.sh $(version_files) \
 	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
 	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) >$@
+$(BUILD)/generated/small.c: common/build/versions.sh $(small_files) $(BUILD)/files
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(small_files) >$@
 $(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(mutant_files) >$@
@@ -243,7 +259,7 @@ endif
 # --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := common/remote/worker_device.cu $(addprefix common/,core/status.c core/paths.c image/image.c image/pattern.c trace/mark.c trace/step.c \
+worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
                   trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
@@ -305,7 +321,7 @@ common_options = $(call files,$(INPUT),--input) $(if $(THREADS),--threads $(THRE
 bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(CSV),--csv $(call quoted,$(CSV)))
 rungs = $(RUN) $(BUILD)/rungs
 
-# The detector's bench takes a video, in the sizes of document 000 and of today.
+# The detector's bench takes a video, in the sizes of Huet 2023 (README.md, Sources) and of today.
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
 $(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $(BUILD)/rungs photograph
 	@$(rungs) bench $* $(bench_options)
@@ -382,7 +398,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
 .PHONY: test test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-judge $(BUILD)/make-scene $(BUILD)/readme-tables $(test_programs)
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 
@@ -404,6 +420,12 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 	        { code=$$?; cat $(BUILD)/plots/$*_$$size.txt; exit $$code; }; \
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
+
+# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it.
+.PHONY: $(addprefix study-,$(studies))
+$(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
+	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \
+	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT)))
 
 report: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs $(call quoted,$(or $(OUT),$(BUILD)/report.html))
@@ -446,12 +468,10 @@ deps:
 doctor:
 	@CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh common/build/doctor.sh
 
-$(BUILD)/readme-tables: common/report/readme_tables.c $(BUILD)/settings
-	$(call say,cc,$<)
-	$(quiet)$(compile_c) $< -ljansson -o $@
-readme: $(BUILD)/readme-tables $(BUILD)/rungs
+# The pages of the ladders in docs/, the table of ladders in README.md and its picture.
+readme: $(BUILD)/rungs
 	@$(rungs) run blur:cpu/simd images/zone_plate.png -o images/zone_plate_blur.png
-	$(BUILD)/readme-tables README.md
+	@$(PYTHON) -B common/report/pages.py
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan
@@ -476,11 +496,14 @@ help:
 	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
+	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
+	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME'
+	@echo '                   NAME is one of: $(studies)'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
-	@echo 'make run-motion       IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
+	@echo 'make run-motion    IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
-	@echo 'make readme        regenerate the tables of README.md from results/, and its picture'
+	@echo 'make readme        the page of each ladder, docs/ALGO.md, and the table of README.md, from headers and results/'
 	@echo 'make clean         remove $(BUILD)/'
 	@echo 'make help          this list'
 	@echo

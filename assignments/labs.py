@@ -187,6 +187,9 @@ def may_include(source, path):
         return True
     if real.is_relative_to((ROOT / "common").resolve()):
         return real.suffix in (".h", ".cuh") and not real.is_relative_to((ROOT / "common/remote").resolve())
+    if real.parent.parent.parent.parent == ROOT and real.suffix in (".h", ".cuh"):
+        # What rungs of a ladder share lies in a folder beside them, and is for them and for copies of them.
+        return any(rung.is_file() and rung.read_bytes() == source.read_bytes() for rung in real.parent.parent.glob("*.c*"))
     if real.is_relative_to(ROOT):
         return False
     return str(real).startswith(("/usr/", "/opt/", "/lib")) and real.suffix not in (".o", ".so", ".a")
@@ -708,7 +711,7 @@ def command_bug(arguments):
 # ------------------------------------------------------------------------------------------------------- handing out
 
 
-NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|results/[^/]+/labs/"
+NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/"
 
 
 def solution_files(lab):
@@ -757,11 +760,14 @@ def command_handout(arguments):
 
 
 def cut_readme(path, lab):
-    """Tables and prose of measured rungs give away what the lab lets the student find out. The lab comes first."""
+    """The table of ladders, and the links to their pages and to the other labs, give away what the lab lets the student
+    find out. The lab comes first."""
     text = path.read_text(encoding="utf-8")
-    text = re.sub(r"<!-- results: .*?<!-- /results -->\n", "", text, flags=re.S)
-    text = re.sub(r"^## The first ladder.*?(?=^## What to try)", "", text, flags=re.S | re.M)
-    text = re.sub(r"^## Labs\n.*?(?=^## )", "", text, flags=re.S | re.M)
+    for title in ("The ladders", "Climb one"):
+        text, found = re.subn(rf"^## {title}\n.*?(?=^## )", "", text, flags=re.S | re.M)
+        if found != 1:
+            raise LabError(f"{path}: no section '{title}' to leave out")
+    text = re.sub(r"^    docs/.*\n", "", text, flags=re.M)
     begin = f"**Begin here: [lab {lab.number}]({shown(lab.folder)}/README.md), *{lab.data['title']}*; `make lab-{lab.number}`.**\n"
     text = text.replace("\n", "\n\n" + begin, 1)
     path.write_text(text, encoding="utf-8")

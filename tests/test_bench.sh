@@ -1,6 +1,6 @@
 #!/bin/sh
-# rungs bench, rungs diff and the README's tables from the command line: what they print and write, and that bad use costs
-# one line and no work. usage: sh tests/test_bench.sh BUILD-FOLDER
+# rungs bench and rungs diff from the command line: what they print and write, and that bad use costs one line and
+# no work. usage: sh tests/test_bench.sh BUILD-FOLDER
 set -u
 build=$1
 rungs=$build/rungs
@@ -115,26 +115,6 @@ check "make takes two names" grep -q " run absdiff *'a.png' *'b.png' -o 'c.png'"
 check "phases of a version that keeps its buffers" sh -c "'$rungs' diff absdiff cuda/v1.0 cuda/v1.1 --no-code --size 64x48 >'$folder/diff' ||
     { '$rungs' list absdiff | grep -q 'cuda/v1.0 .*cannot run here'; exit; }
     test \$(grep -c '^  allocate' '$folder/diff') = 2 && grep -q '^  free  *-' '$folder/diff'"
-
-tables=$build/readme-tables
-if [ -x "$tables" ]; then
-    printf '# Title\n<!-- results: out/a.json -->\nold\n<!-- /results -->\nlast line' >"$folder/README.md"
-    check "an outdated table is found" sh -c "'$tables' --check '$folder/README.md'; test \$? = 1"
-    check "tables are made" "$tables" "$folder/README.md"
-    check "a made table is up to date" "$tables" --check "$folder/README.md"
-    check "table has both versions" sh -c "grep -q '^| .cpu/serial. | reference |' '$folder/README.md' &&
-        grep -q '^| .cpu/omp. | exact |' '$folder/README.md' && ! grep -q '^old' '$folder/README.md'"
-    check "the rest stays" sh -c "head -n 1 '$folder/README.md' | grep -q '^# Title' && tail -n 1 '$folder/README.md' | grep -q '^last line'"
-    cp "$folder/README.md" "$folder/whole.md"
-    printf '<!-- results: out/a.json -->\nno end\n' >"$folder/broken.md"
-    check "a missing end is refused" sh -c "'$tables' '$folder/broken.md'; test \$? = 2 && grep -q 'no end' '$folder/broken.md'"
-    printf '<!-- results: out/none.json -->\n<!-- /results -->\n' >"$folder/broken.md"
-    check "a missing file is refused" sh -c "'$tables' '$folder/broken.md'; test \$? = 2"
-    echo '{"schema": "something else"}' >"$folder/out/other.json"
-    printf '<!-- results: out/other.json -->\n<!-- /results -->\n' >"$folder/broken.md"
-    check "another schema is refused" sh -c "'$tables' '$folder/broken.md'; test \$? = 2"
-    check "nothing temporary stays" sh -c "! ls '$folder' | grep 'md\.'"
-fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Not under the sanitizers: it reads and compiles sources.
 # What is true of every rung: how much it differs from the rung below it and how long it is (rungs/ladders.py, which prints
 # the table of all pairs), and what the header and the last line of a version's file mean: From:, Result:, state on the
 # CPU, and a setup() with wrong arguments. The last line is "N passed, N failed, N skipped".

@@ -30,7 +30,7 @@
  *          of motion), NPP only boxes and pixel counts of labels that it has compressed itself; neither takes labels.
  *
  * Source   Gonzalez and Woods, Digital Image Processing, 4th edition, section 11.3 (area, centroid, bounding box);
- *          step 8 of document 000, which left it on the CPU.
+ *          step 8 of Huet 2023, which leaves it on the CPU.
  */
 #ifndef RUNGS_BOXES_H
 #define RUNGS_BOXES_H
@@ -80,6 +80,9 @@ static inline int boxes_count(const struct image *table)
 
     return count < table->height - 1 ? count : table->height - 1;
 }
+
+/* Outlines all boxes of a table on a u8 image (draw.h). */
+void boxes_draw(struct image *image, const struct image *table, const uint8_t *colour);
 
 #ifdef __cplusplus
 }

@@ -23,11 +23,11 @@
  *
  * Peers    OpenCV. NPP's LabelMarkersUF is not among them: on an H200 (CUDA 13.0) it left a component of 3840x2160
  *          pixels in parts, others in each run, even with its labels followed to their roots
- *          (results/h200/labelling/labelling_3840x2160.json).
+ *          (results/h200/labelling_3840x2160.json of commit c8b7c25).
  *
  * Source   Rosenfeld and Pfaltz, Sequential Operations in Digital Picture Processing, JACM 13(4), 1966 (two scans);
  *          Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010 (the
- *          union-find of document 000).
+ *          union-find that Huet 2023 uses).
  */
 #ifndef RUNGS_LABELLING_H
 #define RUNGS_LABELLING_H

@@ -36,8 +36,9 @@
  *
  * Errors   not u8, not 3 channels, two sizes: STATUS_BAD_INPUT.
  *
- * Source   document 000 (A. Huet, Moving Object Detector, CS 677 report, 2023), sections 1 to 3; its kernels sized 15,
- *          its disk and its 8-connectivity are the defaults. Running mean: Wren et al., Pfinder, PAMI 19(7), 1997.
+ * Source   A. Huet, Parallel Computing for Many Core Processors (CS 677): Project Report, 2023, sections 1 to 3, cited
+ *          as Huet 2023 elsewhere; its kernels sized 15, its disk and its 8-connectivity are the defaults. Running
+ *          mean: Wren et al., Pfinder, PAMI 19(7), 1997.
  */
 #ifndef RUNGS_MOTION_H
 #define RUNGS_MOTION_H

@@ -7,7 +7,7 @@
 #include "common/cli/workload.h"
 #include "common/contract/registry.h"
 
-enum { BENCH_VIDEO_FRAMES = 124 }; /* as many as the video of document 000 had */
+enum { BENCH_VIDEO_FRAMES = 124 }; /* as many as the video of Huet 2023 has */
 
 struct bench_video_options {
     const struct algorithm *algorithm;

@@ -81,6 +81,8 @@ static enum status set_parameter(const struct parameter *p, const char *value, v
         }
         return status_set(STATUS_BAD_INPUT, "parameter %s: '%s' is none of %s", p->name, value, words);
     }
+    if (p->kind == PARAMETER_MODEL && !*value)
+        return status_set(STATUS_BAD_INPUT, "parameter %s: names no file", p->name);
     if (p->kind == PARAMETER_MODEL) {
         TRY(model_open((struct model *)field, value, p->load));
         return STATUS_OK;

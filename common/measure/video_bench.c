@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/contract/pipeline.h"
+#include "common/core/clock.h"
 #include "common/core/process.h"
 #include "common/core/progress.h"
 
@@ -46,14 +47,6 @@ struct task {
     bool has_traffic;
     struct video_traffic launch, frame;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static size_t table_bytes_of(const struct image *shape)
 {
@@ -140,7 +133,7 @@ static int compute_in_child(void *argument)
     struct player player = {0};
     enum status status = STATUS_OK;
     const char *why;
-    const double start = now();
+    const double start = clock_seconds();
 
     omp_set_num_threads(task->request->threads);
     why = version_unavailable(task->version);
@@ -155,7 +148,7 @@ static int compute_in_child(void *argument)
 
         if (task->wanted && !task->wanted[i])
             continue;
-        if (task->computed > 1 && (now() - start) * (task->computed + 1) / task->computed > verify_budget)
+        if (task->computed > 1 && (clock_seconds() - start) * (task->computed + 1) / task->computed > verify_budget)
             break;
         image_fill(&table, POISON);
         TRY(player.pipeline->submit(player.state, &player.frames[i]));
@@ -245,7 +238,7 @@ static enum status time_frames(struct task *task, struct player *player, double 
 
     TRY(pipeline->start(player->state, &player->frames[0], task->params));
     /* The table of frame i of each rotation is overwritten by the next one: the last stands at the end. */
-    begin = sample_begin = now();
+    begin = sample_begin = clock_seconds();
     for (;;) {
         const int in_flight = (int)(submitted - received);
         struct image table = table_at(task, task->results, (int)(received % player->count));
@@ -262,7 +255,7 @@ static enum status time_frames(struct task *task, struct player *player, double 
         }
         TRY(pipeline->receive(player->state, &table));
         received++;
-        const double time = now();
+        const double time = clock_seconds();
         if (received == WARM_FRAMES && (pipeline->on_device || (!slow && time - begin < seconds / 2))) {
             begin = sample_begin = time;
             sample_from = received;
@@ -303,7 +296,7 @@ out:
 static enum status time_steps(struct task *task, struct player *player)
 {
     const int frames = player->count < STEP_FRAMES ? player->count : STEP_FRAMES;
-    const double begin = now();
+    const double begin = clock_seconds();
     enum status status = STATUS_OK;
 
     TRY(player->pipeline->start(player->state, &player->frames[0], task->params));
@@ -311,7 +304,7 @@ static enum status time_steps(struct task *task, struct player *player)
         struct image table = table_at(task, task->results, 0);
         TRY(one_frame(player, 0, &table));
     }
-    for (int i = 0; i < frames && (i == 0 || now() - begin < step_budget); i++) {
+    for (int i = 0; i < frames && (i == 0 || clock_seconds() - begin < step_budget); i++) {
         const int frame = (int)((long)i * player->count / frames);
         struct image table = table_at(task, task->results, frame);
 
@@ -479,9 +472,9 @@ static enum status reference(struct video_bench *bench, struct task *task, struc
     /* One frame by itself says how many the budget allows. */
     task->limit = 1;
     task->wanted = NULL;
-    const double start = now();
+    const double start = clock_seconds();
     TRY(in_child(compute_in_child, task, 0));
-    seconds = now() - start;
+    seconds = clock_seconds() - start;
     task->limit = (int)(verify_budget / (seconds > 1e-6 ? seconds : 1e-6));
     if (task->limit > request->frame_count)
         task->limit = request->frame_count;

@@ -282,40 +282,125 @@ def steps_plot(results):
     return draw(max(HEIGHT, 80 + 24 * len(rows)), lines + ["plot " + ", ".join(plots)])
 
 
-def _over_sizes(many, value, label, text):
-    """One line per version against the number of pixels. value(results, row) gives median, low, high, or None."""
-    many = sorted(many, key=rungs.pixels)
-    names = []
-    for results in many:
-        names += [row["id"] for row in rungs.timed(results) if row["id"] not in names]
-    order = ["cpu", "cuda", "peer"]
-    names.sort(key=lambda name: order.index(name.split("/")[0]) if name.split("/")[0] in order else len(order))
-    lines, plots, everything = [], [], []
-    for index, name in enumerate(names):
-        points = []
-        for results in many:
-            row = rungs.find(results, name)
-            if row and row["outcome"] == "timed" and value(results, row):
-                points.append((rungs.pixels(results) / 1e6, *value(results, row)))
+SIDES = ["cpu", "cuda", "peer"]
+
+
+def by_side(name):
+    """Where a version's line stands in a key, by its side."""
+    side = name.split("/")[0]
+    return SIDES.index(side) if side in SIDES else len(SIDES)
+
+
+def linear_ticks(low, high, most, text):
+    """At most `most` ticks of a linear axis, at multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= rough * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    values = [place * step for place in range(first, last + 1)]
+    return "(" + ", ".join(f"{quoted(text(value) if value else '0')} {value:g}" for value in values) + ")"
+
+
+def plain_axis(name, low, high, label, most, text):
+    return [
+        f"set {name}range [{low:g}:{high:g}]",
+        f"set {name}tics {linear_ticks(low, high, most, text)}",
+        f"set {name}label {quoted(label)} textcolor rgb '{light('ink')}'",
+    ]
+
+
+def lines_plot(series, places, x_log, x_label, y_log, y_label, text):
+    """One line per series (name, [(x, y, low, high)]), in that order. places: (text, x) of the ticks, or None for ticks
+    at round numbers."""
+    lines, plots, names = [], [], []
+    numbers = [number for _, points in series for point in points for number in point[1:]]
+    xs = [x for _, points in series for x, *_ in points] + [x for _, x in places or []]
+    for index, (name, points) in enumerate(series):
         if not points:
             continue
-        everything += [number for point in points for number in point[1:]]
+        names.append(name)
         lines += block(f"v{index}", points)
         shape = {"cpu": 7, "cuda": 5}.get(name.split("/")[0], 9)
         style = f"lc rgb '{light(LINES[index % len(LINES)])}' dt {1 + index // len(LINES)}"
         plots.append(f"$v{index} using 1:2 with lines lw 1.3 {style} notitle")
         plots.append(f"$v{index} using 1:2:3:4 with yerrorbars pt {shape} ps 0.6 lw 1 {style} notitle")
         plots.append(f"keyentry with linespoints pt {shape} ps 0.6 lw 1.3 {style} title {quoted(short_id(name))}")
-    sizes = [rungs.pixels(results) / 1e6 for results in many]
-    places = ", ".join(f"{quoted(rungs.size(results))} {rungs.pixels(results) / 1e6:g}" for results in many)
-    lines += axis("y", min(everything) / 1.6, max(everything) * 1.6, label, 8, text)
+    if y_log:
+        lines += axis("y", min(numbers) / 1.6, max(numbers) * 1.6, y_label, 8, text)
+    else:
+        low, high = min(numbers + [0]), max(numbers + [0])
+        lines += plain_axis("y", low, high + 0.08 * ((high - low) or 1), y_label, 8, text)
+    if x_log:
+        lines += ["set logscale x", f"set xrange [{min(xs) / 1.5:g}:{max(xs) * 1.5:g}]"]
+        at = ticks(min(xs) / 1.5, max(xs) * 1.5, 8, short)
+    else:
+        room = 0.06 * ((max(xs) - min(xs)) or 1)
+        lines += [f"set xrange [{min(xs) - room:g}:{max(xs) + room:g}]"]
+        at = linear_ticks(min(xs) - room, max(xs) + room, 8, short)
+    if places is not None:
+        at = "(" + ", ".join(f"{quoted(label)} {x:g}" for label, x in places) + ")"
     lines += [
-        "set logscale x",
-        f"set xrange [{min(sizes) / 1.5:g}:{max(sizes) * 1.5:g}]",
-        f"set xtics ({places})",
-        f"set xlabel 'image size in pixels (logarithmic)' offset 0,0.4 textcolor rgb '{light('ink')}'",
+        f"set xtics {at}",
+        f"set xlabel {quoted(x_label)} offset 0,0.4 textcolor rgb '{light('ink')}'",
     ] + key_below(names)
     return draw(HEIGHT - 60 + 17 * math.ceil(len(names) / 3), lines + ["plot " + ", ".join(plots)])
+
+
+def bars_plot(bars, names, x_log, x_label, text):
+    """Horizontal bars (label, side, [(length, low, high)]): one part with its quartiles as whiskers, or several, stacked
+    and without. names: of the parts, where there are several."""
+    totals = [sum(part[0] for part in parts) for _, _, parts in bars]
+    ends = [end for _, _, parts in bars if len(parts) == 1 for end in parts[0][1:]]
+    boxes, whiskers, numbers = [], [], []
+    low = min(totals + ends) / 3 if x_log else 0
+    high = max(totals + ends)
+    for row, (_, side, parts) in enumerate(bars):
+        left = low
+        for index, (length, q1, q3) in enumerate(parts):
+            right = left + length if index else max(length, left)
+            tint = colour(LINES[index % len(LINES)] if len(names) > 1 else side)
+            boxes.append((left, row, left, right, row - 0.36, row + 0.36, tint))
+            left = right
+        if len(parts) == 1:
+            whiskers.append((parts[0][0], row, parts[0][1], parts[0][2]))
+        numbers.append((max(totals[row], parts[0][2] if len(parts) == 1 else 0), row, text(totals[row]).replace(" ", "\u00a0")))
+    lines = block("boxes", boxes) + block("numbers", numbers)
+    if x_log:
+        lines += axis("x", low, high * (high / low) ** 0.3, x_label, 5, text)
+    else:
+        lines += plain_axis("x", 0, high * 1.3, x_label, 5, text)
+    labels = ", ".join(f"{quoted(short_id(label))} {index}" for index, (label, _, _) in enumerate(bars))
+    lines += [f"set yrange [{len(bars) - 0.4:g}:-0.6]", f"set ytics ({labels}) scale 0", "set grid noytics"]
+    lines += ["set style fill solid 1 noborder"]
+    plots = ["$boxes using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable notitle"]
+    if whiskers:
+        lines += block("whiskers", whiskers)
+        plots.append(f"$whiskers using 1:2:3:4 with xerrorbars pt 0 lw 1 lc rgb '{light('ink')}' notitle")
+    plots.append(
+        f"$numbers using 1:2:3 with labels left offset 0.6,0 font ',10' textcolor rgb '{light('ink')}' notitle"
+    )
+    if len(names) > 1:
+        lines += key_below(names)
+        for index, name in enumerate(names):
+            plots.append(f"1/0 with lines lw 6 lc rgb '{light(LINES[index % len(LINES)])}' title {quoted(name)}")
+    else:
+        lines += ["unset key"]
+    return draw(max(HEIGHT - 140, 90 + 24 * len(bars) + 17 * (len(names) > 1)), lines + ["plot " + ", ".join(plots)])
+
+
+def _over_sizes(many, value, label, text):
+    """One line per version against the number of pixels. value(results, row) gives median, low, high, or None."""
+    many = sorted(many, key=rungs.pixels)
+    names = []
+    for results in many:
+        names += [row["id"] for row in rungs.timed(results) if row["id"] not in names]
+    series = []
+    for name in sorted(names, key=by_side):
+        rows = [(results, rungs.find(results, name)) for results in many]
+        rows = [(results, row) for results, row in rows if row and row["outcome"] == "timed" and value(results, row)]
+        series.append((name, [(rungs.pixels(results) / 1e6, *value(results, row)) for results, row in rows]))
+    places = [(rungs.size(results), rungs.pixels(results) / 1e6) for results in many]
+    return lines_plot(series, places, True, "image size in pixels (logarithmic)", True, label, text)
 
 
 def time_size_plot(many):

@@ -8,6 +8,7 @@ inside the page: style, plots, pictures; it loads nothing. Of results/<machine>/
              file ends it
     *.svg    shown as they are; *.csv as a table; *.txt as text. One that is named as a results file is shown with it,
              and of the others one whose name begins with an algorithm's goes to that
+    <algo>/study_<name>/    a study: its paragraphs, plots and tables (studies.py)
 The page is well-formed XML as well as HTML, so that tests can parse it with the standard library.
 
 Without gnuplot the page has no plots, without build/rungs no pictures; one line on stderr says so.
@@ -25,12 +26,14 @@ import sys
 import tempfile
 
 import heatmap
+import pages
 import pictures
 import plots
 import profiles
 import results as rungs
 import sources
-from markup import code, esc, mark, prose, table
+import studies
+from markup import code, esc, mark, markdown_html, prose, table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -47,14 +50,14 @@ def note(text):
 
 class Ladder:
     """One algorithm: contract, versions, and by machine: results of benches (the main one first), searches, profiles,
-    other files."""
+    studies, other files."""
 
     def __init__(self, name):
         self.name = name
         self.contract = sources.Contract(ROOT, name)
         self.versions = sources.versions(ROOT, name)
         self.video = sources.takes_video(ROOT, name)
-        self.machines, self.searches, self.profiles, self.files = {}, {}, {}, {}
+        self.machines, self.searches, self.profiles, self.studies, self.files = {}, {}, {}, {}, {}
 
     def add(self, results):
         where = self.machines
@@ -65,17 +68,15 @@ class Ladder:
         where.setdefault(rungs.machine_of(results), []).append(results)
 
     def sort_results(self):
-        """The main results of a machine: the settings that most files have, of these the largest image. Profiles in
-        the order of the ladder."""
+        """The main results of a machine first. Profiles in the order of the ladder."""
         for many in self.machines.values():
-            settings = [results["settings"] for results in many]
-            many.sort(key=lambda r: (-settings.count(r["settings"]), r["settings"], -rungs.pixels(r), r["path"]))
+            many[:] = rungs.in_order(many)
         order = [version.id for version in self.versions]
         for many in self.profiles.values():
             many.sort(key=lambda r: order.index(r["bench"]["id"]) if r["bench"]["id"] in order else len(order))
 
     def places(self):
-        everything = (self.machines, self.searches, self.profiles, self.files)
+        everything = (self.machines, self.searches, self.profiles, self.studies, self.files)
         return sorted(set().union(*everything), key=lambda name: machine_order(name, self.machines.get(name)))
 
 def machine_order(name, many):
@@ -87,6 +88,8 @@ def gather(folder, names):
     """Ladders by name, and the files that belong to none of them, by machine."""
     ladders, others, shown = {name: Ladder(name) for name in names}, {}, {}
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.json"), recursive=True)):
+        if studies.is_study(path):
+            continue
         try:
             results = rungs.load(path)
         except rungs.OtherKind as other:
@@ -102,6 +105,8 @@ def gather(folder, names):
         shown[os.path.splitext(path)[0]] = results
     for kind in ("svg", "csv", "txt"):
         for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*", "**", "*." + kind), recursive=True)):
+            if studies.is_study(path):
+                continue
             stem = os.path.splitext(path)[0]
             if stem in shown:
                 # The heat map of a search is drawn from its points.
@@ -115,6 +120,11 @@ def gather(folder, names):
             # Two levels below results/, or one: the folder right below it names the machine.
             machine = os.path.relpath(path, folder).split(os.sep)[0]
             files.setdefault(machine, []).append(path)
+    for study in studies.committed(folder):
+        if study["algorithm"] in ladders:
+            ladders[study["algorithm"]].studies.setdefault(study["machine"], []).append(study)
+        else:
+            note(f"{study['folder']}: left out: there is no algorithm {study['algorithm']} here")
     for ladder in ladders.values():
         ladder.sort_results()
     return ladders, others
@@ -241,16 +251,6 @@ def about(results):
     return f'<dl class="facts">{lines}<div><dt>Command</dt><dd>{code(results["command"])}</dd></div></dl>'
 
 
-def best(results, chosen, phase):
-    rows = [row for row in rungs.timed(results) if chosen(row)]
-    return min(rows, key=lambda row: row[phase]["median"]) if rows else None
-
-
-def differ(a, b):
-    """The rule of common/measure/statistics.h."""
-    return a["q3"] < b["q1"] or b["q3"] < a["q1"]
-
-
 def over_serial(row, phase):
     """ "× 8.08" of a version over serial, with its name."""
     if row is None or row["over_serial"] is None:
@@ -261,12 +261,10 @@ def over_serial(row, phase):
 
 def over_peer(results, row):
     """Times as fast as the fastest peer of its side."""
-    peer = row and best(
-        results, lambda r: rungs.side(r) == "peer" and rungs.on_device(r) == rungs.on_device(row), "kernel"
-    )
+    peer = row and rungs.best_peer(results, rungs.on_device(row))
     if not peer:
         return "–"
-    if not differ(row["kernel"], peer["kernel"]):
+    if not rungs.differ(row["kernel"], peer["kernel"]):
         return f"= {mark(peer)}"
     return f"<strong>{rungs.number(peer['kernel']['median'] / row['kernel']['median'])}</strong> {mark(peer)}"
 
@@ -278,9 +276,9 @@ def start_table(ladders):
             if machine not in ladder.machines:
                 continue
             results = ladder.machines[machine][0]
-            cpu = best(results, lambda row: rungs.side(row) == "cpu", "kernel")
-            cuda = best(results, lambda row: rungs.side(row) == "cuda", "kernel")
-            whole = best(results, lambda row: rungs.side(row) == "cuda", "end_to_end")
+            cpu = rungs.best_of(results, "cpu", "kernel")
+            cuda = rungs.best_of(results, "cuda", "kernel")
+            whole = rungs.best_of(results, "cuda", "end_to_end")
             top = cuda or cpu
             rows.append(
                 [
@@ -311,6 +309,10 @@ class Drawer:
         if not self.works:
             note(f"no plots: {plots.INSTALL}")
 
+    def next(self):
+        self.number += 1
+        return self.number
+
     def figures(self, many):
         if not self.works:
             return ""
@@ -318,8 +320,7 @@ class Drawer:
         try:
             for name, title, svg in plots.plots_of(many):
                 if svg:
-                    self.number += 1
-                    picture = plots.themed(svg, f"p{self.number}-", title)
+                    picture = plots.themed(svg, f"p{self.next()}-", title)
                     figures.append(f"<figure>{picture}<figcaption>{caption(name, title, many)}</figcaption></figure>")
         except plots.PlotError as error:
             self.works = False
@@ -524,6 +525,7 @@ def machine_html(ladder, machine, drawer):
             f"<details><summary>Also measured: {esc(title)}</summary>"
             f"{about(results)}{versions_table(results)}{beside_html(results)}</details>"
         )
+    lines += [studies.html(study, drawer.next) for study in ladder.studies.get(machine, [])]
     lines += [profiles_html(ladder.profiles.get(machine, []))]
     lines += [search_html(results) for results in ladder.searches.get(machine, [])]
     lines += [file_html(path) for path in ladder.files.get(machine, [])]
@@ -602,17 +604,24 @@ def rung_html(ladder, version):
 </article>"""
 
 
-def ladder_html(ladder, drawer, maker):
+def story_html(name, names):
+    """What people wrote about the ladder, from its page in docs/."""
+    text = markdown_html(pages.story(ROOT, name), names)
+    return f"<h3>What the rungs teach</h3>\n{text}" if text else ""
+
+
+def ladder_html(ladder, names, drawer, maker):
     name = esc(ladder.name)
     machines = "\n".join(machine_html(ladder, machine, drawer) for machine in ladder.places())
     cards = "\n".join(rung_html(ladder, version) for version in ladder.versions)
     summary = ladder.contract.summary[:1].upper() + ladder.contract.summary[1:]
     return f"""<section id="{name}">
 <h2>{name}</h2>
-<p class="lead">{prose(summary)}. <code>make bench-{name}</code> measures it.</p>
+<p class="lead">{prose(summary)}. <code>make bench-{name}</code> measures it; its page is {code(f"docs/{ladder.name}.md")}.</p>
 {pictures_html(maker, ladder)}
 {contract_html(ladder.contract)}
 {machines or '<p>Not measured yet.</p>'}
+{story_html(ladder.name, names)}
 <h3>Rung by rung</h3>
 {cards}
 </section>"""
@@ -658,7 +667,7 @@ def style():
 
 def page(ladders, others, drawer, maker):
     links = "".join(f'<a href="#{esc(name)}">{esc(name)}</a>' for name in ladders)
-    sections = "\n".join(ladder_html(ladder, drawer, maker) for ladder in ladders.values())
+    sections = "\n".join(ladder_html(ladder, list(ladders), drawer, maker) for ladder in ladders.values())
     made = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     version = commit()
     sheet = style()

@@ -130,7 +130,8 @@ def _no_constant(name):
     raise ValueError(f"{name} is no JSON number")
 
 
-def _read(path):
+def read(path):
+    """The JSON in a file."""
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file, parse_constant=_no_constant)
@@ -166,8 +167,7 @@ def _from_video(path, results):
         # A peer that was added to the file afterwards.
         if "library" in row and serial and serial["end_to_end"] and row["end_to_end"] and row["over_serial"] is None:
             before, after = serial["end_to_end"], row["end_to_end"]
-            differs = before["q3"] < after["q1"] or after["q3"] < before["q1"]
-            ratio = {"times": before["median"] / after["median"], "differs": differs}
+            ratio = {"times": before["median"] / after["median"], "differs": differ(before, after)}
             row["over_serial"] = {"version": "cpu/serial", "kernel": ratio, "end_to_end": ratio}
 
 
@@ -221,7 +221,11 @@ def _check_profile(path, results):
 def load(path):
     """The results of one bench, search (is_tune) or profile (is_profile), checked. Raises OtherKind for JSON of another
     kind, ResultsError for a bad file."""
-    results = _read(path)
+    return checked(path, read(path))
+
+
+def checked(path, results):
+    """The same of a document that was read before, which is changed; `path` is what messages call it."""
     schema = results.get("schema") if isinstance(results, dict) else None
     if schema not in (SCHEMA, VIDEO_SCHEMA):
         raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
@@ -283,6 +287,35 @@ def side(row):
 def on_device(row):
     """Whether it ran on the GPU: peers may do either."""
     return (row["kernel_method"] or "").startswith("device")
+
+
+def in_order(many):
+    """The benches of one machine, the main one first: of the settings that most of them have, the one of the largest
+    picture, and of several such the newest. Whatever shows one file for a machine shows this one."""
+    settings = [results["settings"] for results in many]
+    newest = sorted(sorted(many, key=lambda r: r["path"]), key=lambda r: r["date"], reverse=True)
+    return sorted(newest, key=lambda r: (-settings.count(r["settings"]), r["settings"], -pixels(r)))
+
+
+def best(results, chosen, phase):
+    """The timed row with the least median of those for which chosen(row) holds, or None."""
+    rows = [row for row in timed(results) if chosen(row)]
+    return min(rows, key=lambda row: row[phase]["median"]) if rows else None
+
+
+def best_of(results, name, phase):
+    """The fastest version of a side ("cpu", "cuda"), or None."""
+    return best(results, lambda row: side(row) == name, phase)
+
+
+def best_peer(results, device):
+    """The fastest peer that runs on the GPU (device) or on the CPU (not device), or None."""
+    return best(results, lambda row: side(row) == "peer" and on_device(row) == device, "kernel")
+
+
+def differ(a, b):
+    """Whether two statistics differ, by the rule of common/measure/statistics.h."""
+    return a["q3"] < b["q1"] or b["q3"] < a["q1"]
 
 
 def is_tune(results):
@@ -355,8 +388,11 @@ def percent(value):
 
 
 def time_and_spread(statistics):
+    """The median with its spread, or with its quartiles where they lie further apart than it is long."""
     if statistics["n"] < 2:
         return time(statistics["median"]) + " once"
+    if statistics["q3"] - statistics["q1"] > statistics["median"]:
+        return f"{time(statistics['median'])}; quartiles {time(statistics['q1'])}, {time(statistics['q3'])}"
     return f"{time(statistics['median'])} ± {percent(spread(statistics))}"
 
 

@@ -410,8 +410,14 @@ static int check_body(void *argument)
             job->options->pictures = NULL;
     }
     for (size_t i = 0; i < list.count && now() - start < job->options->total_seconds; i++) {
-        report->goldens += list.items[i].golden != NULL;
-        TRY(try_case(job, &list.items[i], job->options->seed + 1000 * i));
+        const struct check_case *item = &list.items[i];
+
+        if (job->options->largest_pixels && (long)item->width * item->height > job->options->largest_pixels) {
+            report->cases--;
+            continue;
+        }
+        report->goldens += item->golden != NULL;
+        TRY(try_case(job, item, job->options->seed + 1000 * i));
         /* A kernel that failed takes the device's context with it: what follows would say nothing. */
         const struct version_remote *remote = job->version->remote;
         const bool lost =

@@ -1,9 +1,10 @@
+#include "common/verify/diagnose_kinds.h"
+
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "common/verify/diagnose.h"
 
 /* ---------------------------------------------------------------------------------------------------- tables */
 
@@ -47,16 +48,120 @@ static void collect_table(const struct evidence *evidence, int rows, struct tabl
     }
 }
 
+/* A table's rows in the order of all their columns, for finding the rows of one table in another. */
+struct sorted_rows {
+    const struct image *table;
+    int count, *row;
+};
+
+static int compare_samples(const struct image *a, int row_a, const struct image *b, int row_b, double tolerance)
+{
+    for (int x = 0; x < a->width; x++) {
+        const double difference = image_sample(a, x, row_a, 0) - image_sample(b, x, row_b, 0);
+
+        if (!(fabs(difference) <= tolerance))
+            return difference < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+static int compare_sorted(const void *left, const void *right, void *table)
+{
+    return compare_samples(table, *(const int *)left, table, *(const int *)right, 0);
+}
+
+static bool sort_rows(struct sorted_rows *rows, const struct image *table)
+{
+    rows->table = table;
+    rows->count = slot_table_rows(table);
+    rows->row = malloc((size_t)(rows->count + 1) * sizeof *rows->row);
+    if (!rows->row)
+        return false;
+    for (int i = 0; i < rows->count; i++)
+        rows->row[i] = i + 1;
+    qsort_r(rows->row, (size_t)rows->count, sizeof *rows->row, compare_sorted, (void *)table);
+    return true;
+}
+
+/* Which rows only one of two tables has. */
+struct row_sets {
+    int missing, extra;             /* how many */
+    int first_missing, first_extra; /* the first of each, in its own table; 0: there is none */
+};
+
+static bool find_row_sets(const struct evidence *evidence, struct row_sets *sets)
+{
+    struct sorted_rows expected = {0}, actual = {0};
+    const bool done = sort_rows(&expected, evidence->expected) && sort_rows(&actual, evidence->actual);
+
+    memset(sets, 0, sizeof *sets);
+    for (int e = 0, a = 0; done && (e < expected.count || a < actual.count);) {
+        const int order = e == expected.count ? 1
+                          : a == actual.count ? -1
+                                              : compare_samples(expected.table, expected.row[e], actual.table,
+                                                                actual.row[a], evidence->tolerance);
+
+        if (order < 0) {
+            sets->missing++;
+            if (!sets->first_missing || expected.row[e] < sets->first_missing)
+                sets->first_missing = expected.row[e];
+        } else if (order > 0) {
+            sets->extra++;
+            if (!sets->first_extra || actual.row[a] < sets->first_extra)
+                sets->first_extra = actual.row[a];
+        }
+        e += order <= 0;
+        a += order >= 0;
+    }
+    free(expected.row);
+    free(actual.row);
+    return done;
+}
+
+/* "x 12, y 40, response 0.25" */
+static void append_row(const struct evidence *evidence, const struct image *table, int row, char *text, size_t size)
+{
+    size_t used = strlen(text);
+
+    for (int x = 0; x < table->width && evidence->columns && evidence->columns[x] && used < size; x++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s %.6g", x ? ", " : "", evidence->columns[x],
+                                 image_sample(table, x, row, 0));
+}
+
+/* The rows of the right table that are not there, and those that should not be. */
+static int name_rows(const struct evidence *evidence, const char *begin, const struct row_sets *sets, char *text,
+                     size_t size)
+{
+    snprintf(text, size, "%s", begin);
+    if (sets->missing) {
+        snprintf(text + strlen(text), size - strlen(text), "%d row%s missing, first (", sets->missing,
+                 sets->missing == 1 ? "" : "s");
+        append_row(evidence, evidence->expected, sets->first_missing, text, size);
+        snprintf(text + strlen(text), size - strlen(text), ")");
+    }
+    if (sets->extra) {
+        snprintf(text + strlen(text), size - strlen(text), "%s%d too many, first (", sets->missing ? "; " : "",
+                 sets->extra);
+        append_row(evidence, evidence->actual, sets->first_extra, text, size);
+        snprintf(text + strlen(text), size - strlen(text), ")");
+    }
+    return CERTAINTY_GOOD;
+}
+
 int diagnose_table(const struct evidence *evidence, char *text, size_t size)
 {
     const struct image *expected = evidence->expected;
     const double count = image_sample(evidence->actual, 0, 0, 0), right = image_sample(expected, 0, 0, 0);
     const int rows = right < expected->height - 1 ? (int)right : expected->height - 1;
     struct table_facts facts;
+    struct row_sets sets;
+    char begin[128];
 
     if (count != right) {
-        snprintf(text, size, "the table counts %.0f, and there are %.0f: some are %s", count, right,
-                 count < right ? "lost" : "split, or are none");
+        snprintf(begin, sizeof begin, "the table counts %.0f, and there are %.0f: ", count, right);
+        if (find_row_sets(evidence, &sets) && sets.missing + sets.extra > 0)
+            return name_rows(evidence, begin, &sets, text, size);
+        snprintf(text, size, "%ssome are %s", begin, count < right ? "lost" : "split, or are none");
         return CERTAINTY_GOOD;
     }
     collect_table(evidence, rows, &facts);
@@ -65,9 +170,12 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
         return CERTAINTY_SURE;
     }
     if (strncmp(facts.names, evidence->columns[0], strlen(evidence->columns[0])) == 0) {
-        snprintf(text, size, "%d of %d rows begin with another %s: not the same rows, or in another order", facts.rows,
-                 rows, evidence->columns[0]);
-        return CERTAINTY_GOOD;
+        if (find_row_sets(evidence, &sets) && sets.missing == 0) {
+            snprintf(text, size, "the right %d rows in another order: %d stand elsewhere", rows, facts.rows);
+            return rows >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+        }
+        snprintf(begin, sizeof begin, "%d of %d rows begin with another %s: ", facts.rows, rows, evidence->columns[0]);
+        return name_rows(evidence, begin, &sets, text, size);
     }
     if (facts.smallest == facts.largest && facts.rows == rows)
         snprintf(text, size, "%s: off by %+g in every row", facts.names, facts.smallest);
@@ -79,6 +187,60 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
     else
         snprintf(text, size, "wrong in %d of %d rows: %s", facts.rows, rows, facts.signs);
     return rows >= 4 ? CERTAINTY_SURE : CERTAINTY_WEAK;
+}
+
+/* -------------------------------------------------------------------------------------------------- matrices */
+
+int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
+{
+    const struct image *expected = evidence->expected, *actual = evidence->actual;
+    const bool square = expected->width == expected->height && expected->width > 1;
+    size_t wrong = 0, on = 0, below = 0, above = 0, columns = 0, swapped = 0;
+    double smallest = INFINITY, largest = -INFINITY; /* of the ratios of all samples */
+    int first_column = -1, last_column = -1;
+
+    for (int x = 0; x < expected->width; x++) {
+        bool any = false;
+
+        for (int y = 0; y < expected->height; y++) {
+            const double e = image_sample(expected, x, y, 0), a = image_sample(actual, x, y, 0);
+
+            if (e != 0) {
+                smallest = fmin(smallest, a / e);
+                largest = fmax(largest, a / e);
+            }
+            if (fabs(a - e) <= evidence->tolerance)
+                continue;
+            any = true;
+            wrong++;
+            on += x == y;
+            below += y > x;
+            above += y < x;
+            swapped += square && fabs(a - image_sample(expected, y, x, 0)) <= evidence->tolerance;
+        }
+        if (!any)
+            continue;
+        columns++;
+        first_column = first_column < 0 ? x : first_column;
+        last_column = x;
+    }
+    if (square && on == wrong && on > 0)
+        snprintf(text, size, "only the diagonal is wrong (%zu of %d)", on, expected->width);
+    else if (square && (below == wrong || above == wrong))
+        snprintf(text, size, "only the half %s the diagonal is wrong: not computed, or not mirrored",
+                 below == wrong ? "below" : "above");
+    else if (square && swapped == wrong)
+        snprintf(text, size, "transposed: row and column are exchanged");
+    else if (wrong > 1 && largest - smallest <= 1e-6 * fabs(largest) && largest != 1)
+        snprintf(text, size, "every sample is %.6g times what it should be", largest);
+    else if (columns == 1 && expected->width > 1)
+        snprintf(text, size, "only column %d of %d is wrong", first_column, expected->width);
+    else if (first_column > 0 && last_column == expected->width - 1 &&
+             columns == (size_t)(last_column - first_column + 1))
+        snprintf(text, size, "columns %d to %d are wrong, those before are right", first_column, last_column);
+    else
+        return CERTAINTY_NONE;
+    return wrong >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
 }
 
 /* ---------------------------------------------------------------------------------------------------- labels */

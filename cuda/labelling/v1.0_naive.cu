@@ -1,6 +1,6 @@
 /*
- * Idea:     document 000's union-find in three kernels, a thread for each pixel. init makes each foreground pixel a tree
- *           of its own; merge unites it with its neighbours before it in raster order, by atomicMin on the roots;
+ * Idea:     the union-find of Huet 2023 in three kernels, a thread for each pixel. init makes each foreground pixel a
+ *           tree of its own; merge unites it with its neighbours before it in raster order, by atomicMin on the roots;
  *           compress walks from each pixel to its root.
  * Changed:  the two scans became a grid of threads, which meet in atomicMin; every call allocates, copies, computes and
  *           frees.

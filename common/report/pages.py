@@ -1,0 +1,322 @@
+"""The page of each ladder, docs/<algorithm>.md, and the table of all ladders in README.md: `make readme`.
+
+    pages.py [--check] [--root FOLDER]
+
+A page is made of the contract (common/algo/<algorithm>.h), the headers of the versions, and the results files in
+results/<machine>/. Every algorithm has a page. What people write about a ladder stands in its page between the lines
+    <!-- story -->  and  <!-- /story -->
+and is kept as it is. Everything else in the page is made anew, and so is what stands in README.md between the lines
+    <!-- ladders -->  and  <!-- /ladders -->
+
+--check changes nothing and names each file that is outdated.
+Exit status: 0 done, 1 --check found an outdated file, 2 bad use or bad input (nothing is written then).
+"""
+
+import argparse
+import glob
+import os
+import re
+import sys
+
+import markdown
+import results as rungs
+import sources
+from markdown import code, inline, link
+from plots import write_whole
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDER, README = "docs", "README.md"
+STORY, STORY_END = "<!-- story -->\n", "<!-- /story -->\n"
+LADDERS, LADDERS_END = "<!-- ladders -->\n", "<!-- /ladders -->\n"
+# Labels of the contract's sections that a page shows; the others are for those who write a version.
+EXCERPT = ("Input", "Output", "Model", "Formula", "Parameter", "Peer", "Source")
+
+
+class Ladder:
+    """One algorithm: contract, versions, and by machine its benches, the main one first (results.in_order)."""
+
+    def __init__(self, root, name):
+        self.name = name
+        self.contract = sources.Contract(root, name)
+        self.versions = sources.versions(root, name)
+        self.machines = {}
+
+    def places(self):
+        """Machines with a GPU first: they have the whole ladder."""
+        return sorted(self.machines, key=lambda name: (self.machines[name][0]["machine"]["gpu"] is None, name))
+
+    def mains(self):
+        return [self.machines[machine][0] for machine in self.places()]
+
+
+def gather(root):
+    """All ladders by name, with their benches."""
+    ladders = {name: Ladder(root, name) for name in sources.algorithms(root)}
+    for path in sorted(glob.glob(os.path.join(glob.escape(root), "results", "*", "*", "*.json"))):
+        try:
+            results = rungs.load(path)
+        except rungs.OtherKind:
+            continue
+        if results["algorithm"] in ladders and not rungs.is_tune(results) and not rungs.is_profile(results):
+            ladders[results["algorithm"]].machines.setdefault(rungs.machine_of(results), []).append(results)
+    for ladder in ladders.values():
+        ladder.machines = {machine: rungs.in_order(many) for machine, many in ladder.machines.items()}
+    return ladders
+
+
+def between(text, begin, end):
+    """(before, inside, after) of two marker lines; ResultsError where they are not there once, in this order."""
+    pattern = f"^{re.escape(begin)}(.*?)^{re.escape(end)}"
+    if text.count(begin) != 1 or text.count(end) != 1 or not re.search(pattern, text, re.DOTALL | re.MULTILINE):
+        raise rungs.ResultsError(f"no line {begin.strip()} with a line {end.strip()} below it, each once")
+    before, rest = text.split(begin)
+    inside, after = rest.split(end)
+    return before, inside, after
+
+
+def read(path):
+    """The text of a file, None where there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise rungs.ResultsError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+
+
+def story(root, algorithm):
+    """What people wrote about a ladder: Markdown, "" where nobody did."""
+    path = os.path.join(root, FOLDER, algorithm + ".md")
+    text = read(path)
+    if text is None:
+        return ""
+    try:
+        return between(text, STORY, STORY_END)[1]
+    except rungs.ResultsError as error:
+        raise rungs.ResultsError(f"{path}: {error}; move it away, or write about the ladder between them") from None
+
+
+# ---------------------------------------------------------------------------------------------------------- a page
+
+
+def contract_text(contract):
+    """Of the contract what a reader of the tables needs."""
+    parts = []
+    for label, paragraphs in contract.sections:
+        if not label.startswith(EXCERPT):
+            continue
+        pieces = [markdown.block(text) if kind == "pre" else inline(text) for kind, text in paragraphs]
+        join = "\n\n" if paragraphs and paragraphs[0][0] == "pre" else " "
+        parts.append(f"**{inline(label)}**{join}" + "\n\n".join(pieces))
+    parts.append(f"The whole contract: {link(contract.path, '../' + contract.path)}.")
+    return "\n\n".join(parts)
+
+
+def rungs_table(ladder):
+    rows = [[link(code(v.id), "../" + v.path), inline(v.idea)] for v in ladder.versions]
+    return markdown.table(["rung", "idea"], rows, 2)
+
+
+def with_files(root, text):
+    """A header's prose, in which results files are links to them."""
+
+    def linked(match):
+        return link(match[0], "../" + match[0]) if os.path.isfile(os.path.join(root, match[0])) else match[0]
+
+    return re.sub(r"\bresults/[\w./-]+\.(?:json|txt|csv|svg)\b", linked, inline(text))
+
+
+def rungs_list(root, ladder):
+    """Of each rung what it changed, what was expected of it and what came of it."""
+    lines = []
+    for version in ladder.versions:
+        if version.side == "peer":
+            continue
+        start = f", from {code(version.below.id)}" if version.below else ""
+        lines.append(f"**{code(version.id)}**{start}")
+        for title, text in (("Changed", version.changed), ("Expected", version.expect), ("Result", version.result)):
+            if text:
+                lines.append(f"*{title}:* {with_files(root, text)}")
+    return "\n\n".join(lines)
+
+
+def files_line(root, machine, algorithm):
+    """Links to what else was measured there: searches, profiles, notes."""
+    folder = f"results/{machine}/{algorithm}"
+    names = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(os.path.join(root, folder)), "*.*"))):
+        try:
+            shown = path.endswith(".json") and not {"tune", "profile"} & {rungs.load(path).get("kind")}
+        except rungs.OtherKind:
+            shown = False
+        if not shown:
+            names.append(os.path.basename(path))
+    return ", ".join(link(inline(name), f"../{folder}/{name}") for name in names)
+
+
+def machine_text(root, ladder, machine):
+    main, *others = ladder.machines[machine]
+    lines = [f"### On {inline(machine)}"]
+
+    def measured(results):
+        path = os.path.relpath(results["path"], os.path.join(root, FOLDER))
+        return [markdown.caption(results, path), markdown.bench(results)]
+
+    lines += measured(main)
+    for results in others:
+        title = rungs.size(results)
+        if results["settings"] != main["settings"]:
+            title += f", {results['settings'] or 'no parameters'}"
+        lines += [f"<details><summary>{inline(title)}</summary>", *measured(results), "</details>"]
+    files = files_line(root, machine, ladder.name)
+    if files:
+        lines.append(f"Also measured there: {files}.")
+    return "\n\n".join(lines)
+
+
+def page(root, ladder, text):
+    """The page of a ladder around its story `text`."""
+    name, contract = ladder.name, ladder.contract
+    summary = contract.summary[:1].upper() + contract.summary[1:]
+    picture = f"images/{name}_steps.png"
+    measured = "\n\n".join(machine_text(root, ladder, machine) for machine in ladder.places())
+    parts = [
+        "<!-- Made by `make readme`. Write between the story markers; everything else is overwritten. -->",
+        f"# {inline(name)}",
+        f"{inline(summary)}. {link('All ladders', '../README.md#the-ladders')}; to measure it on your machine: "
+        f"`make bench-{name}`.",
+    ]
+    if os.path.exists(os.path.join(root, picture)):
+        parts.append(f"![each step of {name}](../{picture})")
+    parts += ["## What every version computes", contract_text(contract), "## Rungs", rungs_table(ladder)]
+    parts += ["## Measured", measured or f"Not yet. `make bench-{name}` prints the table of your machine."]
+    if text.strip():
+        parts.append("## What the rungs teach")
+    parts += [STORY + text + STORY_END.rstrip("\n")]
+    parts += ["## Each rung: what it changed, what was expected, what came of it", rungs_list(root, ladder)]
+    return "\n\n".join(parts) + "\n"
+
+
+# ------------------------------------------------------------------------------------------------- all the ladders
+
+
+def main_of(ladder, side):
+    """The file that stands for a side ("cpu", "cuda") of a ladder, or None: of the main files of all machines that
+    timed it one in which a library was timed beside it, of several such the one with the most cores."""
+    device = side == "cuda"
+    found = [results for results in ladder.mains() if rungs.best_of(results, side, "kernel")]
+    return min(found, key=lambda r: (rungs.best_peer(r, device) is None, -r["machine"]["cores"]), default=None)
+
+
+def serial_cell(row, phase):
+    if row is None or row["over_serial"] is None:
+        return "–"
+    return f"{rungs.ratio(row['over_serial'], phase)} {code(row['id'])}"
+
+
+def peer_cell(row, peer, phase):
+    if row is None or peer is None:
+        return "–"
+    equal = not rungs.differ(row[phase], peer[phase])
+    times = "=" if equal else rungs.number(peer[phase]["median"] / row[phase]["median"])
+    return f"{times} {code(peer['id'])}"
+
+
+def ladder_row(ladder, cpu, cuda):
+    """One line of the table; cpu and cuda: the files of its two sides, or None."""
+    on_cpu = cpu and rungs.best_of(cpu, "cpu", "kernel")
+    kernel = cuda and rungs.best_of(cuda, "cuda", "kernel")
+    whole = cuda and rungs.best_of(cuda, "cuda", "end_to_end")
+    video = cuda is not None and rungs.is_video(cuda)
+    peer = cuda and rungs.best_peer(cuda, True)
+    if peer:
+        gpu_cell = peer_cell(kernel, peer, "kernel")
+    else:
+        gpu_cell = peer_cell(whole, cuda and rungs.best_peer(cuda, False), "end_to_end")
+    sides = {}
+    for version in ladder.versions:
+        sides[version.side] = sides.get(version.side, 0) + 1
+    return [
+        link(ladder.name, f"{FOLDER}/{ladder.name}.md"),
+        inline(ladder.contract.summary),
+        ", ".join(f"{count} {side}" for side, count in sides.items() if side != "peer"),
+        serial_cell(on_cpu, "kernel"),
+        peer_cell(on_cpu, cpu and rungs.best_peer(cpu, False), "kernel"),
+        "–" if video else serial_cell(kernel, "kernel"),
+        serial_cell(whole, "end_to_end"),
+        gpu_cell,
+    ]
+
+
+def ladders_text(root, ladders):
+    """The table of all ladders, and underneath the machines and the files that its numbers come from."""
+    rows, files = [], {}
+    for ladder in ladders.values():
+        chosen = {side: main_of(ladder, side) for side in ("cpu", "cuda")}
+        rows.append(ladder_row(ladder, chosen["cpu"], chosen["cuda"]))
+        for side, results in chosen.items():
+            if results:
+                title = f"{'CPU' if side == 'cpu' else 'GPU'}, {rungs.machine_of(results)}: {rungs.machine(results)}, "
+                title += rungs.count(results["threads"], "thread")
+                path = os.path.relpath(results["path"], root)
+                files.setdefault(title, []).append(f"{link(ladder.name, path)} {rungs.size(results)}")
+    head = ["ladder", "what it does", "rungs", "best CPU, × serial", "× CPU library", "best GPU kernel, × serial"]
+    head += ["end to end, × serial", "GPU × library"]
+    text = markdown.table(head, rows, 3)
+    text += (
+        "\n\n× serial: how many times as fast as `cpu/serial` in the same run, by medians; × library: as the fastest\n"
+        "library that was timed beside it (a GPU library by kernels, a CPU library end to end). Kernel: without\n"
+        "transfers between host and GPU; end to end: with them. =: not different, the interquartile ranges overlap;\n"
+        "–: not measured. Each number is from the main file of a machine: of the settings that most of its files have,\n"
+        "the largest picture, and of several such the newest. Of several machines it is one that timed a library beside\n"
+        "the ladder, then the one with the most cores:\n\n"
+    )
+    return text + "\n".join(f"- {inline(title)}: {', '.join(files[title])}" for title in sorted(files)) + "\n"
+
+
+# -------------------------------------------------------------------------------------------------------------- main
+
+
+def make(root):
+    """(path, text) of each file as it must be."""
+    ladders = gather(root)
+    readme = os.path.join(root, README)
+    text = read(readme)
+    if text is None:
+        raise rungs.ResultsError(f"{readme}: is not here")
+    try:
+        before, _, after = between(text, LADDERS, LADDERS_END)
+    except rungs.ResultsError as error:
+        raise rungs.ResultsError(f"{readme}: {error}") from None
+    files = [(readme, before + LADDERS + ladders_text(root, ladders) + LADDERS_END + after)]
+    for name, ladder in ladders.items():
+        files.append((os.path.join(root, FOLDER, name + ".md"), page(root, ladder, story(root, name))))
+    return files
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="pages.py", description="The page of each ladder.", allow_abbrev=False)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail when a file is outdated")
+    parser.add_argument("--root", default=ROOT, help="the source tree")
+    options = parser.parse_args()
+    try:
+        outdated = [(path, text) for path, text in make(options.root) if read(path) != text]
+        for path, text in outdated:
+            if options.check:
+                print(f"pages: {path}: is outdated; run `make readme`", file=sys.stderr)
+            else:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                write_whole(path, text)
+                print(path)
+    except rungs.ResultsError as error:
+        print(f"pages: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"pages: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 1 if options.check and outdated else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,281 @@
+#!/bin/sh
+# Not under the sanitizers: it tests programs in Python.
+# The pages of the ladders and the table in README.md (common/report/pages.py): what is made of which file, that hand-written
+# text stays, that bad input costs one line and writes nothing, and that the committed pages are up to date and link to what
+# is there. usage: sh tests/test_pages.sh [BUILD-FOLDER]
+set -u
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+tree=$folder/tree page=$folder/tree/docs/tint.md
+
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "FAIL $1"
+    sed 's/^/     /' "$folder/stdout" "$folder/stderr" | head -n 20
+}
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed = 0 ]
+    exit
+}
+check() { # TITLE COMMAND...
+    title=$1
+    shift
+    if "$@" >"$folder/stdout" 2>"$folder/stderr"; then ok; else bad "$title: $*"; fi
+}
+check "without Python make readme says so" sh -c "env -u MAKEFLAGS -u MFLAGS make -s readme PYTHON=no-python \
+    BUILD='$folder/none' 2>'$folder/make'; test \$? = 2 && grep -q 'no-python is not here; to install it' '$folder/make' &&
+    test ! -e '$folder/none'"
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+if [ -z "$python" ]; then
+    skipped=1
+    finish
+fi
+pages() { "$python" -B common/report/pages.py --root "$tree" "$@"; }
+exits() { # TITLE STATUS LINES PATTERN ARGUMENTS...: so many lines on stderr, of which one matches
+    title=$1 status=$2 lines=$3 pattern=$4
+    shift 4
+    pages "$@" >"$folder/stdout" 2>"$folder/stderr"
+    code=$?
+    if [ $code = "$status" ] && [ "$(wc -l <"$folder/stderr")" = "$lines" ] &&
+        { [ "$lines" = 0 ] || grep -q -- "$pattern" "$folder/stderr"; }; then
+        ok
+    else
+        bad "$title: exit $code"
+    fi
+}
+refuses() { # TITLE PATTERN: exit 2 with one line, and no file is touched
+    find "$tree" -type f -exec cksum {} + | sort >"$folder/before"
+    exits "$1" 2 1 "$2"
+    find "$tree" -type f -exec cksum {} + | sort >"$folder/after"
+    check "$1: nothing was written" cmp "$folder/before" "$folder/after"
+}
+has() { # TITLE FILE TEXT
+    check "$1" grep -qF -- "$3" "$2"
+}
+lacks() { # TITLE FILE TEXT
+    check "$1" sh -c "! grep -qF -- \"\$1\" \"\$2\"" - "$3" "$2"
+}
+
+# --- a tree with one ladder of three rungs
+mkdir -p "$tree/common/algo" "$tree/cpu/tint" "$tree/cuda/tint" "$tree/results"
+cat >"$tree/common/algo/tint.h" <<'C'
+/*
+ * tint.h: a colour laid over an image, the contract of every version in cpu/tint and cuda/tint.
+ *
+ * Input    one image; <b>u8</b> *alone*.
+ * Output   one image.
+ *
+ * Formula  For all samples
+ *
+ *              out = w[j](x) * in
+ *
+ * Secret   of no use to a reader of tables.
+ *
+ * Source   nobody.
+ */
+C
+: >"$tree/common/algo/tint.c"
+printf '/*\n * Idea:     a loop | with <script> and `code`.\n * Changed:  nothing.\n * Expect:   little.\n */\nint a;\n' >"$tree/cpu/tint/serial.c"
+printf '/*\n * Idea:     threads.\n * Changed:  a pragma.\n * Expect:   twice.\n * Result:   2.00 times (results/here/tint/a.json, not results/none.json).\n */\nint a;\n' >"$tree/cpu/tint/omp.c"
+printf '/*\n * Idea:     branches off.\n * Changed:  all.\n * Expect:   much.\n * From:     cpu/serial\n */\nint a;\n' >"$tree/cpu/tint/table.c"
+printf '/*\n * Idea:     a grid.\n * Changed:  all.\n * Expect:   much.\n */\nint a;\n' >"$tree/cuda/tint/v1.0_naive.cu"
+
+refuses "no README.md" "README.md: is not here"
+echo "# Title" >"$tree/README.md"
+refuses "a README.md without markers" "README.md: no line <!-- ladders -->"
+printf '# Title\n<!-- /ladders -->\n<!-- ladders -->\n' >"$tree/README.md"
+refuses "markers in the wrong order" "README.md: no line <!-- ladders -->"
+printf '# Title\n\n<!-- ladders -->\nold\n<!-- /ladders -->\nlast line' >"$tree/README.md"
+exits "missing pages are found" 1 2 "tint.md: is outdated" --check
+check "--check writes nothing" test ! -e "$tree/docs"
+exits "pages are made" 0 0 ""
+exits "made pages are up to date" 0 0 "" --check
+check "to make them again changes nothing" sh -c "test -z \"\$('$python' -B common/report/pages.py --root '$tree')\""
+check "the rest of README.md stays" sh -c "head -n 1 '$tree/README.md' | grep -q '^# Title' && tail -n 1 '$tree/README.md' | grep -q '^last line'"
+lacks "what stood between the markers is gone" "$tree/README.md" old
+has "a ladder without results has dashes" "$tree/README.md" \
+    "| [tint](docs/tint.md) | a colour laid over an image | 3 cpu, 1 cuda | – | – | – | – | – |"
+has "a page without results says so" "$page" "Not yet. \`make bench-tint\`"
+has "its rungs are there" "$page" "| [\`cpu/omp\`](../cpu/tint/omp.c) | threads. |"
+has "a result of a header" "$page" "*Result:* 2.00 times (results/here/tint/a.json, not"
+has "the rung that a branch comes from" "$page" "**\`cpu/table\`**, from \`cpu/serial\`"
+has "markup of a header is text, code is code" "$page" 'a loop \| with &lt;script> and `code`.'
+has "markup of a contract is text" "$page" '**Input** one image; &lt;b>u8&lt;/b> \*alone\*.'
+has "a formula is as it is" "$page" 'out = w[j](x) * in'
+lacks "sections that a page does not need" "$page" Secret
+lacks "no heading over an empty story" "$page" "What the rungs teach"
+
+# --- results. result FILE PYTHON-STATEMENT...: `r` are the results, `v` the versions by name
+result() {
+    mkdir -p "$tree/results/${1%/*}"
+    "$python" - "$tree/results/$1" "${2:-}" <<'PYTHON'
+import json, sys
+
+def row(name, seconds, method="host clock"):
+    time = {"median": seconds, "q1": seconds, "q3": seconds, "n": 9}
+    over = {"version": "cpu/serial", "kernel": {"times": 8e-3 / seconds, "differs": True},
+            "end_to_end": {"times": 8e-3 / seconds, "differs": True}}
+    return {"id": name, "outcome": "timed", "reference": name == "cpu/serial", "worst_difference": 0,
+            "interior_only": False, "why": None, "kernel": time, "end_to_end": time, "kernel_method": method,
+            "limit": 1e-3, "limit_fraction": 1e-3 / seconds, "over_serial": None if name == "cpu/serial" else over,
+            "over_below": None if name == "cpu/serial" else over}
+
+r = {"schema": "rungs-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc", "command": "rungs bench tint",
+     "machine": {"cpu": "Test", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": None}, "algorithm": "tint",
+     "settings": "depth=3", "input": "a.png", "width": 640, "height": 480, "channels": 1, "threads": 2,
+     "cost": {"bytes": 1, "operations": 1, "operation": None}, "ceilings": {},
+     "versions": [row("cpu/serial", 8e-3), row("cpu/omp", 4e-3)]}
+v = {row["id"]: row for row in r["versions"]}
+exec(sys.argv[2])
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    json.dump(r, file)
+PYTHON
+}
+result here/tint/a.json
+exits "a new results file makes pages outdated" 1 2 "README.md: is outdated" --check
+exits "pages of results" 0 0 ""
+has "a number of the file" "$page" '| `cpu/omp` | exact | 2.00 | 2.00 |'
+has "the file is linked" "$page" '([all numbers](../results/here/tint/a.json))'
+has "a file that a header names" "$page" '2.00 times ([results/here/tint/a.json](../results/here/tint/a.json), not results/none.json).'
+has "the machine" "$page" "Test, 2 cores, gcc 1 -O3"
+has "the best of the ladder, without a library" "$tree/README.md" '| 3 cpu, 1 cuda | 2.00 `cpu/omp` | – | – | – | – |'
+has "machine and file underneath" "$tree/README.md" "- CPU, here: Test, 2 cores, gcc 1 -O3, 2 threads: [tint](results/here/tint/a.json) 640×480"
+result here/tint/a.json 'v["cpu/omp"]["over_serial"]["kernel"]["times"] = 3'
+exits "a number that changed is found" 1 2 "tint.md: is outdated" --check
+result here/tint/a.json 'v["cpu/omp"].update(outcome="failed", kernel=None, end_to_end=None, over_serial=None, over_below=None)'
+exits "a wrong version" 0 0 ""
+has "is shown as wrong" "$page" '| `cpu/omp` | **wrong** | – | – |'
+
+# The main file: of the settings that most files have the largest picture, and of several such the newest.
+result here/tint/a.json
+result here/tint/older.json 'r.update(width=1280, height=960, date="2025-01-31T12:00:00Z", input="older")'
+result here/tint/newer.json 'r.update(width=1280, height=960, input="newer")'
+result here/tint/other.json 'r.update(width=9000, height=9000, settings="depth=1", input="other")'
+exits "several files" 0 0 ""
+has "the newest of the largest is the main one" "$tree/README.md" "[tint](results/here/tint/newer.json) 1280×960"
+check "it comes first, the others are folded" "$python" - "$page" <<'PYTHON'
+import sys
+text = open(sys.argv[1], encoding="utf-8").read()
+places = [text.index(word) for word in ("tint/newer.json", "<details>", "tint/older.json", "tint/a.json", "tint/other.json")]
+sys.exit(places != sorted(places))
+PYTHON
+# The machine of a column: one that timed a library, then the one with the most cores.
+result big/tint/a.json 'r["machine"]["cores"] = 64'
+exits "two machines" 0 0 ""
+has "more cores" "$tree/README.md" "- CPU, big: Test, 64 cores"
+result here/tint/newer.json 'r.update(width=1280, height=960); r["versions"].append(row("peer/lib", 12e-3))'
+exits "two machines, one with a library" 0 0 ""
+has "a library beside" "$tree/README.md" "- CPU, here: Test, 2 cores"
+has "× library" "$tree/README.md" '| 2.00 `cpu/omp` | 3.00 `peer/lib` |'
+result big/tint/a.json 'r["machine"].update(cores=64, gpu={"name": "G", "driver": "1", "cuda": "13"})
+r["versions"] += [row("cuda/v1.0", 1e-3, "device events, graph"), row("peer/npp", 2e-3, "device events, graph")]
+r["versions"][-2]["end_to_end"] = row("", 2e-3)["kernel"]; r["versions"][-2]["over_serial"]["end_to_end"]["differs"] = False'
+exits "a GPU" 0 0 ""
+has "its columns" "$tree/README.md" '| 3.00 `peer/lib` | 8.00 `cuda/v1.0` | = `cuda/v1.0` | 2.00 `peer/npp` |'
+has "times where a GPU took part" "$page" '| `cuda/v1.0` | exact | 1.00 ms ± 0.0 % | 2.00 ms ± 0.0 % | 100 % | 8.00 | = | 8.00 | = |'
+result big/tint/a.json 'r["machine"]["gpu"] = {"name": "G", "driver": "1", "cuda": "13"}
+r["versions"] += [row("cuda/v1.0", 1e-3, "device events, graph"), row("peer/lib", 2e-3)]
+r["versions"][-2]["kernel"] = {"median": 2e-3, "q1": 1e-3, "q3": 4e-3, "n": 9}'
+exits "a CPU library beside a GPU" 0 0 ""
+has "is compared end to end" "$tree/README.md" '| 2.00 `peer/lib` |'
+has "a spread beyond the median" "$page" '| 2.00 ms; quartiles 1.00 ms, 4.00 ms | 1.00 ms ± 0.0 % |'
+
+# --- a video
+result cam/tint/a.json 'r.update(schema="rungs-video-results", frames=9, frames_by_serial=3)
+for name in ("channels", "cost", "ceilings"): del r[name]
+for row in r["versions"]:
+    row.update(frames_verified=9, steps=[{"name": "blur", "seconds": 3e-3}, {"name": "boxes", "seconds": 1e-3}], memory=None)
+    for over in ("over_serial", "over_below"):
+        if row[over]: row[over] = {"version": "cpu/serial", "times": 2, "differs": True}'
+exits "a video" 0 0 ""
+has "its frames" "$page" '| `cpu/omp` | 9 | 2.00 | 2.00 |'
+has "its steps" "$page" '| blur | 75.0 % | 75.0 % |'
+has "frames by serial" "$page" 'was given time for 3 of the 9 frames'
+
+# --- hostile words, bad files
+result here/tint/newer.json 'r.update(width=1280, height=960, input="<script>alert(1)</script> a|b\n<!-- /story -->\n# no", command="rungs `x` | y")
+r["settings"] = "[a](http://b)"'
+exits "hostile words" 0 0 ""
+has "are text" "$page" 'Input: &lt;script>alert(1)&lt;/script> a|b &lt;!-- /story --> # no.'
+has "are no link" "$page" '[a\](http://b)'
+has "code stays code" "$page" '`` rungs `x` | y ``'
+exits "and the page is up to date" 0 0 "" --check
+check "each row of a table has the columns of its head" "$python" - "$page" "$tree/README.md" <<'PYTHON'
+import re, sys
+tables = 0
+for path in sys.argv[1:]:
+    columns = None
+    for line in open(path, encoding="utf-8"):
+        if not line.startswith("|"):
+            columns = None
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", line))
+        tables += columns is None
+        columns = columns or cells
+        if cells != columns:
+            sys.exit(f"{path}: {line}")
+sys.exit(tables < 8)
+PYTHON
+echo '{"schema": "something else"}' >"$tree/results/here/tint/other.json"
+exits "JSON of another kind is no bench" 0 0 ""
+has "but is linked" "$page" '[other.json](../results/here/tint/other.json)'
+echo '{"schema": "rungs-results", "version": 1' >"$tree/results/here/tint/bad.json"
+refuses "a file that was cut off" "bad.json: not JSON"
+result here/tint/bad.json 'del r["commit"]'
+refuses "a file without its commit" "bad.json has no 'commit'"
+rm "$tree/results/here/tint/bad.json"
+
+# --- what people write
+"$python" - "$page" <<'PYTHON'
+import sys
+text = open(sys.argv[1], encoding="utf-8").read()
+open(sys.argv[1], "w", encoding="utf-8").write(text.replace("<!-- story -->\n", "<!-- story -->\nOnce upon a time.\n"))
+PYTHON
+exits "a story makes the page outdated, for its heading" 1 1 "tint.md: is outdated" --check
+exits "a page with a story" 0 0 ""
+has "the story stays" "$page" "Once upon a time."
+has "under its heading" "$page" "## What the rungs teach"
+echo "a note" >>"$page"
+exits "words outside of the markers are found" 1 1 "tint.md: is outdated" --check
+exits "and go" 0 0 ""
+lacks "they are gone" "$page" "a note"
+cp "$page" "$folder/whole.md"
+echo "# All by hand" >"$page"
+refuses "a page without markers is not overwritten" "tint.md: no line <!-- story -->"
+mv "$folder/whole.md" "$page"
+
+# --- a ladder more: its own files and nothing else
+sed 's/tint/shade/g' "$tree/common/algo/tint.h" >"$tree/common/algo/shade.h"
+: >"$tree/common/algo/shade.c"
+exits "a new ladder is missed" 1 2 "shade.md: is outdated" --check
+exits "and gets a page" 0 0 ""
+has "with a line in the table" "$tree/README.md" "| [shade](docs/shade.md) |"
+check "nothing temporary stays" sh -c "! find '$tree' -name '*.tmp' | grep ."
+check "no reader without an argument" sh -c "'$python' -B common/report/pages.py --frobnicate 2>'$folder/stderr'; test \$? = 2"
+
+# --- the check of links finds what is broken
+printf '# A title\n[a](#a-title) [b](b.md) [c](#none) `[d](d.md)`\n\n    [e](e.md)\n' >"$folder/links.md"
+check "broken links are found" sh -c "'$python' tests/check_links.py '$folder/links.md' >'$folder/o'; test \$? = 1 &&
+    test \$(wc -l <'$folder/o') = 3 && grep -q 'b.md: there is no such file' '$folder/o' && grep -q '#none: there is no' '$folder/o'"
+
+# --- the committed pages; a lab's handout has none, since they tell what the student is to find out
+if [ -d docs ]; then
+    check "the committed pages are up to date" "$python" -B common/report/pages.py --check
+    check "all links lead somewhere" "$python" tests/check_links.py README.md CONTRIBUTING.md docs/*.md results/README.md \
+        images/README.md assignments/*.md assignments/*/README.md
+    cp README.md "$folder/handout.md"
+    check "the README.md of a handout is made" "$python" -B -c "
+import pathlib, sys
+sys.path.insert(0, 'assignments')
+import labs
+labs.cut_readme(pathlib.Path('$folder/handout.md'), labs.Lab('02'))"
+    check "it begins with the lab" sh -c "sed -n 3p '$folder/handout.md' | grep -q 'assignments/02_blur/README.md'"
+    check "it gives nothing away" sh -c "! grep -n 'docs/\|ladders -->\|results/h200\|lab-01\|INSTRUCTORS' '$folder/handout.md'"
+    check "README.md has at most 200 lines" test "$(wc -l <README.md)" -le 200
+else
+    skipped=$((skipped + 6))
+fi
+finish
