@@ -573,11 +573,10 @@ static void stand_in_end(void *state)
 
 /* The frames of a video in memory that the worker sees: the first one, and as many as are in flight. A frame's place is
  * spoiled once its result is there, for a pipeline may look at it no longer. */
-enum { MOST_FLYING = 64 };
 static const size_t VIDEO_BYTES = (size_t)16 << 20;
 static struct {
     uint8_t *memory; /* VIDEO_BYTES */
-    struct image first, flying[MOST_FLYING], result[ALGORITHM_MAX_OUTPUTS];
+    struct image first, flying[CHANNEL_MAX_DEPTH], result[ALGORITHM_MAX_OUTPUTS];
     unsigned submitted, received;
 } stand_in_video;
 static struct pipeline stand_in_pipeline;
@@ -682,6 +681,14 @@ static enum status never_launch(void *state, const struct image in[], struct ima
     return status_set(STATUS_FAILED, "a stand-in has no device images");
 }
 
+enum status remote_check_depth(int depth)
+{
+    if (depth > CHANNEL_MAX_DEPTH)
+        return status_set(STATUS_FAILED, "a pipeline of depth %d: at most %d frames may be in flight", depth,
+                          CHANNEL_MAX_DEPTH);
+    return STATUS_OK;
+}
+
 enum status remote_register(const struct remote_options *options, const struct channel *facts, const char *id,
                             const char *path)
 {
@@ -693,8 +700,10 @@ enum status remote_register(const struct remote_options *options, const struct c
     static struct version_source source;
     static struct tunable tunables[CHANNEL_MAX_TUNABLES + 1];
     static struct channel kept;
+    enum status status = STATUS_OK;
 
     kept = *facts;
+    TRY(remote_check_depth(kept.depth));
     stand_in_options = *options;
     kept.algorithm[sizeof kept.algorithm - 1] = '\0';
     source = (struct version_source){
@@ -711,9 +720,7 @@ enum status remote_register(const struct remote_options *options, const struct c
                                        .legal = kept.tunable_list[i].legal,
                                        .help = ""};
     }
-    stand_in_pipeline = (struct pipeline){.depth = kept.depth < 1             ? 1
-                                                   : kept.depth > MOST_FLYING ? MOST_FLYING
-                                                                              : kept.depth,
+    stand_in_pipeline = (struct pipeline){.depth = kept.depth < 1 ? 1 : kept.depth,
                                           .on_device = kept.is_cuda,
                                           .start = stand_in_start,
                                           .submit = stand_in_submit,
@@ -729,5 +736,6 @@ enum status remote_register(const struct remote_options *options, const struct c
                                         .source = &source,
                                         .remote = &remote};
     registry_add_version(&stand_in_version);
-    return STATUS_OK;
+out:
+    return status;
 }
