@@ -7,7 +7,7 @@ worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c 
                   trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
-judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c) $(wildcard cpu/*/serial.c)
+judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c) $(wildcard cpu/*/serial.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)

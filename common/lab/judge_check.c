@@ -12,6 +12,7 @@
 #include "common/lab/judge.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/judge_result.h"
+#include "common/remote/stand_in.h"
 #include "common/verify/check.h"
 
 /* What two calls with one state do on the device, as the emulator counts: the second shows what lasts. */

@@ -5,6 +5,7 @@
 #include "common/image/pattern.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/timing.h"
+#include "common/remote/stand_in.h"
 #include "common/verify/outputs.h"
 #include "common/verify/scene.h"
 
