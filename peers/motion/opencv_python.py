@@ -4,7 +4,6 @@ Changed:  not ours; it gets the same frames and as many threads, and keeps the m
 Expect:   as fast as peer/opencv of the same release: eight calls from Python cost 20 us a frame.
 """
 
-
 LIBRARY, PACKAGE = "cv2", "opencv-python"
 OTSU = -1  # motion.h
 
