@@ -11,7 +11,8 @@ export BUILD="$build" CUDA="${CUDA:-emulated}"
 labs="python3 assignments/labs.py"
 canary=/tmp/rungs-grader-was-here
 rm -f "$canary"
-# A hog must not meet a build without memory limits, which AddressSanitizer's address space forbids.
+# A build with AddressSanitizer has no memory limits, because the sanitizer reserves terabytes of address space. Versions
+# that take all memory are left out there.
 case $build in
 *-asan)
     export SANITIZE=1

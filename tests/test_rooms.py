@@ -4,7 +4,9 @@
     test_rooms.py [--dot FILE] [ROOT]       FILE gets the graph for Graphviz: dot -Tsvg FILE
 
 Faults: a room that is not in rooms.txt or has no README.md, an include of a room above, files that include each other in
-a circle. With includes running one way only, rooms cannot form a circle. Exit status 1 names each fault.
+a circle, units that call each other in a circle. A unit is x.c with x.h. It calls another when its code names a function
+that the other one's code defines, whichever header declares that. With includes running one way only, rooms cannot form a
+circle. Exit status 1 names each fault.
 """
 
 import argparse
@@ -15,6 +17,12 @@ import sys
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"(common/[^"]+)"', re.MULTILINE)
 SUFFIXES = {".c", ".h", ".cu", ".cuh", ".cpp"}
+CODE = {".c", ".cu", ".cpp"}
+NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+# A definition begins at the margin; calls, prototypes and static functions do not look like this.
+DEFINITION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \t]*[\s*](\w+)\([^;{}]*\)\s*\n\{", re.MULTILINE)
+# The emulator is one unit in several files (emulator_internal.h): launches, memory and streams need each other.
+ONE_UNIT = {"common/emulator"}
 
 
 def rooms_in_order(path):
@@ -32,6 +40,30 @@ def includes_of(root):
 def room_of(file):
     parts = pathlib.PurePosixPath(file).parts
     return parts[1] if len(parts) > 2 else "(none)"
+
+
+def unit_of(file):
+    folder = str(pathlib.PurePosixPath(file).parent)
+    return folder if folder in ONE_UNIT else str(pathlib.PurePosixPath(file).with_suffix(""))
+
+
+def calls_between(root, files):
+    """{unit: [the units whose functions its code names]}. A function that several files define (a stand-in of it in
+    another program) says nothing about who calls whom."""
+    texts = {f: NO_CODE.sub(" ", (root / f).read_text(encoding="utf-8")) for f in files
+             if pathlib.PurePosixPath(f).suffix in CODE}
+    defined = collections.defaultdict(set)
+    for file, text in texts.items():
+        for name in DEFINITION.findall(text):
+            defined[name].add(unit_of(file))
+    homes = {name: next(iter(units)) for name, units in defined.items() if len(units) == 1}
+    graph = collections.defaultdict(set)
+    for file, text in texts.items():
+        local = set(re.findall(r"^static\b[^;{}()]*?(\w+)\(", text, re.MULTILINE))
+        for name in set(re.findall(r"\w+", text)) - local:
+            if homes.get(name, unit_of(file)) != unit_of(file):
+                graph[unit_of(file)].add(homes[name])
+    return {unit: sorted(others) for unit, others in sorted(graph.items())}
 
 
 def circle(graph):
@@ -78,6 +110,9 @@ def faults_of(root, includes, order):
     found = circle(includes)
     if found:
         yield "a circle of includes: " + " -> ".join(found)
+    found = circle(calls_between(root, includes))
+    if found:
+        yield "a circle of calls: " + " -> ".join(found)
 
 
 def main():

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Includes in common/ run one way, as common/rooms.txt has it; a room or an include that breaks this is named.
+# Includes in common/ run one way, as common/rooms.txt has it; a room or an include that breaks this is named, and units that call
+# each other in a circle.
 # Not under the sanitizers: it reads sources.
 # usage: sh tests/test_rooms.sh [BUILD]
 set -u
@@ -40,6 +41,15 @@ echo '#include "common/low/c.h"' >"$work/t/common/low/d.h"
 echo '#include "common/low/d.h"' >"$work/t/common/low/c.h"
 check 1 'circle of includes: common/low/[cd].h -> common/low/[cd].h -> common/low/[cd].h' "a circle" "$work/t"
 echo >"$work/t/common/low/c.h"
+
+# Two units of which each calls the other; the header of one declares both functions.
+printf 'int first(int x);\nint second(int x);\n' >"$work/t/common/low/one.h"
+printf '#include "common/low/one.h"\nint first(int x)\n{\n    return x;\n}\n' >"$work/t/common/low/one.c"
+printf '#include "common/low/one.h"\nint second(int x)\n{\n    return first(x); /* second */\n}\n' >"$work/t/common/low/two.c"
+check 0 '^high *low 1$' "calls one way" "$work/t"
+sed -i 's/return x/return x ? second(x - 1) : 0/' "$work/t/common/low/one.c"
+check 1 'circle of calls: common/low/[a-z]* -> common/low/[a-z]* -> common/low/[a-z]*$' "a circle of calls" "$work/t"
+rm "$work/t/common/low/one.c" "$work/t/common/low/two.c"
 rm "$work/t/common/high/README.md"
 check 1 'common/high: no README.md' "no README" "$work/t"
 mkdir "$work/t/common/attic"

@@ -1,10 +1,9 @@
 /*
- * main.c: the program `rungs`: picks the subcommand, and the helpers that all of them share.
+ * main.c: the program `rungs`: picks the subcommand.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,83 +29,6 @@ static const struct subcommand {
     {"profile", cli_profile, "one version: where the time of its calls goes", true},
 };
 enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
-
-int cli_fail(const char *format, ...)
-{
-    va_list arguments;
-    char text[8192];
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    /* File names and arguments can hold line ends and escape sequences: a message is one line and plain text. */
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-    fflush(stdout);
-    fprintf(stderr, "rungs: %s\n", text);
-    return CLI_BAD_USE;
-}
-
-int cli_fail_status(void)
-{
-    return cli_fail("%s", status_message());
-}
-
-enum status cli_find(const char *text, const struct algorithm **algorithm, const struct version **version)
-{
-    const char *colon = strchr(text, ':');
-    char name[64];
-
-    snprintf(name, sizeof name, "%.*s", colon ? (int)(colon - text) : (int)strlen(text), text);
-    *version = NULL;
-    *algorithm = registry_find_algorithm(name);
-    if (!*algorithm) {
-        char all[512] = "";
-
-        for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
-            snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", a->name);
-        return status_set(STATUS_BAD_INPUT, "no algorithm '%s'; there is %s", name, all);
-    }
-    return colon ? registry_find_version(*algorithm, colon + 1, version) : STATUS_OK;
-}
-
-enum status cli_parse_int(const char *option, const char *text, long minimum, long maximum, int *value)
-{
-    char *end;
-    long number;
-
-    errno = 0;
-    number = strtol(text, &end, 10);
-    if (end == text || *end)
-        return status_set(STATUS_BAD_INPUT, "%s: '%s' is not a whole number", option, text);
-    if (errno || number < minimum || number > maximum)
-        return status_set(STATUS_BAD_INPUT, "%s: %s is outside %ld to %ld", option, text, minimum, maximum);
-    *value = (int)number;
-    return STATUS_OK;
-}
-
-enum status cli_parse_size(const char *option, const char *text, int *width, int *height)
-{
-    char rest;
-
-    if (sscanf(text, "%5dx%5d%c", width, height, &rest) != 2 || *width < 1 || *height < 1 || *width > IMAGE_MAX_SIDE ||
-        *height > IMAGE_MAX_SIDE)
-        return status_set(STATUS_BAD_INPUT, "%s: '%s' is not a size such as 1920x1080, each side 1 to %d", option, text,
-                          IMAGE_MAX_SIDE);
-    return STATUS_OK;
-}
-
-enum status cli_append(struct cli_list_option *list, const char *item)
-{
-    const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
-
-    if (!items)
-        return status_set(STATUS_NO_MEMORY, "no memory for option values");
-    items[list->count++] = item;
-    list->items = items;
-    return STATUS_OK;
-}
 
 /* libgomp's threads spin for up to a millisecond at a barrier before they sleep. On a machine that others use too they
  * so keep from its core the very thread that they wait for: medians of 0.4 ms became 12 ms here. A spin count of 10,000

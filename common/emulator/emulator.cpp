@@ -422,7 +422,7 @@ static void resume(worker &w, task *next)
     switch_to(w, f);
 }
 
-/* Lets others run until somebody has made the task that runs now ready, and its turn has come. */
+/* Runs other tasks until one of them has made the current task ready and the scheduler has chosen it again. */
 static void wait(worker &w)
 {
     task *const own = static_cast<task *>(self), *const next = pick(w);

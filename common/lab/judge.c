@@ -1,7 +1,7 @@
 /*
  * judge.c: the program rungs-judge: verifies and times one version that runs in a worker, and writes what it found as
  * JSON. assignments/labs.py turns that into points. It holds the contracts and cpu/serial of every algorithm; the version
- * is in another process, with limits, and is believed nothing.
+ * is in another process, with limits, and nothing that it says is trusted.
  */
 #include <getopt.h>
 #include <stdarg.h>
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     if (!arguments.worker.program || !arguments.json || (checks && !arguments.id) ||
         (times && (!arguments.reference.program || !arguments.width)))
         return fail("an option that must be there is missing; rungs-judge --help");
-    /* A worker has our user id: nobody of that id may look into this process. */
+    /* The worker runs under our user id, so it could trace this process or read its memory. This forbids both. */
     prctl(PR_SET_DUMPABLE, 0);
     arguments.reference = (struct remote_options){.program = arguments.reference.program,
                                                   .threads = arguments.worker.threads,

@@ -15,7 +15,8 @@
 #include "common/remote/stand_in.h"
 #include "common/verify/check.h"
 
-/* What two calls with one state do on the device, as the emulator counts: the second shows what lasts. */
+/* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second does
+ * not is kept in the state. */
 static enum status count_calls(const struct judge_arguments *arguments, const struct algorithm *algorithm,
                                json_t *result)
 {
@@ -117,7 +118,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     enum status status = STATUS_OK;
     void *params = NULL;
 
-    /* Once for what it registers; a worker that cannot even start has an answer too. */
+    /* The first worker only tells what the file registers. When it cannot start, the JSON says why. */
     quiet.quiet = true;
     status = remote_start(&quiet, &remote);
     if (status != STATUS_OK) {
@@ -152,7 +153,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     if (version->pipeline)
         json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
-        count_calls(arguments, algorithm, result); /* fails only where the check would have */
+        count_calls(arguments, algorithm, result); /* the check has passed: without counts the JSON is still complete */
     for (const struct tunable *t = version->tunables; t && t->name; t++) {
         json_t *legal = json_array();
 

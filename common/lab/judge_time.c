@@ -26,7 +26,8 @@
 
 enum { ENOUGH_PAIRS = 60, FEW_PAIRS = 3 };
 
-/* The reference rung itself against cpu/serial, on the pictures' top left: what everything is compared with. */
+/* The reference rung itself against cpu/serial, on the pictures' top left, because all later
+ * results are compared with this rung's. */
 static enum status verify_rung(struct timing *timing)
 {
     struct runner *runner = &timing->runners[TIMED_REFERENCE];
@@ -108,7 +109,7 @@ static json_t *timing_json(struct timing *timing)
     return result;
 }
 
-/* Of the version's best call to the reference's. */
+/* The version's best time divided by the reference's best time. */
 static double best_ratio(const struct timing *timing)
 {
     double best[2] = {INFINITY, INFINITY};
@@ -128,7 +129,7 @@ enum status judge_time(const struct judge_arguments *arguments)
     enum status status = STATUS_OK;
 
     timing.arguments = arguments;
-    /* Nobody shall know the inputs in advance. */
+    /* The inputs must be unpredictable: a version that knew them could bring their results along. */
     if (getrandom(&timing.random, sizeof timing.random, 0) != sizeof timing.random)
         timing.random = (uint64_t)time(NULL);
     TRY(registry_open());
@@ -158,7 +159,7 @@ enum status judge_time(const struct judge_arguments *arguments)
         TRY(timing_play(&timing, false)); /* warm-up */
     while (!timing.wrong[0] && timing.pairs < TIMING_MAX_PAIRS &&
            (timing.pairs < ENOUGH_PAIRS || best_ratio(&timing) > arguments->enough)) {
-        /* A slow version gets small rounds, so that the time limit means something. */
+        /* A round of a slow version must not exceed the time limit by much, so the first round has few sets. */
         timing.sets = timing.pairs == 0 ? few_sets : all_sets;
         TRY(timing_play(&timing, true));
         const double used = clock_seconds() - start,

@@ -26,8 +26,8 @@ static int below(struct timing *timing, int limit)
     return (int)(pattern_random(&timing->random) % (uint64_t)limit);
 }
 
-/* A new input: the base, shifted cyclically, and a random sample of each row changed. Masks and the like, which may hold
- * but certain values, are shifted only. What cannot be shifted (tables, inputs whose place matters) is made anew. */
+/* A new input: the base, shifted cyclically, and a random sample of each row changed. Masks and other
+ * inputs that may hold certain values only are shifted and not changed. What cannot be shifted (tables, inputs whose place matters) is made anew. */
 enum status timing_renew(struct timing *timing, struct image to[])
 {
     const struct algorithm *algorithm = timing->algorithm;

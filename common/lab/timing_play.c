@@ -42,8 +42,8 @@ static enum status call_once(struct timing *timing, int which, int set, double *
     memcpy(channel->params, timing->params, timing->algorithm->params_size);
     if (timing->arguments->kernel) {
         TRY(remote_call(runner->remote, CHANNEL_UPLOAD, NULL));
-        /* One launch is near what asking for it takes; of twenty, little of it is left in each. The last one finds a
-         * poisoned output, and which is the last nobody knows. */
+        /* A request to the worker takes about as long as one launch, so a request makes twenty or more of them. The last
+         * launch writes into a poisoned output; the count is random, so the version cannot compute in the last alone. */
         const int repeat = 20 + (int)(pattern_random(&timing->random) % 5);
 
         channel->repeat = repeat;
@@ -92,7 +92,7 @@ static void look_at_results(struct timing *timing, int played)
         else if (changed)
             snprintf(timing->wrong, sizeof timing->wrong, "a result was changed after its call had returned");
     }
-    /* An idle version takes none but what its threads spin before they sleep: up to half a millisecond each in a call
+    /* Between calls a version should use no processor time, except that its threads spin before they sleep, up to 0.5 ms each
      * (82 us each on 16 cores, results/h200/labs/lab02_native.txt). Work that goes on and on is also done during the calls,
      * so it must not be held against those alone. */
     const double spun = 0.0005 * timing->arguments->worker.threads * (2 + timing->pairs);

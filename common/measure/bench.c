@@ -10,23 +10,6 @@
 #include "common/core/progress.h"
 #include "common/measure/bench_task.h"
 
-/* ---------------------------------------------------------------------------------- what children leave behind */
-
-enum status bench_left_by(const struct process_result *result, const struct bench_task *task)
-{
-    char text[512];
-
-    if (result->signal == SIGALRM) /* a search sets the child's clock */
-        return status_set(STATUS_FAILED, "ran past its limit");
-    if (result->timed_out || result->signal || (result->exit_code && task->status == STATUS_OK)) {
-        process_describe(result, text, sizeof text);
-        return status_set(STATUS_FAILED, "%s", text);
-    }
-    if (!task->finished)
-        return status_set(STATUS_FAILED, "ended the process with exit code 0 before its work was done");
-    return task->status == STATUS_OK ? STATUS_OK : status_set(task->status, "%s", task->message);
-}
-
 /* Runs a child; the failure of body or child becomes this call's. */
 static enum status in_child(int (*body)(void *), struct bench_task *task, double limit_seconds)
 {
@@ -36,41 +19,6 @@ static enum status in_child(int (*body)(void *), struct bench_task *task, double
     task->finished = false;
     status = process_run(body, task, limit_seconds, &result);
     return status == STATUS_OK ? bench_left_by(&result, task) : status;
-}
-
-void bench_row_failed(struct bench_row *row, const char *diagnosis)
-{
-    row->outcome = BENCH_FAILED;
-    snprintf(row->why, sizeof row->why, "%s", status_message());
-    snprintf(row->diagnosis, sizeof row->diagnosis, "%s", diagnosis);
-    row->kernel = row->end_to_end = (struct statistics){0};
-    row->first_call = 0;
-}
-
-void bench_row_verdict(struct bench_row *row, const struct bench_task *task, enum status status)
-{
-    const struct verdict *verdict = &task->verdict;
-
-    if (status == STATUS_UNSUPPORTED) {
-        row->outcome = BENCH_SKIPPED;
-        snprintf(row->why, sizeof row->why, "%s", status_message());
-        return;
-    }
-    if (status != STATUS_OK) {
-        bench_row_failed(row, "");
-        return;
-    }
-    row->worst = verdict->worst;
-    row->interior = row->version->compare_interior;
-    if (verdict->outcome == OUTCOME_SKIP) {
-        row->outcome = BENCH_SKIPPED;
-        snprintf(row->why, sizeof row->why, "%s", verdict->what);
-    } else if (verdict->outcome == OUTCOME_FAIL) {
-        status_set(STATUS_FAILED, "%s", verdict->what);
-        bench_row_failed(row, verdict->diagnosis);
-    } else {
-        row->outcome = task->emulated ? BENCH_EMULATED : BENCH_TIMED;
-    }
 }
 
 /* ----------------------------------------------------------------------------------------- ceilings and limits */

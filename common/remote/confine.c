@@ -72,7 +72,7 @@ static const char *const allowed[] = {
     "ppoll",
 };
 
-/* What the C library asks for its own good and can live without. */
+/* The C library makes these calls where it can and works without them. */
 static const char *const denied_quietly[] = {
     "open",  "openat", "openat2", "readlink", "readlinkat",    "access", "faccessat", "faccessat2", "stat",
     "lstat", "statx",  "ioctl",   "prctl",    "set_mempolicy", "fcntl",  "getcwd",    "clone3",     "prlimit64"};

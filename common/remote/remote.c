@@ -100,7 +100,8 @@ static void become_worker(const struct remote *remote, pid_t parent)
         confine_files(gpu);
 
     char *const arguments[] = {(char *)options->program, slot, NULL};
-    /* libgomp's threads spin some 20 us and then sleep: on two shared cores they would keep the judge from its own. */
+    /* libgomp's threads spin some 20 us and then sleep: spinning for longer
+     * would take the judge's core from it where two cores are shared. */
     char *const environment[] = {threads,
                                  emulator_threads,
                                  libraries,
@@ -116,7 +117,7 @@ static void become_worker(const struct remote *remote, pid_t parent)
 
 /* ------------------------------------------------------------------------------------------------------- waiting */
 
-/* The worker ends here, for a reason that all later calls repeat. */
+/* Kills the worker. This call and all later ones fail with the same reason. */
 static enum status lose(struct remote *remote, const char *why)
 {
     if (!remote->lost) {
@@ -129,7 +130,7 @@ static enum status lose(struct remote *remote, const char *why)
     return status_set(STATUS_FAILED, "%s", remote->why);
 }
 
-/* Memory that is its own, and threads, against their limits. */
+/* Compares the worker's own memory and its threads with their limits. */
 static enum status look_at_memory(struct remote *remote)
 {
     const size_t most = remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES);
@@ -158,7 +159,7 @@ static enum status look_at_memory(struct remote *remote)
     return STATUS_OK;
 }
 
-/* Whether it still lives; else why not. */
+/* Succeeds while the worker lives and keeps to its limits; else fails with the reason. */
 static enum status look_after(struct remote *remote)
 {
     struct channel *channel = remote->channel;
@@ -176,7 +177,7 @@ static enum status look_after(struct remote *remote)
             return status_set(STATUS_FAILED, "%s", remote->why);
         }
         if (WIFSIGNALED(wait_status) &&
-            WTERMSIG(wait_status) == SIGSYS) { /* it had blocked the signal that would tell */
+            WTERMSIG(wait_status) == SIGSYS) { /* it had blocked SIGSYS, so its handler could not record the call */
             snprintf(remote->why, sizeof remote->why,
                      "tried to start a process or the like: a system call that is refused to versions");
             return status_set(STATUS_FAILED, "%s", remote->why);

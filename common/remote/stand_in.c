@@ -12,7 +12,7 @@ static struct remote *stand_in;
 static int stand_in_heap;
 static int stand_in_tunables, stand_in_values[CHANNEL_MAX_TUNABLES]; /* as asked for by -p; changed by params_parse() */
 
-/* As the worker ended, so does this process: whoever watches it (process.h) says why. */
+/* Ends this process in the way in which the worker ended, so that its parent (process.h) reports that reason. */
 static void share_fate(void)
 {
     int signal_number, exit_code;
@@ -165,8 +165,8 @@ static void stand_in_end(void *state)
 
 /* ----------------------------------------------------------------------------------------------------------- videos */
 
-/* The frames of a video in memory that the worker sees: the first one, and as many as are in flight. A frame's place is
- * spoiled once its result is there, for a pipeline may look at it no longer. */
+/* The frames of a video in memory that the worker sees: the first one, and as many as are in flight. Once a
+ * frame's result is there its place is overwritten, because the pipeline must not read that frame any more. */
 static const size_t VIDEO_BYTES = (size_t)16 << 20;
 static struct {
     uint8_t *memory; /* VIDEO_BYTES */

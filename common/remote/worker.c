@@ -185,7 +185,7 @@ static void describe_version(void)
 
 int main(void)
 {
-    static struct channel request; /* the judge's words, not what the version may have made of them */
+    static struct channel request; /* a private copy: the version could change the request in shared memory */
     uint32_t turn = 0;
 
     channel->status = worker_version(&the_version);

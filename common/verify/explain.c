@@ -5,41 +5,6 @@
 
 #include "common/verify/session.h"
 
-void explain_status(struct session *session, enum status status)
-{
-    static const struct {
-        const char *word, *cause;
-    } causes[] = {
-        {"system call", "a version may compute and nothing else: no files, processes, signals or network"},
-        {"threads, of which", "threads are started in every call, and never end"},
-        {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
-        {"barrier", "barrier divergence: a __syncthreads that not all threads of the block reach"},
-        {"threads per block", "illegal launch shape: the block is too large"},
-        {"invalid configuration", "illegal launch shape: a block has at most 1024 threads, grids have limits too"},
-        {"too many resources", "illegal launch shape: the block needs more registers or shared memory than there are"},
-        {"launch", "the kernel launch failed"},
-        {"illegal memory access", "out-of-bounds access in a kernel"},
-        {"out-of-bounds", "out-of-bounds access in a kernel"},
-        {"misaligned address",
-         "misaligned access: a vector load or store on an address that is no multiple of its size"},
-        {"out of memory", "not enough device memory"},
-    };
-    char message[400];
-
-    snprintf(message, sizeof message, "%s", status_message());
-    FAIL(session, CERTAINTY_SURE, "%sreturned a failure: %s", session_entry(session), message);
-    /* Skipping is not the version's to choose once it runs: it could skip every case that it gets wrong. */
-    DIAGNOSIS(session, status == STATUS_UNSUPPORTED
-                           ? "the version itself gives up; what it cannot do belongs in declines() or unavailable()"
-                           : "the version itself reports the failure");
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        if (strstr(message, causes[i].word)) {
-            DIAGNOSIS(session, "%s", causes[i].cause);
-            break;
-        }
-    }
-}
-
 /* Whether one more call under `setting` gives `before` again. A call that fails otherwise counts as no. */
 static bool gives_again(struct session *session, struct setting setting, const struct image in[],
                         const struct image before[], struct image scratch[])

@@ -1,6 +1,6 @@
 /*
  * session.h: one version on inputs of one shape, by run() or by launch(), with one state at a time: what verify.c and
- * explain.c share.
+ * explain.c stand on.
  */
 #ifndef RUNGS_SESSION_H
 #define RUNGS_SESSION_H
@@ -35,12 +35,21 @@ struct session {
 /* "run(): ", "launch(): ", or "" for a version that has run() alone. */
 const char *session_entry(const struct session *session);
 
+/* Makes buffers for inputs of these shapes and a state. version, algorithm, params, request, expected, by_launch and
+ * verdict are filled in before. session_free() in either case. */
+enum status session_open(struct session *session, const struct image in[]);
+void session_free(struct session *session);
+
 /* Ends the state there is and makes a new one. */
 enum status session_new_state(struct session *session);
 
 /* One call of the version under a setting, on the pixels of `in`; its results, canonical, go to result[] (made before).
  * Sets the verdict to FAIL or SKIP when the call itself, its guards or its inputs are not as they must be. */
 void session_call(struct session *session, struct setting setting, const struct image in[], struct image result[]);
+
+/* Samples of two results of a slot on one input that differ by more than the tolerance; NaN both times is the same. */
+size_t session_count_changes(const struct session *session, int slot, double tolerance, const struct image *first,
+                             const struct image *second);
 
 /* The samples of `slot` that hold one poison in one result and the other in the second: *unwritten is a new array of a byte
  * per sample, or NULL when there is none. */
@@ -67,8 +76,5 @@ void explain_repeats(struct session *session, const struct image in[], const str
  * the earlier call, or a fault that only this input shows. `earlier` are the results of that call. */
 enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],
                                 const struct image earlier[], const struct image actual[], struct image scratch[]);
-
-/* What a version that says itself that it failed probably suffers from. */
-void explain_status(struct session *session, enum status status);
 
 #endif
