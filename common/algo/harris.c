@@ -341,7 +341,7 @@ static const struct hard_case hard_cases[] = {
     {"tiles", hard_shapes, "maximum=20"},
     {"tiles", large_shapes, "radius=4 distance=12.5"},
     {"dots", large_shapes, NULL},
-    {"dots", large_shapes, "distance=9 maximum=65534 outputs=corners"},
+    {"dots", large_shapes, "gradient=central distance=9 maximum=65534 outputs=corners"},
     {0},
 };
 
