@@ -56,13 +56,14 @@ static enum status find_corners(const struct image *response, const struct harri
     for (int y = 0; y < response->height; y++)
         for (int x = 0; x < response->width; x++)
             largest = fmaxf(largest, ((const float *)image_row(response, y))[x]);
+    const float threshold = harris_threshold(params, largest);
     for (int y = 0; y < response->height; y++) {
         const float *row = image_row(response, y);
         for (int x = 0; x < response->width; x++)
-            if (row[x] > harris_threshold(params, largest) && harris_is_peak(response, x, y, params->radius))
-                TRY(harris_append(&list, harris_key(row[x], response->width, x, y)));
+            if (row[x] > threshold && harris_is_peak(response, x, y, params->radius))
+                if (status == STATUS_OK)
+                    status = harris_append(&list, harris_key(row[x], response->width, x, y));
     }
-out:
     return status == STATUS_OK ? harris_write_corners(&list, params, response->width, corners) : status;
 }
 
