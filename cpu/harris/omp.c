@@ -1,7 +1,7 @@
 /*
  * Idea:     rows do not depend on each other within a pass, so the threads share them out, a block of neighbouring rows
  *           each; peaks are few, so a critical section around the list costs nothing.
- * Changed:  pragmas above the loops over y.
+ * Changed:  pragmas above the loops over y; find_corners() moved to steps/corners.c with its own, for all rungs above.
  * Expect:   as many times faster than serial as there are cores in the window's pass, which is arithmetic; the passes over
  *           the products, 25 MB at 1920x1080, stop at what memory gives.
  */
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "common/algo/harris.h"
+#include "cpu/harris/steps/corners.h"
 
 static int sample(const struct image *in, int x, int y)
 {
@@ -45,29 +46,6 @@ static struct harris_sums sum_window(const struct harris_sums *products, int wid
         }
     }
     return sums;
-}
-
-static enum status find_corners(const struct image *response, const struct harris_params *params, struct image *corners)
-{
-    struct harris_list list = {0};
-    float largest = 0;
-    enum status status = STATUS_OK;
-
-#pragma omp parallel for schedule(static) reduction(max : largest)
-    for (int y = 0; y < response->height; y++)
-        for (int x = 0; x < response->width; x++)
-            largest = fmaxf(largest, ((const float *)image_row(response, y))[x]);
-    const float threshold = harris_threshold(params, largest);
-#pragma omp parallel for schedule(dynamic, 16)
-    for (int y = 0; y < response->height; y++) {
-        const float *row = image_row(response, y);
-        for (int x = 0; x < response->width; x++)
-            if (row[x] > threshold && harris_is_peak(response, x, y, params->radius))
-#pragma omp critical
-                if (status == STATUS_OK)
-                    status = harris_append(&list, harris_key(row[x], response->width, x, y));
-    }
-    return status == STATUS_OK ? harris_write_corners(&list, params, response->width, corners) : status;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct harris_params *params)
