@@ -10,7 +10,7 @@
 
 static const char *const gradients[] = {"sobel", "central", NULL}, *const windows[] = {"none", "box", "gaussian", NULL};
 static const char *const borders[] = {"reflect", "frame", NULL}, *const scales[] = {"opencv", "raw", NULL};
-static const char *const wanted[] = {"both", "response", "corners", NULL};
+static const char *const output_words[] = {"both", "response", "corners", NULL};
 
 static const struct parameter parameters[] = {
     {.name = "gradient",
@@ -55,7 +55,7 @@ static const struct parameter parameters[] = {
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct harris_params, outputs),
      .preset = HARRIS_BOTH,
-     .words = wanted,
+     .words = output_words,
      .help = "what to compute and hand out"},
     {.name = "quality",
      .kind = PARAMETER_REAL,
@@ -115,7 +115,7 @@ static void describe(const void *params_erased, char *text, size_t size)
              "gradient=%s window=%s size=%d k=%g border=%s scale=%s outputs=%s quality=%g radius=%d distance=%g "
              "maximum=%d",
              gradients[p->gradient], windows[p->window], p->size, p->k, borders[p->border], scales[p->unit],
-             wanted[p->outputs], p->quality, p->radius, p->distance, p->maximum);
+             output_words[p->outputs], p->quality, p->radius, p->distance, p->maximum);
 }
 
 /* ------------------------------------------------------------------------------------------ shapes and costs */
@@ -192,6 +192,34 @@ static int compare_keys(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
+/* Brings the `wanted` largest of more keys to the front, in no order: Hoare's selection. */
+static void select_keys(uint64_t *keys, size_t count, size_t wanted)
+{
+    size_t low = 0, high = count - 1;
+
+    while (low < high) {
+        const uint64_t pivot = keys[low + (high - low) / 2];
+        size_t i = low - 1, j = high + 1;
+        for (;;) {
+            do
+                i++;
+            while (keys[i] > pivot);
+            do
+                j--;
+            while (keys[j] < pivot);
+            if (i >= j)
+                break;
+            const uint64_t key = keys[i];
+            keys[i] = keys[j];
+            keys[j] = key;
+        }
+        if (j + 1 >= wanted)
+            high = j;
+        if (j + 1 <= wanted)
+            low = j + 1;
+    }
+}
+
 /* Kept corners by cells of `side` pixels, at least the distance, so that only 3 x 3 cells are to be looked at; the corners
  * of a cell form a chain of indices + 1. */
 struct grid {
@@ -225,6 +253,10 @@ enum status harris_write_corners(struct harris_list *list, const struct harris_p
     enum status status = STATUS_OK;
 
     image_fill(corners, 0);
+    if (!side && list->count > (size_t)params->maximum) {
+        select_keys(list->keys, list->count, (size_t)params->maximum);
+        list->count = (size_t)params->maximum;
+    }
     if (list->count > 1)
         qsort(list->keys, list->count, sizeof *list->keys, compare_keys);
     if (side && list->count) {

@@ -16,14 +16,8 @@
 
 enum { BAND = 64 /* rows that a thread takes on at once */ };
 
-/* Repeats a row's pixels before its first and after its last one, in reverse. */
-static void reflect_16(int16_t *row, int width)
-{
-    row[-1] = row[harris_reflect(-1, width)];
-    row[width] = row[harris_reflect(width, width)];
-}
-
-static void reflect_32(int32_t *row, int width, int reach)
+/* Repeats the products beside a row's first and last one, in reverse. */
+static void reflect(int32_t *row, int width, int reach)
 {
     for (int i = 1; i <= reach; i++) {
         row[-i] = row[harris_reflect(-i, width)];
@@ -46,8 +40,10 @@ static void multiply_row(const struct image *in, int y, const struct harris_para
         smooth[x] = (int16_t)(sobel ? above[x] + 2 * own[x] + below[x] : own[x]);
         falling[x] = (int16_t)(below[x] - above[x]);
     }
-    reflect_16(smooth, width);
-    reflect_16(falling, width);
+    smooth[-1] = smooth[harris_reflect(-1, width)];
+    smooth[width] = smooth[harris_reflect(width, width)];
+    falling[-1] = falling[harris_reflect(-1, width)];
+    falling[width] = falling[harris_reflect(width, width)];
 #pragma omp simd
     for (int x = 0; x < width; x++) {
         const int gx = smooth[x + 1] - smooth[x - 1];
@@ -56,9 +52,9 @@ static void multiply_row(const struct image *in, int y, const struct harris_para
         b[x] = gx * gy;
         c[x] = gy * gy;
     }
-    reflect_32(a, width, reach);
-    reflect_32(b, width, reach);
-    reflect_32(c, width, reach);
+    reflect(a, width, reach);
+    reflect(b, width, reach);
+    reflect(c, width, reach);
 }
 
 /* sums[x] = SUM taps[j] * rows[j][x] */

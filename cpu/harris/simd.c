@@ -1,11 +1,8 @@
 /*
  * Idea:     the rest of a row's loops as vectors. Up to a weight of 49 det and t are exact in doubles (harris.h), of which a
  *           vector multiplies eight and a 64-bit integer multiplication is none; fma and conversion are one instruction.
- * Changed:  respond_row(), in doubles where they are exact; weigh() knows common sizes when it is compiled, so that the
- *           sums of a window stay in registers.
- * Expect:   some 70 vector instructions for 16 pixels, 1 ms at 1920x1080 on two cores, 5 times faster than rows and 10 times
- *           cornerHarris. Lines, ring and sums of 1920 columns are 150 KB, more than a first-level cache holds: the next
- *           rung's matter.
+ * Changed:  respond_row(), in doubles where they are exact; weigh() knows the common window when it is compiled.
+ * Expect:   some 70 vector instructions for 16 pixels: 1 ms at 1920x1080 on two cores, 5 times faster than rows.
  * From:     cpu/rows
  */
 /* Try: make bench-harris */
@@ -18,14 +15,8 @@
 
 enum { BAND = 64 /* rows that a thread takes on at once */, EXACT_SIZE = 7 /* of a window, in doubles */ };
 
-/* Repeats a row's pixels before its first and after its last one, in reverse. */
-static void reflect_16(int16_t *row, int width)
-{
-    row[-1] = row[harris_reflect(-1, width)];
-    row[width] = row[harris_reflect(width, width)];
-}
-
-static void reflect_32(int32_t *row, int width, int reach)
+/* Repeats the products beside a row's first and last one, in reverse. */
+static void reflect(int32_t *row, int width, int reach)
 {
     for (int i = 1; i <= reach; i++) {
         row[-i] = row[harris_reflect(-i, width)];
@@ -48,8 +39,10 @@ static void multiply_row(const struct image *in, int y, const struct harris_para
         smooth[x] = (int16_t)(sobel ? above[x] + 2 * own[x] + below[x] : own[x]);
         falling[x] = (int16_t)(below[x] - above[x]);
     }
-    reflect_16(smooth, width);
-    reflect_16(falling, width);
+    smooth[-1] = smooth[harris_reflect(-1, width)];
+    smooth[width] = smooth[harris_reflect(width, width)];
+    falling[-1] = falling[harris_reflect(-1, width)];
+    falling[width] = falling[harris_reflect(width, width)];
 #pragma omp simd
     for (int x = 0; x < width; x++) {
         const int gx = smooth[x + 1] - smooth[x - 1];
@@ -58,9 +51,9 @@ static void multiply_row(const struct image *in, int y, const struct harris_para
         b[x] = gx * gy;
         c[x] = gy * gy;
     }
-    reflect_32(a, width, reach);
-    reflect_32(b, width, reach);
-    reflect_32(c, width, reach);
+    reflect(a, width, reach);
+    reflect(b, width, reach);
+    reflect(c, width, reach);
 }
 
 /* sums[x] = SUM taps[j] * rows[j][x]; without taps all weigh 1. A size that is constant unrolls the loop inside. */
@@ -79,10 +72,6 @@ static void weigh(const int32_t *const rows[], const struct harris_params *param
 {
     if (params->size == 3 && params->window == HARRIS_BOX)
         weigh_size(rows, NULL, 3, sums, count);
-    else if (params->size == 3)
-        weigh_size(rows, params->taps, 3, sums, count);
-    else if (params->size == 5)
-        weigh_size(rows, params->taps, 5, sums, count);
     else
         weigh_size(rows, params->taps, params->size, sums, count);
 }
@@ -92,7 +81,6 @@ static void respond_row(const int32_t *sums, size_t length, const struct harris_
 {
     const int32_t *a = sums, *b = sums + length, *c = b + length;
     const double k = params->k;
-    const float scale = params->scale;
 
     if (params->window == HARRIS_NONE || params->size > EXACT_SIZE) {
         for (int x = 0; x < count; x++)
@@ -102,7 +90,7 @@ static void respond_row(const int32_t *sums, size_t length, const struct harris_
 #pragma omp simd
     for (int x = 0; x < count; x++) {
         const double da = a[x], db = b[x], dc = c[x], trace = da + dc;
-        row[x] = (float)fma(-k, trace * trace, da * dc - db * db) * scale;
+        row[x] = (float)fma(-k, trace * trace, da * dc - db * db) * params->scale;
     }
 }
 
@@ -132,9 +120,8 @@ static void respond(const struct image *in, struct image *response, const struct
         }
         float *row = image_row(response, y);
         respond_row(sums, length, params, width, row);
-        for (int x = 0; x < width; x++)
-            if (harris_in_frame(params, x, y, width, in->height))
-                row[x] = 0;
+        for (int x = 0; x < width && params->border == HARRIS_FRAME; x++)
+            row[x] = harris_in_frame(params, x, y, width, in->height) ? 0 : row[x];
     }
 }
 
