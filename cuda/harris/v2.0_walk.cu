@@ -11,6 +11,7 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "cuda/harris/steps/corners.h"
+#include "cuda/harris/steps/walk.cuh"
 
 enum { ROWS = 32, WARPS = 4 }; /* rows that a warp gives; warps of a block, one below the other */
 
@@ -34,11 +35,6 @@ static __device__ struct harris_sums multiply_gradients(const struct image &in, 
         gy = 2 * gy + falling - rising;
     }
     return {gx * gx, gx * gy, gy * gy};
-}
-
-static __device__ struct harris_sums weigh(struct harris_sums sums, int weight, struct harris_sums more)
-{
-    return {sums.a + weight * more.a, sums.b + weight * more.b, sums.c + weight * more.c};
 }
 
 template <int SIZE>
@@ -66,10 +62,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
         }
 #pragma unroll
         for (int i = 0; i < SIZE; i++)
-            sums = weigh(sums, params.taps[i],
-                         {__shfl_sync(0xffffffff, down.a, lane + i - REACH),
-                          __shfl_sync(0xffffffff, down.b, lane + i - REACH),
-                          __shfl_sync(0xffffffff, down.c, lane + i - REACH)});
+            sums = weigh(sums, params.taps[i], sums_of(lane + i - REACH, down));
         if (line >= top && line < in.height && lane >= REACH && lane < REACH + STRIP && x < in.width)
             ((float *)image_row(&out, line))[x] =
                 harris_in_frame(&params, x, line, in.width, in.height) ? 0 : harris_response(&params, sums);
@@ -79,14 +72,6 @@ static __global__ void __launch_bounds__(32 * WARPS)
 static enum status setup(struct state *state, const struct image in[], const struct harris_params *params)
 {
     return corners_setup(&state->corners, in, params);
-}
-
-static const char *declines(const struct image in[], const void *params)
-{
-    const int size = ((const struct harris_params *)params)->size;
-
-    (void)in;
-    return size % 2 == 0 || size > 7 ? "windows of 1, 3, 5 and 7 pixels alone; cuda/v1.3 takes any" : NULL;
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
@@ -111,4 +96,4 @@ static void teardown(struct state *state)
     corners_teardown(&state->corners);
 }
 
-RUNGS_CUDA_VERSION(harris, .declines = declines)
+RUNGS_CUDA_VERSION(harris, .declines = walk_declines)

@@ -9,6 +9,7 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "cuda/harris/steps/corners.h"
+#include "cuda/harris/steps/walk.cuh"
 
 enum { ROWS = 32, WARPS = 4 }; /* rows that a warp gives; warps of a block, one below the other */
 
@@ -29,21 +30,6 @@ static __device__ struct line make_line(const struct image &in, const int column
     return {right - left, sobel ? left + 2 * own + right : own};
 }
 
-/* 0 for an even number of reflections on the way from i to a pixel inside, 1 for an odd one. */
-static __device__ int reflections(int i, int n)
-{
-    int count = 0;
-
-    for (; n > 1 && (i < 0 || i >= n); count++)
-        i = i < 0 ? -i : 2 * (n - 1) - i;
-    return count % 2;
-}
-
-static __device__ struct harris_sums weigh(struct harris_sums sums, int weight, struct harris_sums more)
-{
-    return {sums.a + weight * more.a, sums.b + weight * more.b, sums.c + weight * more.c};
-}
-
 template <int SIZE>
 static __global__ void __launch_bounds__(32 * WARPS)
     harris_kernel(struct image in, struct image out, const __grid_constant__ struct harris_params params)
@@ -53,7 +39,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
     const int top = (blockIdx.y * WARPS + threadIdx.y) * ROWS;
     const int columns[3] = {harris_reflect(x - 1, in.width), harris_reflect(x, in.width),
                             harris_reflect(x + 1, in.width)};
-    const int turned = reflections(x, in.width) ? -1 : 1;
+    const int turned = reflected_sign(x, in.width);
     const bool sobel = params.gradient == HARRIS_SOBEL;
     struct harris_sums kept[KEPT] = {};
 
@@ -65,7 +51,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
     for (int n = 0; n < ROWS + SIZE - 1; n++) {
         const int y = top - REACH + n, line = y - REACH;
         const struct line below = make_line(in, columns, y + 1, sobel);
-        const int gy = (below.sum - above.sum) * (reflections(y, in.height) ? -1 : 1);
+        const int gy = (below.sum - above.sum) * reflected_sign(y, in.height);
         const int gx = (sobel ? above.difference + 2 * own.difference + below.difference : own.difference) * turned;
         const struct harris_sums products = {gx * gx, gx * gy, gy * gy};
         struct harris_sums down = weigh({0, 0, 0}, params.taps[SIZE - 1], products), sums = {0, 0, 0};
@@ -79,10 +65,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
         }
 #pragma unroll
         for (int i = 0; i < SIZE; i++)
-            sums = weigh(sums, params.taps[i],
-                         {__shfl_sync(0xffffffff, down.a, lane + i - REACH),
-                          __shfl_sync(0xffffffff, down.b, lane + i - REACH),
-                          __shfl_sync(0xffffffff, down.c, lane + i - REACH)});
+            sums = weigh(sums, params.taps[i], sums_of(lane + i - REACH, down));
         if (line >= top && line < in.height && lane >= REACH && lane < REACH + STRIP && x < in.width)
             ((float *)image_row(&out, line))[x] =
                 harris_in_frame(&params, x, line, in.width, in.height) ? 0 : harris_response(&params, sums);
@@ -92,14 +75,6 @@ static __global__ void __launch_bounds__(32 * WARPS)
 static enum status setup(struct state *state, const struct image in[], const struct harris_params *params)
 {
     return corners_setup(&state->corners, in, params);
-}
-
-static const char *declines(const struct image in[], const void *params)
-{
-    const int size = ((const struct harris_params *)params)->size;
-
-    (void)in;
-    return size % 2 == 0 || size > 7 ? "windows of 1, 3, 5 and 7 pixels alone; cuda/v1.3 takes any" : NULL;
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
@@ -124,4 +99,4 @@ static void teardown(struct state *state)
     corners_teardown(&state->corners);
 }
 
-RUNGS_CUDA_VERSION(harris, .declines = declines)
+RUNGS_CUDA_VERSION(harris, .declines = walk_declines)
