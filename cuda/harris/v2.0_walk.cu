@@ -13,7 +13,10 @@
 #include "cuda/harris/steps/corners.h"
 #include "cuda/harris/steps/walk.cuh"
 
-enum { ROWS = 32, WARPS = 4 }; /* rows that a warp gives; warps of a block, one below the other */
+enum {
+    ROWS = 32, /* that a warp gives */
+    WARPS = 4  /* of a block, one below the other */
+};
 
 struct state {
     struct corners_step corners;

@@ -11,7 +11,10 @@
 #include "cuda/harris/steps/corners.h"
 #include "cuda/harris/steps/walk.cuh"
 
-enum { ROWS = 32, WARPS = 4 }; /* rows that a warp gives; warps of a block, one below the other */
+enum {
+    ROWS = 32, /* that a warp gives */
+    WARPS = 4  /* of a block, one below the other */
+};
 
 struct state {
     struct corners_step corners;
@@ -49,9 +52,9 @@ static __global__ void __launch_bounds__(32 * WARPS)
     struct line own = make_line(in, columns, top - REACH, sobel);
 #pragma unroll KEPT> 1 ? KEPT : 2
     for (int n = 0; n < ROWS + SIZE - 1; n++) {
-        const int y = top - REACH + n, line = y - REACH;
+        const int y = top - REACH + n, line = y - REACH, turned_down = reflected_sign(y, in.height);
         const struct line below = make_line(in, columns, y + 1, sobel);
-        const int gy = (below.sum - above.sum) * reflected_sign(y, in.height);
+        const int gy = (below.sum - above.sum) * turned_down;
         const int gx = (sobel ? above.difference + 2 * own.difference + below.difference : own.difference) * turned;
         const struct harris_sums products = {gx * gx, gx * gy, gy * gy};
         struct harris_sums down = weigh({0, 0, 0}, params.taps[SIZE - 1], products), sums = {0, 0, 0};

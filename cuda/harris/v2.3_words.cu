@@ -13,8 +13,8 @@
 
 enum {
     COLUMNS = 4,                /* of a thread: a word of pixels */
-    STRIP = (32 - 2) * COLUMNS, /* columns that a warp gives */
-    ROWS = 32,                  /* that it gives */
+    STRIP = (32 - 2) * COLUMNS, /* that a warp gives */
+    ROWS = 32,                  /* that a warp gives */
     WARPS = 4                   /* of a block, one below the other */
 };
 
@@ -27,18 +27,6 @@ struct state {
 struct line {
     int difference[COLUMNS], sum[COLUMNS];
 };
-
-static __device__ unsigned load(const struct image &in, int x, int y, bool edge)
-{
-    const uint8_t *row = (const uint8_t *)image_row(&in, harris_reflect(y, in.height));
-    unsigned word = 0;
-
-    if (!edge)
-        return *(const unsigned *)(row + x);
-    for (int i = 0; i < COLUMNS; i++)
-        word |= (unsigned)row[harris_reflect(x + i, in.width)] << 8 * i;
-    return word;
-}
 
 static __device__ struct line make_line(unsigned pixels, bool sobel)
 {

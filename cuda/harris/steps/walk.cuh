@@ -29,6 +29,19 @@ static __device__ inline int reflected_sign(int i, int n)
     return sign;
 }
 
+/* The 4 pixels of row y from x on, a multiple of 4; one by one where an edge is near, for they may be reflected ones. */
+static __device__ inline unsigned load(const struct image &in, int x, int y, bool edge)
+{
+    const uint8_t *row = (const uint8_t *)image_row(&in, harris_reflect(y, in.height));
+    unsigned word = 0;
+
+    if (!edge)
+        return *(const unsigned *)(row + x);
+    for (int i = 0; i < 4; i++)
+        word |= (unsigned)row[harris_reflect(x + i, in.width)] << 8 * i;
+    return word;
+}
+
 /* Of the kernels, whose window is a template argument. */
 static inline const char *walk_declines(const struct image in[], const void *params)
 {
