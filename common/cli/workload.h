@@ -18,6 +18,7 @@ struct workload {
     bool untuned;      /* keeps tunables away from tuned.json (tuned.h) */
     /* Ready to use. */
     struct image in[ALGORITHM_MAX_INPUTS];
+    struct input_request made; /* how in[] were made; width 0: from a picture or the user's own files */
     void *params;
     char description[1024]; /* of the input, in words */
     char command[1024];     /* the command line */
@@ -32,9 +33,11 @@ struct workload {
     }
 
 #define WORKLOAD_HELP                                                                                                  \
-    "      --size WxH           pixels; a photograph is scaled to cover them (default 1920x1080)\n"                    \
-    "      --input FILE         use this file, as it is unless --size is given; default: a photograph from\n"          \
-    "                           images/fetched, or a synthetic pattern when there is none\n"                           \
+    "      --size WxH           pixels; a photograph is scaled to cover them (default: 1920x1080, or what the\n"       \
+    "                           algorithm names)\n"                                                                    \
+    "      --input FILE         use this file, a picture as it is unless --size is given; once for each input\n"       \
+    "                           (kinds as in `rungs run --help`). Default: a photograph from images/fetched, or\n"     \
+    "                           made inputs where there is none or no pictures are taken\n"                            \
     "      --channels 1|3       gray or RGB (default: the algorithm's own; with --input, the file's)\n"                \
     "      --threads N          threads of CPU versions (default: all cores that this process may use)\n"              \
     "  -p, --param name=value   a parameter, as `rungs list ALGO` shows them\n"

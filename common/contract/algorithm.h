@@ -108,7 +108,7 @@ struct algorithm {
     struct named_slot inputs[ALGORITHM_MAX_INPUTS];   /* at least one */
     struct named_slot outputs[ALGORITHM_MAX_OUTPUTS]; /* the first is the main one */
     size_t params_size;
-    const struct parameter *parameters;
+    const struct parameter *parameters; /* ends with a zeroed entry; NULL only for algorithms that are not registered */
 
     /* After parsing: fills derived fields, refuses combinations that single ranges cannot express. May be NULL. */
     enum status (*finish)(void *params);
@@ -127,6 +127,7 @@ struct algorithm {
      * and of each slot's type, filled with the pattern, or copies of the photograph. See inputs.h. */
     enum status (*make_inputs)(const struct input_request *request, struct image in[]);
     const struct hard_case *hard_cases; /* ends with a zeroed entry; may be NULL */
+    bool inputs_stay_in_place; /* a picture shifted cyclically would no longer be what the contract asks for */
 
     /* Settings that `rungs check` tries besides the default ("ksize=3 sigma=0.8"), NULL-terminated. */
     const char *const *check_settings;
