@@ -208,6 +208,8 @@ static void test_conversions(void **)
     assert_int_equal(__double2int_rn(0.5), 0);
     assert_int_equal(__float_as_uint(1.0f), 0x3f800000);
     assert_true(__uint_as_float(0x40000000) == 2.0f && __int_as_float(__float_as_int(-3.25f)) == -3.25f);
+    assert_true(__hiloint2double(0x43300000, -1) == 0x1p52 + 0xffffffffp0 && __longlong_as_double(1) == 0x1p-1074);
+    assert_true(__double_as_longlong(-2.0) == (long long)0xc000000000000000);
     assert_true(__saturatef(-1) == 0 && __saturatef(2) == 1 && __saturatef(0.25f) == 0.25f && __saturatef(NAN) == 0);
     assert_true(sizeof(uchar4) == 4 && alignof(uchar4) == 4 && sizeof(uchar3) == 3 && alignof(int4) == 16);
     assert_true(alignof(float2) == 8 && sizeof(float3) == 12 && alignof(ushort4) == 8 && alignof(double2) == 16);

@@ -463,6 +463,21 @@ static inline float __uint_as_float(unsigned x)
     return emulated::reinterpret_bits<float>(x);
 }
 
+static inline double __longlong_as_double(long long x)
+{
+    return emulated::reinterpret_bits<double>(x);
+}
+
+static inline long long __double_as_longlong(double x)
+{
+    return emulated::reinterpret_bits<long long>(x);
+}
+
+static inline double __hiloint2double(int high, int low)
+{
+    return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
+}
+
 static inline float __saturatef(float x)
 {
     return x >= 0 ? (x <= 1 ? x : 1) : 0; /* NaN gives 0 */
