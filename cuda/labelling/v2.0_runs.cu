@@ -224,4 +224,4 @@ static void teardown(struct state *state)
     device_free(state->parent);
 }
 
-RUNGS_CUDA_VERSION(labelling, .tunables = tunables)
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only, .tunables = tunables)
