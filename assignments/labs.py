@@ -708,7 +708,9 @@ def command_bug(arguments):
 # ------------------------------------------------------------------------------------------------------- handing out
 
 
-NOT_FOR_STUDENTS = r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/"
+# Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out.
+NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/|"
+                    r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_")
 
 
 def solution_files(lab):
@@ -749,7 +751,7 @@ def command_handout(arguments):
         shutil.copy2(ROOT / file, out / file)
     cut_readme(out / "README.md", lab)
     path = out / "CONTRIBUTING.md"
-    path.write_text(re.sub(r"^## Add a lab\n.*?(?=^## )", "", path.read_text(encoding="utf-8"), flags=re.S | re.M), encoding="utf-8")
+    path.write_text(re.sub(r"^## Add a (?:lab|study)\n.*?(?=^## )", "", path.read_text(encoding="utf-8"), flags=re.S | re.M), encoding="utf-8")
     copied = add_references(lab, out, without, arguments.arch)
     print(f"lab {lab.number} handed out in {out}: without {', '.join(sorted(without))}; "
           f"{len(copied)} references ready-made for {os.uname().machine} ({arguments.arch})")

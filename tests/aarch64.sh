@@ -1,9 +1,11 @@
 #!/bin/sh
-# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user: the simd version of every algorithm for plain
-# ARMv8.0, two CUDA versions for the emulator's own assembly, and what has dot products once more for processors that have
-# instructions for them (dotprod: 2018 and later; i8mm: 2021 and later). ALL=1: every version of every algorithm, ten times slower.
+# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user, with small pictures (tests/limits.sh): every
+# CPU version that includes simd.h, counts bits or makes threads, for plain ARMv8.0; two CUDA versions for the emulator's own
+# assembly; what has dot products once more for processors that have instructions for them (dotprod: 2018 and later; i8mm:
+# 2021 and later). ALL=1: every version of every algorithm with all pictures.
 # usage: sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
 set -eu
+. tests/limits.sh
 build=build-aarch64
 build_for() { # SIMD_ARCH
     ${MAKE:-make} -s -j2 CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH=armv8-a SIMD_ARCH="$1" CUDA=emulated OPENCV=no \
@@ -11,15 +13,15 @@ build_for() { # SIMD_ARCH
 }
 build_for armv8-a
 check_simd() { # FILE...
-    ls "$@" | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check
+    ls "$@" | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check --largest $small_pixels
 }
 if [ -n "${ALL:-}" ]; then
     qemu-aarch64-static $build/rungs check
 else
     for version in v1.2 v2.0; do
-        qemu-aarch64-static $build/rungs check blur:cuda/$version
+        qemu-aarch64-static $build/rungs check blur:cuda/$version --largest $small_pixels
     done
-    check_simd $(ls cpu/*/simd.c | grep -v cpu/motion/) cpu/motion/packed.c # motion's simd is the others', one after the other
+    check_simd $(grep -lE 'common/simd/simd.h|__builtin_(ctz|clz|popcount)|pthread_create' cpu/*/*.c)
 fi
 dotted=$(grep -l simd_dot cpu/*/simd.c)
 stale() { printf "$build/%s.o\n" $dotted | xargs rm -f; }

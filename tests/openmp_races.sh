@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs the OpenMP versions under ThreadSanitizer with clang's OpenMP run-time and its Archer tool, which tells the sanitizer
+# Runs the CPU versions that have threads under ThreadSanitizer with clang's OpenMP run-time and its Archer tool, which tells the sanitizer
 # where threads fork, join and wait. A mutant with a planted race must be reported, or the detector is not at work.
 # usage: sh tests/openmp_races.sh     (packages: sh common/build/deps.sh ci)
 set -eu
+. tests/limits.sh
 build=build-tsan
 archer=$(find /usr/lib/llvm-*/lib -name libarcher.so | head -n 1)
 [ -n "$archer" ] || { echo "openmp_races: no libarcher.so; install libomp-dev" >&2; exit 2; }
@@ -10,12 +11,9 @@ export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS="ignore_noninstrumented_modules
 
 ${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no SIDES=cpu EXTRA=-fsanitize=thread SERIAL_EXTRA=-fno-sanitize=thread LDFLAGS=-fsanitize=thread \
     BUILD="$build" "$build/rungs" "$build/rungs-mutants"
-for file in cpu/*/*.c; do
+for file in $(grep -lE '^#pragma omp parallel|pthread_create' cpu/*/*.c); do
     name=${file##*/} algorithm=${file#cpu/}
-    case $file in
-    */serial.c | cpu/motion/omp.c | cpu/motion/simd.c) continue ;; # of these pipelines the parallel parts are the steps
-    esac
-    "$build/rungs" check "${algorithm%%/*}:cpu/${name%.c}"
+    "$build/rungs" check "${algorithm%%/*}:cpu/${name%.c}" --largest $small_pixels
 done
 if "$build/rungs-mutants" check blur:mutant/race >"$build/race.txt" 2>&1 || ! grep -q "ThreadSanitizer: data race in .* at tests/mutants/blur/race.c" "$build/race.txt"; then
     echo "openmp_races: the planted race in mutant/race was not reported:" >&2

@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
-# All tests, as `make test` runs them: unit tests, version checks, mutants and command line, first in the normal build,
-# then in one with AddressSanitizer and UndefinedBehaviorSanitizer; as many at a time as there are cores. The last line is
+# All tests, as `make test` runs them, by the rule in tests/README.md: unit tests, version checks, mutants and command line,
+# first in the normal build, then in one with AddressSanitizer and UndefinedBehaviorSanitizer; as many at a time as there are
+# cores. Each stage prints its seconds and its processor seconds, which a busy machine does not change much. The last line is
 # "N passed, N failed, N skipped".
 # usage: MAKE=make BUILD=build CUDA=emulated bash tests/run_all.sh
 set -u
 MAKE=${MAKE:-make} BUILD=${BUILD:-build} CUDA=${CUDA:-emulated}
 jobs=$(nproc 2>/dev/null || echo 2)
+BUDGET=${BUDGET:-1}
+. tests/limits.sh
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # Runs a command whose last line of that form is "N passed, N failed, N skipped", or which is a cmocka program; leaves
-# "PASSED FAILED SKIPPED SECONDS" in $1.counts and the output in $1.
+# "PASSED FAILED SKIPPED SECONDS PROCESSOR-SECONDS" in $1.counts and the output in $1.
 run_stage() { # FILE COMMAND...
-    local file=$1 code counts begin=$SECONDS
+    local file=$1 code counts begin=$SECONDS processor TIMEFORMAT='%U %S'
     shift
-    "$@" >"$file" 2>&1 </dev/null
+    { time "$@" >"$file" 2>&1 </dev/null; } 2>"$file.time"
     code=$?
+    processor=$(awk 'END {printf "%.0f", $1 + $2}' "$file.time")
     counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$file" | tail -n 1)
     if [ -z "$counts" ]; then
         count() { sed -n "s/^\[  $1 *\] \([0-9]*\) test(s).*/\1/p" "$file" | awk '{n += $1} END {print n + 0}'; }
@@ -28,75 +32,83 @@ run_stage() { # FILE COMMAND...
         echo "exit status $code with $1 passed and none failed" >>"$file"
         set -- "$1" 1 "$3"
     fi
-    echo "$1 $2 $3 $((SECONDS - begin))" >"$file.counts"
+    echo "$1 $2 $3 $((SECONDS - begin)) $processor" >"$file.new"
+    mv "$file.new" "$file.counts"
 }
 
 stages=0 reported=0
-titles=()
+titles=() budgets=() over=()
 
 # Prints, in order, the stages that have ended.
 report() {
     while [ $reported -lt $stages ] && [ -e "$work/$((reported + 1)).counts" ]; do
+        local title=${titles[$reported]} budget=${budgets[$reported]}
         reported=$((reported + 1))
-        local title=${titles[$((reported - 1))]}
         set -- $(cat "$work/$reported.counts")
+        if [ "$budget" != 0 ] && [ "$5" -gt "$budget" ]; then
+            over+=("$title: $5 processor seconds, budget $budget")
+            if [ "$5" -gt $((2 * budget)) ]; then
+                echo "more than twice its budget of $budget processor seconds" >>"$work/$reported"
+                set -- "$1" $(($2 + 1)) "$3" "$4" "$5"
+            fi
+        fi
         passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
         if [ "$2" = 0 ]; then
-            echo "ok     $title: $1 passed, $3 skipped ($4 s)"
+            echo "ok     $title: $1 passed, $3 skipped ($4 s, processor $5 s)"
         else
-            echo "FAILED $title: $1 passed, $2 failed, $3 skipped ($4 s)"
+            echo "FAILED $title: $1 passed, $2 failed, $3 skipped ($4 s, processor $5 s)"
             sed 's/^/       | /' "$work/$reported"
         fi
     done
 }
 
-stage() { # TITLE COMMAND...
+stage() { # BUDGET TITLE COMMAND...
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
         wait -n
         report
     done
-    titles+=("$1")
+    budgets+=("$1")
+    titles+=("$2")
     stages=$((stages + 1))
-    shift
+    shift 2
     run_stage "$work/$stages" "$@" &
 }
 
-suite() { # BUILD-FOLDER MAKE-ARGUMENTS...
-    local build=$1
-    shift
+suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
+    local build=$1 budget options=$3 begin=$SECONDS
+    budget=$(awk "BEGIN {printf \"%.0f\", $2 * $BUDGET}")
+    shift 3
     if ! $MAKE --no-print-directory -s -j"$jobs" test-programs BUILD="$build" CUDA="$CUDA" "$@" >"$work/build" 2>&1; then
         echo "FAILED build of $build"
         tail -n 40 "$work/build" | sed 's/^/       | /'
         failed=$((failed + 1))
         return
     fi
+    echo "built  $build ($((SECONDS - begin)) s)"
+    # Scripts come first: the longest of them wait for time limits while checks keep the other cores at work.
+    for script in tests/test_*.sh; do
+        [ "$build" = "$BUILD" ] || ! grep -q '^# Not under the sanitizers:' "$script" || continue
+        stage 0 "$script ($build)" sh "$script" "$build"
+    done
+    # Threads that spin while they wait would take the cores from the stage beside this one.
     for contract in common/algo/*.c; do
         algorithm=$(basename "$contract" .c)
-        if [ "$build:$algorithm" = "$BUILD-asan:motion" ]; then
-            # The other pipelines are these with other versions of the steps, which are checked by themselves.
-            for version in cpu/serial cpu/packed cpu/per_frame cuda/v1.0 cuda/v1.1 cuda/v2.0; do
-                set -- "${version%/*}/motion/${version#*/}"[._]* # a lab's handout has only some of them
-                [ ! -e "$1" ] || stage "$build/rungs check motion:$version" "$build/rungs" check "motion:$version"
-            done
-        else
-            stage "$build/rungs check $algorithm" "$build/rungs" check "$algorithm"
-        fi
+        stage "$budget" "$build/rungs check $algorithm" env OMP_WAIT_POLICY=passive "$build/rungs" check "$algorithm" $options
     done
-    for script in tests/test_*.sh; do
-        case $build:$script in # they test scripts, not C
-        *-asan:tests/test_doctor.sh | *-asan:tests/test_report.sh | *-asan:tests/test_rungs.sh | \
-            *-asan:tests/test_pages.sh) continue ;;
-        esac
-        stage "$script ($build)" sh "$script" "$build"
-    done
+    if [ "$build" = "$BUILD" ]; then # a study is Python and what `rungs bench` prints, which is tested under sanitizers
+        for name in $(python3 -B common/study/study.py list 2>/dev/null | sed -n 's/^study-\([^ ]*\) .*/\1/p'); do
+            stage 0 "study-$name, short form" sh tests/study_short.sh "$build" "$name"
+        done
+    fi
     for program in "$build"/tests/test_*; do
-        [ -x "$program" ] && [ ! -d "$program" ] && stage "$program" "$program"
+        [ -x "$program" ] && [ ! -d "$program" ] && stage 0 "$program" "$program"
     done
     wait
     report
 }
 
-suite "$BUILD"
-suite "$BUILD-asan" SANITIZE=1
+suite "$BUILD" $budget_normal ""
+suite "$BUILD-asan" $budget_asan "--largest $small_pixels" SANITIZE=1
+[ ${#over[@]} = 0 ] || printf 'over budget: %s\n' "${over[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

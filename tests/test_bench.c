@@ -209,7 +209,7 @@ static void times_are_what_a_call_takes(void **unused)
     assert_null(bench_below(&run.bench, row));
     /* The rate by which a call moves its bytes and no more than the limit allows. */
     assert_true(run.bench.ceilings.copy_bytes_per_second > 1e8);
-    assert_true(run.bench.ceilings.multiply_accumulates_per_second > 1e8);
+    assert_true(run.bench.ceilings.operations_per_second[OPERATION_MULTIPLY_ADD_8] > 1e8);
     assert_true(bench_limit_fraction(row) > 0 && bench_limit_fraction(row) < 1);
     const struct bench_ratio ratio = bench_ratio(&reference->kernel, &row->kernel);
     assert_true(ratio.differs && ratio.times < 1);
@@ -461,6 +461,7 @@ static void tables_fit_and_say_what_was_measured(void **unused)
     rows[1] = (struct bench_row){.version = &kernel,
                                  .kernel = {.median = 4e-6, .q1 = 3.96e-6, .q3 = 4.04e-6, .count = 30},
                                  .end_to_end = {.median = 1e-3, .q1 = 0.9e-3, .q3 = 1.1e-3, .count = 30},
+                                 .device = true,
                                  .limit = 3e-6,
                                  .bound = BENCH_BOUND_BYTES};
     rows[2] = rows[1];

@@ -114,6 +114,7 @@ done
 refuses "diff: unknown algorithm" "no algorithm 'nothing'" "$rungs" diff nothing cpu/serial cpu/omp
 refuses "check: unknown version" "no version" "$rungs" check blur:cpu/magic
 refuses "check: bad seed" "seed" "$rungs" check blur:cpu/omp --seed x1
+refuses "check: bad number of pixels" "largest" "$rungs" check blur:cpu/omp --largest 0
 refuses "bench: unknown version" "no version" "$rungs" bench blur --versions cpu/magic
 refuses "bench: bad size" "size" "$rungs" bench blur --size 0x10
 refuses "bench: bad size" "size" "$rungs" bench blur --size 1920

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The doctor on machines that lack something: made up from a folder of programs and a /proc and /sys of our own.
+# Not under the sanitizers: it tests a shell script.
 # usage: sh tests/test_doctor.sh BUILD-FOLDER
 set -u
 build=$1

@@ -95,25 +95,9 @@ check "results.json is as Gradescope wants it" python3 "$folder/valid.py" "$fold
 check "report.txt is what was printed" grep -q "of 100 points" "$folder/out/report.txt"
 check "exit status 0 when enough is asked" $labs grade 01 --task omp --submission "$submission" --out "$folder/out" --passing 10
 
-# Pipelines: the same with videos. Each is cpu/motion/simd.c with something put in front of a frame's steps.
+# Pipelines: the same with videos.
 if [ "$harm" = tests/grader ] && [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
-    videos=$folder/videos
-    mkdir "$videos"
-    pipeline() { # NAME VERDICT CODE
-        { echo "/* expect: $2 */" && sed '/^static enum status receive/,/^}/s|^    enum status status = STATUS_OK;|&\n'"$3|" cpu/motion/simd.c; } |
-            sed '/#include/i #include <pthread.h>' >"$videos/compose-$1.c"
-    }
-    pipeline endless "right 0..0 | speed 0..0 | says ran past its limit" 'for (volatile int go = state->frame.width > 60; go;) continue;'
-    pipeline crash "right 0..0 | speed 0..0 | says SIGSEGV" 'if (state->frame.width > 60) *(volatile int *)8 = 0;'
-    pipeline cached "right 15..15 | speed 0..0 | says wrong in a timed call" \
-        'static int number, table[4][8 * 256]; int *kept = table[number++ % 4]; if (state->frame.width == 192 \&\& number > 4) { for (int y = 0; y < result->height; y++) for (int x = 0; x < 8; x++) ((int *)image_row(result, y))[x] = kept[8 * y + x]; return STATUS_OK; } if (state->frame.width == 192 \&\& number == 4) number = 4;'
-    pipeline works_on "right 15..15 | speed 0..0 | says between its calls" \
-        'static int started; pthread_t thread; if (!started++) pthread_create(\&thread, NULL, work, NULL);'
-    sed -i '/^static const char rung/i static void *work(void *argument)\n{\n    for (volatile long i = 0;; i++)\n        continue;\n    return argument;\n}' \
-        "$videos/compose-works_on.c"
-    { echo '/* expect: right 0..0 | speed 0..0 | says RUNGS_PIPELINE_VERSION */' && sed '/^static enum status run/,$d' cpu/absdiff/serial.c |
-        sed 's/absdiff/motion/g' && printf '%s\n' 'static enum status run(const struct image *in, struct image *out, const struct motion_params *params)' \
-        '{' '    (void)in, (void)out, (void)params;' '    return STATUS_OK;' '}' '' 'RUNGS_CPU_VERSION(motion)'; } >"$videos/compose-pictures.c"
+    videos=tests/grader/videos
     $labs mutants 03 "$videos" --case-seconds 3 --total-seconds 20 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))

@@ -29,7 +29,7 @@ shared() {
     version=$1 kernel=$2
     shift 2
     "$rungs" profile "motion:$version" --size 64x48 --calls 1 --no-ncu --trace "$folder/$version.json" "$@" 2>"$folder/err" |
-        awk -v kernel="$kernel" '/^Launches/ { open = 1; for (i = 1; i <= NF; i++) if ($i == "dynamic") dynamic = 1 }
+        awk -v kernel="$kernel" '/^Launches/ { open = 1 }
                                  open && $NF == kernel { print ($(NF - 2) == 0 ? "none" : "some"); exit }'
 }
 shared_is() { # VERSION KERNEL none|some [OPTION...]

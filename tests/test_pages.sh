@@ -1,4 +1,5 @@
 #!/bin/sh
+# Not under the sanitizers: it tests programs in Python.
 # The pages of the ladders and the table in README.md (common/report/pages.py): what is made of which file, that hand-written
 # text stays, that bad input costs one line and writes nothing, and that the committed pages are up to date and link to what
 # is there. usage: sh tests/test_pages.sh [BUILD-FOLDER]

@@ -17,15 +17,8 @@
 
 #include <cmocka.h>
 
+#include "common/core/clock.h"
 #include "common/core/process.h"
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void wait_a_little(void)
 {
@@ -178,11 +171,11 @@ static void test_limit_kills_the_whole_group(void **state)
 {
     struct shared *shared = process_shared_allocate(sizeof *shared);
     struct process_result result;
-    const double start = now();
+    const double start = clock_seconds();
 
     (void)state;
     assert_int_equal(process_run(hang_with_child, shared, 0.3, &result), STATUS_OK);
-    assert_true(now() - start < 5);
+    assert_true(clock_seconds() - start < 5);
     assert_true(result.timed_out);
     assert_string_equal(described(&result), "ran past its limit of 0.3 s");
     assert_true(shared->grandchild > 0);
@@ -203,11 +196,11 @@ static void test_left_over_child_is_killed_and_not_waited_for(void **state)
 {
     struct shared *shared = process_shared_allocate(sizeof *shared);
     struct process_result result;
-    const double start = now();
+    const double start = clock_seconds();
 
     (void)state;
     assert_int_equal(process_run(leave_child, shared, 30, &result), STATUS_OK);
-    assert_true(now() - start < 5);
+    assert_true(clock_seconds() - start < 5);
     assert_false(result.timed_out);
     assert_int_equal(result.exit_code, 0);
     assert_true(ends_soon(shared->grandchild));

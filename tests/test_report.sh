@@ -1,6 +1,7 @@
 #!/bin/sh
 # make report and make plot-ALGO: the page of the committed results is whole and loads nothing, bad results cost one
 # line and exit status 2, and what is missing is said. usage: sh tests/test_report.sh BUILD-FOLDER
+# Not under the sanitizers: it tests programs in Python.
 set -u
 build=$1
 folder=$(mktemp -d) || exit 1

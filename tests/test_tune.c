@@ -20,8 +20,8 @@
 #include "common/algo/blur.h"
 #include "common/image/pattern.h"
 #include "common/measure/machine.h"
-#include "common/measure/tune.h"
 #include "common/measure/tuned.h"
+#include "common/output/tune_report.h"
 
 static const struct algorithm *blur;
 static const struct version *serial;

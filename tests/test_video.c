@@ -19,9 +19,9 @@
 
 #include "common/algo/boxes.h"
 #include "common/core/program.h"
+#include "common/image/draw.h"
 #include "common/image/image_io.h"
 #include "common/video/boxes_csv.h"
-#include "common/video/draw.h"
 #include "common/video/video.h"
 #include "common/video/video_writer.h"
 

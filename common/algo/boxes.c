@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/contract/inputs.h"
+#include "common/image/draw.h"
 
 /* ---------------------------------------------------------------------------------------------- parameters */
 
@@ -66,6 +67,31 @@ static void cost(const struct image in[], const struct image out[], const void *
     (void)out;
     cost->bytes = 4 * pixels + 4.0 * BOXES_COLUMNS * (((const struct boxes_params *)params)->max_boxes + 1);
     cost->operations[OPERATION_OTHER] = pixels;
+}
+
+/* ------------------------------------------------------------------------------------------------ pictures */
+
+void boxes_draw(struct image *image, const struct image *table, const uint8_t *colour)
+{
+    const int count = boxes_count(table);
+
+    for (int k = 1; k <= count; k++) {
+        const int32_t *row = image_row(table, k);
+
+        draw_rectangle(image, row[1], row[2], row[3], row[4], colour);
+    }
+}
+
+/* The components in colours, the boxes around them in white. */
+static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
+{
+    static const uint8_t white[3] = {255, 255, 255};
+    const enum status status = image_colour_labels(picture, &in[0]);
+
+    (void)params;
+    if (status == STATUS_OK)
+        boxes_draw(picture, &out[0], white);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- labels */
@@ -207,7 +233,7 @@ static struct algorithm boxes = {
     .name = "boxes",
     .summary = "bounding box, area and centroid of each component of a label image, as a table",
     .inputs = {{.name = "labels", .kind = SLOT_LABELS, .type = PIXEL_I32}},
-    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = boxes_column_names}},
+    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = boxes_column_names, .draw = draw}},
     .params_size = sizeof(struct boxes_params),
     .parameters = parameters,
     .shape = shape,

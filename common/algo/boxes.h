@@ -81,6 +81,9 @@ static inline int boxes_count(const struct image *table)
     return count < table->height - 1 ? count : table->height - 1;
 }
 
+/* Outlines all boxes of a table on a u8 image (draw.h). */
+void boxes_draw(struct image *image, const struct image *table, const uint8_t *colour);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #include "common/algo/morphology.h"
 #include "common/algo/otsu.h"
 #include "common/contract/inputs.h"
+#include "common/image/draw.h"
 
 /* ---------------------------------------------------------------------------------------------- parameters */
 
@@ -19,7 +20,7 @@ static const char *const version_words[] = {"own", NULL}; /* the pipeline's own 
 #define STEP_PARAMETER(word, step, what)                                                                               \
     {                                                                                                                  \
         .name = word, .kind = PARAMETER_TEXT, .offset = offsetof(struct motion_params, versions[step]),                \
-        .words = version_words, .help = "version that takes the place of " what ""                                     \
+        .words = version_words, .help = "version that takes the place of " what "", .swaps_step = true                 \
     }
 
 static const struct parameter parameters[] = {
@@ -495,12 +496,23 @@ static const char *const check_settings[] = {
     "value=200 ksize=3 sigma=0.1 disk=3", "value=120 ksize=3 sigma=0.1 disk=3 connectivity=4 min_area=6 max_boxes=9",
     "value=60 disk=19", "ops=close disk=5", "ops=close value=200 ksize=3 sigma=0.1 disk=31 shape=square", NULL};
 
+/* The boxes on the frame. */
+static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
+{
+    const enum status status = draw_canvas(picture, &in[1]);
+
+    (void)params;
+    if (status == STATUS_OK)
+        boxes_draw(picture, &out[0], draw_palette(0));
+    return status;
+}
+
 static struct algorithm motion = {
     .name = "motion",
     .summary = "moving-object detector: boxes of what differs from the background; for videos, too",
     .inputs = {{.name = "background", .kind = SLOT_PICTURE, .type = PIXEL_U8},
                {.name = "frame", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
-    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = boxes_column_names}},
+    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = boxes_column_names, .draw = draw}},
     .params_size = sizeof(struct motion_params),
     .parameters = parameters,
     .finish = finish,

@@ -4,7 +4,7 @@
 #
 # The path is the identity: <side>/<algorithm>/<name>.<extension>
 #   cpu/blur/simd.c -> cpu/simd       cuda/blur/v1.2_tiled.cu -> cuda/v1.2      peers/blur/opencv.cpp -> peer/opencv
-#   tests/mutants/blur/race.c -> mutant/race
+#   tests/mutants/blur/race.c -> mutant/race          tests/small/gram/serial.c -> cpu/serial
 #   assignments/02_blur/starter/blur/mine.c -> student/mine   (the folder that holds the file names the algorithm)
 # A file without its header lines Idea, Changed and Expect fails the build. Two more may be there: Result, and From, which
 # names the rung of the same side that this one climbs from where that is not the one before it.
@@ -38,6 +38,7 @@ while [ $# -gt 0 ]; do
     cuda/*) id=cuda/${name%%_*} ;;
     peers/*) id=peer/$name ;;
     tests/mutants/*) id=mutant/$name ;;
+    tests/small/*) id=cpu/$name ;;
     assignments/* | */submission/starter/*) id=student/$name ;;
     *) refuse "$path is in no folder for versions" ;;
     esac

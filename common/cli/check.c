@@ -17,7 +17,8 @@
 #include "common/verify/check.h"
 
 static const char help[] =
-    "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--first] [--verbose]\n\n"
+    "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--largest PIXELS]\n"
+    "                   [--first] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
     "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
@@ -25,6 +26,7 @@ static const char help[] =
     "  --seed N          of the random inputs; without it each run takes a new one, and prints it\n"
     "  --limit SECONDS   a case that takes longer has failed (default 30)\n"
     "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
+    "  --largest PIXELS  leave out the cases whose pictures have more pixels\n"
     "  --first           stop a version at the first failure whose cause is sure\n"
     "  --verbose         every case that failed, not just the most telling one\n"
     "  --help            this text\n\n"
@@ -143,7 +145,10 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
     enum status status = STATUS_OK;
 
     registry_versions(algorithm, &versions, &count);
-    printf("%s: %s (seed %llu)\n", algorithm->name, algorithm->summary, (unsigned long long)options->seed);
+    printf("%s: %s (seed %llu", algorithm->name, algorithm->summary, (unsigned long long)options->seed);
+    if (options->largest_pixels)
+        printf(", pictures of at most %ld pixels", options->largest_pixels);
+    printf(")\n");
     id_width = 0;
     for (size_t i = 0; i < count; i++)
         if ((!only || versions[i] == only) && (int)strlen(versions[i]->source->id) > id_width)
@@ -179,16 +184,24 @@ static enum status parse_limit(const char *text, double *seconds)
     return STATUS_OK;
 }
 
+static enum status parse_largest(const char *text, long *pixels)
+{
+    char *end;
+
+    errno = 0;
+    *pixels = strtol(text, &end, 10);
+    if (end == text || *end || errno || *pixels < 1)
+        return status_set(STATUS_BAD_INPUT, "--largest: '%s' is not a number of pixels from 1", text);
+    return STATUS_OK;
+}
+
 int cli_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"seed", required_argument, NULL, 's'},
-        {"limit", required_argument, NULL, 'l'},
-        {"pictures", required_argument, NULL, 'p'},
-        {"first", no_argument, NULL, 'f'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"seed", required_argument, NULL, 's'},     {"limit", required_argument, NULL, 'l'},
+        {"pictures", required_argument, NULL, 'p'}, {"largest", required_argument, NULL, 'm'},
+        {"first", no_argument, NULL, 'f'},          {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},           {0},
     };
     /* Five digits are short enough to type again. */
     struct check_options check = {.seed = ((uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid()) % 100000,
@@ -216,6 +229,10 @@ int cli_check(int argc, char **argv)
         case 'p':
             check.pictures = optarg;
             pictures_given = true;
+            break;
+        case 'm':
+            if (parse_largest(optarg, &check.largest_pixels) != STATUS_OK)
+                return cli_fail_status();
             break;
         case 'f':
             check.first = true;

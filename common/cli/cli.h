@@ -7,6 +7,8 @@
 
 #include "common/contract/registry.h"
 
+struct application; /* apply.h */
+
 enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_USE = 2, CLI_INTERRUPTED = 130 };
 
 int cli_list(int argc, char **argv);
@@ -21,6 +23,15 @@ struct video_job {
     const char *fps;   /* frame rate of the output, as the user wrote it; NULL = the input's */
 };
 int cli_run_video(const struct video_job *job);
+/* What it does with a folder of pictures (run_folder.c). */
+struct folder_job {
+    struct application *application;
+    const char *in, *out;
+    const char *format; /* "png"; NULL = the main output's usual form */
+    int jobs;           /* threads that read and write files */
+};
+int cli_run_folder(const struct folder_job *job);
+int cli_train(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_tune(int argc, char **argv);

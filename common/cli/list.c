@@ -14,7 +14,8 @@
 static const char help[] =
     "usage: rungs list [ALGO] [--json]\n\n"
     "Lists the algorithms and, for each, its versions in the order of the ladder: what the version\n"
-    "does, how it was built, and, where it cannot run on this machine, why.\n\n"
+    "does, how it was built, and, where it cannot run on this machine, why. Of one ALGO also its inputs and\n"
+    "outputs, the slots (`rungs run --help` says which files they take), and its training.\n\n"
     "  --json    the same as one JSON document on stdout\n"
     "  --help    this text\n";
 
@@ -61,6 +62,8 @@ static void print_range(const struct parameter *p)
         printf(", default %s", p->words[(int)p->preset]);
     } else if (p->kind == PARAMETER_TEXT) {
         printf("text, default %s", p->words ? p->words[0] : "none");
+    } else if (p->kind == PARAMETER_MODEL) {
+        printf("a file, %s%s", p->words ? "default " : "no default", p->words ? p->words[0] : "");
     } else {
         printf("%.10g to %.10g", p->minimum, p->maximum);
         for (int i = 0; p->words && p->words[i]; i++)
@@ -95,7 +98,42 @@ static void print_tunables(const struct version *version)
     }
 }
 
-static void print_algorithm(const struct algorithm *algorithm)
+static void print_parameters(const struct parameter *parameters)
+{
+    for (const struct parameter *p = parameters; p && p->name; p++) {
+        printf("  -p %s=  %s (", p->name, p->help);
+        print_range(p);
+        printf(")\n");
+    }
+}
+
+/* "output boxes    table: label, x_min ...: meaning (the main one)". The type of an output depends on input and parameters. */
+static void print_slot(const struct named_slot *slot, bool input, bool is_main)
+{
+    char head[64], text[2048];
+    size_t used;
+
+    snprintf(head, sizeof head, "  %-6s %-8s ", input ? "input" : "output", slot->name);
+    used = (size_t)snprintf(text, sizeof text, "%s%s%s", slot_kind_name(slot->kind), input ? " of " : "",
+                            input ? pixel_name(slot->type) : "");
+    for (int i = 0; slot->columns && slot->columns[i] && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : ": ", slot->columns[i]);
+    if (slot->help && used < sizeof text)
+        used += (size_t)snprintf(text + used, sizeof text - used, "; %s", slot->help);
+    if (is_main && used < sizeof text)
+        snprintf(text + used, sizeof text - used, " (the main one)");
+    print_wrapped(head, text, 100);
+}
+
+static void print_slots(const struct algorithm *algorithm)
+{
+    for (int i = 0; i < algorithm->input_count; i++)
+        print_slot(&algorithm->inputs[i], true, false);
+    for (int i = 0; i < algorithm->output_count; i++)
+        print_slot(&algorithm->outputs[i], false, i == 0 && algorithm->output_count > 1);
+}
+
+static void print_algorithm(const struct algorithm *algorithm, bool in_full)
 {
     struct version *const *versions;
     size_t count;
@@ -103,10 +141,12 @@ static void print_algorithm(const struct algorithm *algorithm)
     registry_versions(algorithm, &versions, &count);
     tuned_apply((const struct version *const *)versions, count, NULL, 0, machine_cores(), NULL, NULL, false);
     printf("%s: %s\n", algorithm->name, algorithm->summary);
-    for (const struct parameter *p = algorithm->parameters; p->name; p++) {
-        printf("  -p %s=  %s (", p->name, p->help);
-        print_range(p);
-        printf(")\n");
+    if (in_full)
+        print_slots(algorithm);
+    print_parameters(algorithm->parameters);
+    if (in_full && algorithm->trainer) {
+        printf("  training: rungs train %s %s -o MODEL\n", algorithm->name, algorithm->trainer->data_help);
+        print_parameters(algorithm->trainer->parameters);
     }
     for (size_t i = 0; i < count; i++) {
         char state[512], head[64], text[2048];
@@ -136,6 +176,23 @@ static json_t *describe_version(const struct version *version)
                      version->instruction_set);
 }
 
+static json_t *describe_slots(const struct named_slot *slots, int count, bool input)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++) {
+        json_t *columns = slots[i].columns ? json_array() : NULL;
+
+        for (int c = 0; columns && slots[i].columns[c]; c++)
+            json_array_append_new(columns, json_string(slots[i].columns[c]));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s?, s:s?, s:o?}", "name", slots[i].name, "kind",
+                                        slot_kind_name(slots[i].kind), "type", input ? pixel_name(slots[i].type) : NULL,
+                                        "help", slots[i].help, "columns", columns));
+    }
+    return list;
+}
+
 static int print_json(const struct algorithm *only)
 {
     json_t *list = json_array();
@@ -151,8 +208,10 @@ static int print_json(const struct algorithm *only)
         registry_versions(a, &versions, &count);
         for (size_t i = 0; i < count; i++)
             json_array_append_new(entries, describe_version(versions[i]));
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o}", "name", a->name, "summary", a->summary, "versions", entries));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:b, s:o}", "name", a->name, "summary", a->summary,
+                                              "inputs", describe_slots(a->inputs, a->input_count, true), "outputs",
+                                              describe_slots(a->outputs, a->output_count, false), "training",
+                                              a->trainer != NULL, "versions", entries));
     }
     json_t *document = json_pack("{s:o}", "algorithms", list);
     int failed = !document || json_dumpf(document, stdout, JSON_INDENT(2)) != 0;
@@ -186,6 +245,6 @@ int cli_list(int argc, char **argv)
         return print_json(only);
     for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
         if (!only || a == only)
-            print_algorithm(a);
+            print_algorithm(a, only != NULL);
     return CLI_DONE;
 }

@@ -19,7 +19,8 @@ static const struct subcommand {
     bool shares_cores; /* times versions, or runs them beside ffmpeg: limit_openmp_spinning() */
 } subcommands[] = {
     {"list", cli_list, "algorithms and versions, with their ideas, and why one cannot run here", false},
-    {"run", cli_run, "apply a version to a real file or video", true},
+    {"run", cli_run, "apply a version to real files, a folder of pictures or a video", true},
+    {"train", cli_train, "make the model that an algorithm works with, out of data", false},
     {"check", cli_check, "verify versions against the reference", false},
     {"bench", cli_bench, "verify, then time versions side by side", true},
     {"tune", cli_tune, "search a version's launch parameters for the fastest, and keep them", true},

@@ -5,30 +5,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 
-#include "common/cli/cli.h"
+#include "common/cli/apply.h"
+#include "common/cli/slot_file.h"
 #include "common/contract/device_info.h"
-#include "common/image/image_io.h"
+#include "common/contract/inputs.h"
 #include "common/measure/machine.h"
 #include "common/measure/tuned.h"
 
 static const char help[] =
-    "usage: rungs run ALGO[:VERSION] IN... -o OUT [-p name=value]...\n"
+    "usage: rungs run ALGO[:VERSION] IN... -o OUT [-o SLOT=OUT]... [-p name=value]...\n"
+    "       rungs run ALGO[:VERSION] FOLDER -o FOLDER [--format png] [--jobs N] [-p name=value]...\n"
     "       rungs run motion[:VERSION] VIDEO -o OUT [--boxes FILE.csv] [--fps RATE] [-p name=value]...\n\n"
-    "Applies an algorithm to a file. IN is PNG, JPEG, BMP, PGM, PPM or .npy; OUT's extension picks its\n"
-    "format. Without VERSION the highest rung that runs on this machine is taken (an emulated one never\n"
-    "is). Labels go into a picture as colours, and as they are into .npy.\n\n"
+    "Applies an algorithm to files. Without VERSION the highest rung that runs on this machine is taken (an\n"
+    "emulated one never is). `rungs list ALGO` names the inputs and outputs and says of what kind they are:\n\n"
+    "  kind      read from                                   written to\n"
+    "  picture   PNG, JPEG, BMP, PGM, PPM, .npy              .png .jpg .bmp .pgm .ppm .npy\n"
+    "  labels    the same                                    the same; in colours, but for .npy\n"
+    "  table     .npy                                        .csv .json .npy, pictures where it can be drawn\n"
+    "  matrix    .npy, ENVI, IDX, a gray picture             .csv .json .npy, pictures where it can be drawn\n"
+    "  tensor    .npy, ENVI, IDX, a picture                  .npy, pictures where it can be drawn\n\n"
+    "An ENVI cube is named by its .hdr or its data file. A .csv of a table begins with the column names; a\n"
+    ".npy of a table is rows x columns, only the rows in use. Of an array of three dimensions a matrix is\n"
+    "N rows of H*W samples.\n\n"
+    "FOLDER: every picture in it, for algorithms that take one picture; the results bear the pictures' names. A\n"
+    "file that cannot be read is reported and left out, and the exit status is 1.\n\n"
     "VIDEO is any file that ffmpeg decodes, raw y4m, a folder of images, a pattern (frame_%04d.png or a\n"
     "quoted glob), or - for y4m on standard input. OUT is then .mp4, .mov, .mkv or .avi, a new folder or a\n"
     "pattern of images, with the boxes drawn; or .csv, the boxes alone. Ctrl-C completes the file.\n\n"
-    "  -o, --output OUT         the file to write; written whole or not at all (a video: what there is of it)\n"
+    "  -o, --output OUT         write the main output to this file, in the form that its extension says\n"
+    "  -o, --output SLOT=OUT    the output of this name; -o may be given several times. All files are written\n"
+    "                           whole or none is (a video: what there is of it)\n"
     "  -p, --param name=value   a parameter of the algorithm, as `rungs list ALGO` shows them\n"
+    "      --format EXTENSION   of a folder: form of the results (default: png, csv for tables, npy for tensors)\n"
+    "      --jobs N             of a folder: threads that read and write files (default: one for each core)\n"
     "      --boxes FILE.csv     of a video: the boxes too, in MOT-challenge columns after a header line:\n"
     "                           frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z\n"
     "      --fps RATE           of a video: frames per second of OUT (default: VIDEO's own; images: 25)\n"
     "      --help               this text\n\n"
     "examples: rungs run blur:cpu/simd photo.jpg -o soft.png -p ksize=31\n"
+    "          rungs run boxes labels.npy -o boxes.csv -o boxes.png\n"
+    "          rungs run blur photos/ -o soft/ --format jpg\n"
     "          rungs run motion images/fetched/vtest.avi -o out.mp4 --boxes boxes.csv\n"
     "          ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run motion - -o out.mp4\n";
 
@@ -53,165 +71,328 @@ static const struct version *best_version(const struct algorithm *algorithm)
     return best_cuda ? best_cuda : best_cpu;
 }
 
-static bool is_npy(const char *path)
-{
-    const char *dot = strrchr(path, '.');
+/* ------------------------------------------------------------------------------------------------ outputs */
 
-    return dot && strcasecmp(dot, ".npy") == 0;
+/* One -o. */
+struct target {
+    int slot;
+    const char *path;
+    struct output_file file;
+};
+
+/* SLOT=FILE or FILE, of the main output. A name in front of the = that no output has is refused, unless it has a / and so is
+ * the beginning of a path. */
+static enum status parse_target(const struct algorithm *algorithm, const char *text, struct target *target)
+{
+    const char *equals = strchr(text, '=');
+    char name[64], known[512] = "";
+
+    *target = (struct target){.path = text};
+    if (!equals || memchr(text, '/', (size_t)(equals - text)))
+        return STATUS_OK;
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    target->slot = algorithm_find_output(algorithm, name);
+    target->path = equals + 1;
+    for (int i = 0; i < algorithm->output_count; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 algorithm->outputs[i].name);
+    return target->slot >= 0
+               ? STATUS_OK
+               : status_set(STATUS_BAD_INPUT, "%s has no output '%s'; it has %s (a file of this name: -o ./%.200s)",
+                            algorithm->name, name, known, text);
 }
 
-static enum status apply(const struct algorithm *algorithm, const struct version *version, char *const *in_paths,
-                         const char *out_path, const struct cli_list_option *settings, const void *params)
+/* Refuses what would be in the way of one another before anything is opened: an output in the place of an input, of a file
+ * that a parameter names, or of another output. */
+static enum status check_apart(const char *out, char *const *in, int in_count, const struct cli_list_option *settings)
+{
+    for (int i = 0; i < in_count; i++)
+        if (file_is_same(out, in[i]))
+            return status_set(STATUS_BAD_INPUT, "%s: the same file as the input %s", out, in[i]);
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *equals = strchr(settings->items[i], '=');
+
+        if (equals && equals[1] && file_is_same(out, equals + 1))
+            return status_set(STATUS_BAD_INPUT, "%s: the same file as in -p %s", out, settings->items[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status parse_targets(const struct algorithm *algorithm, const struct cli_list_option *outputs,
+                                 struct target *targets)
 {
     enum status status = STATUS_OK;
-    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, shape = {0}, out = {0}, colours = {0};
-    void *state = NULL;
-    const char *why = NULL;
-    char names[2048];
-    const bool two = algorithm->input_count == 2;
 
-    snprintf(names, sizeof names, "%s%s%s", in_paths[0], two ? " and " : "", two ? in_paths[1] : "");
-    TRY(image_save_check(out_path));
-    for (int i = 0; i < algorithm->input_count; i++)
-        TRY(image_load(&in[i], in_paths[i], 0));
-    if (algorithm->shape(in, params, &shape) != STATUS_OK) {
-        status = status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
-        goto out;
+    for (size_t i = 0; i < outputs->count; i++) {
+        TRY(parse_target(algorithm, outputs->items[i], &targets[i]));
+        TRY(slot_check_form(&algorithm->outputs[targets[i].slot], targets[i].path));
+        TRY(file_check_output(targets[i].path));
+        for (size_t k = 0; k < i; k++) {
+            if (file_is_same(targets[i].path, targets[k].path)) {
+                status = status_set(STATUS_BAD_INPUT, "%s and %s are the same file, named twice after -o",
+                                    targets[k].path, targets[i].path);
+                goto out;
+            }
+        }
     }
-    /* This process has started CUDA already: it cannot ask for the GPU's name in a child. */
-    tuned_apply(&version, 1, settings->items, settings->count, machine_cores(), in, params, false);
-    TRY(version_check_tunables(version, in, params));
-    why = version->declines ? version->declines(in, params) : NULL;
-    if (why) {
-        status = status_set(STATUS_UNSUPPORTED, "%s: %s cannot do this one: %s", names, version->source->id, why);
-        goto out;
+out:
+    return status;
+}
+
+/* All files, or none: each is complete under a temporary name before the first gets its own. */
+static enum status write_targets(const struct application *application, struct target *targets, size_t count,
+                                 const struct image in[], const struct image out[])
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        TRY(file_create(&targets[i].file, targets[i].path));
+        TRY(slot_encode(&targets[i].file, application->algorithm, targets[i].slot, in, out, application->params));
+        TRY(file_complete(&targets[i].file));
     }
-    TRY(image_create_like(&out, &shape));
-    state = calloc(1, version->state_size ? version->state_size : 1);
-    if (!state) {
-        status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", version->source->id);
-        goto out;
-    }
-    TRY(version->run(state, in, &out, params));
-    if (version->normalise)
-        version->normalise(in, &out, params);
-    if (out.type == PIXEL_I32 && out.width == in[0].width && out.height == in[0].height && !is_npy(out_path))
-        TRY(image_colour_labels(&colours, &out));
-    TRY(image_save(colours.data ? &colours : &out, out_path));
-    printf("%s:%s%s  %s %dx%d -> %s\n", algorithm->name, version->source->id,
-           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height,
-           out_path);
+    for (size_t i = 0; i < count; i++)
+        TRY(file_commit(&targets[i].file));
+out:
+    for (size_t i = 0; i < count; i++)
+        file_discard(&targets[i].file);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- one result */
+
+static void print_summary(const struct application *application, const char *names, const struct image in[],
+                          const struct target *targets, size_t count)
+{
+    const struct version *version = application->version;
+
+    printf("%s:%s%s  %s %dx%d -> ", application->algorithm->name, version->source->id,
+           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height);
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s", i ? ", " : "", targets[i].path);
+    putchar('\n');
     if (tuned_note(version, NULL))
         printf("tuned: %s\n", tuned_note(version, NULL));
+}
+
+static enum status apply(struct application *application, char *const *in_paths, const struct cli_list_option *outputs)
+{
+    enum status status = STATUS_OK;
+    const struct algorithm *algorithm = application->algorithm;
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, out[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct target *targets = calloc(outputs->count, sizeof *targets);
+    char names[8192] = "";
+
+    if (!targets)
+        return status_set(STATUS_NO_MEMORY, "no memory for the outputs");
+    TRY(parse_targets(algorithm, outputs, targets));
+    for (int i = 0; i < algorithm->input_count; i++) {
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " and " : "", in_paths[i]);
+        TRY(slot_load(&in[i], &algorithm->inputs[i], in_paths[i]));
+    }
+    TRY(application_shape(application, names, in, out));
+    for (size_t i = 0; i < outputs->count; i++)
+        TRY(slot_check_shape(&algorithm->outputs[targets[i].slot], &out[targets[i].slot], targets[i].path));
+    TRY(application_run(application, in, out));
+    TRY(write_targets(application, targets, outputs->count, in, out));
+    print_summary(application, names, in, targets, outputs->count);
 out:
-    if (state && version->teardown)
-        version->teardown(state);
-    free(state);
-    image_free(&out);
-    image_free(&colours);
-    for (int i = 0; i < algorithm->input_count; i++)
-        image_free(&in[i]);
+    application_end(application);
+    for (int i = 0; i < algorithm->output_count; i++)
+        if (out[i].data)
+            image_free(&out[i]);
+    inputs_free(algorithm, in);
+    free(targets);
     return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- the command */
+
+struct run_options {
+    struct cli_list_option settings, outputs;
+    const char *boxes, *fps, *format;
+    int jobs; /* 0 = not given */
+};
+
+/* False when there is nothing more to do; *exit_status says how it ended. */
+static bool parse_options(struct run_options *options, int argc, char **argv, int *exit_status)
+{
+    static const struct option known[] = {
+        {"output", required_argument, NULL, 'o'}, {"param", required_argument, NULL, 'p'},
+        {"boxes", required_argument, NULL, 'b'},  {"fps", required_argument, NULL, 'f'},
+        {"format", required_argument, NULL, 'F'}, {"jobs", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    enum { MAX_JOBS = 256 };
+
+    *exit_status = CLI_BAD_USE;
+    for (int option; (option = getopt_long(argc, argv, "o:p:", known, NULL)) != -1;) {
+        enum status status = STATUS_OK;
+
+        switch (option) {
+        case 'h':
+            fputs(help, stdout);
+            *exit_status = CLI_DONE;
+            return false;
+        case 'o':
+            status = cli_append(&options->outputs, optarg);
+            break;
+        case 'p':
+            status = cli_append(&options->settings, optarg);
+            break;
+        case 'b':
+            options->boxes = optarg;
+            break;
+        case 'f':
+            options->fps = optarg;
+            break;
+        case 'F':
+            options->format = optarg;
+            break;
+        case 'j':
+            status = cli_parse_int("--jobs", optarg, 1, MAX_JOBS, &options->jobs);
+            break;
+        default:
+            return false; /* getopt_long() has said why */
+        }
+        if (status != STATUS_OK) {
+            cli_fail_status();
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* Checks that options and inputs fit the algorithm and one another. */
+static enum status check_use(const struct run_options *options, const struct algorithm *algorithm, char *const *in,
+                             int in_count, bool is_video, bool folder)
+{
+    enum status status = STATUS_OK;
+
+    if (!is_video && (options->boxes || options->fps))
+        return status_set(STATUS_BAD_INPUT, "--%s is for a video", options->boxes ? "boxes" : "fps");
+    if (!folder && (options->format || options->jobs))
+        return status_set(STATUS_BAD_INPUT, "--%s is for a folder of pictures", options->format ? "format" : "jobs");
+    if (algorithm->video && !is_video && in_count != algorithm->input_count)
+        return status_set(STATUS_BAD_INPUT,
+                          "%s takes a video, or two pictures (background and frame), got %d inputs (the result goes "
+                          "after -o)",
+                          algorithm->name, in_count);
+    if (!is_video && in_count != algorithm->input_count)
+        return status_set(STATUS_BAD_INPUT, "%s takes %d input file%s, got %d (the result goes after -o)",
+                          algorithm->name, algorithm->input_count, algorithm->input_count == 1 ? "" : "s", in_count);
+    if (options->outputs.count == 0)
+        return status_set(STATUS_BAD_INPUT, "run needs -o OUT");
+    if ((is_video || folder) && options->outputs.count > 1)
+        return status_set(STATUS_BAD_INPUT, "of a %s there is one -o%s", is_video ? "video" : "folder",
+                          is_video ? "; the boxes go to --boxes FILE.csv, too" : ", of the main output");
+    for (size_t i = 0; i < options->outputs.count && !folder; i++) {
+        struct target target = {.path = options->outputs.items[i]};
+
+        if (!is_video)
+            TRY(parse_target(algorithm, options->outputs.items[i], &target));
+        TRY(check_apart(target.path, in, in_count, &options->settings));
+    }
+    if (options->boxes)
+        TRY(check_apart(options->boxes, in, in_count, &options->settings));
+out:
+    return status;
+}
+
+static int run_video(const struct run_options *options, const struct application *application, const char *in)
+{
+    if (version_check_tunables(application->version, NULL, application->params) != STATUS_OK)
+        return cli_fail_status();
+    return cli_run_video(&(struct video_job){.algorithm = application->algorithm,
+                                             .version = application->version,
+                                             .params = application->params,
+                                             .in = in,
+                                             .out = options->outputs.items[0],
+                                             .boxes = options->boxes,
+                                             .fps = options->fps});
+}
+
+static int run_folder(const struct run_options *options, struct application *application, const char *in)
+{
+    const int exit_status =
+        cli_run_folder(&(struct folder_job){.application = application,
+                                            .in = in,
+                                            .out = options->outputs.items[0],
+                                            .format = options->format,
+                                            .jobs = options->jobs ? options->jobs : machine_cores()});
+
+    application_end(application);
+    return exit_status;
 }
 
 int cli_run(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"param", required_argument, NULL, 'p'},
-        {"boxes", required_argument, NULL, 'b'},  {"fps", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},         {0}};
-    struct cli_list_option settings = {0};
+    enum status status = STATUS_OK;
+    struct run_options options = {0};
+    struct application application = {.settings = &options.settings};
     const struct algorithm *algorithm = NULL;
-    const struct version *version = NULL;
-    const char *out_path = NULL, *boxes_path = NULL, *fps = NULL, *why;
-    bool is_video;
+    const char *why;
+    char *const *in;
+    bool is_video, folder;
     void *params = NULL;
-    int exit_status = CLI_BAD_USE;
+    int exit_status, in_count;
 
-    for (int option; (option = getopt_long(argc, argv, "o:p:", options, NULL)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            exit_status = CLI_DONE;
-            goto out;
-        }
-        if (option == 'o')
-            out_path = optarg;
-        else if (option == 'b')
-            boxes_path = optarg;
-        else if (option == 'f')
-            fps = optarg;
-        else if (option != 'p' || cli_append(&settings, optarg) != STATUS_OK)
-            goto out;
-    }
+    if (!parse_options(&options, argc, argv, &exit_status))
+        goto out;
+    exit_status = CLI_BAD_USE;
     if (optind == argc) {
-        cli_fail("run needs an algorithm; `rungs run --help` shows how");
+        status = status_set(STATUS_BAD_INPUT, "run needs an algorithm; `rungs run --help` shows how");
         goto out;
     }
-    if (cli_find(argv[optind], &algorithm, &version) != STATUS_OK) {
-        cli_fail_status();
+    TRY(cli_find(argv[optind], &application.algorithm, &application.version));
+    algorithm = application.algorithm;
+    in = argv + optind + 1;
+    in_count = argc - optind - 1;
+    is_video = algorithm->video && in_count == 1;
+    folder =
+        algorithm->input_count == 1 && algorithm->inputs[0].kind == SLOT_PICTURE && in_count == 1 && is_folder(in[0]);
+    TRY(check_use(&options, algorithm, in, in_count, is_video, folder));
+    if (!application.version)
+        application.version = best_version(algorithm);
+    if (!application.version) {
+        status = status_set(STATUS_UNSUPPORTED, "%s has no version that runs here", algorithm->name);
         goto out;
     }
-    is_video = algorithm->video && argc - optind - 1 == 1;
-    if (!is_video && (boxes_path || fps)) {
-        cli_fail("--%s is for a video", boxes_path ? "boxes" : "fps");
-        goto out;
-    }
-    if (algorithm->video && !is_video && argc - optind - 1 != algorithm->input_count) {
-        cli_fail("%s takes a video, or two pictures (background and frame), got %d inputs (the result goes after -o)",
-                 algorithm->name, argc - optind - 1);
-        goto out;
-    }
-    if (!is_video && argc - optind - 1 != algorithm->input_count) {
-        cli_fail("%s takes %d input file%s, got %d (the result goes after -o)", algorithm->name, algorithm->input_count,
-                 algorithm->input_count == 1 ? "" : "s", argc - optind - 1);
-        goto out;
-    }
-    if (!out_path) {
-        cli_fail("run needs -o OUT");
-        goto out;
-    }
-    if (!version)
-        version = best_version(algorithm);
-    why = version_unavailable(version);
+    why = version_unavailable(application.version);
     if (why) {
-        cli_fail("%s:%s cannot run here: %s", algorithm->name, version->source->id, why);
+        status = status_set(STATUS_UNSUPPORTED, "%s:%s cannot run here: %s", algorithm->name,
+                            application.version->source->id, why);
         goto out;
     }
     params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
     if (!params) {
-        cli_fail("no memory for parameters");
+        status = status_set(STATUS_NO_MEMORY, "no memory for parameters");
         goto out;
     }
-    if (params_parse(algorithm, &version, 1, settings.items, settings.count, params) != STATUS_OK) {
-        cli_fail_status();
-        goto out;
-    }
+    application.params = params;
+    TRY(params_parse(algorithm, &application.version, 1, options.settings.items, options.settings.count, params));
     if (is_video) {
-        if (version_check_tunables(version, NULL, params) != STATUS_OK) {
-            cli_fail_status();
-            goto out;
-        }
-        exit_status = cli_run_video(&(struct video_job){.algorithm = algorithm,
-                                                        .version = version,
-                                                        .params = params,
-                                                        .in = argv[optind + 1],
-                                                        .out = out_path,
-                                                        .boxes = boxes_path,
-                                                        .fps = fps});
-        goto out;
+        exit_status = run_video(&options, &application, in[0]);
+    } else if (folder) {
+        exit_status = run_folder(&options, &application, in[0]);
+    } else if (algorithm->background_file && algorithm->background_file(params)) {
+        status =
+            status_set(STATUS_BAD_INPUT, "background=%s is for a video; of two pictures the first is the background",
+                       algorithm->background_file(params));
+    } else {
+        TRY(apply(&application, in, &options.outputs));
+        exit_status = CLI_DONE;
     }
-    if (algorithm->background_file && algorithm->background_file(params)) {
-        cli_fail("background=%s is for a video; of two pictures the first is the background",
-                 algorithm->background_file(params));
-        goto out;
-    }
-    if (apply(algorithm, version, argv + optind + 1, out_path, &settings, params) != STATUS_OK) {
-        cli_fail_status();
-        goto out;
-    }
-    exit_status = CLI_DONE;
 out:
+    if (status != STATUS_OK)
+        exit_status = cli_fail_status();
     free(params);
-    free(settings.items);
+    free(options.settings.items);
+    free(options.outputs.items);
     return exit_status;
 }

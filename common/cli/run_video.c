@@ -5,23 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/algo/boxes.h"
 #include "common/cli/cli.h"
 #include "common/contract/device_info.h"
 #include "common/contract/pipeline.h"
+#include "common/core/clock.h"
 #include "common/core/progress.h"
+#include "common/image/draw.h"
 #include "common/image/image_io.h"
 #include "common/video/boxes_csv.h"
-#include "common/video/draw.h"
 #include "common/video/video.h"
 #include "common/video/video_writer.h"
 
 /* Frames decoded ahead, besides those in flight: evens out what varies between frames, and needs little memory. */
 enum { FRAMES_AHEAD = 4 };
-/* What a box is outlined in: seen on most backgrounds. */
-static const uint8_t box_colour[3] = {255, 32, 32};
 
 /* Ctrl-C, kill, and a terminal that is closed. */
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -35,14 +33,6 @@ static void interrupt(int number)
     interrupted = number;
     if (stoppable)
         video_stop(stoppable);
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 struct run {
@@ -154,10 +144,10 @@ static enum status begin(struct run *run, const struct image *first)
         goto out;
     }
 
-    const double start = now();
+    const double start = clock_seconds();
 
     TRY(run->pipeline->start(run->state, &in[0], job->params));
-    run->in_pipeline += now() - start;
+    run->in_pipeline += clock_seconds() - start;
     if (boxes) {
         TRY(boxes_csv_create(&run->boxes, boxes));
         run->with_boxes = true;
@@ -189,10 +179,10 @@ static enum status submit_frames(struct run *run, bool *more)
         }
         if (!run->state)
             status = begin(run, &frame->image);
-        start = now();
+        start = clock_seconds();
         if (status == STATUS_OK)
             status = run->pipeline->submit(run->state, &frame->image);
-        run->in_pipeline += now() - start;
+        run->in_pipeline += clock_seconds() - start;
         if (status != STATUS_OK) {
             video_give_back(run->reader, frame);
             goto out;
@@ -205,7 +195,7 @@ out:
 
 static void show_progress(struct run *run)
 {
-    const double time = now();
+    const double time = clock_seconds();
     char of[32] = "";
 
     if (time - run->last_shown < 0.2)
@@ -223,16 +213,16 @@ static enum status receive_frame(struct run *run)
 {
     enum status status = STATUS_OK;
     struct video_frame *frame = run->in_flight[run->first];
-    const double start = now();
+    const double start = clock_seconds();
 
     run->first = (run->first + 1) % run->pipeline->depth;
     run->count--;
     TRY(run->pipeline->receive(run->state, &run->table));
-    run->in_pipeline += now() - start;
+    run->in_pipeline += clock_seconds() - start;
     if (run->with_boxes)
         boxes_csv_add(&run->boxes, frame->number, &run->table);
     if (run->writer) {
-        draw_boxes(&frame->image, &run->table, box_colour);
+        boxes_draw(&frame->image, &run->table, draw_palette(0));
         TRY(video_writer_add(run->writer, &frame->image));
     }
     run->frames++;
@@ -289,7 +279,7 @@ static void run_frames(struct run *run, struct fault *fault)
 
         if (more && !interrupted && fault->status == STATUS_OK)
             status = submit_frames(run, &more);
-        /* Ctrl-C also ends a program that pipes into us: that its video breaks off is no news. */
+        /* Ctrl-C also ends a program that pipes into this one: the end of its video needs no message. */
         if (!interrupted)
             note(fault, status);
         if (run->count == 0 && (!more || interrupted || fault->status != STATUS_OK))
@@ -319,7 +309,7 @@ static void complete(struct run *run, struct fault *fault)
 int cli_run_video(const struct video_job *job)
 {
     enum status status = STATUS_OK;
-    struct run run = {.job = job, .pipeline = job->version->pipeline, .start = now()};
+    struct run run = {.job = job, .pipeline = job->version->pipeline, .start = clock_seconds()};
     struct video_info asked = {0};
     struct fault fault = {0};
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before[ENDING_SIGNALS];
@@ -356,7 +346,7 @@ int cli_run_video(const struct video_job *job)
     progress_clear();
     complete(&run, &fault);
     if (run.kept)
-        print_summary(&run, now() - run.start);
+        print_summary(&run, clock_seconds() - run.start);
     if (fault.status != STATUS_OK && run.kept)
         exit_status = cli_fail("%s; what came before is in %s", fault.message, job->out);
     else if (fault.status != STATUS_OK)

@@ -11,7 +11,7 @@
 #include "common/cli/workload.h"
 #include "common/core/file.h"
 #include "common/measure/machine.h"
-#include "common/measure/tune.h"
+#include "common/output/tune_report.h"
 
 enum { MAX_THREAD_COUNTS = 16, MAX_THREADS = 1024 };
 

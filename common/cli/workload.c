@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cli/slot_file.h"
 #include "common/contract/inputs.h"
 #include "common/core/paths.h"
 #include "common/image/image_io.h"
@@ -23,7 +24,8 @@ bool workload_option(struct workload *workload, int option)
         status = cli_parse_size("--size", optarg, &workload->width, &workload->height);
         break;
     case 'i':
-        status = cli_append(&workload->inputs, optarg);
+        status = *optarg ? cli_append(&workload->inputs, optarg)
+                         : status_set(STATUS_BAD_INPUT, "--input '': the name of the input is empty");
         break;
     case 'c':
         status = cli_parse_int("--channels", optarg, 1, 3, &workload->channels);
@@ -48,6 +50,15 @@ bool workload_option(struct workload *workload, int option)
 static bool takes_photographs(const struct algorithm *algorithm)
 {
     return algorithm->inputs[0].kind == SLOT_PICTURE && algorithm->inputs[0].type == PIXEL_U8;
+}
+
+/* Whether all inputs have a size in pixels. */
+static bool takes_pictures(const struct algorithm *algorithm)
+{
+    for (int i = 0; i < algorithm->input_count; i++)
+        if (algorithm->inputs[i].kind != SLOT_PICTURE && algorithm->inputs[i].kind != SLOT_LABELS)
+            return false;
+    return true;
 }
 
 static bool is_picture_name(const char *name)
@@ -94,12 +105,17 @@ static const char *shown_path(const char *path)
     return root && strncmp(path, root, length) == 0 && path[length] == '/' ? path + length + 1 : path;
 }
 
-static enum status load(struct image *image, const char *path, int channels, int width, int height)
+/* Loads one input. Sizes and channel counts are asked of pictures only (check_options()). */
+static enum status load(struct image *image, const struct named_slot *slot, const char *path, int channels, int width,
+                        int height)
 {
     enum status status = STATUS_OK;
     struct image whole = {0};
 
-    TRY(image_load(&whole, path, channels));
+    if (channels)
+        TRY(image_load(&whole, path, channels));
+    else
+        TRY(slot_load(&whole, slot, path));
     if (width == 0 || (width == whole.width && height == whole.height)) {
         *image = whole;
         return STATUS_OK;
@@ -112,10 +128,10 @@ out:
     return status;
 }
 
-static enum status make_pattern(struct workload *workload, const struct algorithm *algorithm, int width, int height)
+static enum status make_pattern(struct workload *workload, const struct algorithm *algorithm, int width, int height,
+                                int channels)
 {
     enum status status = STATUS_OK;
-    const int channels = workload->channels ? workload->channels : algorithm->bench_channels;
     const struct input_request request = {.width = width,
                                           .height = height,
                                           .channels = channels,
@@ -148,43 +164,82 @@ static enum status check_room(const struct algorithm *algorithm, const struct im
     for (int i = 0; i < algorithm->input_count; i++)
         needed += 3.0 * (double)image_pixel_bytes(&in[i]);
     if (available > 0 && needed > available)
-        status = status_set(STATUS_BAD_INPUT, "%dx%d pixels: measuring %s takes %.1f GB, and %.1f GB are free",
-                            in[0].width, in[0].height, algorithm->name, 1e-9 * needed, 1e-9 * available);
+        status = status_set(STATUS_BAD_INPUT, "%dx%d%s: measuring %s takes %.1f GB, and %.1f GB are free", in[0].width,
+                            in[0].height, takes_pictures(algorithm) ? " pixels" : "", algorithm->name, 1e-9 * needed,
+                            1e-9 * available);
 out:
     return status;
+}
+
+/* The same for inputs that are still to be made, of the requested shape. What a maker of arrays makes out of it is its own
+ * matter, so that only the shape itself is counted; the rest is checked once the inputs are there. */
+static enum status check_request(const struct algorithm *algorithm, int width, int height, int channels,
+                                 const void *params)
+{
+    struct image shapes[ALGORITHM_MAX_INPUTS] = {{0}};
+    const double available = (double)machine_available_memory();
+    double needed = 0;
+
+    for (int i = 0; i < algorithm->input_count; i++) {
+        shapes[i] =
+            (struct image){.width = width, .height = height, .channels = channels, .type = algorithm->inputs[i].type};
+        needed += 3.0 * width * height * channels * (double)pixel_size(shapes[i].type);
+    }
+    if (takes_pictures(algorithm))
+        return check_room(algorithm, shapes, params);
+    if (available > 0 && needed > available)
+        return status_set(STATUS_BAD_INPUT, "%dx%dx%d: measuring %s takes more than %.1f GB, and %.1f GB are free",
+                          width, height, channels, algorithm->name, 1e-9 * needed, 1e-9 * available);
+    return STATUS_OK;
+}
+
+/* Appends to the description, whose end it may cut off. */
+static void describe(struct workload *workload, const char *text)
+{
+    const size_t used = strlen(workload->description);
+
+    snprintf(workload->description + used, sizeof workload->description - used, "%s", text);
+}
+
+/* Options that fit the algorithm: files for all its inputs, or one picture for a maker to make them of. */
+static enum status check_options(const struct workload *workload, const struct algorithm *algorithm)
+{
+    const size_t given = workload->inputs.count, wanted = (size_t)algorithm->input_count;
+
+    if (given != 0 && given != wanted && (given != 1 || !takes_photographs(algorithm)))
+        return status_set(STATUS_BAD_INPUT, "%s takes %zu input%s, got %zu (--input FILE for each)", algorithm->name,
+                          wanted, wanted == 1 ? "" : "s", given);
+    if (given && !takes_pictures(algorithm) && (workload->width || workload->channels))
+        return status_set(STATUS_BAD_INPUT, "--%s is for pictures; %s takes a %s as it is in its file",
+                          workload->width ? "size" : "channels", algorithm->name,
+                          slot_kind_name(algorithm->inputs[0].kind));
+    return STATUS_OK;
 }
 
 static enum status load_inputs(struct workload *workload, const struct algorithm *algorithm)
 {
     enum status status = STATUS_OK;
     const bool given = workload->inputs.count > 0;
-    const int width = workload->width ? workload->width : given ? 0 : DEFAULT_WIDTH;
-    const int height = workload->height ? workload->height : given ? 0 : DEFAULT_HEIGHT;
-    const int channels = workload->channels ? workload->channels : given ? 0 : algorithm->bench_channels;
-    char photograph[4096] = "";
+    const int *shape = algorithm->bench_shape;
+    const int width = workload->width ? workload->width : given ? 0 : shape ? shape[0] : DEFAULT_WIDTH;
+    const int height = workload->height ? workload->height : given ? 0 : shape ? shape[1] : DEFAULT_HEIGHT;
+    const int usual = shape ? shape[2] : algorithm->bench_channels;
+    const int channels = workload->channels ? workload->channels : given ? 0 : usual;
+    char photograph[4096] = "", scaled[64];
     struct image picture = {0};
-    size_t used = 0;
 
-    if (!given) {
-        struct image shapes[ALGORITHM_MAX_INPUTS];
-
-        for (int i = 0; i < algorithm->input_count; i++)
-            shapes[i] = (struct image){
-                .width = width, .height = height, .channels = channels, .type = algorithm->inputs[i].type};
-        TRY(check_room(algorithm, shapes, workload->params));
-    }
+    TRY(check_options(workload, algorithm));
+    if (!given)
+        TRY(check_request(algorithm, width, height, channels, workload->params));
     if (!given && takes_photographs(algorithm))
         find_photograph(photograph, sizeof photograph);
-    if (!given && !photograph[0])
-        return make_pattern(workload, algorithm, width, height);
-    if (given && workload->inputs.count != 1 && workload->inputs.count != (size_t)algorithm->input_count)
-        return status_set(STATUS_BAD_INPUT, "%s takes %d input%s, got %zu", algorithm->name, algorithm->input_count,
-                          algorithm->input_count == 1 ? "" : "s", workload->inputs.count);
-    if (workload->inputs.count < (size_t)algorithm->input_count) {
+    if (!given && !photograph[0]) {
+        TRY(make_pattern(workload, algorithm, width, height, channels));
+    } else if (workload->inputs.count < (size_t)algorithm->input_count) {
         /* One picture in the place of all inputs is no choice: the contract makes legal ones out of it. */
         const char *path = given ? workload->inputs.items[0] : photograph;
 
-        TRY(load(&picture, path, channels, width, height));
+        TRY(load(&picture, &algorithm->inputs[0], path, channels, width, height));
         const struct input_request request = {.width = picture.width,
                                               .height = picture.height,
                                               .channels = picture.channels,
@@ -194,24 +249,21 @@ static enum status load_inputs(struct workload *workload, const struct algorithm
                                               .params = workload->params};
 
         TRY(inputs_make(algorithm, &request, workload->in));
-        used = (size_t)snprintf(workload->description, sizeof workload->description, "%s", shown_path(path));
+        describe(workload, shown_path(path));
     } else {
         for (int i = 0; i < algorithm->input_count; i++) {
-            TRY(load(&workload->in[i], workload->inputs.items[i], channels, width, height));
-            used += (size_t)snprintf(workload->description + used, sizeof workload->description - used, "%s%s",
-                                     i ? " and " : "", shown_path(workload->inputs.items[i]));
-            if (used >= sizeof workload->description)
-                used = sizeof workload->description - 1;
+            TRY(load(&workload->in[i], &algorithm->inputs[i], workload->inputs.items[i], channels, width, height));
+            describe(workload, i ? " and " : "");
+            describe(workload, shown_path(workload->inputs.items[i]));
         }
     }
-    if (width)
-        snprintf(workload->description + used, sizeof workload->description - used, ", scaled to cover %dx%d", width,
-                 height);
-    if (given) {
-        status = check_room(algorithm, workload->in, workload->params);
-        if (status != STATUS_OK)
-            status = status_set(status, "%s: %s", workload->description, status_message());
+    if (width && (given || photograph[0])) {
+        snprintf(scaled, sizeof scaled, ", scaled to cover %dx%d", width, height);
+        describe(workload, scaled);
     }
+    status = check_room(algorithm, workload->in, workload->params);
+    if (status != STATUS_OK && given)
+        status = status_set(status, "%s: %s", workload->description, status_message());
 out:
     image_free(&picture);
     return status;

@@ -32,9 +32,11 @@ struct workload {
     }
 
 #define WORKLOAD_HELP                                                                                                  \
-    "      --size WxH           pixels; a photograph is scaled to cover them (default 1920x1080)\n"                    \
-    "      --input FILE         use this file, as it is unless --size is given; default: a photograph from\n"          \
-    "                           images/fetched, or a synthetic pattern when there is none\n"                           \
+    "      --size WxH           pixels; a photograph is scaled to cover them (default: 1920x1080, or what the\n"       \
+    "                           algorithm names)\n"                                                                    \
+    "      --input FILE         use this file, a picture as it is unless --size is given; once for each input\n"       \
+    "                           (kinds as in `rungs run --help`). Default: a photograph from images/fetched, or\n"     \
+    "                           made inputs where there is none or no pictures are taken\n"                            \
     "      --channels 1|3       gray or RGB (default: the algorithm's own; with --input, the file's)\n"                \
     "      --threads N          threads of CPU versions (default: all cores that this process may use)\n"              \
     "  -p, --param name=value   a parameter, as `rungs list ALGO` shows them\n"

@@ -36,6 +36,16 @@ static void set_presets(const struct algorithm *algorithm, void *params)
     }
 }
 
+void params_keep_own_steps(const struct algorithm *algorithm, const char *id, void *params)
+{
+    for (const struct parameter *p = algorithm->parameters; p->name; p++) {
+        char *named = (char *)params + p->offset;
+
+        if (p->swaps_step && side_of(named) != side_of(id))
+            snprintf(named, PARAMETER_TEXT_SIZE, "%s", p->words ? p->words[0] : "");
+    }
+}
+
 static enum status parse_number(const char *name, const char *value, bool whole, double minimum, double maximum,
                                 double *number)
 {
@@ -71,6 +81,8 @@ static enum status set_parameter(const struct parameter *p, const char *value, v
         }
         return status_set(STATUS_BAD_INPUT, "parameter %s: '%s' is none of %s", p->name, value, words);
     }
+    if (p->kind == PARAMETER_MODEL && !*value)
+        return status_set(STATUS_BAD_INPUT, "parameter %s: names no file", p->name);
     if (p->kind == PARAMETER_MODEL) {
         TRY(model_open((struct model *)field, value, p->load));
         return STATUS_OK;

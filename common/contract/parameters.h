@@ -37,6 +37,7 @@ struct parameter {
                                * the top of the source tree, or NULL for none */
     model_loader load;        /* MODEL: reads and checks the file */
     const char *help;         /* one line: meaning and unit */
+    bool swaps_step;          /* TEXT: names another version for a part of the work, with the same result */
 };
 
 /* A launch parameter of one version (-p block_width=32), for searching (rungs tune). A list of them ends with a zeroed
@@ -63,6 +64,9 @@ enum status params_parse(const struct algorithm *algorithm, const struct version
                          const char *const *assignments, size_t assignment_count, void *params);
 /* The same from one blank-separated text ("ksize=3 sigma=1"), algorithm parameters only. */
 enum status params_parse_text(const struct algorithm *algorithm, const char *text, void *params);
+/* Gives the parameters that swap a step their defaults where they name a version of another side than `id`: such a step
+ * is not for version `id`, which is compared with one that has it. */
+void params_keep_own_steps(const struct algorithm *algorithm, const char *id, void *params);
 /* The settings in words, "no parameters" where there are none to name. */
 void params_describe(const struct algorithm *algorithm, const void *params, char *text, size_t size);
 

@@ -123,7 +123,7 @@ static enum status keep_presets(const struct version *version)
 
 static enum status join(struct version *version)
 {
-    if (!version->remote) /* else whoever registered it said where it comes from */
+    if (!version->remote) /* a stand-in was registered with its source */
         version->source = find_source(version->path);
     if (!version->source)
         return status_set(STATUS_FAILED, "%s registers a version, but the build does not list it", version->path);

@@ -76,6 +76,11 @@ struct version {
      * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
     void (*normalise)(const struct image in[], struct image *out, const void *params);
     const struct pipeline *pipeline; /* of every version of a video algorithm, else NULL */
+    /* Of a peer in another process (process_peer.h), else NULL: how many seconds this state's calls so far have taken that
+     * their times do not include, for copies between the processes; and how long the last call kept a GPU busy, 0 when the
+     * library does not say. */
+    double (*uncharged)(void *state);
+    double (*device_seconds)(void *state);
 
     /* A version that runs in another process, of which this is the stand-in (common/remote/remote.h); else NULL. */
     const struct version_remote *remote;

@@ -14,8 +14,6 @@
 #ifndef RUNGS_VERSION_H
 #define RUNGS_VERSION_H
 
-#include "common/contract/registry.h"
-
 #if defined(__cplusplus) && defined(__GNUC__)
 /* g++ -Wextra calls every field that a designated initialiser leaves at zero missing; gcc and clang do not. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

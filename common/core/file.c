@@ -50,6 +50,26 @@ static char *folder_of(const char *path)
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat about_a, about_b;
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    char *folder_a, *folder_b;
+    bool same;
+
+    if (stat(a, &about_a) == 0)
+        return stat(b, &about_b) == 0 && about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
+    if (stat(b, &about_b) == 0 || strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0)
+        return false;
+    folder_a = folder_of(a);
+    folder_b = folder_of(b);
+    same = folder_a && folder_b && stat(folder_a, &about_a) == 0 && stat(folder_b, &about_b) == 0 &&
+           about_a.st_dev == about_b.st_dev && about_a.st_ino == about_b.st_ino;
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
 /* The checks of file_check_output(); fills target and mode, and the folder to be freed by the caller. */
 static enum status inspect(struct output_file *file, char **folder)
 {
@@ -143,10 +163,17 @@ void file_write(struct output_file *file, const void *data, size_t size)
         file->error = errno ? errno : EIO;
 }
 
-enum status file_commit(struct output_file *file)
+/* Turns the first error of writing into a status and drops the file. */
+static enum status fail(struct output_file *file)
 {
-    enum status status = STATUS_OK;
+    const enum status status = status_set(STATUS_BAD_INPUT, "%s: %s", file->path, strerror(file->error));
 
+    file_discard(file);
+    return status;
+}
+
+enum status file_complete(struct output_file *file)
+{
     if (file->error == 0 && fflush(file->stream) != 0)
         file->error = errno;
     if (file->error == 0 && file->mode != 0 && fchmod(fileno(file->stream), file->mode) != 0)
@@ -154,15 +181,22 @@ enum status file_commit(struct output_file *file)
     if (fclose(file->stream) != 0 && file->error == 0)
         file->error = errno;
     file->stream = NULL;
-    if (file->error == 0 && rename(file->temporary, file->target) != 0)
+    return file->error != 0 ? fail(file) : STATUS_OK;
+}
+
+enum status file_commit(struct output_file *file)
+{
+    enum status status = file->stream ? file_complete(file) : STATUS_OK;
+
+    if (status == STATUS_OK && rename(file->temporary, file->target) != 0) {
         file->error = errno;
-    if (file->error != 0) {
-        status = status_set(STATUS_BAD_INPUT, "%s: %s", file->path, strerror(file->error));
-    } else {
+        status = fail(file);
+    }
+    if (status == STATUS_OK) {
         free(file->temporary);
         file->temporary = NULL;
+        file_discard(file);
     }
-    file_discard(file);
     return status;
 }
 

@@ -32,11 +32,17 @@ struct output_file {
     int error;   /* errno of the first failed write */
 };
 
+/* Whether two paths name the same file, links followed; of files that do not exist yet, the same place. */
+bool file_is_same(const char *a, const char *b);
+
 /* Refuses a path that file_create() could not write, before any work is done. Nothing is created. */
 enum status file_check_output(const char *path);
 enum status file_create(struct output_file *file, const char *path);
 /* Errors are kept for file_commit(). */
 void file_write(struct output_file *file, const void *data, size_t size);
+/* Completes the file, but under its temporary name: what is left for file_commit() is the renaming. So several files can be
+ * complete before the first of them appears. On failure nothing is left of it. */
+enum status file_complete(struct output_file *file);
 /* Completes the file under its own name; on failure (a full disk, say) nothing is left of it. Frees the struct's
  * contents either way. */
 enum status file_commit(struct output_file *file);

@@ -10,8 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/core/clock.h"
 
 void *process_shared_allocate(size_t bytes)
 {
@@ -24,14 +25,6 @@ void process_shared_free(void *memory, size_t bytes)
 {
     if (memory)
         munmap(memory, bytes);
-}
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* ------------------------------------------------------------------------------------------------ the child */
@@ -155,7 +148,7 @@ enum status process_run_watched(int (*body)(void *argument), void (*watch)(void 
     /* Else both processes would write what still lies in the parent's buffers. */
     fflush(NULL);
 
-    const double start = now();
+    const double start = clock_seconds();
     const pid_t parent = getpid(), pid = fork();
 
     if (pid < 0) {
@@ -191,7 +184,7 @@ enum status process_run_watched(int (*body)(void *argument), void (*watch)(void 
 
         if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid)
             break;
-        if (limit_seconds > 0 && now() - start > limit_seconds) {
+        if (limit_seconds > 0 && clock_seconds() - start > limit_seconds) {
             result->timed_out = true;
             break;
         }

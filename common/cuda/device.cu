@@ -96,7 +96,7 @@ enum status device_image_create(struct image *image, const struct image *like)
     image->stride = image_minimal_stride(image);
     const size_t used = image_row_bytes(image), padding = image->stride - used;
     TRY(device_allocate(&image->data, image->stride * (size_t)image->height));
-    if (padding > 0) /* versions may read it (image.h): that shall not be memory that nobody ever wrote */
+    if (padding > 0) /* versions may read it (image.h), and memory that was never written is a finding of initcheck */
         CUDA_TRY(cudaMemset2D((char *)image->data + used, image->stride, 0, padding, (size_t)image->height));
 out:
     if (status != STATUS_OK)

@@ -1,5 +1,6 @@
 #include "common/image/image.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,42 @@ double image_sample(const struct image *image, int x, int y, int channel)
     return 0;
 }
 
+static double whole(double value, double least, double most)
+{
+    if (!(value >= least)) /* also NaN */
+        return value < least ? least : 0;
+    return value > most ? most : nearbyint(value);
+}
+
+void image_set_sample(struct image *image, int x, int y, int channel, double value)
+{
+    void *row = image_row(image, y);
+    const size_t i = (size_t)x * (size_t)image->channels + (size_t)channel;
+
+    switch (image->type) {
+    case PIXEL_U8:
+        ((uint8_t *)row)[i] = (uint8_t)whole(value, 0, UINT8_MAX);
+        break;
+    case PIXEL_U16:
+        ((uint16_t *)row)[i] = (uint16_t)whole(value, 0, UINT16_MAX);
+        break;
+    case PIXEL_I32:
+        ((int32_t *)row)[i] = (int32_t)whole(value, INT32_MIN, INT32_MAX);
+        break;
+    case PIXEL_U32:
+        ((uint32_t *)row)[i] = (uint32_t)whole(value, 0, UINT32_MAX);
+        break;
+    case PIXEL_F32:
+        ((float *)row)[i] = (float)value;
+        break;
+    case PIXEL_F64:
+        ((double *)row)[i] = value;
+        break;
+    case PIXEL_TYPE_COUNT:
+        break;
+    }
+}
+
 void image_free(struct image *image)
 {
     free(image->data);
@@ -130,13 +167,18 @@ void image_fill(struct image *image, uint8_t byte)
 
 enum status image_colour_labels(struct image *colours, const struct image *labels)
 {
-    enum status status = image_create(colours, labels->width, labels->height, 3, PIXEL_U8);
+    enum status status;
 
+    memset(colours, 0, sizeof *colours);
+    if ((labels->type != PIXEL_I32 && labels->type != PIXEL_U32) || labels->channels != 1)
+        return status_set(STATUS_BAD_INPUT, "labels are i32 or u32 of 1 channel, not %s of %d",
+                          pixel_name(labels->type), labels->channels);
+    status = image_create(colours, labels->width, labels->height, 3, PIXEL_U8);
     for (int y = 0; status == STATUS_OK && y < labels->height; y++) {
-        const int32_t *from = image_row(labels, y);
+        const uint32_t *from = image_row(labels, y);
         uint8_t *to = image_row(colours, y);
         for (int x = 0; x < labels->width; x++) {
-            const uint32_t hash = (uint32_t)from[x] * 0x9E3779B1u;
+            const uint32_t hash = from[x] * 0x9E3779B1u;
             for (int c = 0; c < 3; c++) /* two of three channels bright, so that no colour is near to black */
                 to[3 * x + c] =
                     (uint8_t)(from[x] == 0 ? 0 : (hash >> (8 * c + 8)) % 156 + (hash % 3 == (uint32_t)c ? 0 : 100));

@@ -69,12 +69,14 @@ bool image_same_shape(const struct image *a, const struct image *b);
 /* Sets every byte of every pixel (not padding). */
 void image_fill(struct image *image, uint8_t byte);
 
-/* Makes *colours, u8 with 3 channels, out of an i32 image of 1 channel: 0 becomes black, every other value a bright colour
+/* Makes *colours, u8 with 3 channels, out of i32 or u32 labels: 0 becomes black, every other value a bright colour
  * that depends on it alone, so that labels can be looked at. */
 enum status image_colour_labels(struct image *colours, const struct image *labels);
 
 /* One sample of a host image; every value of every type is exact in a double. */
 double image_sample(const struct image *image, int x, int y, int channel);
+/* Sets one; a value that the type does not have is rounded to the nearest that it has, NaN becomes 0 in whole numbers. */
+void image_set_sample(struct image *image, int x, int y, int channel, double value);
 
 /* The start of row y, to be cast to the pixel type. Works for device pointers too (nothing is read). */
 static inline HOST_DEVICE void *image_row(const struct image *image, int y)

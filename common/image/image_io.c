@@ -212,7 +212,7 @@ static enum status find_format(const char *path, enum output_format *format)
 /* Refuses what a picture format cannot hold. */
 static enum status check_fits(const struct image *image, enum output_format format, const char *path)
 {
-    if (image->type == PIXEL_I32 || image->type == PIXEL_F32)
+    if (image->type != PIXEL_U8 && image->type != PIXEL_U16)
         return status_set(STATUS_BAD_INPUT, "%s: pictures cannot hold %s; use .npy", path, pixel_name(image->type));
     if (image->channels != 1 && image->channels != 3)
         return status_set(STATUS_BAD_INPUT, "%s: pictures cannot hold %d channels; use .npy", path, image->channels);
@@ -288,20 +288,29 @@ static enum status encode_packed(struct output_file *file, const struct image *i
     return written ? STATUS_OK : status_set(STATUS_FAILED, "%s: stb could not encode it", file->path);
 }
 
-enum status image_save(const struct image *image, const char *path)
+enum status image_fits(const struct image *image, const char *path)
 {
     enum status status = STATUS_OK;
-    struct output_file file = {0};
     enum output_format format = OUTPUT_NPY;
 
     TRY(find_format(path, &format));
-    if (format == OUTPUT_NPY)
-        return npy_save(image, path);
-    TRY(check_fits(image, format, path));
-    TRY(file_create(&file, path));
+    if (format != OUTPUT_NPY)
+        TRY(check_fits(image, format, path));
+out:
+    return status;
+}
+
+enum status image_encode(struct output_file *file, const struct image *image)
+{
+    enum status status = STATUS_OK;
+    const char *path = file->path;
+    enum output_format format = OUTPUT_NPY;
+
+    TRY(image_fits(image, path));
+    TRY(find_format(path, &format));
     switch (format) {
     case OUTPUT_PNG:
-        if (!stbi_write_png_to_func(write_from_stb, &file, image->width, image->height, image->channels, image->data,
+        if (!stbi_write_png_to_func(write_from_stb, file, image->width, image->height, image->channels, image->data,
                                     (int)image->stride)) {
             status = status_set(STATUS_NO_MEMORY, "%s: no memory", path);
             goto out;
@@ -309,21 +318,34 @@ enum status image_save(const struct image *image, const char *path)
         break;
     case OUTPUT_BMP:
         if (image->channels == 1) {
-            encode_gray_bmp(&file, image);
+            encode_gray_bmp(file, image);
             break;
         }
-        TRY(encode_packed(&file, image, format));
+        TRY(encode_packed(file, image, format));
         break;
     case OUTPUT_JPEG:
-        TRY(encode_packed(&file, image, format));
+        TRY(encode_packed(file, image, format));
         break;
     case OUTPUT_PGM:
     case OUTPUT_PPM:
-        pnm_encode(&file, image);
+        pnm_encode(file, image);
         break;
     case OUTPUT_NPY:
+        npy_encode(file, image);
         break;
     }
+out:
+    return status;
+}
+
+enum status image_save(const struct image *image, const char *path)
+{
+    enum status status = STATUS_OK;
+    struct output_file file = {0};
+
+    TRY(image_fits(image, path));
+    TRY(file_create(&file, path));
+    TRY(image_encode(&file, image));
     TRY(file_commit(&file));
 out:
     file_discard(&file);

@@ -16,6 +16,7 @@
 #ifndef RUNGS_IMAGE_IO_H
 #define RUNGS_IMAGE_IO_H
 
+#include "common/core/file.h"
 #include "common/image/image.h"
 
 /* Loads a file into a new image; on failure *image is all zero. channels: 0 = as in the file, 1 or 3 = converted (gray
@@ -24,6 +25,11 @@ enum status image_load(struct image *image, const char *path, int channels);
 
 /* Saves an image. */
 enum status image_save(const struct image *image, const char *path);
+/* The same into a file that has been created; its path says the format. Errors of writing are kept for file_commit(). */
+enum status image_encode(struct output_file *file, const struct image *image);
+
+/* Refuses what image_save() could not write because the format cannot hold it; looks at the shape only. */
+enum status image_fits(const struct image *image, const char *path);
 
 /* Refuses a path that image_save() could not write because of its extension or its folder, before any work is done. */
 enum status image_save_check(const char *path);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/core/file.h"
+#include "common/image/samples.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are written as they lie in memory");
 
@@ -190,38 +190,25 @@ static bool parse_header(struct parser *parser, struct description *description)
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
-/* The pixel type for a dtype, and how its samples lie in the file; false for one that is not read. */
-static bool find_type(const char *dtype, enum pixel_type *type, size_t *sample_size, bool *swapped)
+/* How a dtype's samples lie in the file; false for one that is not read. */
+static bool find_sample(const char *dtype, enum file_sample *sample, bool *swapped)
 {
     static const struct {
         const char *name;
-        enum pixel_type type;
-        size_t size;
-    } known[] = {
-        {"u1", PIXEL_U8, 1}, {"u2", PIXEL_U16, 2}, {"i4", PIXEL_I32, 4}, {"f4", PIXEL_F32, 4}, {"f8", PIXEL_F32, 8}};
+        enum file_sample sample;
+    } known[] = {{"u1", FILE_U8},  {"u2", FILE_U16}, {"i4", FILE_I32},
+                 {"u4", FILE_U32}, {"f4", FILE_F32}, {"f8", FILE_F64}};
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const char order = dtype[0];
 
         if (order == '\0' || strcmp(dtype + 1, known[i].name) != 0)
             continue;
-        *type = known[i].type;
-        *sample_size = known[i].size;
-        *swapped = order == '>' && known[i].size > 1;
-        return order == '<' || order == '>' || order == '=' || (order == '|' && known[i].size == 1);
+        *sample = known[i].sample;
+        *swapped = order == '>';
+        return order == '<' || order == '>' || order == '=' || (order == '|' && *sample == FILE_U8);
     }
     return false;
-}
-
-static void swap_bytes(uint8_t *samples, size_t count, size_t size)
-{
-    for (size_t i = 0; i < count; i++, samples += size) {
-        for (size_t b = 0; b < size / 2; b++) {
-            const uint8_t byte = samples[b];
-            samples[b] = samples[size - 1 - b];
-            samples[size - 1 - b] = byte;
-        }
-    }
 }
 
 /* Reads preamble and header; *data_size gets the bytes that follow them. */
@@ -286,45 +273,44 @@ out:
     return status;
 }
 
-/* Reads the samples row by row into the image; `row` is room for one row of float64. */
-static bool read_samples(FILE *stream, struct image *image, size_t sample_size, bool swapped, double *row)
+/* Where a shape is legal: a picture's, or an array's, which is row after row of width * channels samples. */
+static enum status check_shape(const struct description *description, const char *path, bool picture, bool may_be_empty)
 {
-    const size_t samples = (size_t)image->width * (size_t)image->channels;
+    const uint64_t height = description->shape[0], width = description->shape[1], channels = description->shape[2];
 
-    for (int y = 0; y < image->height; y++) {
-        void *to = row ? (void *)row : image_row(image, y);
-
-        if (fread(to, sample_size, samples, stream) != samples)
-            return false;
-        if (swapped)
-            swap_bytes(to, samples, sample_size);
-        if (row) {
-            float *values = image_row(image, y);
-            for (size_t i = 0; i < samples; i++)
-                values[i] = (float)row[i];
-        }
-    }
-    return true;
+    if (picture && (height < 1 || width < 1 || channels < 1 || height > IMAGE_MAX_SIDE || width > IMAGE_MAX_SIDE ||
+                    channels > IMAGE_MAX_CHANNELS))
+        return status_set(STATUS_BAD_INPUT,
+                          "%s: %llux%llu pixels, %llu channels: must be 1 to %d a side and 1 to %d channels", path,
+                          (unsigned long long)width, (unsigned long long)height, (unsigned long long)channels,
+                          IMAGE_MAX_SIDE, IMAGE_MAX_CHANNELS);
+    if (!picture && (height < (may_be_empty ? 0 : 1) || width < 1 || channels < 1 || height > ARRAY_MAX_SIDE - 1 ||
+                     channels > ARRAY_MAX_SIDE || width > ARRAY_MAX_SIDE / channels))
+        return status_set(STATUS_BAD_INPUT,
+                          "%s: shape (%llu, %llu, %llu): must be at least 1, rows and their samples below 2^30", path,
+                          (unsigned long long)height, (unsigned long long)width, (unsigned long long)channels);
+    return STATUS_OK;
 }
 
-enum status npy_load(struct image *image, const char *path)
+/* rows_before: -1 for a picture. */
+static enum status load(struct image *image, const char *path, int rows_before)
 {
     enum status status = STATUS_OK;
+    const bool picture = rows_before < 0;
     FILE *stream = NULL;
-    double *row = NULL;
-    uint64_t file_size = 0, data_size = 0, width, height, channels;
+    uint64_t file_size = 0, data_size = 0, expected, *shape;
     struct description description;
+    enum file_sample sample;
     enum pixel_type type;
-    size_t sample_size;
     bool swapped;
 
     memset(image, 0, sizeof *image);
     TRY(file_open(path, &stream, &file_size));
     TRY(read_description(stream, file_size, path, &description, &data_size));
-    if (!find_type(description.dtype, &type, &sample_size, &swapped)) {
-        status =
-            status_set(STATUS_BAD_INPUT, "%s: dtype '%s'%s: only uint8, uint16, int32, float32 and float64 are read",
-                       path, description.dtype, strchr(description.dtype, 'O') ? " (Python objects)" : "");
+    if (!find_sample(description.dtype, &sample, &swapped)) {
+        status = status_set(STATUS_BAD_INPUT,
+                            "%s: dtype '%s'%s: only uint8, uint16, int32, uint32, float32 and float64 are read", path,
+                            description.dtype, strchr(description.dtype, 'O') ? " (Python objects)" : "");
         goto out;
     }
     if (description.fortran_order) {
@@ -332,43 +318,40 @@ enum status npy_load(struct image *image, const char *path)
                             path);
         goto out;
     }
-    if (description.dimensions != 2 && description.dimensions != 3) {
-        status = status_set(STATUS_BAD_INPUT, "%s: an array of %d dimensions; an image is HxW or HxWxC", path,
-                            description.dimensions);
+    if (description.dimensions > 3 || description.dimensions < (picture ? 2 : 1)) {
+        status = status_set(STATUS_BAD_INPUT, "%s: an array of %d dimensions; %s", path, description.dimensions,
+                            picture ? "an image is HxW or HxWxC" : "1 to 3 are read");
         goto out;
     }
-    height = description.shape[0];
-    width = description.shape[1];
-    channels = description.dimensions == 3 ? description.shape[2] : 1;
-    if (height < 1 || width < 1 || channels < 1 || height > IMAGE_MAX_SIDE || width > IMAGE_MAX_SIDE ||
-        channels > IMAGE_MAX_CHANNELS) {
-        status = status_set(STATUS_BAD_INPUT,
-                            "%s: %llux%llu pixels, %llu channels: must be 1 to %d a side and 1 to %d channels", path,
-                            (unsigned long long)width, (unsigned long long)height, (unsigned long long)channels,
-                            IMAGE_MAX_SIDE, IMAGE_MAX_CHANNELS);
+    shape = description.shape;
+    for (int i = description.dimensions; i < 3; i++)
+        shape[i] = 1;
+    TRY(check_shape(&description, path, picture, rows_before > 0));
+    /* At most 2^30 rows of 2^30 samples of 2^3 bytes: no overflow. */
+    expected = shape[0] * shape[1] * shape[2] * file_sample_size(sample);
+    if (data_size != expected) {
+        status = status_set(STATUS_BAD_INPUT, "%s: %s: %llu bytes of data where the header says %llu", path,
+                            data_size < expected ? "cut short" : "too long", (unsigned long long)data_size,
+                            (unsigned long long)expected);
         goto out;
     }
-    /* At most 2^16 * 2^16 * 2^12 * 2^3: no overflow. */
-    if (data_size != height * width * channels * sample_size) {
-        status =
-            status_set(STATUS_BAD_INPUT, "%s: %s: %llu bytes of data where the header says %llu", path,
-                       data_size < height * width * channels * sample_size ? "cut short" : "too long",
-                       (unsigned long long)data_size, (unsigned long long)(height * width * channels * sample_size));
-        goto out;
-    }
-    status = image_create(image, (int)width, (int)height, (int)channels, type);
+    type = picture && sample == FILE_F64 ? PIXEL_F32 : file_sample_type(sample);
+    rows_before = picture ? 0 : rows_before;
+    status =
+        (picture ? image_create : array_create)(image, (int)shape[1], (int)shape[0] + rows_before, (int)shape[2], type);
     if (status != STATUS_OK) {
         status_set(status, "%s: %s", path, status_message());
         goto out;
     }
-    if (sample_size != pixel_size(type) && !(row = malloc(width * channels * sample_size))) {
-        status = status_set(STATUS_NO_MEMORY, "%s: no memory", path);
-        goto out;
+    for (int y = 0; y < image->height; y++) {
+        if (y < rows_before) {
+            memset(image_row(image, y), 0, image_row_bytes(image));
+        } else if (!file_samples_read(stream, sample, swapped, image_row(image, y), type, shape[1] * shape[2])) {
+            status = status_set(STATUS_BAD_INPUT, "%s: cannot be read to its end", path);
+            goto out;
+        }
     }
-    if (!read_samples(stream, image, sample_size, swapped, row))
-        status = status_set(STATUS_BAD_INPUT, "%s: cannot be read to its end", path);
 out:
-    free(row);
     if (stream)
         fclose(stream);
     if (status != STATUS_OK)
@@ -376,12 +359,20 @@ out:
     return status;
 }
 
+enum status npy_load(struct image *image, const char *path)
+{
+    return load(image, path, -1);
+}
+
+enum status npy_load_array(struct image *array, const char *path, int rows_before)
+{
+    return load(array, path, rows_before);
+}
+
 /* -------------------------------------------------------------------------------------------------- writing */
 
-enum status npy_save(const struct image *image, const char *path)
+void npy_encode(struct output_file *file, const struct image *image)
 {
-    enum status status = STATUS_OK;
-    struct output_file file = {0};
     const char *dtype = NULL;
     char header[192], shape[48];
     int length;
@@ -425,10 +416,18 @@ enum status npy_save(const struct image *image, const char *path)
     header[8] = (char)((length - PREAMBLE) & 255);
     header[9] = (char)((length - PREAMBLE) >> 8);
 
-    TRY(file_create(&file, path));
-    file_write(&file, header, (size_t)length);
+    file_write(file, header, (size_t)length);
     for (int y = 0; y < image->height; y++)
-        file_write(&file, image_row(image, y), image_row_bytes(image));
+        file_write(file, image_row(image, y), image_row_bytes(image));
+}
+
+enum status npy_save(const struct image *image, const char *path)
+{
+    enum status status = STATUS_OK;
+    struct output_file file = {0};
+
+    TRY(file_create(&file, path));
+    npy_encode(&file, image);
     TRY(file_commit(&file));
 out:
     return status;

@@ -26,6 +26,7 @@
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
+#include "common/core/clock.h"
 #include "common/core/file.h"
 #include "common/image/pattern.h"
 #include "common/measure/machine.h"
@@ -323,14 +324,6 @@ struct timing {
 };
 enum { THE_VERSION, THE_REFERENCE };
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void shift_row(const struct image *from, int source, struct image *to, int target, int right)
 {
     const size_t cut = (size_t)right * (size_t)from->channels * pixel_size(from->type);
@@ -394,7 +387,7 @@ static double begin_work(struct runner *runner)
 
     if (runner->left > 0) {
         runner->idle += used - runner->left_at;
-        runner->rest += now() - runner->left;
+        runner->rest += clock_seconds() - runner->left;
     }
     return used;
 }
@@ -402,7 +395,7 @@ static double begin_work(struct runner *runner)
 static void end_work(struct runner *runner, double before)
 {
     runner->left_at = remote_processor_seconds(runner->remote);
-    runner->left = now();
+    runner->left = clock_seconds();
     runner->busy += runner->left_at - before;
 }
 
@@ -496,7 +489,7 @@ static enum status play_video(struct timing *timing, int which, double *seconds)
 {
     struct runner *runner = &timing->runners[which];
     struct channel *channel = remote_channel(runner->remote);
-    const double before = begin_work(runner), start = now();
+    const double before = begin_work(runner), start = clock_seconds();
     enum status status = STATUS_OK;
 
     channel->heap_byte = 0;
@@ -512,7 +505,7 @@ static enum status play_video(struct timing *timing, int which, double *seconds)
             received++;
         }
     }
-    *seconds = (now() - start) / timing->frames;
+    *seconds = (clock_seconds() - start) / timing->frames;
     end_work(runner, before);
 out:
     return status;
@@ -753,7 +746,7 @@ static enum status measure(const struct arguments *arguments)
 
     const int all_sets = timing.sets, few_sets = timing.frames ? timing.frames : 2;
     const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
-    const double start = now();
+    const double start = clock_seconds();
 
     timing.sets = few_sets;
     if (!timing.wrong[0])
@@ -763,7 +756,7 @@ static enum status measure(const struct arguments *arguments)
         /* A slow version gets small rounds, so that the time limit means something. */
         timing.sets = timing.pairs == 0 ? few_sets : all_sets;
         TRY(play_round(&timing, true));
-        const double used = now() - start,
+        const double used = clock_seconds() - start,
                      ratio = timing.runners[0].seconds[timing.pairs - 1] / timing.runners[1].seconds[timing.pairs - 1];
 
         if (timing.pairs >= FEW_PAIRS - 1 &&

@@ -10,15 +10,18 @@
  *          4. After the last round, results that the timed calls left behind are compared with the reference, and the
  *             version is called once more at addresses whose input has changed: a cached result does not pass.
  * Inputs   A timed call finds its input in main memory, not in cache, where that is feasible: calls rotate through
- *          `sets` pairs of input and output that together exceed the last-level cache (at most 256 MiB). The sets are
- *          the input, cyclically shifted in both directions: different content, same statistics.
+ *          `sets` sets of inputs and outputs that together exceed the last-level cache (at most 256 MiB). Pictures are
+ *          cyclically shifted in both directions: different content, same statistics; bench_sets.h says what other
+ *          inputs hold.
  * Times    end to end: a host clock around run(), host image to host image. For a CUDA version that includes transfers,
  *          with the device already initialised; the first call of a process, with its initialisation, is reported
- * apart. kernel: for a CUDA version launch() by itself, by device events (bench_device.h); for a CPU version the same
+ *          apart. A peer in another process (process_peer.h) reports the seconds of its call: copies between the
+ *          processes are not in them. kernel: for a CUDA version launch() by itself, by device events (bench_device.h); for a CPU version the same
  *          as end to end. Emulated CUDA versions are verified (on the middle of the input, for they are some
  *          hundred times slower than serial) and have no times.
- * Limit    the larger of bytes / copy rate and operations / arithmetic rate: bytes and operations by the algorithm's
- *          cost(), rates measured in the same run on the same processor (ceiling.h, bench_device.h).
+ * Limit    the largest of bytes / copy rate and, for each kind of operation, operations / rate: bytes and operations by
+ *          the algorithm's cost(), which sees the reference's results; rates measured in the same run on the same
+ *          processor (ceiling.h, bench_device.h), of those kinds that the cost counts.
  */
 #ifndef RUNGS_BENCH_H
 #define RUNGS_BENCH_H
@@ -46,6 +49,7 @@ struct bench_request {
     const struct version *const *versions; /* in table order; contains cpu/serial */
     size_t version_count;
     struct image in[ALGORITHM_MAX_INPUTS];
+    const struct input_request *made; /* how in[] were made (inputs.h); NULL: they are the user's own */
     const void *params;
     int threads;
     double seconds;         /* time budget per version and kind of time; 0 = only verify */
@@ -77,13 +81,15 @@ struct bench_row {
     int batch;                            /* kernel: launches per sample; 1 for a CPU version */
     double limit;                         /* seconds that the ceilings allow at best; 0 = not known */
     enum bench_bound bound;
+    enum operation bound_operation; /* with BENCH_BOUND_OPERATIONS: the kind */
+    bool device;                    /* it computes on a GPU */
 };
 
 struct bench {
     const struct bench_request *request;
     struct machine machine;
     struct ceilings ceilings;
-    struct device_ceilings device_ceilings; /* 0 without a GPU */
+    struct ceilings device_ceilings; /* 0 without a GPU */
     struct cost cost;
     int sets;
     char settings[128]; /* the parameters in words */

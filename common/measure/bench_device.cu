@@ -4,12 +4,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/core/clock.h"
 #include "common/cuda/device.h"
 
 /* The emulator is a program on the CPU: there is nothing to measure. What it can answer is what it is. */
 #if defined(__NVCC__)
-
-#include <time.h>
 
 #include "common/measure/statistics.h"
 
@@ -45,157 +44,12 @@ enum status bench_device_facts(struct device_facts *facts)
     return STATUS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- ceilings */
-
-enum { CEILING_SAMPLES = 10, CEILING_WARM_UP = 3 };
-
-__global__ void copy_kernel(uint4 *to, const uint4 *from, size_t count)
-{
-    const size_t stride = (size_t)gridDim.x * blockDim.x;
-
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
-        to[i] = from[i];
-}
-
-enum { CHAINS = 8, CHAIN_LENGTH = 4096, ARITHMETIC_THREADS = 256, ARITHMETIC_BLOCKS_PER_PROCESSOR = 16 };
-
-/* Eight sums that do not wait for each other; the operands change with the round, or the compiler would multiply once.
- * The sum is stored only under a condition that holds for no input here but that the compiler cannot know. */
-__global__ void arithmetic_kernel(unsigned *out, unsigned a, unsigned b)
-{
-#if __CUDA_ARCH__ >= 610
-    unsigned sums[CHAINS], total = 0;
-
-    for (int i = 0; i < CHAINS; i++)
-        sums[i] = threadIdx.x + i;
-    for (int round = 0; round < CHAIN_LENGTH; round++) {
-#pragma unroll
-        for (int i = 0; i < CHAINS; i++)
-            sums[i] = __dp4a(a, b, sums[i]);
-        a += sums[0];
-    }
-    for (int i = 0; i < CHAINS; i++)
-        total ^= sums[i];
-    if (total == 0x9E3779B9)
-        out[blockIdx.x] = total;
-#else
-    (void)out, (void)a, (void)b;
-#endif
-}
-
-/* The median seconds of what `enqueue` puts on the default stream. */
-template <typename Enqueue> static enum status time_device(Enqueue enqueue, double *seconds)
-{
-    enum status status = STATUS_OK;
-    cudaEvent_t begin = NULL, end = NULL;
-    double samples[CEILING_SAMPLES];
-
-    *seconds = 0;
-    CUDA_TRY(cudaEventCreate(&begin));
-    CUDA_TRY(cudaEventCreate(&end));
-    for (int i = -CEILING_WARM_UP; i < CEILING_SAMPLES; i++) {
-        float milliseconds = 0;
-
-        CUDA_TRY(cudaEventRecord(begin));
-        CUDA_TRY(enqueue());
-        CUDA_TRY(cudaEventRecord(end));
-        CUDA_TRY(cudaEventSynchronize(end));
-        CUDA_TRY(cudaEventElapsedTime(&milliseconds, begin, end));
-        if (i >= 0)
-            samples[i] = 1e-3 * (double)milliseconds;
-    }
-    *seconds = statistics_of(samples, CEILING_SAMPLES).median;
-out:
-    if (begin)
-        cudaEventDestroy(begin);
-    if (end)
-        cudaEventDestroy(end);
-    return status;
-}
-
-static enum status measure_copy(int processors, double *rate)
-{
-    enum status status = STATUS_OK;
-    char *from = NULL, *to = NULL;
-    size_t available = 0, all = 0, bytes = (size_t)1 << 30;
-    double seconds = 0;
-
-    CUDA_TRY(cudaMemGetInfo(&available, &all));
-    if (bytes > available / 4)
-        bytes = available / 4 / sizeof(uint4) * sizeof(uint4);
-    CUDA_TRY(cudaMalloc(&from, bytes));
-    CUDA_TRY(cudaMalloc(&to, bytes));
-    CUDA_TRY(cudaMemset(from, 0x5A, bytes));
-    TRY(time_device([&] { return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice); }, &seconds));
-    *rate = 2 * (double)bytes / seconds;
-    /* Few fat blocks that walk the memory, and one thread for each 16 bytes: which wins differs between GPUs. */
-    for (int way = 0; way < 2; way++) {
-        const size_t count = bytes / sizeof(uint4), threads = 512;
-        const unsigned blocks = way ? (unsigned)((count + threads - 1) / threads) : (unsigned)processors * 8;
-
-        TRY(time_device(
-            [&] {
-                copy_kernel<<<blocks, threads>>>((uint4 *)to, (const uint4 *)from, count);
-                return cudaGetLastError();
-            },
-            &seconds));
-        if (2 * (double)bytes / seconds > *rate)
-            *rate = 2 * (double)bytes / seconds;
-    }
-out:
-    cudaFree(from);
-    cudaFree(to);
-    return status;
-}
-
-static enum status measure_arithmetic(int processors, double *rate)
-{
-    enum status status = STATUS_OK;
-    const unsigned blocks = (unsigned)processors * ARITHMETIC_BLOCKS_PER_PROCESSOR;
-    unsigned *out = NULL;
-    double seconds = 0;
-
-    CUDA_TRY(cudaMalloc(&out, blocks * sizeof *out));
-    TRY(time_device(
-        [&] {
-            arithmetic_kernel<<<blocks, ARITHMETIC_THREADS>>>(out, 0x01020304u, 0x05060708u);
-            return cudaGetLastError();
-        },
-        &seconds));
-    *rate = (double)(4L * CHAINS * CHAIN_LENGTH * ARITHMETIC_THREADS) * blocks / seconds;
-out:
-    cudaFree(out);
-    return status;
-}
-
-enum status bench_device_ceilings(struct device_ceilings *ceilings)
-{
-    enum status status = STATUS_OK;
-    struct device_facts facts;
-
-    memset(ceilings, 0, sizeof *ceilings);
-    TRY(bench_device_facts(&facts));
-    TRY(measure_copy(facts.multiprocessors, &ceilings->copy_bytes_per_second));
-    if (facts.capability >= 61)
-        TRY(measure_arithmetic(facts.multiprocessors, &ceilings->multiply_accumulates_per_second));
-out:
-    return status;
-}
-
 /* --------------------------------------------------------------------------------------------------- timing */
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 struct device_sets {
-    int count, inputs;
+    int count, inputs, outputs;
     struct image (*in)[ALGORITHM_MAX_INPUTS];
-    struct image *out;
+    struct image (*out)[ALGORITHM_MAX_OUTPUTS];
 };
 
 static void device_sets_free(struct device_sets *sets)
@@ -203,19 +57,23 @@ static void device_sets_free(struct device_sets *sets)
     for (int set = 0; set < sets->count; set++) {
         for (int i = 0; sets->in && i < sets->inputs; i++)
             device_image_free(&sets->in[set][i]);
-        if (sets->out)
-            device_image_free(&sets->out[set]);
+        for (int i = 0; sets->out && i < sets->outputs; i++)
+            device_image_free(&sets->out[set][i]);
     }
     free(sets->in);
     free(sets->out);
 }
 
 /* Waits: this and uploads before it use the default stream, for which the timed stream does not wait. */
-static enum status poison(const struct image *image)
+static enum status poison(struct device_sets *sets, int set)
 {
     enum status status = STATUS_OK;
 
-    CUDA_TRY(cudaMemset(image->data, 0xA5, image->stride * (size_t)image->height));
+    for (int i = 0; i < sets->outputs; i++) {
+        const struct image *image = &sets->out[set][i];
+        if (image->width > 0)
+            CUDA_TRY(cudaMemset(image->data, 0xA5, image->stride * (size_t)image->height));
+    }
     CUDA_TRY(cudaDeviceSynchronize());
 out:
     return status;
@@ -226,10 +84,12 @@ enum { MAX_DEVICE_SETS = 256 };
 static enum status device_sets_create(struct device_sets *sets, const struct device_timing *timing, size_t l2)
 {
     enum status status = STATUS_OK;
-    size_t bytes = image_minimal_stride(timing->out_shape) * (size_t)timing->out_shape->height;
-    size_t available = 0, all = 0, count;
+    size_t bytes = 0, available = 0, all = 0, count;
 
     sets->inputs = timing->version->algorithm->input_count;
+    sets->outputs = timing->version->algorithm->output_count;
+    for (int i = 0; i < sets->outputs; i++)
+        bytes += image_minimal_stride(&timing->out_shapes[i]) * (size_t)timing->out_shapes[i].height;
     for (int i = 0; i < sets->inputs; i++)
         bytes += image_minimal_stride(&timing->in[0][i]) * (size_t)timing->in[0][i].height;
     CUDA_TRY(cudaMemGetInfo(&available, &all));
@@ -239,7 +99,7 @@ static enum status device_sets_create(struct device_sets *sets, const struct dev
     sets->count = count < 2 ? 2 : count > MAX_DEVICE_SETS ? MAX_DEVICE_SETS : (int)count;
 
     sets->in = (struct image(*)[ALGORITHM_MAX_INPUTS])calloc((size_t)sets->count, sizeof *sets->in);
-    sets->out = (struct image *)calloc((size_t)sets->count, sizeof *sets->out);
+    sets->out = (struct image(*)[ALGORITHM_MAX_OUTPUTS])calloc((size_t)sets->count, sizeof *sets->out);
     if (!sets->in || !sets->out)
         return status_set(STATUS_NO_MEMORY, "no memory for %d sets of device images", sets->count);
     for (int set = 0; set < sets->count; set++) {
@@ -249,8 +109,10 @@ static enum status device_sets_create(struct device_sets *sets, const struct dev
             TRY(device_image_create(&sets->in[set][i], &host[i]));
             TRY(device_upload(&sets->in[set][i], &host[i]));
         }
-        TRY(device_image_create(&sets->out[set], timing->out_shape));
-        TRY(poison(&sets->out[set]));
+        for (int i = 0; i < sets->outputs; i++)
+            if (timing->out_shapes[i].width > 0)
+                TRY(device_image_create(&sets->out[set][i], &timing->out_shapes[i]));
+        TRY(poison(sets, set));
     }
 out:
     return status;
@@ -263,7 +125,7 @@ static enum status enqueue(const struct device_timing *timing, void *state, stru
     enum status status = STATUS_OK;
 
     for (int i = 0; i < count; i++)
-        TRY(timing->version->launch(state, sets->in[i % sets->count], &sets->out[i % sets->count], timing->params,
+        TRY(timing->version->launch(state, sets->in[i % sets->count], sets->out[i % sets->count], timing->params,
                                     stream));
 out:
     return status;
@@ -322,6 +184,17 @@ static bool stable(const struct device_timing *timing)
     return statistics.count > 0 && statistics_stable(&statistics);
 }
 
+static enum status download(struct device_timing *timing, struct device_sets *sets, int set, int result)
+{
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < sets->outputs; i++)
+        if (sets->out[set][i].width > 0)
+            TRY(device_download(&timing->results[result][i], &sets->out[set][i]));
+out:
+    return status;
+}
+
 static enum status collect(struct device_timing *timing, void *state, struct device_sets *sets, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
@@ -341,25 +214,25 @@ static enum status collect(struct device_timing *timing, void *state, struct dev
     timing->graph = graph != NULL;
     if (graph) /* its first launch uploads it */
         TRY(time_batch(timing, state, sets, timing->batch, stream, graph, events, &seconds));
-    TRY(poison(&sets->out[0]));
-    TRY(poison(&sets->out[1]));
+    TRY(poison(sets, 0));
+    TRY(poison(sets, 1));
 
-    start = now();
+    start = clock_seconds();
     for (timing->count = 0; timing->count < timing->capacity;) {
         TRY(time_batch(timing, state, sets, timing->batch, stream, graph, events, &seconds));
         timing->samples[timing->count++] = seconds / timing->batch;
-        const double elapsed = now() - start;
+        const double elapsed = clock_seconds() - start;
         if (elapsed >= timing->seconds || (elapsed >= timing->seconds / 4 && stable(timing)))
             break;
     }
-    TRY(device_download(&timing->results[0], &sets->out[0]));
-    TRY(device_download(&timing->results[1], &sets->out[1]));
+    for (int set = 0; set < 2; set++)
+        TRY(download(timing, sets, set, set));
 
     for (int i = 0; i < sets->inputs; i++)
         TRY(device_upload(&sets->in[0][i], &timing->in[1][i]));
-    TRY(poison(&sets->out[0]));
+    TRY(poison(sets, 0));
     TRY(time_batch(timing, state, sets, 1, stream, NULL, events, &seconds));
-    TRY(device_download(&timing->results[2], &sets->out[0]));
+    TRY(download(timing, sets, 0, 2));
 out:
     if (graph)
         cudaGraphExecDestroy(graph);
@@ -372,7 +245,7 @@ out:
 enum status bench_device_time(struct device_timing *timing, void *state)
 {
     enum status status = STATUS_OK;
-    struct device_sets sets = {0, 0, NULL, NULL};
+    struct device_sets sets = {0, 0, 0, NULL, NULL};
     struct device_facts facts;
     cudaStream_t stream = NULL;
 
@@ -401,12 +274,6 @@ enum status bench_device_facts(struct device_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
     snprintf(facts->why, sizeof facts->why, "CUDA is emulated");
-    return refuse();
-}
-
-enum status bench_device_ceilings(struct device_ceilings *ceilings)
-{
-    memset(ceilings, 0, sizeof *ceilings);
     return refuse();
 }
 

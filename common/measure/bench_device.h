@@ -12,6 +12,7 @@
 
 #include "common/contract/registry.h"
 #include "common/core/status.h"
+#include "common/measure/ceiling.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,22 +30,18 @@ struct device_facts {
 /* Of the current device. STATUS_UNSUPPORTED without one. */
 enum status bench_device_facts(struct device_facts *facts);
 
-struct device_ceilings {
-    double copy_bytes_per_second;           /* device to device, read + write counted; 0 = not measured */
-    double multiply_accumulates_per_second; /* 8-bit, by dp4a; 0 = not measured */
-};
-
 /* Copy: 1 GiB (or a quarter of the free memory) to another place, by cudaMemcpyAsync and by a kernel that moves 16
- * bytes a thread; the better median of 10. Arithmetic: independent chains of __dp4a, 8 per thread, enough blocks to
- * fill every multiprocessor; the median of 10. Nothing is read from a datasheet. */
-enum status bench_device_ceilings(struct device_ceilings *ceilings);
+ * bytes a thread; the better median of 10. Operations that the cost counts: independent chains, 8 per thread, enough
+ * blocks to fill every multiprocessor, without tensor cores; the median of 10. Nothing is read from a datasheet. In
+ * device_ceiling.cu. */
+enum status bench_device_ceilings(const struct cost *cost, struct ceilings *ceilings);
 
 /* One timing of a version's launch(). */
 struct device_timing {
     const struct version *version;
     const struct image (*in)[ALGORITHM_MAX_INPUTS]; /* host images, `sets` of them */
     int sets;                                       /* at least 2, with different content */
-    const struct image *out_shape;
+    const struct image *out_shapes;                 /* of the algorithm's outputs; width 0: absent */
     const void *params;
     double seconds;  /* budget; it ends earlier when the median is stable */
     double *samples; /* seconds per launch, room for `capacity` */
@@ -53,9 +50,9 @@ struct device_timing {
     size_t count; /* out: samples written */
     bool graph;   /* out: timed as replays of a CUDA graph */
     int batch;    /* out: launches per sample */
-    /* Host images of out_shape, filled in: what the last timed launches on sets 0 and 1 left in device memory, and what
+    /* Host images of out_shapes, filled in: what the last timed launches on sets 0 and 1 left in device memory, and what
      * one more launch gives at set 0's addresses when they hold set 1's input. */
-    struct image results[3];
+    struct image results[3][ALGORITHM_MAX_OUTPUTS];
 };
 
 /* Calls setup() once, then launches in batches of at least 1 ms between two events; a sample is a batch's time divided

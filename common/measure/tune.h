@@ -83,11 +83,4 @@ void tune_value_text(const struct tune_axis *axis, int index, char *text, size_t
  * are `capacity` at most; returns their number, 0 when nothing was timed or the version has no tunables. */
 size_t tune_kept(const struct tune *tune, struct tuned_entry *entries, size_t capacity);
 
-/* The table for people; the picture: two axes as a grid of cells (a grid for each combination of any further ones), one
- * as bars. Written whole or not at all. */
-void tune_print(const struct tune *tune, FILE *stream);
-enum status tune_write_svg(const struct tune *tune, const char *path);
-/* In results.c: results/README.md describes it. */
-enum status results_write_tune_json(const struct tune *tune, const char *path);
-
 #endif

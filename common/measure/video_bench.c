@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/contract/pipeline.h"
+#include "common/core/clock.h"
 #include "common/core/process.h"
 #include "common/core/progress.h"
 
@@ -26,11 +27,12 @@ struct task {
     const struct video_bench_request *request;
     const struct version *version;
     const struct version *serial;
-    bool in_order;      /* a frame's result depends on all frames before it */
-    struct image shape; /* of a result */
-    uint8_t *results;   /* frame_count tables, shared */
-    bool *wanted;       /* which frames to compute, shared; NULL: all */
-    int limit;          /* frames at most */
+    const void *params, *reference_params; /* of the version; of cpu/serial */
+    bool in_order;                         /* a frame's result depends on all frames before it */
+    struct image shape;                    /* of a result */
+    uint8_t *results;                      /* frame_count tables, shared */
+    bool *wanted;                          /* which frames to compute, shared; NULL: all */
+    int limit;                             /* frames at most */
     int round;
 
     bool finished; /* the child came to its own end; a version can call exit(0) too */
@@ -45,14 +47,6 @@ struct task {
     bool has_traffic;
     struct video_traffic launch, frame;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static size_t table_bytes_of(const struct image *shape)
 {
@@ -139,7 +133,7 @@ static int compute_in_child(void *argument)
     struct player player = {0};
     enum status status = STATUS_OK;
     const char *why;
-    const double start = now();
+    const double start = clock_seconds();
 
     omp_set_num_threads(task->request->threads);
     why = version_unavailable(task->version);
@@ -148,13 +142,13 @@ static int compute_in_child(void *argument)
         goto out;
     }
     TRY(player_open(&player, task));
-    TRY(player.pipeline->start(player.state, task->request->first, task->request->params));
+    TRY(player.pipeline->start(player.state, task->request->first, task->params));
     for (int i = 0; i < player.count && task->computed < task->limit; i++) {
         struct image table = table_at(task, task->results, i);
 
         if (task->wanted && !task->wanted[i])
             continue;
-        if (task->computed > 1 && (now() - start) * (task->computed + 1) / task->computed > verify_budget)
+        if (task->computed > 1 && (clock_seconds() - start) * (task->computed + 1) / task->computed > verify_budget)
             break;
         image_fill(&table, POISON);
         TRY(player.pipeline->submit(player.state, &player.frames[i]));
@@ -201,7 +195,7 @@ static int verify_emulated_in_child(void *argument)
             status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", versions[i]->source->id);
             goto out;
         }
-        TRY(versions[i]->pipeline->start(states[i], &first, request->params));
+        TRY(versions[i]->pipeline->start(states[i], &first, i == 0 ? task->reference_params : task->params));
     }
     for (int i = 0; i < EMULATED_FRAMES && i < request->frame_count; i++) {
         const struct image frame = middle_of(&request->frames[(i + 1) * request->frame_count / (EMULATED_FRAMES + 1)]);
@@ -242,15 +236,15 @@ static enum status time_frames(struct task *task, struct player *player, double 
     bool restarted = true; /* the video begins anew: as it must after its end when a frame depends on those before it */
     const bool slow = task->sample_count > 0 && task->samples[0] > seconds;
 
-    TRY(pipeline->start(player->state, &player->frames[0], task->request->params));
+    TRY(pipeline->start(player->state, &player->frames[0], task->params));
     /* The table of frame i of each rotation is overwritten by the next one: the last stands at the end. */
-    begin = sample_begin = now();
+    begin = sample_begin = clock_seconds();
     for (;;) {
         const int in_flight = (int)(submitted - received);
         struct image table = table_at(task, task->results, (int)(received % player->count));
 
         if (in_flight == 0 && task->in_order && submitted > 0 && submitted % player->count == 0 && !restarted) {
-            TRY(pipeline->start(player->state, &player->frames[0], task->request->params));
+            TRY(pipeline->start(player->state, &player->frames[0], task->params));
             restarted = true;
             continue;
         }
@@ -261,7 +255,7 @@ static enum status time_frames(struct task *task, struct player *player, double 
         }
         TRY(pipeline->receive(player->state, &table));
         received++;
-        const double time = now();
+        const double time = clock_seconds();
         if (received == WARM_FRAMES && (pipeline->on_device || (!slow && time - begin < seconds / 2))) {
             begin = sample_begin = time;
             sample_from = received;
@@ -302,15 +296,15 @@ out:
 static enum status time_steps(struct task *task, struct player *player)
 {
     const int frames = player->count < STEP_FRAMES ? player->count : STEP_FRAMES;
-    const double begin = now();
+    const double begin = clock_seconds();
     enum status status = STATUS_OK;
 
-    TRY(player->pipeline->start(player->state, &player->frames[0], task->request->params));
+    TRY(player->pipeline->start(player->state, &player->frames[0], task->params));
     if (frames > 1 && task->samples[0] < step_budget / 8) {
         struct image table = table_at(task, task->results, 0);
         TRY(one_frame(player, 0, &table));
     }
-    for (int i = 0; i < frames && (i == 0 || now() - begin < step_budget); i++) {
+    for (int i = 0; i < frames && (i == 0 || clock_seconds() - begin < step_budget); i++) {
         const int frame = (int)((long)i * player->count / frames);
         struct image table = table_at(task, task->results, frame);
 
@@ -366,7 +360,7 @@ static enum status count_traffic(struct task *task)
     const int second = player.count > 1;
     struct image tables[2] = {table_at(task, task->results, 0), table_at(task, task->results, second)};
     phase_record_start(&record);
-    status = player.pipeline->start(player.state, &player.frames[0], task->request->params);
+    status = player.pipeline->start(player.state, &player.frames[0], task->params);
     phase_record_stop();
     TRY(status);
     take_traffic(&task->launch, &record);
@@ -478,9 +472,9 @@ static enum status reference(struct video_bench *bench, struct task *task, struc
     /* One frame by itself says how many the budget allows. */
     task->limit = 1;
     task->wanted = NULL;
-    const double start = now();
+    const double start = clock_seconds();
     TRY(in_child(compute_in_child, task, 0));
-    seconds = now() - start;
+    seconds = clock_seconds() - start;
     task->limit = (int)(verify_budget / (seconds > 1e-6 ? seconds : 1e-6));
     if (task->limit > request->frame_count)
         task->limit = request->frame_count;
@@ -587,6 +581,25 @@ static bool is_in_order(const struct algorithm *algorithm, const void *params)
     return false;
 }
 
+/* The request's parameters; where rungs of another side than the reference's are measured, without steps of that side. */
+static enum status make_reference_params(const struct video_bench_request *request, const struct version *serial,
+                                         void **params)
+{
+    const char *id = serial->source->id;
+
+    *params = malloc(request->algorithm->params_size);
+    if (!*params)
+        return status_set(STATUS_NO_MEMORY, "no memory for the bench");
+    memcpy(*params, request->params, request->algorithm->params_size);
+    for (size_t i = 0; i < request->version_count; i++) {
+        const struct side *side = side_of(request->versions[i]->source->id);
+
+        if (side->ladder && side != side_of(id))
+            params_keep_own_steps(request->algorithm, id, *params);
+    }
+    return STATUS_OK;
+}
+
 enum status video_bench_run(const struct video_bench_request *request, struct video_bench *bench)
 {
     const struct algorithm *algorithm = request->algorithm;
@@ -598,6 +611,7 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
     struct answers answers = {0};
     struct image shape = {0};
     struct task *tasks = NULL;
+    void *reference_params = NULL;
     enum status status = STATUS_OK;
     time_t seconds = time(NULL);
     struct tm utc;
@@ -607,6 +621,7 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
     if (!serial)
         return status_set(STATUS_FAILED, "%s has no cpu/serial to compare with", algorithm->name);
     TRY(algorithm->shape(both, request->params, &shape));
+    TRY(make_reference_params(request, serial, &reference_params));
     algorithm->describe(request->params, bench->settings, sizeof bench->settings);
     if (!gmtime_r(&seconds, &utc) || strftime(bench->date, sizeof bench->date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
         snprintf(bench->date, sizeof bench->date, "unknown");
@@ -629,6 +644,8 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
         tasks[i].request = request;
         tasks[i].version = i < request->version_count ? request->versions[i] : serial;
         tasks[i].serial = serial;
+        tasks[i].reference_params = reference_params;
+        tasks[i].params = tasks[i].version == serial ? reference_params : request->params;
         tasks[i].in_order = in_order;
         tasks[i].shape = shape;
         tasks[i].results = answers.results;
@@ -681,6 +698,7 @@ out:
     if (answers.wanted)
         process_shared_free(answers.wanted, frames);
     free(answers.known);
+    free(reference_params);
     if (tasks)
         process_shared_free(tasks, task_bytes);
     return status;

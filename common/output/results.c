@@ -6,8 +6,8 @@
 
 #include "common/core/file.h"
 #include "common/core/json_file.h"
-#include "common/measure/tune.h"
 #include "common/measure/tuned.h"
+#include "common/output/tune_report.h"
 
 const char *results_outcome_name(enum bench_outcome outcome)
 {
@@ -18,7 +18,9 @@ const char *results_outcome_name(enum bench_outcome outcome)
 
 static const char *method_name(const struct bench_row *row)
 {
-    return !row->version->launch ? "host clock" : row->graph ? "device events, graph" : "device events, stream";
+    if (!row->version->launch)
+        return row->device ? "the library's device clock" : row->version->uncharged ? "the peer's clock" : "host clock";
+    return row->graph ? "device events, graph" : "device events, stream";
 }
 
 /* ------------------------------------------------------------------------------------------------------- JSON */
@@ -78,13 +80,14 @@ static json_t *tunables_json(const struct version *version)
 json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
 {
     static const char *const bounds[] = {NULL, "bytes", "operations"};
+    const struct side *side = side_of(row->version->source->id);
     const bool timed = row->outcome == BENCH_TIMED, compared = timed || row->outcome == BENCH_EMULATED;
     bool tuned;
 
     tuned_note(row->version, &tuned);
     return json_pack(
         "{s:s, s:s, s:s?, s:o, s:b, s:s, s:b, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:s, s:b, s:b, s:b, s:o}",
         "id", row->version->source->id, "path", row->version->source->path, "instruction_set",
         row->version->instruction_set, "tunables", tunables_json(row->version), "tuned", tuned, "outcome",
         results_outcome_name(row->outcome), "reference", row->reference, "verified", compared, "worst_difference",
@@ -94,7 +97,9 @@ json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
         timed ? json_string(method_name(row)) : json_null(), "kernel_batch",
         timed ? json_integer(row->batch) : json_null(), "limit", number_or_null(row->limit), "limit_bound",
         text_or_null(bounds[row->bound]), "limit_fraction", number_or_null(bench_limit_fraction(row)), "over_serial",
-        over_json(bench_reference(bench), row), "over_below", over_json(bench_below(bench, row), row));
+        over_json(bench_reference(bench), row), "over_below", over_json(bench_below(bench, row), row), "side",
+        side->name, "ladder", side->ladder, "yardstick", side->yardstick, "device", row->device, "limit_operation",
+        row->bound == BENCH_BOUND_OPERATIONS ? json_string(operation_name(row->bound_operation)) : json_null());
 }
 
 json_t *results_params_json(const struct algorithm *algorithm, const void *params)
@@ -142,36 +147,63 @@ json_t *results_machine_json(const struct machine *machine)
                      gpu, "no_gpu", text_or_null(machine->no_gpu));
 }
 
-static json_t *ceilings_json(const struct bench *bench)
+static json_t *ceilings_of(const struct ceilings *ceilings)
 {
-    json_t *gpu = json_null();
+    json_t *operations = json_object();
 
-    if (bench->device_ceilings.copy_bytes_per_second > 0)
-        gpu = json_pack("{s:f, s:o}", "copy_bytes_per_second", bench->device_ceilings.copy_bytes_per_second,
-                        "multiply_accumulates_per_second",
-                        number_or_null(bench->device_ceilings.multiply_accumulates_per_second));
-    return json_pack("{s:{s:f, s:o, s:o}, s:o}", "cpu", "copy_bytes_per_second", bench->ceilings.copy_bytes_per_second,
-                     "multiply_accumulates_per_second", number_or_null(bench->ceilings.multiply_accumulates_per_second),
-                     "multiply_accumulate_by", text_or_null(bench->ceilings.multiply_accumulate_by), "gpu", gpu);
+    for (int i = 0; i < OPERATION_COUNT; i++)
+        if (ceilings->operations_per_second[i] > 0)
+            json_object_set_new(operations, operation_name((enum operation)i),
+                                json_pack("{s:f, s:s}", "per_second", ceilings->operations_per_second[i], "by",
+                                          ceilings->measured_by[i]));
+    return json_pack("{s:f, s:o, s:o, s:o}", "copy_bytes_per_second", ceilings->copy_bytes_per_second,
+                     "multiply_accumulates_per_second",
+                     number_or_null(ceilings->operations_per_second[OPERATION_MULTIPLY_ADD_8]),
+                     "multiply_accumulate_by", text_or_null(ceilings->measured_by[OPERATION_MULTIPLY_ADD_8]),
+                     "operations", operations);
+}
+
+static json_t *cost_json(const struct cost *cost)
+{
+    const enum operation most = cost_main_operation(cost);
+    json_t *kinds = json_object();
+
+    for (int i = 0; i < OPERATION_COUNT; i++)
+        if (cost->operations[i] > 0)
+            json_object_set_new(kinds, operation_name((enum operation)i), json_real(cost->operations[i]));
+    return json_pack("{s:f, s:f, s:s?, s:o}", "bytes", cost->bytes, "operations",
+                     most == OPERATION_COUNT ? 0.0 : cost->operations[most], "operation",
+                     most == OPERATION_COUNT ? NULL : operation_name(most), "kinds", kinds);
+}
+
+static json_t *slots_json(const struct named_slot slots[], const struct image images[], int count)
+{
+    json_t *array = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(array, json_pack("{s:s, s:s, s:i, s:i, s:i, s:s}", "name", slots[i].name, "kind",
+                                               slot_kind_name(slots[i].kind), "width", images[i].width, "height",
+                                               images[i].height, "channels", images[i].channels, "type",
+                                               pixel_name(images[i].type)));
+    return array;
 }
 
 json_t *results_head_json(const struct bench *bench, const char *kind)
 {
     const struct bench_request *request = bench->request;
     const struct image *in = &request->in[0];
-    const enum operation most = cost_main_operation(&bench->cost);
-
-    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:i,"
-                     " s:{s:f, s:f, s:s?}, s:o}",
-                     "schema", "rungs-results", "version", 1, "kind", kind, "date", bench->date, "commit",
-                     bench->machine.commit, "command", request->command, "machine",
-                     results_machine_json(&bench->machine), "algorithm", request->algorithm->name, "settings",
-                     bench->settings, "params", results_params_json(request->algorithm, request->params), "input",
-                     request->input, "width", in->width, "height", in->height, "channels", in->channels, "type",
-                     pixel_name(in->type), "threads", request->threads, "sets", bench->sets, "seconds",
-                     request->seconds, "rounds", BENCH_ROUNDS, "cost", "bytes", bench->cost.bytes, "operations",
-                     most == OPERATION_COUNT ? 0.0 : bench->cost.operations[most], "operation",
-                     most == OPERATION_COUNT ? NULL : operation_name(most), "ceilings", ceilings_json(bench));
+    return json_pack(
+        "{s:s, s:i, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:i,"
+        " s:o, s:{s:o, s:o}, s:o}",
+        "schema", "rungs-results", "version", 1, "kind", kind, "date", bench->date, "commit", bench->machine.commit,
+        "command", request->command, "machine", results_machine_json(&bench->machine), "algorithm",
+        request->algorithm->name, "settings", bench->settings, "params",
+        results_params_json(request->algorithm, request->params), "input", request->input, "width", in->width, "height",
+        in->height, "channels", in->channels, "type", pixel_name(in->type), "threads", request->threads, "sets",
+        bench->sets, "seconds", request->seconds, "rounds", BENCH_ROUNDS, "cost", cost_json(&bench->cost), "ceilings",
+        "cpu", ceilings_of(&bench->ceilings), "gpu",
+        bench->device_ceilings.copy_bytes_per_second > 0 ? ceilings_of(&bench->device_ceilings) : json_null(), "inputs",
+        slots_json(request->algorithm->inputs, request->in, request->algorithm->input_count));
 }
 
 enum status results_write_json(const struct bench *bench, const char *path)

@@ -298,7 +298,7 @@ static void print_rows(const struct bench *bench, FILE *stream)
 
         if ((int)strlen(row->version->source->id) + 1 > name_width)
             name_width = (int)strlen(row->version->source->id) + 1;
-        both |= row->outcome == BENCH_TIMED && row->version->launch;
+        both |= row->outcome == BENCH_TIMED && row->device;
     }
     /* A long name (student/something) may take the room that 100 columns leave, not more. */
     if (both && name_width > WIDTH - 83)
@@ -327,16 +327,17 @@ static void print_rows(const struct bench *bench, FILE *stream)
         fputs("=  not different: the interquartile ranges overlap\n", stream);
 }
 
-/* The fastest rung of the CPU's or the GPU's side: peers are not rungs, and an emulated one has no time. */
+/* The fastest rung that the CPU's or the GPU's ceilings limit: peers are not rungs, and an emulated one has no time. */
 static const struct bench_row *best_rung(const struct bench *bench, bool device)
 {
-    const char *const side = device ? "cuda/" : "cpu/";
+    const enum side_limit limits = device ? SIDE_LIMIT_GPU : SIDE_LIMIT_CPU;
     const struct bench_row *best = NULL;
 
     for (size_t i = 0; i < bench->row_count; i++) {
         const struct bench_row *row = &bench->rows[i];
+        const struct side *side = side_of(row->version->source->id);
 
-        if (row->kernel.count > 0 && strncmp(row->version->source->id, side, strlen(side)) == 0 &&
+        if (row->kernel.count > 0 && side->ladder && side->limits == limits &&
             (!best || row->kernel.median < best->kernel.median))
             best = row;
     }
@@ -347,7 +348,7 @@ static void print_peers(const struct bench *bench, FILE *stream)
 {
     for (size_t i = 0; i < bench->row_count; i++) {
         const struct bench_row *peer = &bench->rows[i];
-        const bool device = peer->version->launch != NULL;
+        const bool device = peer->device;
         const struct bench_row *best = best_rung(bench, device);
         const char *const unit = device ? " (kernel time)" : "";
         struct bench_ratio ratio;
@@ -380,30 +381,31 @@ static void print_reasons(const struct bench *bench, FILE *stream)
     }
 }
 
-static void print_limit(const struct bench *bench, const struct bench_row *row, const char *where, double copy,
-                        double rate, const char *by, FILE *stream)
+static void print_limit(const struct bench *bench, const struct bench_row *row, const char *where,
+                        const struct ceilings *ceilings, FILE *stream)
 {
-    char bytes[TABLE_CELL], copied[TABLE_CELL], operations[TABLE_CELL], computed[TABLE_CELL], limit[TABLE_CELL];
-    const enum operation most = cost_main_operation(&bench->cost);
+    char bytes[TABLE_CELL], number[TABLE_CELL], limit[TABLE_CELL];
     char text[1024];
 
-    table_bytes(bench->cost.bytes, bytes);
-    table_number(copy / 1e9, copied);
-    table_number(most == OPERATION_COUNT ? 0 : bench->cost.operations[most] / 1e6, operations);
-    table_number(rate / 1e9, computed);
     if (row && row->limit > 0) {
         table_time(row->limit, limit);
+        table_bytes(bench->cost.bytes, bytes);
+        table_number(bench->cost.operations[row->bound_operation] / 1e6, number);
         if (row->bound == BENCH_BOUND_BYTES)
             snprintf(text, sizeof text, "%s: %s, to move %s at the copy rate", where, limit, bytes);
         else
-            snprintf(text, sizeof text, "%s: %s, for %s M %ss at their rate", where, limit, operations,
-                     operation_name(most));
+            snprintf(text, sizeof text, "%s: %s, for %s M %ss at their rate", where, limit, number,
+                     operation_name(row->bound_operation));
         table_wrapped(stream, "limit", text);
     }
-    snprintf(text, sizeof text, "%s: copy %s GB/s (read + write)", where, copied);
-    if (rate > 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text), ", 8-bit multiply-accumulate %s G/s by %s", computed,
-                 by);
+    table_number(ceilings->copy_bytes_per_second / 1e9, number);
+    snprintf(text, sizeof text, "%s: copy %s GB/s (read + write)", where, number);
+    for (int i = 0; i < OPERATION_COUNT; i++)
+        if (ceilings->operations_per_second[i] > 0) {
+            table_number(ceilings->operations_per_second[i] / 1e9, number);
+            snprintf(text + strlen(text), sizeof text - strlen(text), ", %s %s G/s by %s",
+                     operation_name((enum operation)i), number, ceilings->measured_by[i]);
+        }
     table_wrapped(stream, "ceilings", text);
 }
 
@@ -412,11 +414,9 @@ static void print_ceilings(const struct bench *bench, FILE *stream)
     char where[TABLE_CELL];
 
     snprintf(where, sizeof where, "CPU, %d thread%s", bench->request->threads, bench->request->threads == 1 ? "" : "s");
-    print_limit(bench, best_rung(bench, false), where, bench->ceilings.copy_bytes_per_second,
-                bench->ceilings.multiply_accumulates_per_second, bench->ceilings.multiply_accumulate_by, stream);
+    print_limit(bench, best_rung(bench, false), where, &bench->ceilings, stream);
     if (bench->device_ceilings.copy_bytes_per_second > 0)
-        print_limit(bench, best_rung(bench, true), "GPU", bench->device_ceilings.copy_bytes_per_second,
-                    bench->device_ceilings.multiply_accumulates_per_second, "dp4a", stream);
+        print_limit(bench, best_rung(bench, true), "GPU", &bench->device_ceilings, stream);
 }
 
 static void print_notes(const struct bench *bench, FILE *stream)

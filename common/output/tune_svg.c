@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "common/core/file.h"
-#include "common/measure/tune.h"
 #include "common/output/table.h"
+#include "common/output/tune_report.h"
 
 enum {
     CELL_WIDTH = 92,

@@ -56,7 +56,7 @@ static void range_ends(enum mark_level level, const char *name)
 struct calls {
     const struct bench_request *request;
     const struct version *version;
-    struct image out;
+    struct image out[ALGORITHM_MAX_OUTPUTS];
     void *state;
     int in_flight;  /* frames submitted to a pipeline and not received */
     char name[128]; /* of the range */
@@ -71,8 +71,13 @@ static enum status calls_open(struct calls *calls, const struct bench_request *r
     calls->state = calloc(1, version->state_size ? version->state_size : 1);
     if (!calls->state)
         return status_set(STATUS_NO_MEMORY, "no memory for the state of %s", version->source->id);
-    TRY(request->algorithm->shape(request->in, request->params, &calls->out));
-    TRY(image_create(&calls->out, calls->out.width, calls->out.height, calls->out.channels, calls->out.type));
+    TRY(request->algorithm->shape(request->in, request->params, calls->out));
+    for (int i = 0; i < request->algorithm->output_count; i++) {
+        const struct image shape = calls->out[i];
+
+        if (shape.width > 0)
+            TRY(image_create_like(&calls->out[i], &shape));
+    }
 out:
     return status;
 }
@@ -82,7 +87,8 @@ static void calls_close(struct calls *calls)
     if (calls->state && calls->version->teardown)
         calls->version->teardown(calls->state);
     free(calls->state);
-    image_free(&calls->out);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        image_free(&calls->out[i]);
 }
 
 /* Of a pipeline: as many frames are in flight as it takes; all are pictures of the second input. */
@@ -94,7 +100,7 @@ static enum status next_frame(struct calls *calls)
     for (; calls->in_flight < pipeline->depth; calls->in_flight++)
         TRY(pipeline->submit(calls->state, &calls->request->in[1]));
     calls->in_flight--;
-    TRY(pipeline->receive(calls->state, &calls->out));
+    TRY(pipeline->receive(calls->state, calls->out));
 out:
     return status;
 }
@@ -109,7 +115,7 @@ static enum status call(struct calls *calls, double *seconds)
     if (version->pipeline)
         status = next_frame(calls);
     else
-        status = version->run(calls->state, calls->request->in, &calls->out, calls->request->params);
+        status = version->run(calls->state, calls->request->in, calls->out, calls->request->params);
     mark(MARK_CALL, NULL);
     *seconds = trace_now() - start;
     return status;
@@ -125,7 +131,7 @@ static enum status drain(struct calls *calls, struct profile *profile)
 
         calls->in_flight--;
         mark(MARK_CALL, calls->name);
-        TRY(calls->version->pipeline->receive(calls->state, &calls->out));
+        TRY(calls->version->pipeline->receive(calls->state, calls->out));
         mark(MARK_CALL, NULL);
         profile->call_seconds[profile->calls++] = trace_now() - start;
     }
@@ -148,9 +154,9 @@ static enum status warm_up(struct calls *calls, double *seconds)
     if (version->pipeline) {
         TRY(version->pipeline->start(calls->state, &in[0], calls->request->params));
         TRY(version->pipeline->submit(calls->state, &in[0]));
-        TRY(version->pipeline->receive(calls->state, &calls->out));
+        TRY(version->pipeline->receive(calls->state, calls->out));
     } else {
-        TRY(version->run(calls->state, in, &calls->out, calls->request->params));
+        TRY(version->run(calls->state, in, calls->out, calls->request->params));
     }
     mark(MARK_CALL, NULL);
     *seconds = trace_now() - start;
@@ -279,7 +285,7 @@ enum status profile_bare(const struct bench_request *request, const struct versi
     for (*made = 0; more_calls(*made, calls, trace_now() - start); ++*made)
         TRY(call(&bare, &seconds));
     for (; bare.in_flight > 0; bare.in_flight--)
-        TRY(version->pipeline->receive(bare.state, &bare.out));
+        TRY(version->pipeline->receive(bare.state, bare.out));
 out:
     calls_close(&bare);
     return status;

@@ -19,6 +19,7 @@
 
 #include "common/contract/device_info.h"
 #include "common/contract/pipeline.h"
+#include "common/core/clock.h"
 #include "common/remote/confine.h"
 
 /* Address space that a worker has for its program, its libraries and the stacks of its threads. */
@@ -40,14 +41,6 @@ struct remote {
 _Static_assert(sizeof(struct channel) <= CHANNEL_HEADER, "the channel outgrew its room");
 
 static bool slots[REMOTE_MAX];
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* --------------------------------------------------------------------------------------------------- in the child */
 
@@ -208,7 +201,7 @@ static enum status look_after(struct remote *remote)
 static enum status wait_for(struct remote *remote, uint32_t value, double seconds)
 {
     const struct timespec a_while = {.tv_nsec = 20000000};
-    const double start = now();
+    const double start = clock_seconds();
     enum status status = STATUS_OK;
     char text[128];
 
@@ -221,7 +214,7 @@ static enum status wait_for(struct remote *remote, uint32_t value, double second
         if (__atomic_load_n(&remote->channel->answered, __ATOMIC_SEQ_CST) == value)
             return STATUS_OK;
         TRY(look_after(remote));
-        if (seconds > 0 && now() - start > seconds) {
+        if (seconds > 0 && clock_seconds() - start > seconds) {
             snprintf(text, sizeof text, "ran past its limit of %g s for one call", seconds);
             return lose(remote, text);
         }
@@ -381,13 +374,13 @@ enum status remote_call(struct remote *remote, enum channel_request request, dou
     channel->request = request;
     turn = __atomic_load_n(&channel->asked, __ATOMIC_SEQ_CST) + 1;
 
-    const double start = now();
+    const double start = clock_seconds();
 
     __atomic_store_n(&channel->asked, turn, __ATOMIC_SEQ_CST);
     syscall(SYS_futex, &channel->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
     TRY(wait_for(remote, turn, remote->options.call_seconds));
     if (seconds)
-        *seconds = now() - start;
+        *seconds = clock_seconds() - start;
     TRY(look_at_memory(remote));
     if (channel->status != STATUS_OK) {
         copy_text(message, sizeof message, channel->message, sizeof channel->message);
@@ -580,7 +573,7 @@ static void stand_in_end(void *state)
 
 /* The frames of a video in memory that the worker sees: the first one, and as many as are in flight. A frame's place is
  * spoiled once its result is there, for a pipeline may look at it no longer. */
-enum { MOST_FLYING = 16 };
+enum { MOST_FLYING = 64 };
 static const size_t VIDEO_BYTES = (size_t)16 << 20;
 static struct {
     uint8_t *memory; /* VIDEO_BYTES */

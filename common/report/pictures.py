@@ -44,6 +44,15 @@ class Picture:
 # ------------------------------------------------------------------------------------------------------ file types
 
 
+def npy_type(path):
+    """The type of the numbers in an .npy file, as its header has it: |u1, <i4."""
+    with open(path, "rb") as file:
+        found = re.search(rb"'descr': '([^']*)'", file.read(256))
+    if not found:
+        raise ValueError("no .npy file")
+    return found.group(1).decode("latin-1")
+
+
 def read_labels(path):
     """An .npy file of 32-bit integers, as `rungs run` writes it: (height, width, values)."""
     with open(path, "rb") as file:
@@ -182,19 +191,14 @@ class Maker:
         return paths, shown
 
     def _output(self, algorithm, paths, shown, settings):
-        extension = "jpg" if paths[0].endswith(".jpg") else "png"
-        out = os.path.join(self.folder, "out." + extension)
-        try:
-            version = self._run(algorithm, paths, out, settings)
-        except ValueError as error:
-            if "pictures cannot hold" not in str(error):
-                raise
-        else:
-            with open(out, "rb") as file:
-                return version, embed("", file.read())
-        # Not a picture but integers: labels, a table of boxes, one number.
+        # What the numbers are decides: bytes are a picture, 32-bit integers are labels, a table of boxes, one number.
         out = os.path.join(self.folder, "out.npy")
         version = self._run(algorithm, paths, out, settings)
+        if npy_type(out) == "|u1":
+            out = os.path.join(self.folder, "out.jpg" if paths[0].endswith(".jpg") else "out.png")
+            version = self._run(algorithm, paths, out, settings)
+            with open(out, "rb") as file:
+                return version, embed("", file.read())
         height, width, values = read_labels(out)
         if algorithm == "boxes":
             rows = [values[row * width : (row + 1) * width] for row in range(1, 1 + min(values[0], height - 1))]

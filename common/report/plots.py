@@ -163,7 +163,7 @@ def key_below(names):
 
 def short_id(name):
     """peer/opencv-python: without its side where the plot would be pushed aside."""
-    return name.split("/")[-1] if len(name) > 14 else name
+    return name.split("/")[-1] if len(name) > 14 and "," not in name else name
 
 
 # ---------------------------------------------------------------------------------------------------------- plots
@@ -366,9 +366,9 @@ def bars_plot(bars, names, x_log, x_label, text):
         numbers.append((max(totals[row], parts[0][2] if len(parts) == 1 else 0), row, text(totals[row]).replace(" ", "\u00a0")))
     lines = block("boxes", boxes) + block("numbers", numbers)
     if x_log:
-        lines += axis("x", low, high * (high / low) ** 0.3, x_label, 5, text)
+        lines += axis("x", low, high * (high / low) ** 0.4, x_label, 5, text)
     else:
-        lines += plain_axis("x", 0, high * 1.3, x_label, 5, text)
+        lines += plain_axis("x", 0, high * 1.45, x_label, 5, text)
     labels = ", ".join(f"{quoted(short_id(label))} {index}" for index, (label, _, _) in enumerate(bars))
     lines += [f"set yrange [{len(bars) - 0.4:g}:-0.6]", f"set ytics ({labels}) scale 0", "set grid noytics"]
     lines += ["set style fill solid 1 noborder"]

@@ -1,18 +1,49 @@
-"""The page's part about committed studies: results/<machine>/<algo>/study_<name>/, which common/study writes and reads."""
+"""Committed studies: results/<machine>/<algo>/study_<name>/, which common/study writes. Read for the page, for
+`study.py list RESULTS`, and for other pages: committed(results)."""
 
+import glob
 import os
-import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(os.path.dirname(HERE), "study"))
+import plots
+import results as rungs
+from markup import code, esc, table
 
-# pylint: disable=wrong-import-position
-import plots  # noqa: E402
-import publishing  # noqa: E402
-import results as rungs  # noqa: E402
-from markup import code, esc, table  # noqa: E402
+SCHEMA, VERSION = "rungs-study", 1
+READ = {
+    "name": str, "algorithm": str, "level": str, "title": str, "question": str, "paragraphs": list, "tables": list,
+    "plots": list, "wrong": list, "left_out": list, "skipped": list, "emulated": list, "points": list,
+}  # fmt: skip
 
-committed, is_study = publishing.committed, publishing.is_study
+
+def is_study(path):
+    """Whether a file lies in a study's folder, results/<machine>/<algo>/study_<name>/."""
+    return os.path.basename(os.path.dirname(os.path.abspath(path))).startswith("study_")
+
+
+def load(folder):
+    """The document of a study's folder, with "folder" and, by name, the paths of its plots as "svg"."""
+    path = os.path.join(folder, "results.json")
+    document = rungs.read(path)
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA or document.get("version") != VERSION:
+        raise rungs.ResultsError(f'{path}: its "schema" is not "{SCHEMA}", version {VERSION}')
+    for name, kind in READ.items():
+        if not isinstance(document.get(name), kind):
+            raise rungs.ResultsError(f"{path}: '{name}' is missing or has the wrong type")
+    if not document["points"]:
+        raise rungs.ResultsError(f"{path}: no points")
+    for plot in document["plots"]:
+        if not os.path.isfile(os.path.join(folder, f"{plot['name']}.svg")):
+            raise rungs.ResultsError(f"{path}: its plot {plot['name']}.svg is missing")
+    return document | {"folder": folder, "svg": {p["name"]: os.path.join(folder, f"{p['name']}.svg") for p in document["plots"]}}
+
+
+def committed(results):
+    """The studies below results/, in the order of their paths: load()'s documents with "machine", the folder's name."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(results), "*", "*", "study_*", "results.json"))):
+        machine = os.path.relpath(path, results).split(os.sep)[0]
+        found.append(load(os.path.dirname(path)) | {"machine": machine})
+    return found
 
 
 def _figures(study, numbers):

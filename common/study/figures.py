@@ -55,7 +55,8 @@ def rows_of(point, document):
             times = version[phase] or {}
             values |= {phase: times.get("median"), f"{phase}_q1": times.get("q1"), f"{phase}_q3": times.get("q3")}
         if version["outcome"] == "timed":
-            values |= {"rate": pixels / values["kernel"], "per_pixel": values["kernel"] / pixels}
+            values["rate"] = pixels / values["kernel"]
+            values |= {"per_pixel" + end: values["kernel" + end] / pixels for end in ("", "_q1", "_q3")}
             if rungs.on_device(version):
                 values["transfer"] = max(values["end_to_end"] - values["kernel"], 0)
             else:

@@ -1,7 +1,6 @@
-"""What a study leaves: results.csv, results.json, *.svg and study.md in its folder; and what is read of committed ones."""
+"""What a study leaves: results.csv, results.json, *.svg and study.md in its folder. studies.py (common/report) reads it."""
 
 import csv
-import glob
 import io
 import json
 import os
@@ -10,9 +9,9 @@ import statistics
 import figures
 import plots
 import results as rungs
-from measuring import quantile
+from measuring import note, quantile
+from studies import SCHEMA, VERSION
 
-SCHEMA, VERSION = "rungs-study", 1
 UNIT_TEXT = {"time": plots.short_time, "number": plots.short, "percent": lambda value: plots.short(100 * value) + " %"}
 
 
@@ -85,7 +84,10 @@ def _ladder_place(study, row):
 def _bars(study, plot, rows):
     groups = {}
     for row in sorted(rows, key=lambda row: _ladder_place(study, row)):
-        columns = [plot["x"]] + [name for name in plot["series"] if name != plot["x"]]
+        # A word that is the same in all bars says nothing.
+        columns = [plot["x"]] + [
+            name for name in plot["series"] if name != plot["x"] and len({other.get(name) for other in rows}) > 1
+        ]
         values = [row.number(formula) for formula in plot["ys"]]
         if None not in values:
             groups.setdefault(_name(row, columns), []).append((row, values))
@@ -117,6 +119,8 @@ def draw(study, rows):
         svg = (_lines if plot["kind"] == "lines" else _bars)(study, plot, taken) if taken else None
         if svg:
             drawn[plot["name"]] = svg
+        elif taken:
+            note(f"plot {plot['name']}: of {rungs.count(len(taken), 'row')} none has a value to draw")
     return drawn
 
 
@@ -224,42 +228,3 @@ def write_all(folder, study, name, level, measured, rows, left_out):
             os.remove(path)
     plots.write_whole(os.path.join(folder, "study.md"), markdown(document, drawn))
     return [f"wrong: {line}" for line in document["wrong"]] + [f"left out: {line}" for line in left_out]
-
-
-# -------------------------------------------------------------------------------------------------- committed ones
-
-READ = {
-    "name": str, "algorithm": str, "level": str, "title": str, "question": str, "paragraphs": list, "tables": list,
-    "plots": list, "wrong": list, "left_out": list, "skipped": list, "emulated": list, "points": list,
-}  # fmt: skip
-
-
-def is_study(path):
-    """Whether a file lies in a study's folder, results/<machine>/<algo>/study_<name>/."""
-    return os.path.basename(os.path.dirname(os.path.abspath(path))).startswith("study_")
-
-
-def load(folder):
-    """The document of a study's folder, with "folder" and, by name, the paths of its plots as "svg"."""
-    path = os.path.join(folder, "results.json")
-    document = rungs.read(path)
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA or document.get("version") != VERSION:
-        raise rungs.ResultsError(f'{path}: its "schema" is not "{SCHEMA}", version {VERSION}')
-    for name, kind in READ.items():
-        if not isinstance(document.get(name), kind):
-            raise rungs.ResultsError(f"{path}: '{name}' is missing or has the wrong type")
-    if not document["points"]:
-        raise rungs.ResultsError(f"{path}: no points")
-    for plot in document["plots"]:
-        if not os.path.isfile(os.path.join(folder, f"{plot['name']}.svg")):
-            raise rungs.ResultsError(f"{path}: its plot {plot['name']}.svg is missing")
-    return document | {"folder": folder, "svg": {p["name"]: os.path.join(folder, f"{p['name']}.svg") for p in document["plots"]}}
-
-
-def committed(results):
-    """The studies below results/, in the order of their paths: load()'s documents with "machine", the folder's name."""
-    found = []
-    for path in sorted(glob.glob(os.path.join(glob.escape(results), "*", "*", "study_*", "results.json"))):
-        machine = os.path.relpath(path, results).split(os.sep)[0]
-        found.append(load(os.path.dirname(path)) | {"machine": machine})
-    return found

@@ -4,8 +4,8 @@
     study.py list [RESULTS]        the studies that there are; with RESULTS, as JSON, those that are committed there
 
 What is in this room: studyfile.py reads a study file, generators.py makes inputs, measuring.py runs `rungs bench` and
-keeps its results, figures.py computes numbers, paragraphs and tables, publishing.py writes and reads the outcome. It
-uses common/report (results files, plots) and nothing else; common/report reads committed studies through publishing.py.
+keeps its results, figures.py computes numbers, paragraphs and tables, publishing.py writes the outcome. It
+uses common/report (results files, plots) and nothing else; studies.py there reads what publishing.py wrote.
 
 Exit status: 0 done, 1 a version was wrong or a point could not be measured, 2 bad use or a bad study file, 130 stopped;
 the same call then goes on where it was.
@@ -28,6 +28,7 @@ import measuring  # noqa: E402
 import plots  # noqa: E402
 import publishing  # noqa: E402
 import results as rungs  # noqa: E402
+import studies  # noqa: E402
 from expressions import StudyError  # noqa: E402
 from studyfile import LEVELS, Study  # noqa: E402
 
@@ -97,7 +98,7 @@ def run(options):
 def show(options):
     if options.results:
         keys = ("machine", "algorithm", "name", "title", "question", "level", "folder", "paragraphs", "plots", "tables")
-        print(json.dumps([{key: one[key] for key in keys} for one in publishing.committed(options.results)], indent=1))
+        print(json.dumps([{key: one[key] for key in keys} for one in studies.committed(options.results)], indent=1))
         return 0
     for name, path in files(ROOT).items():
         print(f"study-{name}  {os.path.relpath(path, ROOT)}")

@@ -14,7 +14,7 @@ from expressions import Formula, StudyError
 
 LEVELS = ("full", "short")
 # What a level uses where the file says nothing: seconds a version and point, and rounds.
-DEFAULTS = {"full": {"time": 0.5, "rounds": 3}, "short": {"time": 0.05, "rounds": 2}}
+DEFAULTS = {"full": {"time": 0.5, "rounds": 3}, "short": {"time": 0.05, "rounds": 1}}
 
 TOP = {
     "title": str, "question": str, "algorithm": str, "source": dict, "sweep": list, "plot": list, "table": list,
@@ -41,7 +41,7 @@ UNITS = ("time", "number", "percent", "text")
 
 # Columns that every row has; times are in seconds. Others are parameters, arguments of inputs and environment.
 TIMES = ("kernel", "end_to_end", "transfer", "first_call", "limit", "per_pixel")
-STATISTIC_COLUMNS = tuple(f"{phase}_{end}" for phase in ("kernel", "end_to_end") for end in ("q1", "q3"))
+STATISTIC_COLUMNS = tuple(f"{phase}_{end}" for phase in ("kernel", "end_to_end", "per_pixel") for end in ("q1", "q3"))
 POINT_COLUMNS = ("sweep", "algorithm", "input", "size", "width", "height", "pixels", "threads")
 TEXT_COLUMNS = ("sweep", "algorithm", "input", "size", "version", "side", "outcome")
 ROW_COLUMNS = ("version", "side", "outcome", *TIMES, *STATISTIC_COLUMNS, "rate", "limit_fraction")
@@ -63,7 +63,7 @@ class Point:
         words = [self.algorithm, self.size or "", self.input["label"] if self.input else ""]
         made = self.input["arguments"] if self.input else {}
         words += [f"{name}={value}" for name, value in {**made, **self.params, **self.environment}.items()]
-        words += [f"{self.threads} threads" if self.threads else ""]
+        words += [f"{self.threads} thread{'' if self.threads == 1 else 's'}" if self.threads else ""]
         return ", ".join(word for word in words if word)
 
 
@@ -328,12 +328,17 @@ class Study:
             measured = [
                 point.values.get(name) for points in self.points_of.values() for point in points if name in point.values
             ]
+            if name == "version":
+                measured = self._measured_versions()
             for value in values:
                 if not isinstance(value, (str, int, float)):
                     raise StudyError(f"{where}: '{name}': {value!r} has the wrong type")
                 if measured and not any(matches(other, value) for other in measured):
                     raise StudyError(f"{where}: no point has {name} = {value}")
         return table
+
+    def _measured_versions(self):
+        return {version for points in self.points_of.values() for point in points for version in point.versions}
 
     def _unit(self, where, table, formula):
         unit = table.get("unit")
@@ -433,6 +438,8 @@ class Study:
                 raise StudyError(f"{where}: crossover needs 'x', 'from' and 'to'")
             if kind == "crossover":
                 self.column(where, number["x"])
+                for side in ("from", "to"):
+                    self.condition(where, {"version": number[side]})
             entry |= {"formula": formula, "unit": self._unit(where, number, formula)}
             if kind in ("argmin", "argmax", "crossover") and "unit" not in number:
                 entry["unit"] = "text"

@@ -1,8 +1,8 @@
 #include "common/trace/phase.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "common/core/clock.h"
 #include "common/trace/mark.h"
 
 void (*phase_synchronize)(void);
@@ -10,14 +10,6 @@ void (*phase_synchronize)(void);
 static _Thread_local struct phase_record *recording; /* NULL = off */
 static _Thread_local enum phase current;
 static _Thread_local double entered; /* when, in seconds */
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 const char *phase_name(enum phase phase)
 {
@@ -31,7 +23,7 @@ static void close_current(void)
 {
     if (phase_synchronize)
         phase_synchronize();
-    double time = now();
+    double time = clock_seconds();
     recording->seconds[current] += time - entered;
     entered = time;
 }
@@ -62,7 +54,7 @@ void phase_record_start(struct phase_record *record)
         phase_synchronize();
     recording = record;
     current = PHASE_OTHER;
-    entered = now();
+    entered = clock_seconds();
 }
 
 void phase_record_stop(void)

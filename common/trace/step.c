@@ -1,8 +1,8 @@
 #include "common/trace/step.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "common/core/clock.h"
 #include "common/trace/mark.h"
 
 enum status (*step_device_mark)(int index, struct CUstream_st *stream);
@@ -16,14 +16,6 @@ static _Thread_local struct {
     const char *names[STEP_MAX_MARKS]; /* of the step that begins at the mark */
     double seconds[STEP_MAX_MARKS];    /* of the mark; host clock */
 } recording;
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void record_mark(const char *name, struct CUstream_st *stream)
 {
@@ -40,7 +32,7 @@ static void record_mark(const char *name, struct CUstream_st *stream)
     if (recording.on_device)
         recording.status = step_device_mark(index, stream);
     else
-        recording.seconds[index] = now();
+        recording.seconds[index] = clock_seconds();
 }
 
 void step_begin(const char *name, struct CUstream_st *stream)

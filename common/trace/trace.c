@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/core/clock.h"
 #include "common/core/json_file.h"
 #include "common/core/process.h"
 
@@ -72,10 +72,7 @@ void trace_sort(struct trace *trace)
 
 double trace_now(void)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return clock_seconds();
 }
 
 /* ------------------------------------------------------------------------------------------------------- names */

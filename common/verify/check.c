@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
+#include "common/core/clock.h"
 #include "common/core/process.h"
 #include "common/image/pattern.h"
 #include "common/verify/diagnose.h"
@@ -193,14 +193,6 @@ struct job {
     struct shared *shared;
     void (*watch)(const struct check_report *report);
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* SIGALRM, which ends the process, comes after so long; 0: not at all. */
 static void set_alarm(double seconds)
@@ -390,7 +382,7 @@ static int check_body(void *argument)
     struct check_report *report = &shared->report;
     struct case_list list = {0};
     bool made_folder = false;
-    const double start = now();
+    const double start = clock_seconds();
     enum status status = STATUS_OK;
 
     setenv("RUNGS_EMULATOR_LATE", "1", 0); /* a missing wait shall show; for the device that this process is to start */
@@ -409,9 +401,15 @@ static int check_body(void *argument)
         if (!made_folder && errno != EEXIST)
             job->options->pictures = NULL;
     }
-    for (size_t i = 0; i < list.count && now() - start < job->options->total_seconds; i++) {
-        report->goldens += list.items[i].golden != NULL;
-        TRY(try_case(job, &list.items[i], job->options->seed + 1000 * i));
+    for (size_t i = 0; i < list.count && clock_seconds() - start < job->options->total_seconds; i++) {
+        const struct check_case *item = &list.items[i];
+
+        if (job->options->largest_pixels && (long)item->width * item->height > job->options->largest_pixels) {
+            report->cases--;
+            continue;
+        }
+        report->goldens += item->golden != NULL;
+        TRY(try_case(job, item, job->options->seed + 1000 * i));
         /* A kernel that failed takes the device's context with it: what follows would say nothing. */
         const struct version_remote *remote = job->version->remote;
         const bool lost =

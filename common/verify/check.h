@@ -10,6 +10,7 @@ struct check_options {
     uint64_t seed;        /* of the random patterns; the same seed gives the same cases */
     double case_seconds;  /* a case that takes longer is a failure */
     double total_seconds; /* cases that have not begun by then are left out */
+    long largest_pixels;  /* cases of larger pictures are left out; 0: none */
     bool first;           /* stop at the first failure whose cause is sure */
     const char *pictures; /* folder for pictures of differences, made if need be; NULL: none */
 };

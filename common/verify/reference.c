@@ -132,22 +132,30 @@ static bool is_reference(const struct version *version)
     return strcmp(version->source->id, "cpu/serial") == 0;
 }
 
-/* Runs `serial` on `in` with a state of its own; out[] are new images. */
-static enum status run_reference(const struct version *serial, const struct image in[], const void *params,
+/* Runs `serial` on `in` with steps and a state of its own; out[] are new images. */
+static enum status run_reference(const struct version *serial, const struct image in[], const void *given,
                                  struct image out[])
 {
+    const size_t params_size = serial->algorithm->params_size;
     void *state = calloc(1, serial->state_size ? serial->state_size : 1);
+    void *params = calloc(1, params_size ? params_size : 1);
     struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
-    const struct key key = store ? key_of(serial, in, params) : (struct key){0, 0};
+    struct key key = {0, 0};
     enum status status = STATUS_OK;
 
     memset(out, 0, ALGORITHM_MAX_OUTPUTS * sizeof *out);
-    if (recall(key, out)) {
+    if (!state || !params) {
         free(state);
-        return STATUS_OK;
-    }
-    if (!state)
+        free(params);
         return status_set(STATUS_NO_MEMORY, "no memory for the state of a version");
+    }
+    if (given)
+        memcpy(params, given, params_size);
+    params_keep_own_steps(serial->algorithm, serial->source->id, params);
+    if (store)
+        key = key_of(serial, in, params);
+    if (recall(key, out))
+        goto out;
     TRY(serial->algorithm->shape(in, params, shapes));
     TRY(outputs_create_like(out, shapes));
     outputs_fill(out, 0xa5);
@@ -157,6 +165,7 @@ out:
     if (serial->teardown)
         serial->teardown(state);
     free(state);
+    free(params);
     if (status != STATUS_OK)
         outputs_free(out);
     return status;

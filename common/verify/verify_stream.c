@@ -148,18 +148,25 @@ static void tell_flying(const struct version *version, void *state, const struct
                  version->pipeline->depth);
 }
 
-/* What cpu/serial says, with a state of its own for each video. */
-static enum status play_reference(const struct version *serial, const struct video *video, const void *params)
+/* What cpu/serial says, with steps of its own side, and a state for each video. */
+static enum status play_reference(const struct version *serial, const struct video *video, const void *given)
 {
+    const size_t params_size = serial->algorithm->params_size;
     enum status status = STATUS_OK;
-    void *state = calloc(1, serial->state_size ? serial->state_size : 1);
+    void *state = calloc(1, serial->state_size ? serial->state_size : 1), *params = malloc(params_size);
 
-    if (!state)
+    if (!state || !params) {
+        free(state);
+        free(params);
         return status_set(STATUS_NO_MEMORY, "no memory for the state of the reference");
+    }
+    memcpy(params, given, params_size);
+    params_keep_own_steps(serial->algorithm, serial->source->id, params);
     TRY(play(serial->pipeline, state, video, video->expected, 1, params));
 out:
     serial->teardown(state);
     free(state);
+    free(params);
     return status;
 }
 

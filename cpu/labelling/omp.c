@@ -78,7 +78,7 @@ static void label_row(const struct image *in, const int32_t *parent, struct imag
 static enum status run(const struct image *in, struct image *out, const struct labelling_params *params)
 {
     int32_t *parent = malloc((size_t)in->width * in->height * sizeof *parent);
-    /* Four for each thread: components are not spread evenly, and who is done early takes another. */
+    /* Four for each thread: components are not spread evenly, and a thread that ends early takes another. */
     const int wanted = 4 * omp_get_max_threads(), bands = wanted < in->height ? wanted : in->height;
 
     if (!parent)

@@ -25,7 +25,7 @@ enum {
     HALO = GROUP + 2,                  /* and one on each side */
     WINDOW = MORPHOLOGY_MAX_KSIZE + 1, /* rows that two output rows see */
     HEIGHTS = MORPHOLOGY_MAX_RADIUS + 1,
-    BANDS = 4,          /* for each thread, so that who is done early takes another */
+    BANDS = 4,          /* for each thread, so that a thread that ends early takes another */
     AHEAD = 4,          /* rows from now, to be prefetched: 4 KB are too short for the hardware to foresee them all */
     STREAMED = 32 << 20 /* bytes of a result that no cache is likely to keep until it is read */
 };

@@ -26,7 +26,7 @@ enum {
     WINDOW = MORPHOLOGY_MAX_KSIZE + 3, /* rows that two output rows see, and the two that the next pair adds */
     HEIGHTS = MORPHOLOGY_MAX_RADIUS + 1,
     WIDENED = 2,        /* lines at most that hold 3 and 9 columns of one height */
-    BANDS = 4,          /* for each thread, so that who is done early takes another */
+    BANDS = 4,          /* for each thread, so that a thread that ends early takes another */
     STREAMED = 32 << 20 /* bytes of a result that no cache is likely to keep until it is read */
 };
 

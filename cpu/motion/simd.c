@@ -1,7 +1,7 @@
 /*
  * Idea:     every step works on whole registers of pixels.
  * Changed:  the steps are the cpu/simd versions of their ladders, nothing else.
- * Expect:   over 100 times as fast as cpu/omp, since blur and morphology are. The steps that were noise before, labels
+ * Expect:   over 100 times as fast as cpu/omp, since blur and morphology are. The steps that took next to nothing, labels
  *           and boxes above all, now take half of the frame; every picture between two steps goes through the cache.
  * Result:   over 500 times as fast as cpu/omp (results/cpu2/motion/motion_1920x1080.json), but labels and boxes take a
  *           fifth of the frame, close and open nearly half.

@@ -78,7 +78,7 @@ static __device__ int sums_before(int value, int *total)
 {
     __shared__ int sums[STRETCH];
 
-    __syncthreads(); /* who calls twice has read the last sums before they are overwritten */
+    __syncthreads(); /* a second call must not overwrite these sums before all threads have read them */
     sums[threadIdx.x] = value;
     __syncthreads();
     for (unsigned step = 1; step < STRETCH; step *= 2) {

@@ -1,6 +1,6 @@
 /*
- * Idea:     memory is touched only where there is a component. Setup clears the table once, and who reads an entry puts
- *           it back as it was: no launch clears 40 bytes a pixel. A map of one bit a label says which entries are in use.
+ * Idea:     memory is touched only where there is a component. Setup clears the table once, and a thread that reads an entry
+ *           clears it again: no launch clears 40 bytes a pixel. A map of one bit a label says which entries are in use.
  *           A block sums up the runs of its tile in shared memory first, so that a component costs a few atomics per
  *           tile, not per run.
  * Changed:  add (tiles, 4 labels a load, a hash table in shared memory), count and write (a thread looks at 32 bits of
@@ -153,7 +153,7 @@ static __device__ int sums_before(int value, int *total)
         int other = __shfl_up_sync(0xffffffff, sum, step);
         sum += lane >= step ? other : 0;
     }
-    __syncthreads(); /* who calls twice has read the last sums before they are overwritten */
+    __syncthreads(); /* a second call must not overwrite these sums before all threads have read them */
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();

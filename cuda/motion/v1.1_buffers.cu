@@ -6,6 +6,11 @@
  *           upload, one grayscale and one blur of two. Of the rest, morphology is the largest step, as in the document.
  * Result:   right in the sum, 1.9 times (results/h200/motion/motion_596x336.json), not in its parts: allocate and free
  *           were a fifth, the second upload a seventh; of the rest, upload and boxes are each larger than morphology.
+ *           boxes is the same code on the host in v1.0 to v1.3, 237, 195, 139 and 114 us, and 16 us in cpu/simd. Nothing
+ *           waits on the device then: the download has returned. Of the region's 275 us (v1.0, 1280x720) its 16 threads
+ *           work 55 us each, and the first waits 234 us for the others (results/h200/motion/profile_motion_v1.0.txt).
+ *           The likely reason is that they sleep since the frame before, deeper the longer it took; in cpu/simd the
+ *           region before is a few us ago. OMP_WAIT_POLICY=active, which keeps them awake, can tell.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.0,cuda/v1.1 */
 #include "cuda/motion/steps/detector.h"

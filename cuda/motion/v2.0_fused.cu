@@ -4,10 +4,10 @@
  * Changed:  difference, threshold and packing are one kernel, closing and opening another, labels and boxes three that go
  *           over runs of bits; boxes go straight to pinned host memory. Frames want to be in pinned memory, too.
  * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 19 MB, 6 us at the rate of
- *           grayscale v2.0, but are 35 us one after the other, for which nobody waits. 596x336: the upload is 11 us, but
+ *           grayscale v2.0, but are 35 us one after the other, during which the next frames are uploaded. 596x336: the upload is 11 us, but
  *           the host's three calls (copy, graph, wait) take some 15 us and decide.
  * Result:   as expected (results/h200/motion/motion_1920x1080.json), but for the kernels: one after the other, with the
- *           gaps between them, they are 69 us, for which nobody waits either.
+ *           gaps between them, they are 69 us, hidden behind uploads as well.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "common/algo/motion.h"
@@ -233,7 +233,7 @@ static enum status start(struct state *state, const struct image *first, const s
 
     if (!slot->stream)
         TRY(allocate(state, first, params));
-    for (int i = 0; i < DEPTH; i++) /* frames that nobody has received */
+    for (int i = 0; i < DEPTH; i++) /* frames that were submitted and not received */
         CUDA_TRY(cudaStreamSynchronize(state->slots[i].stream));
     state->submitted = state->received = 0;
     TRY(upload(slot, first));

@@ -68,7 +68,8 @@ static __device__ int start_of(const struct view &view, int at)
 
 /* ----------------------------------------------------------------------------------------------------- forest */
 
-/* Past the L1 cache, for others change it now. Shortens the path on its way; who comes next has but a step or two. */
+/* Past the L1 cache, since other threads change it meanwhile. Shortens the path on its way, so that the next walk takes
+ * a step or two. */
 static __device__ int find(int *drops, int node)
 {
     const int first = node;

@@ -1,0 +1,83 @@
+# labs.mk: the labs' part of the Makefile, which includes it: workers, the judge, lab-NN and its relatives.
+
+# --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
+labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
+lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
+worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
+                  trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
+                  contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
+                  $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+judge_parts := common/lab/judge.c $(addprefix common/remote/,confine.c remote.c) $(wildcard cpu/*/serial.c)
+$(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
+	@mkdir -p $(@D) && rm -f $@
+	$(quiet)ar rcs $@ $(filter %.o,$^)
+# Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
+$(BUILD)/workers/%: wrapped :=
+worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
+$(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/remote/worker_alone.c) $(BUILD)/lab/worker.a
+	@mkdir -p $(@D)
+	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
+# A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
+step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
+pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(addprefix common/remote/,worker.c worker_pipeline.c)
+# Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
+.PHONY: worker-parts
+worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
+# FOLDER, ALGORITHM, EXTENSION, SIDES, more files
+define pipeline_worker
+$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(pipeline_parts) $(5)) \
+                                   $(BUILD)/lab/worker.a common/build/versions.sh
+	@mkdir -p $$(@D)
+	@sh common/build/versions.sh $(call step_files,$(4)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
+	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
+	$$(quiet)$$(link) -Wl,-z,now $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+endef
+$(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
+    $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),c,cpu))$(eval $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard \
+    common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu)))))
+# A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
+    native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
+# A broken program to find the fault of, which is none of a version's.
+$(BUILD)/bugs/%: %
+	@mkdir -p $(@D)
+	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(march) -fopenmp -Wall -Wextra -I. $< -o $@
+$(BUILD)/rungs-judge: $(library_objects) $(call object,$(judge_parts)) $(BUILD)/generated/judge.c.o
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
+$(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(wildcard cpu/*/serial.c) >$@
+
+# --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
+run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
+           $(PYTHON) -B assignments/labs.py
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution
+$(addprefix lab-,$(lab_numbers)): lab-%:
+	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
+$(addprefix grade-,$(lab_numbers)): grade-%:
+	@$(run_labs) grade $* $(if $(TASK),--task '$(TASK)') $(if $(OUT),--out '$(OUT)') $(if $(PASS),--passing '$(PASS)') \
+	    $(if $(SUBMISSION),--submission '$(SUBMISSION)')
+$(addprefix bug-,$(lab_numbers)): bug-%:
+	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
+	@$(run_labs) bug $* '$(BUG)'
+# All of rungs with a lab's starters in it, as student/<name>, for whatever else it can do: diff, bench, profile.
+define lab_program
+$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
+	@mkdir -p $$(@D)
+	$$(call say,link,$$@)
+	$$(quiet)$$(link) $$^ $$(libraries) -o $$@
+$(BUILD)/generated/lab-$(1).c: common/build/versions.sh $(version_files) $(2) $(BUILD)/files
+	@mkdir -p $$(@D)
+	@sh common/build/versions.sh $(version_files) $(2) >$$@
+endef
+$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu))))
+
+handout:
+	@$(if $(and $(LAB),$(OUT)),,echo "make handout: for example  make handout LAB=02 OUT=../lab-02" >&2; exit 2)
+	@$(run_labs) handout '$(LAB)' '$(OUT)'
+solution:
+	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
+	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')

@@ -1,0 +1,387 @@
+/*
+ * run_folder.c: rungs run on a folder of pictures: one picture is computed at a time, with all that the version has, while
+ * other threads read the next ones and write those that are done.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/cli/apply.h"
+#include "common/cli/slot_file.h"
+#include "common/contract/device_info.h"
+#include "common/core/progress.h"
+
+enum stage { WAITING, LOADED, BROKEN, COMPUTED, WRITTEN };
+
+/* One picture on its way. */
+struct item {
+    char *in, *out;
+    enum stage stage;
+    struct image picture, results[ALGORITHM_MAX_OUTPUTS];
+    char message[1024]; /* BROKEN: why */
+};
+
+struct folder_run {
+    const struct folder_job *job;
+    const struct algorithm *algorithm;
+    struct item *items;
+    size_t count;
+    bool exists;          /* the folder for the results did before */
+    pthread_mutex_t lock; /* of all that follows, and of the items' stages */
+    pthread_cond_t changed;
+    size_t next_load, next_write; /* items before these were taken by a thread */
+    size_t computed;              /* items before this one are through main's hands */
+    size_t in_memory, most_in_memory;
+    size_t written;
+    bool ended; /* no further item gets computed */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    interrupted = number;
+}
+
+/* ------------------------------------------------------------------------------------------------ the list */
+
+static bool is_read(const char *name)
+{
+    static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm", ".npy"};
+
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (name[0] != '.' && file_has_extension(name, extensions[i]))
+            return true;
+    return false;
+}
+
+static enum status add_item(struct folder_run *run, const char *name, const char *extension)
+{
+    const struct folder_job *job = run->job;
+    const char *slash_in = job->in[strlen(job->in) - 1] == '/' ? "" : "/";
+    const char *slash_out = job->out[strlen(job->out) - 1] == '/' ? "" : "/";
+    const int stem = (int)(strrchr(name, '.') - name);
+    struct item *item = &run->items[run->count];
+    struct stat about;
+
+    if (asprintf(&item->in, "%s%s%s", job->in, slash_in, name) < 0) {
+        item->in = NULL;
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", job->in);
+    }
+    if (stat(item->in, &about) == 0 && S_ISDIR(about.st_mode)) {
+        free(item->in);
+        item->in = NULL;
+        return STATUS_OK;
+    }
+    run->count++;
+    if (asprintf(&item->out, "%s%s%.*s%s", job->out, slash_out, stem, name, extension) < 0) {
+        item->out = NULL;
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", job->in);
+    }
+    return STATUS_OK;
+}
+
+static int by_output(const void *a, const void *b)
+{
+    const struct item *const *one = a, *const *other = b;
+
+    return strcmp((*one)->out, (*other)->out);
+}
+
+/* Two pictures with one name for their results, or a result in the place of a picture. */
+static enum status check_names(const struct folder_run *run)
+{
+    enum status status = STATUS_OK;
+    const struct item **sorted = malloc(run->count * sizeof *sorted);
+
+    if (!sorted)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", run->job->in);
+    for (size_t i = 0; i < run->count; i++)
+        sorted[i] = &run->items[i];
+    qsort(sorted, run->count, sizeof *sorted, by_output);
+    for (size_t i = 1; i < run->count && status == STATUS_OK; i++)
+        if (strcmp(sorted[i - 1]->out, sorted[i]->out) == 0)
+            status = status_set(STATUS_BAD_INPUT, "%s and %s would both be written to %s", sorted[i - 1]->in,
+                                sorted[i]->in, sorted[i]->out);
+    free(sorted);
+    for (size_t i = 0; i < run->count && status == STATUS_OK; i++) {
+        struct stat about;
+
+        if (lstat(run->items[i].out, &about) != 0 || (!S_ISLNK(about.st_mode) && about.st_nlink == 1))
+            continue; /* there is no such file, or it has no other name */
+        for (size_t k = 0; k < run->count && status == STATUS_OK; k++)
+            if (file_is_same(run->items[i].out, run->items[k].in))
+                status = status_set(STATUS_BAD_INPUT, "%s: the same file as the input %s", run->items[i].out,
+                                    run->items[k].in);
+    }
+    return status;
+}
+
+static enum status list_pictures(struct folder_run *run)
+{
+    enum status status = STATUS_OK;
+    struct dirent **entries = NULL;
+    const int found = scandir(run->job->in, &entries, NULL, alphasort);
+    const struct named_slot *slot = &run->algorithm->outputs[0];
+    char extension[16];
+
+    if (found < 0)
+        return status_set(STATUS_BAD_INPUT, "%s: %s", run->job->in, strerror(errno));
+    if (run->job->format)
+        snprintf(extension, sizeof extension, ".%s", run->job->format);
+    else
+        snprintf(extension, sizeof extension, "%s", slot_extension(slot));
+    if (slot_check_form(slot, extension) != STATUS_OK) {
+        status = status_set(STATUS_BAD_INPUT, "--format %s", status_message() + 1); /* without the point */
+        goto out;
+    }
+    run->items = calloc((size_t)found + 1, sizeof *run->items);
+    if (!run->items) {
+        status = status_set(STATUS_NO_MEMORY, "%s: no memory", run->job->in);
+        goto out;
+    }
+    for (int i = 0; i < found; i++)
+        if (is_read(entries[i]->d_name))
+            TRY(add_item(run, entries[i]->d_name, extension));
+    if (run->count == 0) {
+        status = status_set(STATUS_BAD_INPUT, "%s: no pictures in this folder", run->job->in);
+        goto out;
+    }
+    TRY(check_names(run));
+out:
+    for (int i = 0; i < found; i++)
+        free(entries[i]);
+    free(entries);
+    return status;
+}
+
+/* Whether the results may go there; *exists: the folder is there already. */
+static enum status check_folder(const struct folder_run *run, bool *exists)
+{
+    struct stat about;
+    const char *path = run->job->out;
+
+    *exists = stat(path, &about) == 0;
+    if (!*path)
+        return status_set(STATUS_BAD_INPUT, "the name of the output folder is empty");
+    if (!*exists && slot_check_form(&run->algorithm->outputs[0], path) == STATUS_OK)
+        return status_set(STATUS_BAD_INPUT,
+                          "%s: a folder, so what comes of it goes to a folder, too: -o OUT/ --format %s", run->job->in,
+                          strrchr(path, '.') + 1);
+    if (*exists && !S_ISDIR(about.st_mode))
+        return status_set(STATUS_BAD_INPUT, "%s: not a folder; what comes of a folder goes to a folder", path);
+    if (*exists && access(path, W_OK | X_OK) != 0)
+        return status_set(STATUS_BAD_INPUT, "cannot write in folder %s: %s", path, strerror(errno));
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- one picture */
+
+static void release(struct item *item)
+{
+    image_free(&item->picture);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        image_free(&item->results[i]);
+}
+
+static enum status compute(struct folder_run *run, struct item *item)
+{
+    enum status status = STATUS_OK;
+    struct application *application = run->job->application;
+
+    TRY(application_shape(application, item->in, &item->picture, item->results));
+    TRY(slot_check_shape(&run->algorithm->outputs[0], &item->results[0], item->out));
+    TRY(application_run(application, &item->picture, item->results));
+out:
+    return status;
+}
+
+static enum status write_item(struct folder_run *run, struct item *item)
+{
+    enum status status = STATUS_OK;
+    struct output_file file = {0};
+
+    TRY(file_create(&file, item->out));
+    TRY(slot_encode(&file, run->algorithm, 0, &item->picture, item->results, run->job->application->params));
+    TRY(file_commit(&file));
+out:
+    file_discard(&file);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------- many pictures */
+
+/* With the lock held. Says once what became of a picture that gives no result. */
+static void report(struct item *item)
+{
+    progress_clear();
+    cli_fail("%s", item->message);
+}
+
+/* With the lock held, which it opens while it works. False when there is nothing to be written now. */
+static bool write_next(struct folder_run *run)
+{
+    enum status status;
+    struct item *item;
+
+    while (run->next_write < run->computed && run->items[run->next_write].stage != COMPUTED)
+        run->next_write++;
+    if (run->next_write == run->computed)
+        return false;
+    item = &run->items[run->next_write++];
+    pthread_mutex_unlock(&run->lock);
+    status = write_item(run, item);
+    if (status != STATUS_OK)
+        snprintf(item->message, sizeof item->message, "%s", status_message());
+    release(item);
+    pthread_mutex_lock(&run->lock);
+    item->stage = status == STATUS_OK ? WRITTEN : BROKEN;
+    run->written += status == STATUS_OK;
+    run->in_memory--;
+    if (status != STATUS_OK)
+        report(item);
+    return true;
+}
+
+/* The same for reading. */
+static bool load_next(struct folder_run *run)
+{
+    enum status status;
+    struct item *item;
+
+    if (run->ended || run->next_load == run->count || run->in_memory >= run->most_in_memory)
+        return false;
+    item = &run->items[run->next_load++];
+    run->in_memory++;
+    pthread_mutex_unlock(&run->lock);
+    status = slot_load(&item->picture, &run->algorithm->inputs[0], item->in);
+    if (status != STATUS_OK)
+        snprintf(item->message, sizeof item->message, "%s", status_message());
+    pthread_mutex_lock(&run->lock);
+    item->stage = status == STATUS_OK ? LOADED : BROKEN;
+    run->in_memory -= status != STATUS_OK;
+    return true;
+}
+
+static void *serve_files(void *run_erased)
+{
+    struct folder_run *run = run_erased;
+
+    pthread_mutex_lock(&run->lock);
+    for (;;) {
+        if (write_next(run) || load_next(run))
+            pthread_cond_broadcast(&run->changed);
+        else if (run->ended)
+            break;
+        else
+            pthread_cond_wait(&run->changed, &run->lock);
+    }
+    pthread_mutex_unlock(&run->lock);
+    return NULL;
+}
+
+/* In the order of the list, in this thread: the version's own threads, and a GPU's context, are used from here alone. */
+static void compute_all(struct folder_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    for (size_t i = 0; i < run->count && !interrupted; i++) {
+        struct item *item = &run->items[i];
+        enum status status;
+
+        while (item->stage == WAITING)
+            pthread_cond_wait(&run->changed, &run->lock);
+        if (item->stage == LOADED) {
+            progress("picture %zu of %zu: %s", i + 1, run->count, item->in);
+            pthread_mutex_unlock(&run->lock);
+            status = compute(run, item);
+            if (status != STATUS_OK) {
+                snprintf(item->message, sizeof item->message, "%s", status_message());
+                release(item);
+            }
+            pthread_mutex_lock(&run->lock);
+            item->stage = status == STATUS_OK ? COMPUTED : BROKEN;
+            run->in_memory -= status != STATUS_OK;
+        }
+        if (item->stage == BROKEN)
+            report(item);
+        run->computed = i + 1;
+        pthread_cond_broadcast(&run->changed);
+    }
+    run->ended = true;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static enum status run_all(struct folder_run *run)
+{
+    pthread_t *threads = calloc((size_t)run->job->jobs, sizeof *threads);
+    int started = 0;
+
+    if (!threads)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", run->job->in);
+    run->most_in_memory = 2 * (size_t)run->job->jobs + 2;
+    while (started < run->job->jobs && pthread_create(&threads[started], NULL, serve_files, run) == 0)
+        started++;
+    if (started > 0)
+        compute_all(run);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    return started > 0 ? STATUS_OK : status_set(STATUS_FAILED, "%s: no thread could be started", run->job->in);
+}
+
+int cli_run_folder(const struct folder_job *job)
+{
+    struct folder_run run = {.job = job,
+                             .algorithm = job->application->algorithm,
+                             .lock = PTHREAD_MUTEX_INITIALIZER,
+                             .changed = PTHREAD_COND_INITIALIZER};
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before;
+    enum status status = STATUS_OK;
+    int exit_status = CLI_BAD_USE;
+    size_t bad;
+
+    sigemptyset(&action.sa_mask);
+    if (file_is_same(job->in, job->out))
+        return cli_fail("%s: the results would go among the pictures; name another folder", job->out);
+    TRY(check_folder(&run, &run.exists));
+    TRY(list_pictures(&run));
+    if (!run.exists && mkdir(job->out, 0777) != 0) {
+        status = status_set(STATUS_BAD_INPUT, "cannot make folder %s: %s", job->out, strerror(errno));
+        goto out;
+    }
+    sigaction(SIGINT, &action, &before);
+    progress_start();
+    status = run_all(&run);
+    progress_clear();
+    sigaction(SIGINT, &before, NULL);
+    if (!run.exists && run.written == 0)
+        rmdir(job->out);
+    TRY(status);
+    bad = run.computed - run.written;
+    printf("%s:%s%s  %s -> %s: %zu picture%s", run.algorithm->name, job->application->version->source->id,
+           version_is_cuda(job->application->version) && device_is_emulated() ? " (emulated)" : "", job->in, job->out,
+           run.written, run.written == 1 ? "" : "s");
+    if (bad)
+        printf(", %zu left out", bad);
+    putchar('\n');
+    if (interrupted)
+        cli_fail("interrupted: %zu of %zu pictures are in %s", run.written, run.count, job->out);
+    exit_status = interrupted ? CLI_INTERRUPTED : bad ? CLI_CHECK_FAILED : CLI_DONE;
+out:
+    if (status != STATUS_OK)
+        cli_fail_status();
+    for (size_t i = 0; run.items && i < run.count; i++) {
+        release(&run.items[i]);
+        free(run.items[i].in);
+        free(run.items[i].out);
+    }
+    free(run.items);
+    return exit_status;
+}

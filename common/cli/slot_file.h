@@ -1,0 +1,39 @@
+/*
+ * slot_file.h: files as the inputs and outputs of an algorithm: which forms a kind of slot can take, and how.
+ *
+ *     kind      read from                                      written to
+ *     picture   PNG, JPEG, BMP, PGM, PPM, .npy                 PNG, JPEG, BMP, PGM, PPM, .npy
+ *     labels    the same                                       the same: pictures in colours, .npy as they are
+ *     table     .npy: its rows in use, without row 0           .csv, .json, .npy; pictures where the slot can be drawn
+ *     matrix    .npy, ENVI, IDX, gray pictures (array_io.h)    .csv, .json, .npy; pictures where the slot can be drawn
+ *     tensor    .npy, ENVI, IDX, pictures                      .npy; pictures where the slot can be drawn
+ *
+ * .csv   A line for each row, of a table a line with the column names before them. Numbers have the digits that are needed
+ *        to read the same value again, whole ones none behind the point.
+ * .json  {"slot": NAME, "columns": [NAME, ...], "rows": [[NUMBER, ...], ...]}, without "columns" for a matrix; null stands
+ *        for what is no finite number.
+ * .npy   Raw samples. Of a table the rows in use: an array of rows x columns, which may have no rows.
+ */
+#ifndef RUNGS_SLOT_FILE_H
+#define RUNGS_SLOT_FILE_H
+
+#include "common/contract/algorithm.h"
+#include "common/core/file.h"
+
+/* Loads a file as an input of this kind; on failure *image is all zero. */
+enum status slot_load(struct image *image, const struct named_slot *slot, const char *path);
+
+/* Refuses a path whose form (its extension) this output cannot take. */
+enum status slot_check_form(const struct named_slot *slot, const char *path);
+/* The same once the shape is known: an output that these parameters do not make, or samples that the form cannot hold. */
+enum status slot_check_shape(const struct named_slot *slot, const struct image *shape, const char *path);
+
+/* Writes output `index` into a file that has been created; its path says the form. Errors of writing are kept for
+ * file_commit(). */
+enum status slot_encode(struct output_file *file, const struct algorithm *algorithm, int index, const struct image in[],
+                        const struct image out[], const void *params);
+
+/* The extension of a slot's usual form: ".png", ".csv" or ".npy". */
+const char *slot_extension(const struct named_slot *slot);
+
+#endif

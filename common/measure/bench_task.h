@@ -1,0 +1,66 @@
+/*
+ * bench_task.h: what the bench has done in child processes, one task for each version; inside of the bench only. The
+ * files: bench.c the rounds and the rows, in the parent; bench_child.c what children do; bench_search.c many tasks in one
+ * child after the other; bench_sets.c inputs and outputs; bench_rows.c what rows say.
+ */
+#ifndef RUNGS_BENCH_TASK_H
+#define RUNGS_BENCH_TASK_H
+
+#include "common/measure/bench.h"
+#include "common/measure/bench_sets.h"
+#include "common/verify/verify.h"
+
+enum { BENCH_MAX_SAMPLES = 1000 }; /* per version, round and kind of time */
+
+/* What a child gets and gives; lives in memory that it shares with the parent. */
+struct bench_task {
+    const struct bench_request *request;
+    const struct version *version;
+    const struct bench_point *point; /* of a search, else NULL */
+    const struct bench_source *source;
+    struct image (*expected)[ALGORITHM_MAX_OUTPUTS]; /* reference results for sets 0 and 1; shared */
+    const struct cost *cost;                         /* says which ceilings are wanted */
+    bool emulated;
+    int sets, round;
+    bool timed; /* in this round of a search */
+
+    bool finished; /* the child came to its own end; a version can call exit(0) too */
+    enum status status;
+    char message[512];
+    struct verdict verdict;
+    double reference_seconds;
+    double first_call;
+    bool graph;
+    int batch;
+    size_t end_to_end_count, kernel_count;
+    double end_to_end[BENCH_ROUNDS * BENCH_MAX_SAMPLES], kernel[BENCH_ROUNDS * BENCH_MAX_SAMPLES];
+    struct ceilings ceilings;
+};
+
+/* Bodies of children (process.h); `argument` is a struct bench_task. */
+int bench_reference_in_child(void *argument);
+int bench_verify_in_child(void *argument);
+int bench_time_in_child(void *argument);
+int bench_ceilings_in_child(void *argument);
+int bench_device_ceilings_in_child(void *argument);
+
+/* What those of one version are made of, for a child that does many. *sets are made by the first bench_time(). */
+enum status bench_verify(struct bench_task *task);
+enum status bench_time(struct bench_task *task, struct bench_sets *sets);
+/* Keeps how a task ended; returns the exit code. */
+int bench_keep(struct bench_task *task, enum status status);
+
+/* A slow version has had its budget after a round or two; the others go on. */
+bool bench_has_time_left(const struct bench_task *task);
+
+/* How a child left its task: the failure of either becomes this call's. */
+struct process_result;
+enum status bench_left_by(const struct process_result *result, const struct bench_task *task);
+/* Puts a failure (status_message()), or a verification that the child left with `status`, into the row. */
+void bench_row_failed(struct bench_row *row, const char *diagnosis);
+void bench_row_verdict(struct bench_row *row, const struct bench_task *task, enum status status);
+
+/* Verifies and times the points of a search: rows and tasks from 1 on. */
+enum status bench_search(struct bench *bench, struct bench_task *tasks, double limit_seconds);
+
+#endif

@@ -1,0 +1,11 @@
+# What the rule in tests/README.md needs in numbers; sourced by the scripts that apply it.
+
+# The largest pictures, in pixels, of checks under AddressSanitizer and UndefinedBehaviorSanitizer, and of the ones that are
+# emulated by qemu. Still among them: 1x1, single rows and columns, 33x31 and 31x33 (several tiles of 16 or 32 both ways,
+# none of them full at the border), 300x5 and 5x300 (several tiles or vectors of 128 along either side).
+small_pixels=1500
+
+# Processor seconds that `rungs check` of one ladder may take in the normal build and under the sanitizers. A ladder over its
+# budget is named; at twice the budget the test fails. Twenty ladders that use half of it on average keep `make test` under
+# ten minutes on two cores. BUDGET=3 in the environment scales both, for slow machines.
+budget_normal=40 budget_asan=20

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""The include graph of common/ by room: prints it, and fails on what common/rooms.txt does not allow.
+
+    test_rooms.py [--dot FILE] [ROOT]       FILE gets the graph for Graphviz: dot -Tsvg FILE
+
+Faults: a room that is not in rooms.txt or has no README.md, an include of a room above, files that include each other in
+a circle. With includes running one way only, rooms cannot form a circle. Exit status 1 names each fault.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"(common/[^"]+)"', re.MULTILINE)
+SUFFIXES = {".c", ".h", ".cu", ".cuh", ".cpp"}
+
+
+def rooms_in_order(path):
+    """The rooms from the lowest to the highest: the first word of each line that is not a comment."""
+    lines = (line.split("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines())
+    return [words[0] for words in lines if words]
+
+
+def includes_of(root):
+    """{file: [the files of common/ that it includes]}, as paths from the root."""
+    files = sorted(p for p in (root / "common").rglob("*") if p.suffix in SUFFIXES)
+    return {str(p.relative_to(root)): INCLUDE.findall(p.read_text(encoding="utf-8")) for p in files}
+
+
+def room_of(file):
+    parts = pathlib.PurePosixPath(file).parts
+    return parts[1] if len(parts) > 2 else "(none)"
+
+
+def circle(graph):
+    """The nodes of one circle in {node: [node]}, first and last the same, or None."""
+    done, path = set(), []
+
+    def visit(node):
+        if node in path:
+            return path[path.index(node):] + [node]
+        if node in done:
+            return None
+        path.append(node)
+        for other in graph.get(node, ()):
+            found = visit(other)
+            if found:
+                return found
+        path.pop()
+        done.add(node)
+        return None
+
+    for node in graph:
+        found = visit(node)
+        if found:
+            return found
+    return None
+
+
+def faults_of(root, includes, order):
+    floor = {room: i for i, room in enumerate(order)}
+    folders = {p.name for p in (root / "common").iterdir() if p.is_dir()}
+    for room in sorted(folders - set(order)):
+        yield f"common/{room}: not in common/rooms.txt"
+    for room in order:
+        if room not in folders:
+            yield f"common/rooms.txt: there is no room {room}"
+        elif not (root / "common" / room / "README.md").is_file():
+            yield f"common/{room}: no README.md"
+    for file, targets in includes.items():
+        for target in targets:
+            if target not in includes:
+                yield f"{file}: includes {target}, which is not there"
+            if floor.get(room_of(target), -1) > floor.get(room_of(file), len(order)):
+                yield f"{file}: includes {target}: {room_of(target)} is above {room_of(file)}"
+    found = circle(includes)
+    if found:
+        yield "a circle of includes: " + " -> ".join(found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dot", metavar="FILE")
+    parser.add_argument("root", nargs="?", default=pathlib.Path(__file__).resolve().parent.parent, type=pathlib.Path)
+    arguments = parser.parse_args()
+    order = rooms_in_order(arguments.root / "common" / "rooms.txt")
+    includes = includes_of(arguments.root)
+    arrows = collections.Counter(
+        (room_of(file), room_of(t)) for file, targets in includes.items() for t in targets if room_of(file) != room_of(t))
+
+    for room in reversed(order):
+        below = [f"{to} {arrows[room, to]}" for to in order if (room, to) in arrows]
+        print(f"{room:10} {', '.join(below) or '-'}")
+    if arguments.dot:
+        lines = ["digraph rooms {", "    rankdir=BT; node [shape=box];"]
+        lines += [f'    "{room}";' for room in order]
+        lines += [f'    "{a}" -> "{b}" [label="{n}"];' for (a, b), n in sorted(arrows.items())]
+        pathlib.Path(arguments.dot).write_text("\n".join(lines + ["}", ""]), encoding="utf-8")
+    faults = list(faults_of(arguments.root, includes, order))
+    for fault in faults:
+        print(f"FAIL {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
