@@ -6,6 +6,7 @@
  *           merge has a thread for each word of a tile's first row and each row of its left side, not for each pixel.
  * Expect:   kernel 10 times faster than v1.3's, near 3 times what writing labels takes (33 MB at 3840x2160: 8 us), for
  *           a photograph has one node where v1.3 had 20 pixels, and only 1 in 16 words goes into merge.
+ * From:     cuda/v1.3
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "common/algo/labelling.h"
