@@ -41,7 +41,8 @@
  *
  * Source   Rosenfeld and Pfaltz, Sequential Operations in Digital Picture Processing, JACM 13(4), 1966 (two scans);
  *          Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010 (the
- *          union-find that Huet 2023 uses).
+ *          union-find that Huet 2023 uses); Sundstroem and Aehdel, Is GPGPU CCL worth it?, KTH 2016 (the algorithms of
+ *          cuda/v0.1 to v0.8 and of cpu/one_pass to front_back; cited as KTH 2016 there).
  */
 #ifndef RUNGS_LABELLING_H
 #define RUNGS_LABELLING_H

@@ -77,18 +77,6 @@ static void label_row(const struct image *in, const int32_t *parent, struct imag
     }
 }
 
-static void add_pixel(struct boxes_sums *sums, int x, int y)
-{
-    if (sums->area == 0)
-        *sums = (struct boxes_sums){.x_min = x, .x_max = x, .y_min = y};
-    sums->x_min = x < sums->x_min ? x : sums->x_min;
-    sums->x_max = x > sums->x_max ? x : sums->x_max;
-    sums->y_max = y;
-    sums->area++;
-    sums->x_sum += (unsigned)x;
-    sums->y_sum += (unsigned)y;
-}
-
 /* Another scan, for numbers in place of raster indices and for the statistics. `number` has room for each pixel, `sums`
  * for each row of the table. */
 static void number_components(struct image out[], const struct labelling_params *params, int32_t *number,
@@ -112,7 +100,7 @@ static void number_components(struct image out[], const struct labelling_params 
             }
             const int32_t own = number[label[x] - 1];
             if (own <= rows)
-                add_pixel(&sums[own - 1], x, y);
+                boxes_add_run(&sums[own - 1], x, x + 1, y);
             if (params->consecutive)
                 label[x] = own;
         }

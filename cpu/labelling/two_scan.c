@@ -4,7 +4,7 @@
  *           the one whose representative is larger, so a look-up is always a single step.
  * Changed:  tables by label in place of parents by pixel: they are as small as the labels are few, and stay in the cache.
  *           find() is gone; joining two sets writes to all labels of one of them.
- * Expect:   0.7 times union_find's time on photographs, more the more components touch late. The document found it the
+ * Expect:   0.7 times union_find's time on photographs, more the more components touch late. KTH 2016 found it the
  *           fastest of its four, and the hungriest: three tables of half a picture's size.
  * From:     cpu/union_find
  */

@@ -7,7 +7,7 @@
  *           where shapes are small, slower on large plain areas: time grows faster than the number of pixels.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
- * Paper: document 001, whose own variant of neighbour propagation it is. */
+ * Source: KTH 2016, whose own variant of neighbour propagation it is. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 

@@ -8,7 +8,7 @@
  *           read from 32 rows at once.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
- * Paper: document 001. */
+ * Source: KTH 2016. */
 #include <limits.h>
 
 #include "common/algo/labelling.h"

@@ -5,7 +5,7 @@
  *           v0.3.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
- * Paper: document 001. */
+ * Source: KTH 2016. */
 #include <limits.h>
 
 #include "common/algo/labelling.h"

@@ -4,7 +4,7 @@
  *           go on until one changes nothing, for plain stores of two threads may overwrite each other.
  * Changed:  what travels is not the label of a neighbour but that of its root, however far away.
  * Expect:   3 to 6 passes where v0.1 takes hundreds, each of them longer, for a walk to the root hops through memory:
- *           30 times faster on photographs. The fastest of the document's eight.
+ *           30 times faster on photographs. The fastest of the eight of KTH 2016.
  * From:     cuda/v0.1
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0

@@ -9,7 +9,7 @@
  * From:     cuda/v0.1
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
- * Paper: document 001, after flooding with a stack (cpu/one_pass). */
+ * Source: KTH 2016, after flooding with a stack (cpu/one_pass). */
 #include <limits.h>
 
 #include "common/algo/labelling.h"

@@ -3,12 +3,12 @@
  *           across a whole tile and not one pixel further.
  * Changed:  each pass begins with a kernel that propagates inside tiles until nothing changes there, along arms as in v0.2;
  *           the kernel of v0.1 behind it carries labels across the borders, and alone says whether something changed.
- * Expect:   a sixteenth of v0.1's passes, each of them 4 times longer: 4 times faster (the document found 1.8 to 2.0 on a
+ * Expect:   a sixteenth of v0.1's passes, each of them 4 times longer: 4 times faster (KTH 2016 found 1.8 to 2.0 on a
  *           GTX 960).
  * From:     cuda/v0.1
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
- * Paper: document 001; tiles in shared memory as in Kalentev et al., JPDC 71(4), 2011. */
+ * Source: KTH 2016; tiles in shared memory as in Kalentev et al., JPDC 71(4), 2011. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 

@@ -3,11 +3,11 @@
  * Changed:  the local kernel of v0.7 goes before each merge and propagates parents, which are in general outside the tile:
  *           union-find itself could not be the local solver.
  * Expect:   slower than v0.5: that takes a few passes only, so there is little for a tile to save, and each pass reads
- *           and writes all parents once more (the document found 0.5 to 0.6 of the speed on a GTX 960).
+ *           and writes all parents once more (KTH 2016 found 0.5 to 0.6 of the speed on a GTX 960).
  * From:     cuda/v0.5
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
- * Paper: document 001. */
+ * Source: KTH 2016. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 
