@@ -132,11 +132,12 @@ force:
 
 # --- sources --------------------------------------------------------------------------------------------------------
 peer_opencv := $(if $(opencv_libs),$(wildcard peers/*/opencv*.cpp))
+peer_python := $(wildcard peers/*/*.py)
 peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
-version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp))
+version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp) $(peer_python))
 # What versions of one ladder share or stand on lies in folders beside them.
 helper_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*/*.c $(side)/*/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
@@ -225,6 +226,13 @@ $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
+	$(quiet)$(compile_c) -c $< -o $@
+# Peers in a Python process (common/measure/process_peer.h): the line of C that registers one is made from its name.
+$(BUILD)/peers/%.py.c: peers/%.py common/build/python_peer.sh
+	@mkdir -p $(@D)
+	@sh common/build/python_peer.sh $(if $(filter $(video_algorithms),$(firstword $(subst /, ,$*))),PIPELINE,PEER) $< >$@
+$(BUILD)/peers/%.py.o: $(BUILD)/peers/%.py.c $(BUILD)/settings
+	$(call say,cc,peers/$*.py)
 	$(quiet)$(compile_c) -c $< -o $@
 $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings
 	@mkdir -p $(@D)
@@ -349,7 +357,9 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
 .PHONY: test test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/make-scene $(test_programs)
+test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
+               $(BUILD)/workers/tests/small/spots/serial.c $(BUILD)/workers/tests/grader/outputs/spots-labels.c \
+               $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 

@@ -7,7 +7,7 @@ worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c 
                   trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
-judge_parts := common/lab/judge.c $(addprefix common/remote/,confine.c remote.c) $(wildcard cpu/*/serial.c)
+judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c) $(wildcard cpu/*/serial.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)
@@ -50,6 +50,11 @@ $(BUILD)/rungs-judge: $(library_objects) $(call object,$(judge_parts)) $(BUILD)/
 $(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(wildcard cpu/*/serial.c) >$@
+# The judge on the tests' own algorithms (tests/small/small.h), which have several outputs.
+$(BUILD)/rungs-judge-small: $(library_objects) $(call object,$(filter-out cpu/%,$(judge_parts)) $(small_files) \
+                            tests/small/algorithms.c) $(BUILD)/generated/small.c.o
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
 run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \

@@ -243,6 +243,114 @@ static void zero_seconds_only_verify(void **unused)
     done(&run);
 }
 
+/* ------------------------------------------------------------------------------------ several inputs and outputs */
+
+/* Cube times matrix: sums over bands as f64, the count of those above 1 in a table, and an output that is absent. */
+static enum status kinds_shape(const struct image in[], const void *params, struct image out[])
+{
+    (void)params;
+    out[0] = (struct image){.width = in[0].width, .height = in[0].height, .channels = 1, .type = PIXEL_F64};
+    out[1] = (struct image){.width = 1, .height = 2, .channels = 1, .type = PIXEL_I32};
+    return STATUS_OK;
+}
+
+static void kinds_cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
+{
+    (void)in, (void)params;
+    cost->bytes = 1;
+    cost->operations[OPERATION_MULTIPLY_ADD_F64] = 1e9 * *(const int32_t *)out[1].data;
+    assert_null(out[2].data);
+}
+
+static enum status kinds_make(const struct input_request *request, struct image in[])
+{
+    enum status status = STATUS_OK;
+
+    TRY(array_create(&in[0], request->width, request->height, 3, PIXEL_F32));
+    TRY(array_create(&in[1], 3, 1, 1, PIXEL_F64));
+    for (int y = 0; y < request->height; y++)
+        for (int i = 0; i < 3 * request->width; i++)
+            ((float *)image_row(&in[0], y))[i] = (float)((i + y + (int)request->seed) % 5);
+    for (int i = 0; i < 3; i++)
+        ((double *)in[1].data)[i] = 0.25;
+out:
+    return status;
+}
+
+static enum status kinds_run(void *state, const struct image in[], struct image *out, const void *params)
+{
+    int32_t count = 0;
+
+    (void)state, (void)params;
+    for (int y = 0; y < in[0].height; y++)
+        for (int x = 0; x < in[0].width; x++) {
+            const float *bands = (const float *)image_row(&in[0], y) + 3 * x;
+            const double *weights = in[1].data;
+            double *sum = (double *)image_row(&out[0], y) + x;
+
+            *sum = bands[0] * weights[0] + bands[1] * weights[1] + bands[2] * weights[2];
+            count += *sum > 1;
+        }
+    *(int32_t *)image_row(&out[1], 0) = 0;
+    *(int32_t *)image_row(&out[1], 1) = 0;
+    *(int32_t *)out[1].data = count;
+    return out[2].data ? STATUS_FAILED : STATUS_OK;
+}
+
+static int radius_of_none(const void *params)
+{
+    (void)params;
+    return 0;
+}
+
+static void inputs_and_outputs_of_every_kind_are_timed(void **unused)
+{
+    struct algorithm kinds = {.name = "kinds",
+                              .inputs = {{.name = "cube", .kind = SLOT_TENSOR, .type = PIXEL_F32},
+                                         {.name = "weights", .kind = SLOT_MATRIX, .type = PIXEL_F64}},
+                              .outputs = {{.name = "sum", .kind = SLOT_MATRIX},
+                                          {.name = "count", .kind = SLOT_MATRIX},
+                                          {.name = "absent", .kind = SLOT_MATRIX}},
+                              .shape = kinds_shape,
+                              .cost = kinds_cost,
+                              .radius = radius_of_none,
+                              .make_inputs = kinds_make};
+    const struct version_source source = {.path = "cpu/kinds/serial.c", .algorithm = "kinds", .id = "cpu/serial"};
+    struct version only = made(&source, kinds_run);
+    const struct version *versions[] = {&only};
+    const struct input_request how = {.width = 40, .height = 30, .channels = 3, .seed = 1};
+    struct bench_request request = {.algorithm = &kinds,
+                                    .versions = versions,
+                                    .version_count = 1,
+                                    .made = &how,
+                                    .threads = 1,
+                                    .seconds = 0.1,
+                                    .input = "",
+                                    .command = ""};
+    struct bench bench;
+    int32_t above = 0;
+
+    (void)unused;
+    algorithm_count_slots(&kinds);
+    only.algorithm = &kinds;
+    assert_int_equal(kinds_make(&how, request.in), STATUS_OK);
+    for (int y = 0; y < 30; y++)
+        for (int x = 0; x < 40; x++)
+            above += 0.25 * ((3 * x + y + 1) % 5 + (3 * x + y + 2) % 5 + (3 * x + y + 3) % 5) > 1;
+    assert_int_equal(bench_run(&request, &bench), STATUS_OK);
+    if (bench.rows[0].outcome != BENCH_TIMED)
+        fail_msg("%s", bench.rows[0].why);
+    /* The cost saw the reference's table; the limit is of that kind of operation. */
+    assert_true(above > 0 && bench.cost.operations[OPERATION_MULTIPLY_ADD_F64] == 1e9 * above);
+    assert_int_equal(bench.rows[0].bound, BENCH_BOUND_OPERATIONS);
+    assert_int_equal(bench.rows[0].bound_operation, OPERATION_MULTIPLY_ADD_F64);
+    assert_true(bench.ceilings.operations_per_second[OPERATION_MULTIPLY_ADD_F64] > 1e7);
+    assert_true(bench.ceilings.operations_per_second[OPERATION_MULTIPLY_ADD_8] == 0);
+    bench_free(&bench);
+    image_free(&request.in[0]);
+    image_free(&request.in[1]);
+}
+
 /* ------------------------------------------------------------------------------------------------------- files */
 
 static void json_reads_back(void **unused)
@@ -530,6 +638,7 @@ int main(void)
         cmocka_unit_test(times_are_what_a_call_takes),
         cmocka_unit_test(what_declines_is_skipped_with_its_reason),
         cmocka_unit_test(zero_seconds_only_verify),
+        cmocka_unit_test(inputs_and_outputs_of_every_kind_are_timed),
         cmocka_unit_test(json_reads_back),
         cmocka_unit_test(csv_has_a_field_for_each_column),
         cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),

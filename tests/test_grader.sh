@@ -41,6 +41,21 @@ check "no lab 77: exit 2, one line" sh -c "$labs grade 77 >'$folder/o' 2>'$folde
 check "no such task: exit 2, one line" sh -c "$labs lab $number --task nonsense >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
 check "a handout does not overwrite" sh -c "$labs handout $number '$folder' >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
 check "bad use of the judge" sh -c "'$build/rungs-judge' time --size 3 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
+
+# Every output counts. The labels of spots-labels.c, its last output, are wrong; its table is right.
+right=$build/workers/tests/small/spots/serial.c wrong=$build/workers/tests/grader/outputs/spots-labels.c
+judged() { # PATTERN COMMAND WORKER OPTION...: what it finds
+    pattern=$1 command=$2 worker=$3
+    shift 3
+    "$build/rungs-judge-small" "$command" --worker "$worker" --json "$folder/judged" "$@" && cat "$folder/judged" &&
+        grep -q "$pattern" "$folder/judged"
+}
+check "three outputs, all right" judged '"outcome": "pass"' check "$right" --id student/spots
+check "the last output is wrong" judged '"what": ".*labels' check "$wrong" --id student/spots
+check "timed, all outputs right" judged '"wrong": ""' time "$right" --reference "$right" --size 90x70 --seconds 0.2
+check "timed, the last output is wrong" judged '"wrong": "right when checked, but wrong in a timed call' time "$wrong" \
+    --reference "$right" --size 90x70 --seconds 0.2
+
 if [ ! -d assignments/01_measuring ]; then # a handout of another lab
     echo "$passed passed, $failed failed, 1 skipped"
     [ $failed = 0 ]

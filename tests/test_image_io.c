@@ -408,7 +408,7 @@ static void big_endian(uint8_t *bytes, uint32_t value)
         bytes[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/* Bit by bit, unlike the table in picture.c. */
+/* Bit by bit, unlike the table in picture_probe.c. */
 static uint32_t crc_of(const uint8_t *bytes, size_t size)
 {
     uint32_t crc = UINT32_MAX;

@@ -4,12 +4,12 @@
 #
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
 #           labs' grader; Python also plots and report)
-# optional  OpenCV's imgproc: the CPU peer that the tables compare with; gnuplot: plots; ffmpeg: video files in and out
-#           (image folders and y4m need none). Rungs works without them
+# optional  OpenCV's imgproc: the CPU peer that the tables compare with; gnuplot: plots; numpy: peers in Python; ffmpeg:
+#           video files in and out (image folders and y4m need none). Rungs works without them
 set -u
 
 needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev libseccomp-dev python3"
-optional="libopencv-imgproc-dev gnuplot-nox"
+optional="libopencv-imgproc-dev gnuplot-nox python3-numpy"
 # One of the user's own does as well.
 command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null || optional="$optional ffmpeg"
 if [ "${1:-}" = ci ]; then
@@ -63,6 +63,7 @@ for package in $missing_optional; do
     install "$package" && continue
     case $package in
     ffmpeg) lacks="video files cannot be read or written" ;;
+    python3-numpy) lacks="peers in Python (peers/*/*.py) do not run" ;;
     gnuplot-nox) lacks="there are no plots" ;;
     *) lacks="tables have no OpenCV row" ;;
     esac

@@ -52,6 +52,7 @@ while [ $# -gt 0 ]; do
     seen="$seen $algorithm:$id=$path "
     case $path in
     tests/mutants/*) ;; # some register through a header that they share
+    *.py) ;;            # python_peer.sh makes the line that registers it
     *) grep -Eq "^RUNGS_(CPU|CUDA|PIPELINE)_VERSION(_WITH_STATE|_WITH_RUN)?\\($algorithm[,)]" "$path" ||
         refuse "$path: no line RUNGS_CPU_VERSION($algorithm), RUNGS_CUDA_VERSION or RUNGS_PIPELINE_VERSION, which registers it" ;;
     esac
@@ -71,6 +72,7 @@ while [ $# -gt 0 ]; do
             if ($0 ~ /\*\//) exit
             next
         }
+        open && /^"""/ { exit }
         open && $0 ~ /\*\// { if (line != "") text[key] = text[key] " " line; exit }
         open && line == "" { open = 0; next }
         open { text[key] = text[key] " " line }

@@ -198,6 +198,7 @@ static enum status measure(struct bench_options *options, const struct algorithm
     TRY(workload_prepare(workload, algorithm, asked, asked_count));
     request.versions = versions;
     memcpy(request.in, workload->in, sizeof request.in);
+    request.made = workload->made.width ? &workload->made : NULL;
     request.params = workload->params;
     request.threads = workload->threads;
     request.input = workload->description;

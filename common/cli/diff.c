@@ -357,6 +357,7 @@ static enum status compare(struct workload *workload, const struct algorithm *al
             versions[request.version_count++] = all[i];
     TRY(workload_prepare(workload, algorithm, asked, 2));
     memcpy(request.in, workload->in, sizeof request.in);
+    request.made = workload->made.width ? &workload->made : NULL;
     request.params = workload->params;
     request.threads = workload->threads;
     request.input = workload->description;

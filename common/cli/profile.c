@@ -240,6 +240,7 @@ static enum status profile(struct profile_options *options, const struct algorit
         TRY(file_check_output(options->trace));
     TRY(workload_prepare(workload, algorithm, &version, 1));
     memcpy(request.in, workload->in, sizeof request.in);
+    request.made = workload->made.width ? &workload->made : NULL;
     request.params = workload->params;
     request.threads = workload->threads;
     request.input = workload->description;

@@ -140,6 +140,7 @@ static enum status make_pattern(struct workload *workload, const struct algorith
                                           .params = workload->params};
 
     TRY(inputs_make(algorithm, &request, workload->in));
+    workload->made = request;
     snprintf(workload->description, sizeof workload->description, "synthetic, %s",
              takes_photographs(algorithm) && !algorithm->make_inputs
                  ? "uniform random samples (no photograph in images/fetched: make images)"

@@ -18,6 +18,7 @@ struct workload {
     bool untuned;      /* keeps tunables away from tuned.json (tuned.h) */
     /* Ready to use. */
     struct image in[ALGORITHM_MAX_INPUTS];
+    struct input_request made; /* how in[] were made; width 0: from a picture or the user's own files */
     void *params;
     char description[1024]; /* of the input, in words */
     char command[1024];     /* the command line */

@@ -44,6 +44,10 @@ enum status model_open(struct model *model, const char *path, model_loader load)
     if (!entry)
         return status_set(STATUS_NO_MEMORY, "no memory for a model");
     TRY(load(path, &data, &entry->model.size));
+    if (entry->model.size == 0) {
+        status = status_set(STATUS_BAD_INPUT, "%s: a model without content", path);
+        goto out;
+    }
     entry->model.data = aligned_alloc(64, (entry->model.size + 63) / 64 * 64);
     if (!entry->model.data) {
         status = status_set(STATUS_NO_MEMORY, "%s: no memory for its %zu bytes", path, entry->model.size);

@@ -254,6 +254,37 @@ void program_finish(struct program *program)
     reap(program);
 }
 
+/* Whether it has ended within so many seconds; it stays to be reaped. */
+static bool ends_within(const struct program *program, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (double waited = 0; waited <= seconds; waited += 1e-3) {
+        siginfo_t info = {0};
+
+        if (waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == program->pid)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+void program_end(struct program *program, double seconds)
+{
+    if (program->pid == 0)
+        return;
+    close_end(&program->input);
+    close_end(&program->output);
+    if (!ends_within(program, seconds)) {
+        kill(program->pid, SIGTERM);
+        if (!ends_within(program, seconds))
+            kill(program->pid, SIGKILL);
+    }
+    if (program->errors >= 0)
+        listen_to(program);
+    reap(program);
+}
+
 void program_kill(struct program *program)
 {
     if (program->pid == 0)

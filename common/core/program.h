@@ -51,6 +51,9 @@ enum transfer transfer_write(int descriptor, int wake, struct program *program, 
 
 /* Closes its stdin, waits until it has ended, and fills exit_code. Fine when it is not running. */
 void program_finish(struct program *program);
+/* Closes its pipes and gives it so many seconds to end by itself, as many more once it is asked to (SIGTERM), then kills it.
+ * Fills exit_code. Fine when it is not running. */
+void program_end(struct program *program, double seconds);
 /* Kills it and waits for its end, so that no zombie is left. Fine when it is not running. */
 void program_kill(struct program *program);
 

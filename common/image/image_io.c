@@ -6,7 +6,8 @@
 
 #include "common/core/file.h"
 #include "common/image/npy.h"
-#include "common/image/picture.h"
+#include "common/image/picture_probe.h"
+#include "common/image/pnm.h"
 #include "common/image/stb.h"
 
 /* ------------------------------------------------------------------------------------------------- reading */

@@ -1,6 +1,6 @@
-#include <string.h>
+#include "common/image/pnm.h"
 
-#include "common/image/picture.h"
+#include <string.h>
 
 struct reader {
     const uint8_t *at, *end;

@@ -34,6 +34,12 @@ void profile_report_missing(struct profile_report *report, const char *format, .
     __attribute__((format(printf, 2, 3)));
 void profile_report_free(struct profile_report *report);
 
+/* A device's version in the emulator: counts mean something, times do not. */
+bool profile_report_is_emulated(const struct profile_report *report);
+/* Seconds of the sums of these kinds, all calls together. */
+double profile_report_total(const struct profile_sum *sums, size_t count, enum trace_kind first, enum trace_kind last);
+/* Of the recorded calls' times. */
+struct statistics profile_report_call_statistics(const struct profile_report *report);
 /* Seconds of all kernels per call; 0 = not recorded. */
 double profile_report_kernel_seconds(const struct profile_report *report);
 

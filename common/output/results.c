@@ -6,6 +6,7 @@
 
 #include "common/core/file.h"
 #include "common/core/json_file.h"
+#include "common/measure/params_json.h"
 #include "common/measure/tuned.h"
 #include "common/output/tune_report.h"
 
@@ -102,36 +103,6 @@ json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
         row->bound == BENCH_BOUND_OPERATIONS ? json_string(operation_name(row->bound_operation)) : json_null());
 }
 
-json_t *results_params_json(const struct algorithm *algorithm, const void *params)
-{
-    json_t *object = json_object();
-
-    for (const struct parameter *p = algorithm->parameters; p->name; p++) {
-        const char *field = (const char *)params + p->offset;
-        json_t *value = NULL;
-
-        switch (p->kind) {
-        case PARAMETER_INT:
-            value = json_integer(*(const int *)field);
-            break;
-        case PARAMETER_REAL:
-            value = json_real(*(const double *)field);
-            break;
-        case PARAMETER_CHOICE:
-            value = json_string(p->words[*(const int *)field]);
-            break;
-        case PARAMETER_TEXT:
-            value = json_string(field);
-            break;
-        case PARAMETER_MODEL:
-            value = json_string(((const struct model *)field)->path);
-            break;
-        }
-        json_object_set_new(object, p->name, value);
-    }
-    return object;
-}
-
 json_t *results_machine_json(const struct machine *machine)
 {
     json_t *gpu = json_null();
@@ -198,7 +169,7 @@ json_t *results_head_json(const struct bench *bench, const char *kind)
         "schema", "rungs-results", "version", 1, "kind", kind, "date", bench->date, "commit", bench->machine.commit,
         "command", request->command, "machine", results_machine_json(&bench->machine), "algorithm",
         request->algorithm->name, "settings", bench->settings, "params",
-        results_params_json(request->algorithm, request->params), "input", request->input, "width", in->width, "height",
+        params_json(request->algorithm, request->params), "input", request->input, "width", in->width, "height",
         in->height, "channels", in->channels, "type", pixel_name(in->type), "threads", request->threads, "sets",
         bench->sets, "seconds", request->seconds, "rounds", BENCH_ROUNDS, "cost", cost_json(&bench->cost), "ceilings",
         "cpu", ceilings_of(&bench->ceilings), "gpu",
@@ -269,7 +240,7 @@ enum status results_write_tune_json(const struct tune *tune, const char *path)
                   "schema", "rungs-results", "version", 1, "kind", "tune", "date", tune->date, "commit",
                   tune->machine.commit, "command", request->command, "machine", results_machine_json(&tune->machine),
                   "algorithm", request->algorithm->name, "settings", tune->settings, "params",
-                  results_params_json(request->algorithm, request->params), "input", request->input, "width", in->width,
+                  params_json(request->algorithm, request->params), "input", request->input, "width", in->width,
                   "height", in->height, "channels", in->channels, "type", pixel_name(in->type), "seconds",
                   request->seconds, "rounds", BENCH_ROUNDS, "tuned_version", request->version->source->id, "time",
                   version_is_cuda(request->version) ? "kernel" : "call", "axes", axes, "points", points),

@@ -19,7 +19,6 @@ json_t *results_head_json(const struct bench *bench, const char *kind);
 json_t *results_row_json(const struct bench *bench, const struct bench_row *row);
 /* The objects `machine` and `params` of results/README.md; new references. */
 json_t *results_machine_json(const struct machine *machine);
-json_t *results_params_json(const struct algorithm *algorithm, const void *params);
 
 /* "timed", "emulated", "skipped", "failed" */
 const char *results_outcome_name(enum bench_outcome outcome);

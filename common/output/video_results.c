@@ -4,6 +4,7 @@
 #include "common/core/file.h"
 #include "common/core/json_file.h"
 #include "common/measure/bench.h"
+#include "common/measure/params_json.h"
 #include "common/output/results.h"
 #include "common/output/video_table.h"
 
@@ -71,7 +72,7 @@ enum status video_results_write_json(const struct video_bench *bench, const char
         "{s:s, s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:i, s:f, s:i, s:i, s:s?, s:o}", "schema",
         "rungs-video-results", "version", 1, "date", bench->date, "commit", bench->machine.commit, "command",
         request->command, "machine", results_machine_json(&bench->machine), "algorithm", request->algorithm->name,
-        "settings", bench->settings, "params", results_params_json(request->algorithm, request->params), "input",
+        "settings", bench->settings, "params", params_json(request->algorithm, request->params), "input",
         request->input, "width", request->frames->width, "height", request->frames->height, "frames",
         request->frame_count, "threads", request->threads, "seconds", request->seconds, "rounds", VIDEO_BENCH_ROUNDS,
         "frames_by_serial", bench->serial_frames, "other_frames_by",

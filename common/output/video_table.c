@@ -49,6 +49,8 @@ static void print_steps(const struct video_bench *bench, const struct video_benc
 
     for (int i = 0; i < row->steps.count; i++)
         sum += frame_seconds(row, i);
+    if (row->steps.count == 0) /* a peer in another process */
+        return;
     fprintf(stream, "  %-12s %11s %11s %7s %14s\n", "step", "frame avg.", "total", "load", below ? "over below" : "");
     for (int i = 0; i < row->steps.count; i++) {
         const double seconds = frame_seconds(row, i), other = step_of(below, row->steps.items[i].name);
@@ -144,10 +146,14 @@ static void print_summary(const struct video_bench *bench, FILE *stream)
 {
     const struct video_bench_row *serial = video_bench_find(bench, "cpu/serial"), *peer = first_peer(bench);
     char header[TABLE_CELL] = "";
+    int width = 14;
 
     if (peer)
         snprintf(header, sizeof header, "over %.20s", strchr(peer->version->source->id, '/') + 1);
-    fprintf(stream, "\n%-14s %-20s", "version", "boxes equal in");
+    for (size_t i = 0; i < bench->row_count; i++)
+        if ((int)strlen(bench->rows[i].version->source->id) > width)
+            width = (int)strlen(bench->rows[i].version->source->id);
+    fprintf(stream, "\n%-*s %-20s", width, "version", "boxes equal in");
     right(stream, "time a frame", 12);
     right(stream, "", 7);
     right(stream, "FPS", 8);
@@ -163,7 +169,7 @@ static void print_summary(const struct video_bench *bench, FILE *stream)
                  row->outcome == VIDEO_EMULATED ? ", emulated" : "");
         if (row->reference)
             snprintf(verified, sizeof verified, "reference for %d", row->verified);
-        fprintf(stream, "%-14s %-20s", row->version->source->id,
+        fprintf(stream, "%-*s %-20s", width, row->version->source->id,
                 row->outcome == VIDEO_FAILED    ? "FAIL"
                 : row->outcome == VIDEO_SKIPPED ? "skipped"
                                                 : verified);

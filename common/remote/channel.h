@@ -26,7 +26,8 @@ enum {
     CHANNEL_HEADER = 1 << 20,
     CHANNEL_MAX_PARAMS = 4096,
     CHANNEL_MAX_FILTER = 1024, /* instructions */
-    CHANNEL_MAX_TUNABLES = 8
+    CHANNEL_MAX_TUNABLES = 8,
+    CHANNEL_MAX_DEPTH = 64 /* frames in flight of a pipeline that is judged */
 };
 /* Address space, not memory: pages come into being when they are written. */
 #define CHANNEL_BYTES ((size_t)2 << 30)

@@ -43,10 +43,4 @@ bool remote_died(const struct remote *remote, int *signal, int *exit_code);
 /* Seconds of processor time that it has used, all threads together. */
 double remote_processor_seconds(const struct remote *remote);
 
-/* Registers a version that stands in for the one in the worker, to be verified like any other (check.h). To be called
- * before registry_open(). The worker is started by the first call, in whichever process makes it, and shares its fate:
- * when it crashes, so does that process, for the report to say so. */
-enum status remote_register(const struct remote_options *options, const struct channel *facts, const char *id,
-                            const char *path);
-
 #endif

@@ -138,6 +138,8 @@ static enum status answer(const struct channel *request)
     if (request->request == CHANNEL_TUNE)
         return tune(request->tunable, request->value);
     TRY(make_state());
+    worker_set_slots(request->inputs, request->outputs);
+    memcpy(out, request->out, sizeof out);
     switch (request->request) {
     case CHANNEL_RUN:
         status = the_version->run(state, request->in, out, request->params);

@@ -13,6 +13,9 @@ extern "C" {
 /* The version that this worker is about (worker_alone.c, worker_pipeline.c). STATUS_FAILED: there is none, or two. */
 enum status worker_version(const struct version **version);
 
+/* How many inputs and outputs the request has that is answered next. */
+void worker_set_slots(int inputs, int outputs);
+
 /* CHANNEL_VERIFY, CHANNEL_UPLOAD, CHANNEL_LAUNCH and CHANNEL_DOWNLOAD. */
 enum status worker_device(const struct version *version, void *state, const struct channel *request);
 /* Frees what CHANNEL_UPLOAD made. */

@@ -1,13 +1,13 @@
 /*
  * worker_alone.c: the registry of a worker whose version stands on nobody else: it holds that version.
  */
-#include <string.h>
-
 #include "common/remote/worker.h"
 
 static struct version *the_version;
 static int version_count;
-static struct algorithm *algorithms;
+
+/* The contract as far as a worker needs it: how many slots there are, which the judge says with each request. */
+static struct algorithm contract;
 
 void registry_add_version(struct version *version)
 {
@@ -17,21 +17,21 @@ void registry_add_version(struct version *version)
 
 void registry_add_algorithm(struct algorithm *algorithm)
 {
-    algorithm_count_slots(algorithm);
-    algorithm->next = algorithms;
-    algorithms = algorithm;
+    (void)algorithm; /* its helpers are here for the version; the judge has the contract */
 }
 
 enum status worker_version(const struct version **version)
 {
-    *version = the_version;
     if (version_count != 1)
         return status_set(STATUS_FAILED, "the file registers %d versions, not one", version_count);
-    for (const struct algorithm *algorithm = algorithms; algorithm; algorithm = algorithm->next)
-        if (strcmp(algorithm->name, the_version->algorithm_name) == 0)
-            the_version->algorithm = algorithm;
-    if (!the_version->algorithm)
-        return status_set(STATUS_FAILED, "the file registers for %s, which is no algorithm",
-                          the_version->algorithm_name);
+    contract.name = the_version->algorithm_name;
+    the_version->algorithm = &contract;
+    *version = the_version;
     return STATUS_OK;
+}
+
+void worker_set_slots(int inputs, int outputs)
+{
+    contract.input_count = inputs;
+    contract.output_count = outputs;
 }

@@ -1,6 +1,8 @@
 """Pictures of what an algorithm takes and gives, computed with `rungs run` when the page is made."""
 
 import base64
+import csv
+import json
 import os
 import re
 import struct
@@ -42,15 +44,6 @@ class Picture:
 
 
 # ------------------------------------------------------------------------------------------------------ file types
-
-
-def npy_type(path):
-    """The type of the numbers in an .npy file, as its header has it: |u1, <i4."""
-    with open(path, "rb") as file:
-        found = re.search(rb"'descr': '([^']*)'", file.read(256))
-    if not found:
-        raise ValueError("no .npy file")
-    return found.group(1).decode("latin-1")
 
 
 def read_labels(path):
@@ -190,24 +183,30 @@ class Maker:
             shown.append(picture)
         return paths, shown
 
+    def _kind(self, algorithm):
+        """What the main output is: "picture", "labels", "table", "matrix" or "tensor"."""
+        command = [self.rungs, "list", algorithm, "--json"]
+        try:
+            said = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=120, check=True).stdout
+            return json.loads(said)["algorithms"][0]["outputs"][0]["kind"]
+        except (OSError, subprocess.SubprocessError, ValueError, KeyError, IndexError) as error:
+            raise ValueError(f"{self.rungs} list {algorithm} --json: {error}") from None
+
     def _output(self, algorithm, paths, shown, settings):
-        # What the numbers are decides: bytes are a picture, 32-bit integers are labels, a table of boxes, one number.
-        out = os.path.join(self.folder, "out.npy")
-        version = self._run(algorithm, paths, out, settings)
-        if npy_type(out) == "|u1":
+        if self._kind(algorithm) in ("picture", "labels"):
             out = os.path.join(self.folder, "out.jpg" if paths[0].endswith(".jpg") else "out.png")
             version = self._run(algorithm, paths, out, settings)
             with open(out, "rb") as file:
                 return version, embed("", file.read())
-        height, width, values = read_labels(out)
-        if algorithm == "boxes":
-            rows = [values[row * width : (row + 1) * width] for row in range(1, 1 + min(values[0], height - 1))]
+        out = os.path.join(self.folder, "out.csv")
+        version = self._run(algorithm, paths, out, settings)
+        with open(out, encoding="ascii", newline="") as file:
+            lines = list(csv.reader(file))
+        if lines[0][1:5] == ["x_min", "y_min", "width", "height"]:
+            boxes = [[int(value) for value in line[1:5]] for line in lines[1:]]
             below = shown[0]
-            boxes = [row[1:5] for row in rows]
             return version, Picture("", below.uri, below.width, below.height, f"{len(boxes)} boxes", boxes)
-        if width * height == 1:
-            return version, Picture("", text=str(values[0]))
-        return version, self._labels(out)
+        return version, Picture("", text=", ".join(lines[0]))
 
     def make_video(self, algorithm):
         """As make(), for an algorithm over a video: one frame before and after. Through ffmpeg."""

@@ -434,18 +434,26 @@ def _dodged(values, gap):
     return [place - shift for place in places]
 
 
+def _arithmetic(results, roof):
+    """The ceiling of the kind that the cost counts most of; in older files, and for other kinds, of 8-bit products."""
+    kind = (roof.get("operations") or {}).get(results["cost"]["operation"])
+    return kind["per_second"] if kind else roof["multiply_accumulates_per_second"]
+
+
 def _roof(lines, plots, results, name, text, low, high):
     ceilings = results["ceilings"].get(name) or {}
-    copy, arithmetic = ceilings.get("copy_bytes_per_second"), ceilings.get("multiply_accumulates_per_second")
+    copy = ceilings.get("copy_bytes_per_second")
     tint = light("cuda" if name == "gpu" else "cpu")
     if not copy:
         return
+    arithmetic = _arithmetic(results, ceilings)
     edge = min(arithmetic / copy if arithmetic else high, high)
     lines += block(f"slope_{name}", [(low, low * copy / 1e9), (edge, edge * copy / 1e9)])
     plots.append(f"$slope_{name} using 1:2 with lines lw 2 lc rgb '{tint}' title {quoted(text)}")
     if arithmetic and edge < high:
         lines += block(f"flat_{name}", [(edge, arithmetic / 1e9), (high, arithmetic / 1e9)])
-        counted = results["cost"]["operation"] == "8-bit multiply-accumulate"
+        operation = results["cost"]["operation"]
+        counted = operation == "8-bit multiply-accumulate" or operation in (ceilings.get("operations") or {})
         dash = "" if counted else " dt 3"
         plots.append(f"$flat_{name} using 1:2 with lines lw 2{dash} lc rgb '{tint}' notitle")
 
@@ -461,14 +469,14 @@ def roofline_plot(results):
         return None
     x = cost["operations"] / cost["bytes"]
     edges = [
-        roof["multiply_accumulates_per_second"] / roof["copy_bytes_per_second"]
+        _arithmetic(results, roof) / roof["copy_bytes_per_second"]
         for _, roof in roofs
-        if roof["multiply_accumulates_per_second"]
+        if _arithmetic(results, roof)
     ]
     low, high = min([x] + edges) / 20, max([x] + edges) * 6
     speeds = [cost["operations"] / row["kernel"]["median"] / 1e9 for row in rows]
     top = max(
-        min(roof["copy_bytes_per_second"] * high, roof["multiply_accumulates_per_second"] or math.inf) / 1e9
+        min(roof["copy_bytes_per_second"] * high, _arithmetic(results, roof) or math.inf) / 1e9
         for _, roof in roofs
     )
     bottom, top = min(speeds) / 4, max([top] + speeds) * 4

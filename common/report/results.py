@@ -441,7 +441,7 @@ def size(results):
 
 
 def share(value):
-    """Of a table of shares, as common/output/profile_report.c prints them."""
+    """Of a table of shares, as common/output/profile_text.c prints them."""
     return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %"
 
 

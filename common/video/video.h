@@ -36,12 +36,7 @@
 #define RUNGS_VIDEO_H
 
 #include "common/image/image.h"
-
-struct video_info {
-    int width, height;
-    int rate, rate_base; /* frames per second = rate / rate_base, for example 30000 / 1001; 25 / 1 if unknown */
-    long frames;         /* what the container claims, -1 if it says nothing */
-};
+#include "common/video/video_info.h"
 
 struct video_frame {
     struct image image;
@@ -72,9 +67,6 @@ void video_give_back(struct video_reader *reader, struct video_frame *frame);
 void video_stop(struct video_reader *reader);
 /* Stops decoding, wherever it is, and frees everything. Frames not given back are freed with it. Fine on NULL. */
 void video_close(struct video_reader *reader);
-
-/* Takes over a frame rate, reduced to what containers hold; 25 / 1 when it is none. */
-void video_set_rate(struct video_info *info, int64_t rate, int64_t base);
 
 /* Whether `name` has the form of a printf pattern or glob rather than of a file's name. */
 bool video_is_pattern(const char *name);

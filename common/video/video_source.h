@@ -4,7 +4,8 @@
 #ifndef RUNGS_VIDEO_SOURCE_H
 #define RUNGS_VIDEO_SOURCE_H
 
-#include "common/video/video.h"
+#include "common/image/image.h"
+#include "common/video/video_info.h"
 
 struct video_source {
     const char *name; /* as the user gave it, or "standard input"; must outlive the source */
@@ -39,8 +40,5 @@ bool frame_pattern_fits(const char *path);
 
 /* Whether a file's name has the extension of a picture that image_io.h reads and writes as u8. */
 bool video_is_picture_name(const char *name);
-
-/* Refuses a size that is no legal frame. */
-enum status video_check_size(const char *name, int64_t width, int64_t height);
 
 #endif

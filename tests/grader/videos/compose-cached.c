@@ -86,8 +86,10 @@ static enum status receive(struct state *state, struct image *result)
     TRY(step_run(&state->steps[MOTION_ABSDIFF], both, &state->difference, NULL));
     TRY(step_run(&state->steps[MOTION_THRESHOLD], &state->difference, &state->mask, NULL));
     TRY(step_run(&state->steps[MOTION_CLOSE], &state->mask, &state->closed, NULL));
-    TRY(step_run(&state->steps[MOTION_OPEN], &state->closed, &state->opened, NULL));
-    TRY(step_run(&state->steps[MOTION_LABELLING], &state->opened, &state->labels, NULL));
+    if (motion_has_opening(&state->params))
+        TRY(step_run(&state->steps[MOTION_OPEN], &state->closed, &state->opened, NULL));
+    const struct image *cleaned = motion_has_opening(&state->params) ? &state->opened : &state->closed;
+    TRY(step_run(&state->steps[MOTION_LABELLING], cleaned, &state->labels, NULL));
     TRY(step_run(&state->steps[MOTION_BOXES], &state->labels, result, NULL));
     if (motion_has_running_mean(&state->params)) {
         step_begin("mean", NULL);

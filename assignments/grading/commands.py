@@ -1,0 +1,171 @@
+"""labs.py lab, grade and bug."""
+
+import json
+import pathlib
+import time
+
+from grading.build import build_tools, build_version, make, reference_file, reference_worker, run_limited
+from grading.grade import grade_answers, grade_task
+from grading.lab import BUILD, ROOT, Lab, LabError, shown
+from grading.measure import check_version, has_gpu, time_version
+from grading.show import next_step, progress, show_task, sizes_of, wrapped
+
+
+def needed_references(lab, tasks, also_serial):
+    names = set()
+    for task in tasks:
+        gpu_only = task["file"].endswith(".cu") and not has_gpu()
+        if "speed" in task and not gpu_only:
+            names.add((task["speed"]["reference"], task["algorithm"]))
+        if also_serial and not gpu_only:
+            names.add(("cpu/serial", task["algorithm"]))
+    files = [reference_file(name, algorithm, lab) for name, algorithm in sorted(names)]
+    return [f"{BUILD}/workers/{f}" for f in files if f]
+
+
+def pictures_folder(lab):
+    folder = ROOT / BUILD / f"lab-{lab.number}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return f"{BUILD}/lab-{lab.number}"
+
+
+def show_predictions(lab, outcomes, answers):
+    rows = []
+    by_task = {o.task["id"]: o for o in outcomes}
+    for prediction in lab.predictions:
+        said = answers.get("predictions", {}).get(prediction["id"], "")
+        said = f"{said:g}" if isinstance(said, (int, float)) else "-"
+        outcome = by_task.get(prediction["task"])
+        measured = "-"
+        if outcome and outcome.check and outcome.check["outcome"] == "pass":
+            if prediction["measure"].startswith("speedup "):
+                measured = measure_speedup(lab, outcome.task, prediction)
+            else:
+                call, what = prediction["measure"].split(".")
+                measured = str(outcome.check.get(call, {}).get(what, "-"))
+        rows.append(f"  {prediction['text']:<66} {said:>10} {measured:>10}")
+    if rows:
+        print(f"\n  {'':<66} {'predicted':>10} {'measured':>10}")
+        print("\n".join(rows))
+
+
+def measure_speedup(lab, task, prediction):
+    rung = prediction["measure"].split()[1]
+    if task["file"].endswith(".cu") and not has_gpu():
+        return "no GPU"
+    progress(f"{task['id']}: timing beside {rung}")
+    worker = pathlib.Path(ROOT, BUILD, "workers", lab.file_of(task))
+    other = reference_worker(rung, task["algorithm"], lab)
+    if rung.startswith("student/"):
+        other, _, _ = build_version(lab.file_of(lab.task(rung.split("/")[1])))
+    if not other:
+        return "-"
+    speed = {"seconds": 1, "zero": 1e6, "params": prediction.get("params", []), "frames": prediction.get("frames", 8)}
+    result = time_version(lab, worker, other, speed, prediction["size"])
+    progress("")
+    return "-" if result.get("wrong") else f"{result['best_reference_seconds'] / result['best_seconds']:.3g}"
+
+
+def command_lab(arguments):
+    lab = Lab(arguments.number)
+    tasks = [lab.task(arguments.task)] if arguments.task else lab.tasks
+    progress("building the judge and the references")
+    build_tools(needed_references(lab, tasks, True))
+    outcomes = []
+    print(f"lab {lab.number}: {lab.data['title']}\n")
+    for task in tasks:
+        outcome = grade_task(lab, task, pictures_folder(lab), progress)
+        outcomes.append(outcome)
+        progress("")
+        print(show_task(outcome) + "\n", flush=True)
+    bugs, predictions, fault = grade_answers(lab)
+    if fault:
+        print(f"answers: {fault}")
+    if not arguments.task:
+        for part in bugs:
+            print(f"{part.name:<12} {part.points:g} of {part.maximum} points   {part.reason}")
+        answers, _ = lab.answers()
+        show_predictions(lab, outcomes, answers)
+        total = sum(o.points for o in outcomes) + sum(p.points for p in bugs + predictions)
+        print(f"\n{total:g} of {lab.maximum} points" + ("" if lab.key else ", the bugs not counted"))
+    print(next_step(outcomes) or "all tasks have their full points")
+    return 0
+
+
+def command_grade(arguments):
+    lab = Lab(arguments.number)
+    lab.unconfined = arguments.unconfined
+    if arguments.submission:
+        lab.take_submission(arguments.submission)
+    tasks = [lab.task(arguments.task)] if arguments.task else lab.tasks
+    out = pathlib.Path(arguments.out or ROOT / BUILD / f"grade-{lab.number}")
+    out.mkdir(parents=True, exist_ok=True)
+    started = time.time()
+    build_tools(needed_references(lab, tasks, False))
+    outcomes = [grade_task(lab, task, pictures_folder(lab), progress) for task in tasks]
+    progress("")
+    bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(lab)
+    total, maximum = write_results(lab, outcomes, bugs + predictions, fault, out, time.time() - started)
+    passing = arguments.passing if arguments.passing is not None else maximum
+    print((out / "report.txt").read_text(encoding="utf-8"), end="")
+    print(f"written: {shown(out / 'report.txt')}, {shown(out / 'results.json')}")
+    return 0 if total >= passing - 0.05 else 1
+
+
+def write_results(lab, outcomes, answers, fault, out, seconds):
+    """report.txt, and results.json as gradescope-autograders.readthedocs.io/en/latest/specs describes it."""
+    total = round(sum(o.points for o in outcomes) + sum(p.points for p in answers), 1)
+    maximum = sum(o.maximum for o in outcomes) + sum(p.maximum for p in answers)
+    lines = [f"lab {lab.number}: {lab.data['title']}: {total:g} of {maximum} points", ""]
+    tests = []
+    for outcome in outcomes:
+        lines += [show_task(outcome), ""]
+        tests.append(test_of(f"{outcome.task['id']}: {outcome.task['title']}", outcome.points, outcome.maximum,
+                             show_task(outcome)))
+    for part in answers:
+        lines.append(f"{part.name:<28} {part.points:g} of {part.maximum} points   {part.reason}")
+        tests.append(test_of(part.name, part.points, part.maximum, part.reason))
+    if fault:
+        lines.append(f"answers: {fault}")
+    (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    results = {"score": total, "execution_time": round(seconds), "output": fault or "", "output_format": "text",
+               "visibility": "visible", "stdout_visibility": "hidden", "tests": tests}
+    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return total, maximum
+
+
+def test_of(name, points, maximum, output):
+    return {"name": name, "score": points, "max_score": maximum, "status": "passed" if points >= maximum - 0.05 else "failed",
+            "output": output, "output_format": "text", "visibility": "visible"}
+
+
+def command_bug(arguments):
+    lab = Lab(arguments.number)
+    bug = next((b for b in lab.bugs if b["id"] == arguments.bug), None)
+    if not bug:
+        raise LabError(f"lab {lab.number} has no bug '{arguments.bug}'; it has {', '.join(b['id'] for b in lab.bugs)}")
+    file = f"{shown(lab.folder)}/{bug['file']}"
+    print(f"bug {bug['id']}: {file}: {bug['title']}\n")
+    if bug.get("program"):
+        code, output = make([f"{BUILD}/bugs/{file}"])
+        if code != 0:
+            raise LabError(output.strip())
+        code, output = run_limited([f"{BUILD}/bugs/{file}"], 60)
+        print(output, end="")
+    else:
+        build_tools([])
+        worker, why, output = build_version(file)
+        if not worker:
+            raise LabError(why)
+        check = check_version(lab, worker, f"bug/{bug['id']}", pictures_folder(lab))
+        print(f"{check['failed']} of {check['cases']} cases wrong" + (", in the emulator" if check["emulated"] else ""))
+        if check["failures"]:
+            print(wrapped("sizes:    ", sizes_of(check)))
+        for key, label in (("case", "case:     "), ("what", "wrong:    "), ("diagnosis", "diagnosis:"), ("picture", "picture:  ")):
+            if check.get(key):
+                print(wrapped(label, check[key]))
+        if "second_call" in check:
+            print(wrapped("counted:  ", ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in check["second_call"].items())
+                          + " in a second call on 130x70"))
+    print("\nname it under [bugs] in answers.toml: " + ", ".join(lab.data["bug_names"]))
+    return 0

@@ -1,0 +1,171 @@
+"""Points with reasons: for tasks, for the bugs that a student named, for predictions."""
+
+import math
+
+from grading.build import build_version, reference_worker
+from grading.lab import maximum_of
+from grading.measure import FULL, ZERO, check_version, has_gpu, time_version
+
+ATTEMPTS = 4  # at a timing that does not earn all points
+
+
+def share_of(ratio, speed):
+    full, zero = speed.get("full", FULL), speed.get("zero", ZERO)
+    return min(1.0, max(0.0, (zero - ratio) / (zero - full)))
+
+
+class Part:
+    """One thing that earns points."""
+
+    def __init__(self, name, points, maximum, reason):
+        self.name, self.points, self.maximum, self.reason = name, round(points, 1), maximum, reason
+
+
+class Outcome:
+    """What became of one task."""
+
+    def __init__(self, task):
+        self.task, self.parts, self.check, self.timings, self.compiler = task, [], None, [], ""
+
+    points = property(lambda self: round(sum(p.points for p in self.parts), 1))
+    maximum = property(lambda self: maximum_of(self.task))
+
+
+def grade_task(lab, task, pictures, say):
+    outcome = Outcome(task)
+    speed = task.get("speed", {})
+
+    def give_up(reason):
+        outcome.parts.append(Part("right", 0, task["right"], reason))
+        for need in task.get("need", []):
+            outcome.parts.append(Part(need["title"], 0, need["points"], "needs a version that is right"))
+        if speed:
+            outcome.parts.append(Part("speed", 0, speed["points"], "needs a version that is right"))
+        return outcome
+
+    say(f"{task['id']}: building {task['file']}")
+    worker, why, outcome.compiler = build_version(lab.file_of(task))
+    if not worker:
+        return give_up(why)
+    say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
+    name = f"student/{task['id']}"
+    check = outcome.check = check_version(lab, worker, name, pictures)
+    if check["outcome"] == "skip":
+        return give_up(f"cannot run here: {check['reason']}")
+    if check["outcome"] == "pass" and check["checked"] < check["cases"]:
+        return give_up(f"too slow: after {lab.limits['total_seconds']} s only {check['checked']} of {check['cases']} cases were done")
+    if check["outcome"] != "pass":
+        return give_up(f"{check['failed']} of {check['cases'] or '?'} cases wrong" if not check.get("ended_early") else check["what"])
+    for variant in task.get("tunables", []):
+        fault = check_tunables(lab, task, worker, check, variant, pictures, say)
+        if fault:
+            return give_up(fault)
+    outcome.parts.append(Part("right", task["right"], task["right"], f"all {check['cases']} cases agree with cpu/serial"
+                              + (", in the emulator" if check["emulated"] else "")))
+    good = grade_needs(outcome, task, check)
+    if speed:
+        grade_speed(lab, outcome, task, worker, good, say)
+    return outcome
+
+
+def pooled(earlier, timing):
+    """Two timings as one. The best calls count: other programs take time from a call, and never give any."""
+    if earlier and not timing["wrong"]:
+        for key in ("best_seconds", "best_reference_seconds"):
+            timing[key] = min(timing[key], earlier[key])
+        timing["pairs"] += earlier["pairs"]
+    if not timing["wrong"]:
+        timing["ratio"] = timing["best_seconds"] / timing["best_reference_seconds"]
+    return timing
+
+
+def check_tunables(lab, task, worker, check, variant, pictures, say):
+    """None, or why a value of a tunable that must work does not."""
+    name, values = variant["name"], variant["values"]
+    known = check["tunables"].get(name)
+    if not known:
+        return f"has no tunable '{name}' (RUNGS_CUDA_VERSION({task['algorithm']}, .tunables = tunables))"
+    for value in values:
+        if value not in known["legal"]:
+            return f"the tunable {name} has no value {value}; it has {known['legal']}"
+        say(f"{task['id']}: checking {name}={value}")
+        settings = [f"{name}={value}", *variant.get("with", [])]
+        result = check_version(lab, worker, f"student/{task['id']}", pictures, settings, 1.5)
+        if result["outcome"] != "pass":
+            check.update(result)
+            return f"with {' '.join(settings)}: {result['what']}"
+    return None
+
+
+def grade_needs(outcome, task, check):
+    good = True
+    for need in task.get("need", []):
+        call, what = need["count"].split(".")
+        if call not in check:
+            outcome.parts.append(Part(need["title"], need["points"], need["points"],
+                                      "not counted on a GPU, where the speed shows it"))
+            continue
+        count = check[call][what]
+        ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
+        wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
+        words = f"{what.replace('_', ' ')} of the {call.replace('_', ' ')}: {count}"
+        outcome.parts.append(Part(need["title"], need["points"] if ok else 0, need["points"],
+                                  words if ok else f"{words}, must be {wanted}"))
+        good &= ok
+    return good
+
+
+def grade_speed(lab, outcome, task, worker, good, say):
+    speed = task["speed"]
+    points = speed["points"]
+
+    def give(share, reason):
+        outcome.parts.append(Part("speed", points * share, points, reason))
+
+    if task["file"].endswith(".cu") and not has_gpu():
+        give(1 if good else 0, "no GPU here: what is right" + (" earns it" if good else ", but not what was asked for, earns none"))
+        return
+    reference = reference_worker(speed["reference"], task["algorithm"], lab)
+    if not reference:
+        give(0, f"not measured: {speed['reference']} is not in this tree for this processor")
+        return
+    worst = 0
+    for size in speed["sizes"]:
+        for attempt in range(ATTEMPTS):  # what else the machine does may only cost time, never points
+            say(f"{task['id']}: timing {size} beside {speed['reference']}" + (", again" if attempt else ""))
+            timing = pooled(timing if attempt else None, time_version(lab, worker, reference, speed, size))
+            if timing["wrong"] or timing["ratio"] <= speed.get("full", FULL) or timing["ratio"] > 3 * speed.get("zero", ZERO):
+                break
+        timing["size"] = size
+        outcome.timings.append(timing)
+        if timing["wrong"]:
+            give(0, timing["wrong"])
+            return
+        worst = max(worst, timing["ratio"])
+    give(share_of(worst, speed), f"{worst:.2f} times the time of {speed['reference']} ("
+         f"all from {speed.get('full', FULL)} down, none from {speed.get('zero', ZERO)} up)")
+
+
+def grade_answers(lab):
+    """Parts for the bugs and the predictions, and what is wrong with the file."""
+    answers, fault = lab.answers()
+    bugs, predictions = [], []
+    for bug in lab.bugs:
+        said = answers.get("bugs", {}).get(bug["id"], "")
+        said = said.strip().lower() if isinstance(said, str) else ""
+        if not said:
+            part = Part(f"bug {bug['id']}", 0, bug["points"], "no answer in answers.toml")
+        elif said not in lab.data["bug_names"]:
+            part = Part(f"bug {bug['id']}", 0, bug["points"], f"'{said[:40]}' is none of the names in the README")
+        elif lab.key is None:
+            part = Part(f"bug {bug['id']}", 0, bug["points"], "answered; the key is with your instructor")
+        else:
+            ok = said == lab.key["bugs"][bug["id"]]
+            part = Part(f"bug {bug['id']}", bug["points"] if ok else 0, bug["points"], f"{said}: " + ("yes" if ok else "no"))
+        bugs.append(part)
+    for prediction in lab.predictions:
+        value = answers.get("predictions", {}).get(prediction["id"], "")
+        given = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+        predictions.append(Part(f"prediction {prediction['id']}", prediction["points"] if given else 0,
+                                prediction["points"], f"you said {value:g}" if given else "no number in answers.toml"))
+    return bugs, predictions, fault

@@ -1,0 +1,95 @@
+"""A lab as its folder describes it: lab.toml, the student's answers, the key where it is there."""
+
+import os
+import pathlib
+import shutil
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = os.environ.get("BUILD", "build")
+
+
+class LabError(Exception):
+    """What stops the program: one line that names the file and the reason."""
+
+
+def load_toml(path):
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LabError(f"{shown(path)}: no such file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LabError(f"{shown(path)}: {error}") from None
+
+
+def shown(path):
+    try:
+        return str(pathlib.Path(path).resolve().relative_to(ROOT))
+    except ValueError:
+        return str(path)
+
+
+TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
+SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}
+
+
+class Lab:
+    def __init__(self, number):
+        folders = sorted((ROOT / "assignments").glob(f"{number}_*"))
+        if len(folders) != 1:
+            known = ", ".join(sorted(p.name[:2] for p in (ROOT / "assignments").glob("[0-9][0-9]_*")))
+            raise LabError(f"no lab {number}; there is {known or 'none'}")
+        self.folder = folders[0]
+        self.number = number
+        self.place = self.folder  # where the student's files lie
+        self.unconfined = False  # --unconfined: no system call filter
+        path = self.folder / "lab.toml"
+        self.data = load_toml(path)
+        self.tasks = self.data.get("task", [])
+        self.bugs = self.data.get("bug", [])
+        self.predictions = self.data.get("prediction", [])
+        self.limits = {"case_seconds": 20, "total_seconds": 120, "memory_mib": 1024} | self.data.get("limits", {})
+        key = self.folder / "solution" / "key.toml"
+        self.key = load_toml(key) if key.exists() else None
+        for task in self.tasks:
+            unknown = set(task) - TASK_KEYS | set(task.get("speed", {})) - SPEED_KEYS
+            missing = {"id", "title", "file", "algorithm", "right"} - set(task)
+            if unknown or missing:
+                raise LabError(f"{shown(path)}: task {task.get('id', '?')}: " + (
+                    f"unknown key {sorted(unknown)[0]}" if unknown else f"no {sorted(missing)[0]}"))
+        self.maximum = sum(maximum_of(t) for t in self.tasks) + sum(b["points"] for b in self.bugs) + sum(
+            p["points"] for p in self.predictions)
+
+    def answers(self):
+        """The student's answers, and what is wrong with the file, or None."""
+        try:
+            data = load_toml(self.place / "answers.toml")
+        except LabError as error:
+            return {}, str(error)
+        return {k: v for k, v in data.items() if isinstance(v, dict)}, None
+
+    def take_submission(self, folder):
+        """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
+        source = pathlib.Path(folder)
+        if (source / shown(self.folder)).is_dir():
+            source = source / shown(self.folder)
+        self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"
+        shutil.rmtree(self.place, ignore_errors=True)
+        for name in [t["file"] for t in self.tasks] + ["answers.toml"]:
+            target = self.place / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if (source / name).is_file() and not (source / name).is_symlink():
+                shutil.copyfile(source / name, target)
+
+    def file_of(self, task):
+        return f"{shown(self.place)}/{task['file']}"
+
+    def task(self, name):
+        for task in self.tasks:
+            if task["id"] == name:
+                return task
+        raise LabError(f"lab {self.number} has no task '{name}'; it has {', '.join(t['id'] for t in self.tasks)}")
+
+
+def maximum_of(task):
+    return task["right"] + task.get("speed", {}).get("points", 0) + sum(n["points"] for n in task.get("need", []))

@@ -1,0 +1,58 @@
+"""Asks the judge (build/rungs-judge): is a version right, and how long does it take?"""
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+
+from grading.build import run_limited
+from grading.lab import BUILD
+
+FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
+
+
+def judge(lab, arguments, seconds):
+    with tempfile.TemporaryDirectory(prefix="rungs-lab-") as folder:
+        result = pathlib.Path(folder, "result.json")
+        arguments = [*map(str, arguments), "--json", str(result), *(["--unconfined"] if lab.unconfined else [])]
+        code, output = run_limited([f"{BUILD}/rungs-judge", *arguments], seconds)
+        if code == 0:
+            return json.loads(result.read_text(encoding="utf-8", errors="replace")), ""
+        return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
+
+
+def check_version(lab, worker, name, pictures, tune=(), total=None):
+    limits = lab.limits
+    total = total or limits["total_seconds"]
+    arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
+                 "--memory", limits["memory_mib"], "--pictures", pictures]
+    for setting in tune:
+        arguments += ["--tune", setting]
+    result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)
+    if result is None:
+        result = {"outcome": "fail", "cases": 0, "checked": 0, "failed": 1, "failures": [], "case": "", "what": why,
+                  "diagnosis": "", "picture": "", "emulated": False, "cuda": False, "reason": "", "tunables": {}}
+    return result
+
+
+def time_version(lab, worker, reference, speed, size):
+    seconds = speed.get("seconds", 2)
+    arguments = ["time", "--worker", worker, "--reference", reference, "--size", size, "--seconds", seconds, "--memory",
+                 lab.limits["memory_mib"], "--limit", 60, "--zero", speed.get("zero", ZERO),
+                 "--enough", 0.95 * speed.get("full", FULL)]
+    for setting in speed.get("params", []):
+        arguments += ["-p", setting]
+    if "frames" in speed:
+        arguments += ["--frames", speed["frames"]]
+    if "threads" in speed:
+        arguments += ["--threads", speed["threads"]]
+    if speed.get("kernel"):
+        arguments.append("--kernel")
+    result, why = judge(lab, arguments, 300 + 10 * seconds)
+    return result if result else {"wrong": f"could not be timed: {why}", "failed": True}
+
+
+def has_gpu():
+    return os.environ.get("CUDA", "native" if shutil.which("nvidia-smi") and (
+        shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")) else "emulated") == "native"

@@ -1,0 +1,27 @@
+/*
+ * judge.h: what the command line of rungs-judge asks for, and its two commands.
+ */
+#ifndef RUNGS_JUDGE_H
+#define RUNGS_JUDGE_H
+
+#include "common/remote/remote.h"
+
+enum { JUDGE_MAX_FRAMES = 64 }; /* of the video that a pipeline is timed on */
+
+struct judge_arguments {
+    struct remote_options worker, reference;
+    const char *id, *json, *pictures;
+    const char *tune[CHANNEL_MAX_TUNABLES], *settings[16];
+    size_t tune_count, setting_count;
+    uint64_t seed;
+    double total_seconds, seconds, zero, enough;
+    int width, height, frames;
+    bool kernel;
+};
+
+/* Verify, or time, the version in arguments->worker and write what was found to arguments->json. A failure means that the
+ * judging itself could not be done; a version that is wrong, crashes or is refused has an answer in the JSON. */
+enum status judge_check(const struct judge_arguments *arguments);
+enum status judge_time(const struct judge_arguments *arguments);
+
+#endif

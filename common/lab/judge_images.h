@@ -1,0 +1,17 @@
+/*
+ * judge_images.h: inputs and outputs in the memory that a worker sees.
+ */
+#ifndef RUNGS_JUDGE_IMAGES_H
+#define RUNGS_JUDGE_IMAGES_H
+
+#include "common/remote/remote.h"
+
+/* Makes new inputs of this first shape as the contract wants them; to be freed with inputs_free(). */
+enum status judge_make(const struct algorithm *algorithm, int width, int height, uint64_t seed, const void *params,
+                       struct image in[]);
+/* Memory for an image like this one; its pixels are not copied. */
+enum status judge_place(struct remote *remote, struct image *image, const struct image *like);
+/* The same for all outputs; absent ones stay absent. */
+enum status judge_place_outputs(struct remote *remote, struct image out[], const struct image like[]);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * judge_result.h: the JSON that the judge writes.
+ */
+#ifndef RUNGS_JUDGE_RESULT_H
+#define RUNGS_JUDGE_RESULT_H
+
+#include <jansson.h>
+
+#include "common/core/status.h"
+
+/* Text that a version may have made: valid UTF-8 or none. */
+json_t *judge_text(const char *characters);
+/* Writes the file whole or not at all. */
+enum status judge_write(json_t *result, const char *path);
+
+#endif

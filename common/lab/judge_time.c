@@ -1,0 +1,180 @@
+/*
+ * judge_time.c: rungs-judge time.
+ *
+ * The version and a reference rung, each in a worker, take turns on the same input. All inputs are new for every
+ * call: the pattern shifted by a random distance, with random samples changed in every row. Each round fills
+ * more buffers than the last-level cache holds, then calls; both results of every call are compared. A result
+ * counts as it is when the call returns: it is copied at once, and must not have changed at the round's end.
+ * A pipeline is timed over a whole video, start() included, and gets another one each time: mobiles of
+ * scene.h, shifted as above, and in every frame a rectangle somewhere that nobody can foresee.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "common/core/clock.h"
+#include "common/lab/judge_result.h"
+#include "common/lab/timing.h"
+#include "common/measure/machine.h"
+#include "common/measure/statistics.h"
+#include "common/verify/compare.h"
+#include "common/verify/outputs.h"
+
+enum { ENOUGH_PAIRS = 60, FEW_PAIRS = 3 };
+
+/* The reference rung itself against cpu/serial, on the pictures' top left: what everything is compared with. */
+static enum status verify_rung(struct timing *timing)
+{
+    struct runner *runner = &timing->runners[TIMED_REFERENCE];
+    struct channel *channel = remote_channel(runner->remote);
+    const struct algorithm *algorithm = timing->algorithm;
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, out[ALGORITHM_MAX_OUTPUTS];
+    enum status status = STATUS_OK;
+    bool agrees = true;
+
+    if (timing->frames)
+        timing_renew_video(timing, runner->in);
+    else
+        TRY(timing_renew(timing, runner->in[0]));
+    for (int i = 0; i < algorithm->input_count; i++) {
+        channel->in[i] = timing->frames ? runner->in[i][0] : runner->in[0][i];
+        if (!timing->pictures)
+            continue;
+        channel->in[i].width = channel->in[i].width < 200 ? channel->in[i].width : 200;
+        channel->in[i].height = channel->in[i].height < 100 ? channel->in[i].height : 100;
+    }
+    TRY(verify_reference(algorithm, channel->in, timing->params, expected));
+    memcpy(out, runner->out[0], sizeof out);
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++) {
+        agrees = agrees && expected[slot].width <= out[slot].width && expected[slot].height <= out[slot].height &&
+                 expected[slot].channels == out[slot].channels;
+        out[slot].width = expected[slot].width;
+        out[slot].height = expected[slot].height;
+    }
+    channel->inputs = algorithm->input_count;
+    memcpy(channel->out, out, sizeof out);
+    channel->outputs = algorithm->output_count;
+    memcpy(channel->params, timing->params, algorithm->params_size);
+    if (agrees)
+        TRY(remote_call(runner->remote, CHANNEL_RUN, NULL));
+    if (!agrees ||
+        !compare_agrees(&(struct version){.algorithm = algorithm}, channel->in, timing->params, expected, out, NULL))
+        status = status_set(STATUS_FAILED, "%s: this reference is wrong", timing->arguments->reference.program);
+    TRY(remote_call(runner->remote, CHANNEL_END, NULL));
+out:
+    outputs_free(expected);
+    return status;
+}
+
+static json_t *timing_json(struct timing *timing)
+{
+    struct runner *version = &timing->runners[TIMED_VERSION], *reference = &timing->runners[TIMED_REFERENCE];
+    const size_t pairs = (size_t)timing->pairs;
+    static double ratios[TIMING_MAX_PAIRS];
+    json_t *result = json_object();
+    struct statistics ratio, times[2];
+    struct machine machine;
+    struct cost cost = {0};
+
+    for (size_t i = 0; i < pairs; i++)
+        ratios[i] = version->seconds[i] / reference->seconds[i];
+    ratio = statistics_of(ratios, pairs);
+    times[0] = statistics_of(version->seconds, pairs);
+    times[1] = statistics_of(reference->seconds, pairs);
+    machine_read(&machine);
+    timing->algorithm->cost(timing->base, NULL, timing->params, &cost);
+    json_object_set_new(result, "wrong", judge_text(timing->wrong));
+    json_object_set_new(result, "pairs", json_integer(timing->pairs));
+    json_object_set_new(result, "sets", json_integer(timing->sets));
+    json_object_set_new(result, "frames", json_integer(timing->frames));
+    json_object_set_new(result, "threads", json_integer(timing->arguments->worker.threads));
+    json_object_set_new(result, "processor", judge_text(machine.cpu));
+    json_object_set_new(result, "gpu", judge_text(machine.gpu));
+    json_object_set_new(result, "bytes", json_real(cost.bytes));
+    if (pairs > 0 && !timing->wrong[0]) {
+        json_object_set_new(result, "ratio_median", json_real(ratio.median));
+        /* statistics_of() has sorted them. */
+        json_object_set_new(result, "best_seconds", json_real(version->seconds[0]));
+        json_object_set_new(result, "best_reference_seconds", json_real(reference->seconds[0]));
+        json_object_set_new(result, "ratio_low", json_real(ratio.q1));
+        json_object_set_new(result, "ratio_high", json_real(ratio.q3));
+        json_object_set_new(result, "seconds", json_real(times[0].median));
+        json_object_set_new(result, "reference_seconds", json_real(times[1].median));
+    }
+    return result;
+}
+
+/* Of the version's best call to the reference's. */
+static double best_ratio(const struct timing *timing)
+{
+    double best[2] = {INFINITY, INFINITY};
+
+    for (int which = 0; which < 2; which++)
+        for (int pair = 0; pair < timing->pairs; pair++)
+            best[which] = fmin(best[which], timing->runners[which].seconds[pair]);
+    return best[TIMED_VERSION] / best[TIMED_REFERENCE];
+}
+
+enum status judge_time(const struct judge_arguments *arguments)
+{
+    static struct timing timing; /* large */
+    struct remote *probe = NULL;
+    json_t *result = NULL;
+    char name[64];
+    enum status status = STATUS_OK;
+
+    timing.arguments = arguments;
+    /* Nobody shall know the inputs in advance. */
+    if (getrandom(&timing.random, sizeof timing.random, 0) != sizeof timing.random)
+        timing.random = (uint64_t)time(NULL);
+    TRY(registry_open());
+    TRY(remote_start(&arguments->reference, &probe));
+    snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, remote_channel(probe)->algorithm);
+    remote_stop(probe);
+    timing.algorithm = registry_find_algorithm(name);
+    if (!timing.algorithm)
+        return status_set(STATUS_FAILED, "%s: for no algorithm that is known here", arguments->reference.program);
+    timing.params = calloc(1, timing.algorithm->params_size + 1);
+    TRY(params_parse(timing.algorithm, NULL, 0, arguments->settings, arguments->setting_count, timing.params));
+    TRY(timing_prepare(&timing));
+    TRY(timing_start(&timing, TIMED_REFERENCE, &arguments->reference));
+    status = timing_start(&timing, TIMED_VERSION, &arguments->worker);
+    if (status != STATUS_OK) {
+        snprintf(timing.wrong, sizeof timing.wrong, "%s", status_message());
+        status = STATUS_OK;
+    }
+    TRY(verify_rung(&timing));
+
+    const int all_sets = timing.sets, few_sets = timing.frames ? timing.frames : 2;
+    const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
+    const double start = clock_seconds();
+
+    timing.sets = few_sets;
+    if (!timing.wrong[0])
+        TRY(timing_play(&timing, false)); /* warm-up */
+    while (!timing.wrong[0] && timing.pairs < TIMING_MAX_PAIRS &&
+           (timing.pairs < ENOUGH_PAIRS || best_ratio(&timing) > arguments->enough)) {
+        /* A slow version gets small rounds, so that the time limit means something. */
+        timing.sets = timing.pairs == 0 ? few_sets : all_sets;
+        TRY(timing_play(&timing, true));
+        const double used = clock_seconds() - start,
+                     ratio = timing.runners[0].seconds[timing.pairs - 1] / timing.runners[1].seconds[timing.pairs - 1];
+
+        if (timing.pairs >= FEW_PAIRS - 1 &&
+            (used > arguments->seconds || (arguments->zero > 0 && ratio > 2 * arguments->zero)))
+            break;
+        if (used / timing.pairs * all_pairs > arguments->seconds)
+            break;
+    }
+    result = timing_json(&timing);
+    TRY(judge_write(result, arguments->json));
+out:
+    if (timing.algorithm)
+        timing_free(&timing);
+    json_decref(result);
+    return status;
+}
