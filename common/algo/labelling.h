@@ -6,8 +6,8 @@
  *          from 1x1.
  * Outputs  labels      an i32 image of the same size.
  *          statistics  with statistics=1 only: a table of the components, an i32 image 8 wide and max_components + 1
- *                      high, whose rows are those of boxes.h (label, box, area, centroid) by ascending label. Row 0 holds
- *                      how many components there are, also where the rows hold fewer. No component is too small.
+ *                      high, whose rows are those of boxes.h (label, box, area, centroid) by ascending label. Row 0
+ *                      holds how many components there are, also where the rows hold fewer.
  *
  * Formula  Two foreground pixels are neighbours when they differ by at most 1 in x and in y (connectivity 8), or when
  *          |dx| + |dy| = 1 (connectivity 4). A component is a largest set of foreground pixels that paths of neighbours
@@ -62,12 +62,13 @@ struct labelling_params {
 };
 
 /* For peers that number components in another way (host images): each value above 0 that stands in the foreground is
- * replaced by 1 + the raster index of its first pixel, or by its rank among these where consecutive=1, and the background
- * becomes 0. Values above width * height + 1 stay as they are. The rows of the statistics follow their labels. Fits
- * struct version's `normalise`. */
+ * replaced by 1 + the raster index of its first pixel, or by its rank among these where consecutive=1, and the
+ * background becomes 0. Values above width * height + 1 stay as they are. The rows of the statistics follow their
+ * labels. Fits struct version's `normalise`. */
 void labelling_normalise(const struct image in[], struct image out[], const void *params);
 
-/* Why a version that only gives labels as in the formula passes a case over, or NULL. Fits struct version's `declines`. */
+/* Why a version that only gives labels as in the formula passes a case over, or NULL. Fits struct version's
+ * `declines`. */
 static inline const char *labelling_labels_only(const struct image in[], const void *params_erased)
 {
     const struct labelling_params *params = (const struct labelling_params *)params_erased;

@@ -1,11 +1,11 @@
 /*
- * Idea:     scans to and fro. A table says of each provisional label the least one known to be in its component. Forward,
- *           each pixel takes the least that it and the neighbours before it stand for, and tells all their labels;
- *           backward the same with the neighbours behind it; and so on until a pair of scans changes nothing.
+ * Idea:     scans to and fro. A table says of each provisional label the least one known to be in its component.
+ *           Forward, each pixel takes the least that it and the neighbours before it stand for, and tells all their
+ *           labels; backward the same with the neighbours behind it; and so on until a pair of scans changes nothing.
  * Changed:  the lists of sets are gone: joining writes one entry, which may lose what another one knew; another scan
  *           finds out. One table in place of three.
- * Expect:   2 to 4 times two_scan's time: most pictures take two pairs of scans behind the first, the last of which only
- *           finds that nothing changes, and a scan costs as much as one of two_scan's.
+ * Expect:   2 to 4 times two_scan's time: most pictures take two pairs of scans behind the first, the last of which
+ *           only finds that nothing changes, and a scan costs as much as one of two_scan's.
  * From:     cpu/two_scan
  */
 /* Try: make bench-labelling VERSIONS=cpu/serial,cpu/one_pass,cpu/union_find,cpu/two_scan,cpu/front_back

@@ -2,10 +2,10 @@
  * Idea:     one pass, by flooding. The scan stops at each pixel that has no label yet; it is the first of a new
  *           component, whose other pixels a stack finds: pop one, give all its unlabelled neighbours the label and push
  *           them. A pixel is labelled when it is pushed, so it enters the stack once.
- * Changed:  no trees and nothing to unite: the label is final when it is written. Neighbours in all directions are looked
- *           at, not just those before a pixel, and the stack jumps where serial's scans go straight.
- * Expect:   0.7 to 1.5 times serial's time on photographs: no walks to roots, but 8 neighbours a pixel in place of 4, and
- *           what the stack visits is not in the order that caches and prefetchers like.
+ * Changed:  no trees and nothing to unite: the label is final when it is written. Neighbours in all directions are
+ *           looked at, not just those before a pixel, and the stack jumps where serial's scans go straight.
+ * Expect:   0.7 to 1.5 times serial's time on photographs: no walks to roots, but 8 neighbours a pixel in place of 4,
+ *           and what the stack visits is not in the order that caches and prefetchers like.
  * From:     cpu/serial
  */
 /* Try: make bench-labelling VERSIONS=cpu/serial,cpu/one_pass,cpu/union_find,cpu/two_scan,cpu/front_back

@@ -3,11 +3,11 @@
  *           them. Two runs of neighbouring rows touch where both cover a pixel, and the first such pixel begins one of
  *           them: (starts of either row) & (cover of one) & (cover of the other) has exactly one bit for each pair. Its
  *           rank among a row's starts, a population count, is the number of the run.
- * Changed:  no edges and no two pointers: one loop over a word's pairs, without a branch that depends on how runs lie. Two
- *           steps to the root are taken always, for nearly all paths are that short. Statistics come from runs, not
+ * Changed:  no edges and no two pointers: one loop over a word's pairs, without a branch that depends on how runs lie.
+ *           Two steps to the root are taken always, for nearly all paths are that short. Statistics come from runs, not
  *           pixels: a run adds its length and the sum of its columns.
- * Expect:   photographs as in simd, where painting dominates. In noise 1.5 to 2 times faster: simd mispredicts one or two
- *           branches a run, this one about two a word of 64 pixels.
+ * Expect:   photographs as in simd, where painting dominates. In noise 1.5 to 2 times faster: simd mispredicts one or
+ *           two branches a run, this one about two a word of 64 pixels.
  * From:     cpu/simd
  */
 /* Try: make bench-labelling VERSIONS=cpu/simd,cpu/pairs,peer/opencv */

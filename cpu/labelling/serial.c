@@ -1,8 +1,8 @@
 /*
  * Idea:     two scans. The first makes every foreground pixel a tree of its own and unites it with its neighbours that
  *           come before it in raster order (W, and NW, N, NE above); the smaller root wins, so the root is the
- *           component's first pixel. The second writes root + 1. Where numbers or statistics are asked for, a third goes
- *           over the labels.
+ *           component's first pixel. The second writes root + 1. Where numbers or statistics are asked for, a third
+ *           goes over the labels.
  * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
  * Expect:   some 5 ns a pixel, 10 ms at 1920x1080: the walks to the roots hop through 8 MB of parents, and whether a
  *           pixel is foreground is a branch that the processor mispredicts along every edge.

@@ -1,9 +1,9 @@
 /*
- * Idea:     two scans over provisional labels 0, 1, 2 ... with He's tables: of each label the representative of its set,
- *           the next label of the set, and of each representative the last. Two sets are joined by going once through
- *           the one whose representative is larger, so a look-up is always a single step.
- * Changed:  tables by label in place of parents by pixel: they are as small as the labels are few, and stay in the cache.
- *           find() is gone; joining two sets writes to all labels of one of them.
+ * Idea:     two scans over provisional labels 0, 1, 2 ... with He's tables: of each label the representative of its
+ *           set, the next label of the set, and of each representative the last. Two sets are joined by going once
+ *           through the one whose representative is larger, so a look-up is always a single step.
+ * Changed:  tables by label in place of parents by pixel: they are as small as the labels are few, and stay in the
+ *           cache. find() is gone; joining two sets writes to all labels of one of them.
  * Expect:   0.7 times union_find's time on photographs, more the more components touch late. KTH 2016 found it the
  *           fastest of its four, and the hungriest: three tables of half a picture's size.
  * From:     cpu/union_find

@@ -1,10 +1,11 @@
 /*
  * Idea:     two scans over trees. The first copies the label of the neighbours before a pixel; where they lie in
  *           different trees, it hangs all roots under the least. The second replaces each label by its root's.
- * Changed:  the stack is gone, and with it the jumps: both scans go straight through memory. In its place each pixel has
- *           a parent, and find() walks from parent to parent up to the root.
- * Expect:   0.5 times one_pass' time on photographs, where most pixels only copy. No path is ever shortened, so that what
- *           a walk costs depends on the picture: on a comb each tooth adds a step, unlike in serial, which halves paths.
+ * Changed:  the stack is gone, and with it the jumps: both scans go straight through memory. In its place each pixel
+ *           has a parent, and find() walks from parent to parent up to the root.
+ * Expect:   0.5 times one_pass' time on photographs, where most pixels only copy. No path is ever shortened, so that
+ *           what a walk costs depends on the picture: on a comb each tooth adds a step, unlike in serial, which halves
+ *           paths.
  * From:     cpu/one_pass
  */
 /* Try: make bench-labelling VERSIONS=cpu/serial,cpu/one_pass,cpu/union_find,cpu/two_scan,cpu/front_back

@@ -1,11 +1,11 @@
 /*
- * Idea:     labels spread from neighbour to neighbour. Each foreground pixel begins with a label of its own; in each pass a
- *           thread for each pixel takes the least of its own and its neighbours'. The host launches passes until one
- *           changes nothing.
+ * Idea:     labels spread from neighbour to neighbour. Each foreground pixel begins with a label of its own; in each
+ *           pass a thread for each pixel takes the least of its own and its neighbours'. The host launches passes until
+ *           one changes nothing.
  * Changed:  cpu/front_back's scans became a grid of threads, which all look at once.
- * Expect:   a pass over 3840x2160 takes 20 us and the question whether there has to be another one as long; a label moves
- *           a pixel a pass, a few more where blocks run one behind the other, so photographs take hundreds of passes:
- *           100 times v1.0's kernel. A spiral takes as many as it is long.
+ * Expect:   a pass over 3840x2160 takes 20 us and the question whether there has to be another one as long; a label
+ *           moves a pixel a pass, a few more where blocks run one behind the other, so photographs take hundreds of
+ *           passes: 100 times v1.0's kernel. A spiral takes as many as it is long.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
  * Paper: Oliveira and Lotufo, SIBGRAPI 2010, and Kalentev et al., JPDC 71(4), 2011, compare with it. */
@@ -64,8 +64,8 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay, so
- * that as many passes as there are pixels are enough; more would mean an error of this file. */
+/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)
 {

@@ -3,8 +3,8 @@
  *           them: four arms form a plus, for connectivity 8 there are four diagonal ones besides.
  * Changed:  the loop over neighbours goes on along each arm.
  * Expect:   passes fall from the length of a component's paths to their number of bends, some 10 on photographs; a pass
- *           grows by the length of the arms, 100 pixels and more, in which neighbours all read the same. Faster than v0.1
- *           where shapes are small, slower on large plain areas: time grows faster than the number of pixels.
+ *           grows by the length of the arms, 100 pixels and more, in which neighbours all read the same. Faster than
+ *           v0.1 where shapes are small, slower on large plain areas: time grows faster than the number of pixels.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
  * Source: KTH 2016, whose own variant of neighbour propagation it is. */
@@ -61,8 +61,8 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay, so
- * that as many passes as there are pixels are enough; more would mean an error of this file. */
+/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)
 {

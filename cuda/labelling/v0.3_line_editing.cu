@@ -1,11 +1,11 @@
 /*
  * Idea:     a thread owns a whole line. It walks along it and carries the least label since the last background pixel,
  *           which it writes to all that follow: north, east, south, west in turn, and diagonally for connectivity 8.
- * Changed:  a kernel for lines in one direction in place of arms: each pixel is read once a direction and not by all that
- *           see it, and what was found early in a walk reaches the line's end in the same launch.
+ * Changed:  a kernel for lines in one direction in place of arms: each pixel is read once a direction and not by all
+ *           that see it, and what was found early in a walk reaches the line's end in the same launch.
  * Expect:   as many passes as v0.2 or fewer, each of a fixed cost: 4 reads a pixel. But only some 3000 threads at
- *           3840x2160 walk 3840 steps, each waiting for memory (0.5 us): 1 ms a launch, and in rows the threads of a warp
- *           read from 32 rows at once.
+ *           3840x2160 walk 3840 steps, each waiting for memory (0.5 us): 1 ms a launch, and in rows the threads of a
+ *           warp read from 32 rows at once.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v0
  * Source: KTH 2016. */
@@ -18,8 +18,8 @@ struct state {
     int *changed; /* device: whether the last pass wrote a label */
 };
 
-/* Where line number `line` of direction (dx, dy) enters the image; false when there are not so many. Diagonal lines enter
- * through the first row of their direction, then through the first column below it. */
+/* Where line number `line` of direction (dx, dy) enters the image; false when there are not so many. Diagonal lines
+ * enter through the first row of their direction, then through the first column below it. */
 static __device__ bool enter(const struct image &out, int line, int dx, int dy, int *x, int *y)
 {
     *x = dx == 0 || (dy != 0 && line < out.width) ? line : dx > 0 ? 0 : out.width - 1;
@@ -40,8 +40,8 @@ static __global__ void init_kernel(struct image in, struct image out)
         ((int *)image_row(&out, y))[x] = ((const uint8_t *)image_row(&in, y))[x] ? y * in.width + x + 1 : 0;
 }
 
-/* A thread walks along a line and hands on the least label since the last background pixel. Lines of one direction share
- * no pixel, so the only race is that all writers of `changed` write 1. */
+/* A thread walks along a line and hands on the least label since the last background pixel. Lines of one direction
+ * share no pixel, so the only race is that all writers of `changed` write 1. */
 static __global__ void edit_kernel(struct image out, int dx, int dy, int *changed)
 {
     int x, y, least = INT_MAX;
@@ -72,8 +72,8 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay, so
- * that as many passes as there are pixels are enough; more would mean an error of this file. */
+/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)
 {

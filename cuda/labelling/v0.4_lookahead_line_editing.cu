@@ -15,8 +15,8 @@ struct state {
     int *changed; /* device: whether the last pass wrote a label */
 };
 
-/* Where line number `line` of direction (dx, dy) enters the image; false when there are not so many. Diagonal lines enter
- * through the first row of their direction, then through the first column below it. */
+/* Where line number `line` of direction (dx, dy) enters the image; false when there are not so many. Diagonal lines
+ * enter through the first row of their direction, then through the first column below it. */
 static __device__ bool enter(const struct image &out, int line, int dx, int dy, int *x, int *y)
 {
     *x = dx == 0 || (dy != 0 && line < out.width) ? line : dx > 0 ? 0 : out.width - 1;
@@ -37,8 +37,8 @@ static __global__ void init_kernel(struct image in, struct image out)
         ((int *)image_row(&out, y))[x] = ((const uint8_t *)image_row(&in, y))[x] ? y * in.width + x + 1 : 0;
 }
 
-/* A thread walks along a line. It follows a run to its end for the least label in it, then goes back and writes it. Lines
- * of one direction share no pixel, so the only race is that all writers of `changed` write 1. */
+/* A thread walks along a line. It follows a run to its end for the least label in it, then goes back and writes it.
+ * Lines of one direction share no pixel, so the only race is that all writers of `changed` write 1. */
 static __global__ void edit_kernel(struct image out, int dx, int dy, int *changed)
 {
     int x, y, least = INT_MAX, length = 0;
@@ -76,8 +76,8 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay, so
- * that as many passes as there are pixels are enough; more would mean an error of this file. */
+/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)
 {

@@ -1,7 +1,7 @@
 /*
- * Idea:     a block floods. It picks the least label of its tile that some neighbour does not have yet, and spreads it as
- *           far as it goes, also beyond the tile: threads push the pixels that they lowered to a stack in shared memory,
- *           and pop what to look at next.
+ * Idea:     a block floods. It picks the least label of its tile that some neighbour does not have yet, and spreads it
+ *           as far as it goes, also beyond the tile: threads push the pixels that they lowered to a stack in shared
+ *           memory, and pop what to look at next.
  * Changed:  a label moves as far as the stack carries it in one launch; but only one label a tile and launch does.
  * Expect:   fewer passes than v0.1 where there are large components, as many as a tile has labels where there are small
  *           ones: 5 times faster on photographs, slower on noise. A larger stack drops less, but 256 threads take 256
@@ -97,8 +97,8 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay, so
- * that as many passes as there are pixels are enough; more would mean an error of this file. */
+/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)
 {

@@ -1,8 +1,9 @@
 /*
  * Idea:     a tile of labels is brought to rest in shared memory first, so that a pass over the image carries a label
  *           across a whole tile and not one pixel further.
- * Changed:  each pass begins with a kernel that propagates inside tiles until nothing changes there, along arms as in v0.2;
- *           the kernel of v0.1 behind it carries labels across the borders, and alone says whether something changed.
+ * Changed:  each pass begins with a kernel that propagates inside tiles until nothing changes there, along arms as in
+ *           v0.2; the kernel of v0.1 behind it carries labels across the borders, and alone says whether something
+ *           changed.
  * Expect:   a sixteenth of v0.1's passes, each of them 4 times longer: 4 times faster (KTH 2016 found 1.8 to 2.0 on a
  *           GTX 960).
  * From:     cuda/v0.1
@@ -31,7 +32,8 @@ static __global__ void init_kernel(struct image in, struct image out)
         ((int *)image_row(&out, y))[x] = ((const uint8_t *)image_row(&in, y))[x] ? y * in.width + x + 1 : 0;
 }
 
-/* Plus propagation inside a tile, in shared memory, until nothing changes there. Labels beyond the tile are not seen. */
+/* Plus propagation inside a tile, in shared memory, until nothing changes there. Labels beyond the tile are not seen.
+ * */
 static __global__ void local_kernel(struct image out, int connectivity)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -86,8 +88,8 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay, so
- * that as many passes as there are pixels are enough; more would mean an error of this file. */
+/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)
 {

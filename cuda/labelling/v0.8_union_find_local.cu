@@ -1,7 +1,7 @@
 /*
  * Idea:     tiles are brought to rest in shared memory before each pass of union-find as well.
- * Changed:  the local kernel of v0.7 goes before each merge and propagates parents, which are in general outside the tile:
- *           union-find itself could not be the local solver.
+ * Changed:  the local kernel of v0.7 goes before each merge and propagates parents, which are in general outside the
+ *           tile: union-find itself could not be the local solver.
  * Expect:   slower than v0.5: that takes a few passes only, so there is little for a tile to save, and each pass reads
  *           and writes all parents once more (KTH 2016 found 0.5 to 0.6 of the speed on a GTX 960).
  * From:     cuda/v0.5
@@ -38,7 +38,8 @@ static __global__ void init_kernel(struct image in, int *parent)
 }
 
 /* Plus propagation inside a tile, in shared memory, until nothing changes there. Parents are propagated like
- * labels: the least one of a piece of a component is smaller than all its pixels. What lies beyond the tile is not seen. */
+ * labels:   the least one of a piece of a component is smaller than all its pixels. What lies beyond the tile is not
+ *           seen. */
 static __global__ void local_kernel(struct image in, int *parent, int connectivity)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -61,8 +62,8 @@ static __global__ void local_kernel(struct image in, int *parent, int connectivi
 }
 
 /* Races, all benign: of two stores to one root the later one stays, and a walk may see a parent before or after it
- * changes. Parents are smaller than their children either way, so every walk ends; a link that got lost is missed by the
- * pixel between the two trees in the next pass, which comes since who wrote also set `changed`. */
+ * changes. Parents are smaller than their children either way, so every walk ends; a link that got lost is missed by
+ * the pixel between the two trees in the next pass, which comes since who wrote also set `changed`. */
 static __global__ void merge_kernel(struct image in, int *parent, int connectivity, int *changed)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -110,9 +111,8 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Parents fall or stay but for
- * lost links, so
- * that as many passes as there are pixels are enough; more would mean an error of this file. */
+/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Parents fall or stay
+ * but for lost links, so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)
 {

@@ -1,6 +1,7 @@
 /*
- * Idea:     most unions need no atomics. Each pixel's parent is its first foreground neighbour, N, NW, NE or W, which only
- *           reads; walks then flatten these trees, and only W and NE, which the first neighbour may not know, are united.
+ * Idea:     most unions need no atomics. Each pixel's parent is its first foreground neighbour, N, NW, NE or W, which
+ *           only reads; walks then flatten these trees, and only W and NE, which the first neighbour may not know, are
+ *           united.
  * Changed:  init links, flatten shortens all paths, and reduce takes the place of merge with 2 neighbours in place of 4
  *           (connectivity 4: 1 in place of 2), which mostly share a root already.
  * Expect:   kernel 2 times faster than v1.1's on photographs: nearly all atomics are gone, for one more kernel.

@@ -2,11 +2,12 @@
  * Idea:     only critical pixels can bring two trees together: where N and W are foreground and NW is not. If NW is
  *           foreground as well, W is joined to it, and N to NW, so all are one already.
  * Changed:  reduce asks for NW too. Connectivity 4 only: with 8 neighbours the critical patterns are others.
- * Expect:   kernel 10 % faster than v1.4's at connectivity 4: of the pixels inside shapes, which walked to two equal roots,
- *           none walks any more.
+ * Expect:   kernel 10 % faster than v1.4's at connectivity 4: of the pixels inside shapes, which walked to two equal
+ *           roots, none walks any more.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.4,cuda/v1.5 P=connectivity=4
- * Paper: Playne and Hawick, A New Algorithm for Parallel Connected-Component Labelling on GPUs, IEEE TPDS 29(6), 2018. */
+ * Paper:    Playne and Hawick, A New Algorithm for Parallel Connected-Component Labelling on GPUs, IEEE TPDS 29(6),
+ *           2018. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 

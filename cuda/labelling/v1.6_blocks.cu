@@ -1,14 +1,15 @@
 /*
- * Idea:     any two foreground pixels of a 2x2 block touch, so a block is one node. A thread takes a block and unites it with
- *           the four blocks before it (above left, above, above right, left) where pixels of both touch.
- * Changed:  a thread for 4 pixels, one node and one walk for up to 4, and at most 4 unions where v1.1 tried 16. The node is
- *           the block's first foreground pixel, not its corner: then the least root is the label, and nothing has to be
- *           renumbered. Connectivity 8 only, since at 4 a block may hold two components.
+ * Idea:     any two foreground pixels of a 2x2 block touch, so a block is one node. A thread takes a block and unites
+ *           it with the four blocks before it (above left, above, above right, left) where pixels of both touch.
+ * Changed:  a thread for 4 pixels, one node and one walk for up to 4, and at most 4 unions where v1.1 tried 16. The
+ *           node is the block's first foreground pixel, not its corner: then the least root is the label, and nothing
+ *           has to be renumbered. Connectivity 8 only, since at 4 a block may hold two components.
  * Expect:   kernel 2.5 times faster than v1.1's: a quarter of the nodes, and a third of the unions.
  * From:     cuda/v1.1
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.1,cuda/v1.4,cuda/v1.6,cuda/v1.7
- * Paper: Allegretti, Bolelli and Grana, Optimized Block-Based Algorithms to Label Connected Components on GPUs, IEEE TPDS
+ * Paper:    Allegretti, Bolelli and Grana, Optimized Block-Based Algorithms to Label Connected Components on GPUs, IEEE
+ *           TPDS
  * 31(2), 2020: BUF. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
@@ -41,8 +42,8 @@ static __device__ void unite(int *parent, int a, int b)
     }
 }
 
-/* The node of a block of 2x2 pixels is its first foreground pixel, so that the least node of a component is its label; -1
- * when there is none. */
+/* The node of a block of 2x2 pixels is its first foreground pixel, so that the least node of a component is its label;
+ * -1 when there is none. */
 static __device__ int node_of(const struct image &in, int x, int y)
 {
     for (int k = 0; k < 4; k++)

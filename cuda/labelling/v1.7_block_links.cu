@@ -1,13 +1,14 @@
 /*
- * Idea:     v1.4's idea on blocks: the first block that a block touches becomes its parent without atomics, and a byte keeps
- *           which others it touches.
+ * Idea:     v1.4's idea on blocks: the first block that a block touches becomes its parent without atomics, and a byte
+ *           keeps which others it touches.
  * Changed:  init links and writes that byte; flatten; reduce reads the byte and unites only what it names, most often
  *           nothing.
- * Expect:   kernel 1.2 times faster than v1.6's: a shape's inner blocks touch all four, and three of four unions, which only
- *           find equal roots, get shorter walks; the byte costs a sixteenth of what the labels do.
+ * Expect:   kernel 1.2 times faster than v1.6's: a shape's inner blocks touch all four, and three of four unions, which
+ *           only find equal roots, get shorter walks; the byte costs a sixteenth of what the labels do.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.1,cuda/v1.4,cuda/v1.6,cuda/v1.7
- * Paper: Allegretti, Bolelli and Grana, Optimized Block-Based Algorithms to Label Connected Components on GPUs, IEEE TPDS
+ * Paper:    Allegretti, Bolelli and Grana, Optimized Block-Based Algorithms to Label Connected Components on GPUs, IEEE
+ *           TPDS
  * 31(2), 2020: BKE. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
@@ -41,8 +42,8 @@ static __device__ void unite(int *parent, int a, int b)
     }
 }
 
-/* The node of a block of 2x2 pixels is its first foreground pixel, so that the least node of a component is its label; -1
- * when there is none. */
+/* The node of a block of 2x2 pixels is its first foreground pixel, so that the least node of a component is its label;
+ * -1 when there is none. */
 static __device__ int node_of(const struct image &in, int x, int y)
 {
     for (int k = 0; k < 4; k++)

@@ -1,15 +1,19 @@
 /*
- * Idea:     nodes are runs. A warp sweeps along a row; a ballot tells 32 pixels at once, and counting ones to the left of a
- *           lane says where its run begins, across words too. Where a run begins or the one above does, the two unite.
- * Changed:  a warp for a row in place of a thread for a pixel; only a run's first pixel is a node; blocks join strips of 4
- *           rows, a second kernel the strips; a run's first lane walks to the root for all.
- * Expect:   kernel 3 times faster than v1.1's on photographs, which have one run for 20 pixels; yet a row of 3840 pixels
- *           is a chain of 120 steps, and 2160 warps are a quarter of what an H200 can hold: v2.0 shows what that costs.
+ * Idea:     nodes are runs. A warp sweeps along a row; a ballot tells 32 pixels at once, and counting ones to the left
+ *           of a lane says where its run begins, across words too. Where a run begins or the one above does, the two
+ *           unite.
+ * Changed:  a warp for a row in place of a thread for a pixel; only a run's first pixel is a node; blocks join strips
+ *           of 4 rows, a second kernel the strips; a run's first lane walks to the root for all.
+ * Expect:   kernel 3 times faster than v1.1's on photographs, which have one run for 20 pixels; yet a row of 3840
+ *           pixels is a chain of 120 steps, and 2160 warps are a quarter of what an H200 can hold: v2.0 shows what that
+ *           costs.
  * From:     cuda/v1.1
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.1,cuda/v1.8,cuda/v2.0
- * Paper: Hennequin, Lacassagne, Cabaret and Meunier, A new Direct Connected Component Labeling and Analysis Algorithms for
- * GPUs, DASIP 2018: HA4; with the diagonals as in HA8. All lanes stay in the loop, so that each reaches the barriers. */
+ * Paper:    Hennequin, Lacassagne, Cabaret and Meunier, A new Direct Connected Component Labeling and Analysis
+ *           Algorithms for
+ * GPUs, DASIP 2018: HA4; with the diagonals as in HA8. All lanes stay in the loop, so that each reaches the barriers.
+ * */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 
@@ -43,7 +47,8 @@ static __device__ void unite(int *parent, int a, int b)
 
 enum { STRIP = 4 }; /* rows of a block, a warp for each */
 
-/* A warp's row, 32 pixels at a time from the left: which are foreground, and how many pixels of a run lie before them. */
+/* A warp's row, 32 pixels at a time from the left: which are foreground, and how many pixels of a run lie before them.
+ * */
 struct row {
     unsigned mask;
     int carry; /* length of the run that the pixels before these ended in */
@@ -69,7 +74,8 @@ static __device__ struct row next_row(struct row row)
     return {0, ones == 32 ? row.carry + 32 : ones};
 }
 
-/* Unites the run of pixel i with that above where one of both begins, so once a pair. Only runs' first pixels are nodes. */
+/* Unites the run of pixel i with that above where one of both begins, so once a pair. Only runs' first pixels are
+ * nodes. */
 static __device__ void join(int *parent, int i, int width, struct row row, struct row up, int lane, int connectivity)
 {
     bool own = row.mask >> lane & 1, above = up.mask >> lane & 1;
@@ -83,8 +89,8 @@ static __device__ void join(int *parent, int i, int width, struct row row, struc
         unite(parent, i - before, i - width);
 }
 
-/* Joins the rows of a strip. Masks have two buffers, so that one barrier for 32 pixels is enough: who writes one again has
- * passed a barrier behind which nobody reads it. */
+/* Joins the rows of a strip. Masks have two buffers, so that one barrier for 32 pixels is enough: who writes one again
+ * has passed a barrier behind which nobody reads it. */
 static __global__ void strip_kernel(struct image in, int *parent, int connectivity)
 {
     __shared__ unsigned masks[2][STRIP];

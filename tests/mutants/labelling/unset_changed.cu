@@ -1,6 +1,7 @@
 /*
  * Idea:     neighbour propagation as in v0.1.
- * Changed:  only a label that moves along a column sets the flag: what spreads sideways alone stops after the first pass.
+ * Changed:  only a label that moves along a column sets the flag: what spreads sideways alone stops after the first
+ *           pass.
  * Expect:   race | components are split
  */
 #include "common/algo/labelling.h"
