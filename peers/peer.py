@@ -16,7 +16,8 @@ stopped. A function normalise(inputs, outputs) of the module puts results into t
 setup() gives back an object instead of a function: its run is called, its start(inputs) on a pipeline's first frame, and
 its device_seconds, unless it is None, is how long the last call kept a GPU busy.
 
-Messages are a length (4 bytes, little endian) and JSON. Raise Missing where the library is here but cannot work.
+Messages are a length (4 bytes, little endian) and JSON; an answer repeats the number of its request, so that a second
+answer, from a child that a library forked and forgot, is not taken for that to the next request. Raise Missing where the library is here but cannot work.
 """
 
 import ctypes
@@ -147,7 +148,8 @@ def main():
     server = Server(sys.argv[1])
     while True:
         (length,) = struct.unpack("<I", read(sys.stdin.buffer, 4))
-        answer = json.dumps(server.answer(json.loads(read(sys.stdin.buffer, length)))).encode()
+        request = json.loads(read(sys.stdin.buffer, length))
+        answer = json.dumps({**server.answer(request), "number": request["number"]}).encode()
         answers.write(struct.pack("<I", len(answer)) + answer)
         answers.flush()
 

@@ -181,13 +181,6 @@ static enum status peaks_no_map(void *state, const struct image in[], struct ima
     return STATUS_OK;
 }
 
-static enum status peaks_past_table(void *state, const struct image in[], struct image out[], const void *params)
-{
-    peaks_right(state, in, out, params);
-    *cell(&out[1], 65, 1) = 7;
-    return STATUS_OK;
-}
-
 static void test_two_outputs(void **state)
 {
     const struct peaks_params with = {1}, without = {0};
@@ -216,6 +209,13 @@ static void test_two_outputs(void **state)
 
 /* Under AddressSanitizer this ends the process. */
 #if !defined(__SANITIZE_ADDRESS__)
+static enum status peaks_past_table(void *state, const struct image in[], struct image out[], const void *params)
+{
+    peaks_right(state, in, out, params);
+    *cell(&out[1], 65, 1) = 7;
+    return STATUS_OK;
+}
+
 static void test_guards_of_the_second_output(void **state)
 {
     const struct peaks_params with = {1};
@@ -505,6 +505,56 @@ static void test_state(void **state)
     assert_fails("samples wrong", "first call and later calls with the same state differ");
 }
 
+/* The peaks of the first call, the map of each, on a picture that is too large to compare every further result in full. */
+static enum status peaks_stale(void *state, const struct image in[], struct image out[], const void *params)
+{
+    uint32_t *kept = *(uint32_t **)state;
+
+    peaks_right(NULL, in, out, params);
+    if (!kept && (kept = *(uint32_t **)state = calloc(65, 12)))
+        for (int y = 0; y < 65; y++)
+            memcpy(kept + 3 * (size_t)y, image_row(&out[1], y), 12);
+    for (int y = 0; kept && y < 65; y++)
+        memcpy(image_row(&out[1], y), kept + 3 * (size_t)y, 12);
+    return STATUS_OK;
+}
+
+static void free_peaks(void *state)
+{
+    free(*(void **)state);
+}
+
+static void test_stale_second_output(void **state)
+{
+    const struct version with = {.state_size = sizeof(void *), .teardown = free_peaks};
+    const struct peaks_params map = {1};
+
+    (void)state;
+    verify(&peaks, peaks_right, peaks_stale, with, &map, 300, 200);
+    assert_fails("right for one input, wrong for the next one", "something of an earlier call is kept");
+}
+
+static int radius_3(const void *params)
+{
+    (void)params;
+    return 3;
+}
+
+/* An absent output is no reason to pass over the others of a peer whose borders do not count. */
+static void test_interior_beside_an_absent_output(void **state)
+{
+    const struct version interior = {.compare_interior = true};
+    const struct peaks_params without = {0};
+
+    (void)state;
+    peaks.radius = radius_3;
+    verify(&peaks, peaks_right, peaks_right, interior, &without, 61, 37);
+    assert_int_equal(verdict.outcome, OUTCOME_PASS);
+    verify(&peaks, peaks_right, peaks_loses_one, interior, &without, 61, 37);
+    assert_fails("samples of peaks wrong", "1 row missing");
+    peaks.radius = NULL;
+}
+
 /* ---------------------------------------------------------------------------------------------- comparisons alone */
 
 static void test_canonical_tables(void **state)
@@ -527,6 +577,47 @@ static void test_canonical_tables(void **state)
     *cell(&table[1], 0, 0) = 0;
     assert_int_equal(slot_table_rows(&table[1]), 0);
     outputs_free(table);
+}
+
+/* A tolerance that the large numbers of one column need says nothing of another column, nor of the number of rows. */
+static void test_tolerance_of_tables(void **state)
+{
+    static const char *const columns[] = {"area", "score", NULL};
+    struct algorithm scored = {.outputs = {{.name = "found",
+                                            .kind = SLOT_TABLE,
+                                            .columns = columns,
+                                            .comparison = {.tolerance = 1e-3, .relative = true}}},
+                               .output_count = 1};
+    const struct version version = {.algorithm = &scored};
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, actual[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    static const double right[][2] = {{2, 0}, {9000, 0.5}, {100, 0.25}, {0, 0}};
+    static const struct {
+        int x, y;
+        double value;
+        size_t wrong;
+    } cases[] = {{0, 1, 9005, 0}, {0, 2, 105, 0}, {0, 1, 9010, 1}, {1, 1, 0.5004, 0}, {1, 2, 0.5, 1}, {0, 0, 3, 1}};
+
+    (void)state;
+    assert_int_equal(array_create(&expected[0], 2, 4, 1, PIXEL_F64), STATUS_OK);
+    assert_int_equal(array_create(&actual[0], 2, 4, 1, PIXEL_F64), STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct slot_difference difference;
+
+        for (int y = 0; y < 4; y++) {
+            memcpy(image_row(&expected[0], y), right[y], sizeof right[y]);
+            memcpy(image_row(&actual[0], y), right[y], sizeof right[y]);
+        }
+        image_set_sample(&actual[0], cases[i].x, cases[i].y, 0, cases[i].value);
+        compare_slot(&version, 0, NULL, NULL, expected, actual, NULL, &difference);
+        assert_int_equal(difference.wrong, cases[i].wrong);
+    }
+    scored.outputs[0].comparison.relative = false;
+    scored.outputs[0].comparison.tolerance = 2;
+    struct slot_difference difference;
+    compare_slot(&version, 0, NULL, NULL, expected, actual, NULL, &difference);
+    assert_int_equal(difference.wrong, 1);
+    outputs_free(expected);
+    outputs_free(actual);
 }
 
 /* ------------------------------------------------------------------------------------------------------- models */
@@ -659,7 +750,10 @@ int main(void)
         cmocka_unit_test(test_properties),
         cmocka_unit_test(test_long_arrays),
         cmocka_unit_test(test_state),
+        cmocka_unit_test(test_stale_second_output),
+        cmocka_unit_test(test_interior_beside_an_absent_output),
         cmocka_unit_test(test_canonical_tables),
+        cmocka_unit_test(test_tolerance_of_tables),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_inputs),
     };

@@ -166,6 +166,30 @@ static void what_hangs_is_ended(void **unused)
            "did not answer within 3 s");
 }
 
+/* A child that goes on where its parent does gives every answer twice; the second would be taken for that to the next call. */
+static void a_forgotten_child_is_named(void **unused)
+{
+    (void)unused;
+    expect("outputs[0][...] = inputs[0]; os.fork()", BENCH_FAILED, "answered twice");
+}
+
+static void a_clock_that_runs_backwards_is_named(void **unused)
+{
+    (void)unused;
+    expect("time.perf_counter = iter(range(1000, 0, -1)).__next__; outputs[0][...] = inputs[0]", BENCH_FAILED,
+           "its clock says");
+}
+
+/* What a library prints, and a child that it leaves behind, are its own business. */
+static void chatter_and_a_sleeping_child_do_no_harm(void **unused)
+{
+    (void)unused;
+    expect("print('\\x00' * 5000, flush=True); os.write(1, b'{}' * 999); outputs[0][...] = inputs[0]; "
+           "case.__dict__.setdefault("
+           "'child', os.fork() or (time.sleep(2), os._exit(0))) if not hasattr(case, 'child') else None",
+           BENCH_TIMED, "");
+}
+
 static void a_missing_package_is_a_reason(void **unused)
 {
     (void)unused;
@@ -184,6 +208,9 @@ int main(void)
         cmocka_unit_test(a_crash_is_named),
         cmocka_unit_test(an_exit_is_named),
         cmocka_unit_test(what_hangs_is_ended),
+        cmocka_unit_test(a_forgotten_child_is_named),
+        cmocka_unit_test(a_clock_that_runs_backwards_is_named),
+        cmocka_unit_test(chatter_and_a_sleeping_child_do_no_harm),
         cmocka_unit_test(a_missing_package_is_a_reason),
     };
 

@@ -113,6 +113,10 @@ is "a file called like an option" "$(ls map=x.csv)" "map=x.csv"
 # --- refused before anything is computed
 refuses "csv of a picture" 'out/a.csv: picture is a picture, its extension must be .png, .jpg, .bmp, .pgm, .ppm or .npy' "$rungs" run lut p.pgm -o out/a.csv
 refuses "picture of a matrix" 'out/a.png: products is a matrix, its extension must be .csv, .json or .npy' "$rungs" run gram m.npy -o out/a.png
+refuses "picture of labels as a table" 'labels is a label image, its extension' "$rungs" run spots p.pgm -o labels=out/a.csv
+refuses "empty output" "-o '': the name of the output file is empty" "$rungs" run lut p.pgm -o ''
+refuses "empty output of a slot" "-o 'picture=': the name of the output file is empty" "$rungs" run lut p.pgm -o picture=
+refuses "empty input" 'the name of the input file is empty' "$rungs" run lut '' -o out/a.png
 refuses "csv of a tensor" 'copy is a tensor, its extension must be .npy' "$rungs" run cube p.pgm m.npy -o out/a.csv
 refuses "no such slot" "spots has no output 'spot'; it has spots, map, labels" "$rungs" run spots p.pgm -o spot=out/a.csv
 refuses "absent slot" 'out/m.npy: with these parameters there is no map' "$rungs" run spots p.pgm -o out/a.csv -o map=out/m.npy

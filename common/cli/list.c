@@ -75,6 +75,8 @@ static void print_range(const struct parameter *p)
     }
 }
 
+enum { ID_WIDTH = 18 /* peer/opencv_python */ };
+
 /* -p block_width=8|16|32 (default 32): the values, and what a search left in tuned.json. */
 static void print_tunables(const struct version *version)
 {
@@ -88,12 +90,13 @@ static void print_tunables(const struct version *version)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? "|" : "", strchr(one, '=') + 1);
         }
         tunable_describe(tunable, tunable->preset, preset, sizeof preset);
-        printf("%18s-p %s=%s  %s (default %s)\n", "", tunable->name, text, tunable->help, strchr(preset, '=') + 1);
+        printf("%*s-p %s=%s  %s (default %s)\n", ID_WIDTH + 3, "", tunable->name, text, tunable->help,
+               strchr(preset, '=') + 1);
     }
     if (tuned_note(version, NULL)) {
         char head[64];
 
-        snprintf(head, sizeof head, "%18stuned: ", "");
+        snprintf(head, sizeof head, "%*stuned: ", ID_WIDTH + 3, "");
         print_wrapped(head, tuned_note(version, NULL), 100);
     }
 }
@@ -152,12 +155,12 @@ static void print_algorithm(const struct algorithm *algorithm, bool in_full)
         char state[512], head[64], text[2048];
 
         how(versions[i], version_unavailable(versions[i]), state, sizeof state);
-        snprintf(head, sizeof head, "  %-15s ", versions[i]->source->id);
+        snprintf(head, sizeof head, "  %-*s ", ID_WIDTH, versions[i]->source->id);
         snprintf(text, sizeof text, "%s%s%s%s", versions[i]->source->idea, state[0] ? " [" : "", state,
                  state[0] ? "]" : "");
         print_wrapped(head, text, 100);
         if (versions[i]->source->result) {
-            snprintf(head, sizeof head, "%18sresult: ", "");
+            snprintf(head, sizeof head, "%*sresult: ", ID_WIDTH + 3, "");
             print_wrapped(head, versions[i]->source->result, 100);
         }
         print_tunables(versions[i]);

@@ -125,6 +125,10 @@ static enum status parse_targets(const struct algorithm *algorithm, const struct
 
     for (size_t i = 0; i < outputs->count; i++) {
         TRY(parse_target(algorithm, outputs->items[i], &targets[i]));
+        if (!*targets[i].path) {
+            status = status_set(STATUS_BAD_INPUT, "-o '%s': the name of the output file is empty", outputs->items[i]);
+            goto out;
+        }
         TRY(slot_check_form(&algorithm->outputs[targets[i].slot], targets[i].path));
         TRY(file_check_output(targets[i].path));
         for (size_t k = 0; k < i; k++) {

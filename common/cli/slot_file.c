@@ -91,8 +91,8 @@ enum status slot_check_form(const struct named_slot *slot, const char *path)
         (picture && is_picture_name(path)))
         return STATUS_OK;
     return status_set(STATUS_BAD_INPUT, "%s: %s is a %s, its extension must be %s%s.npy", path, slot->name,
-                      slot_kind_name(slot->kind), picture ? ".png, .jpg, .bmp, .pgm, .ppm or " : "",
-                      rows ? ".csv, .json or " : "");
+                      slot->kind == SLOT_LABELS ? "label image" : slot_kind_name(slot->kind),
+                      picture ? ".png, .jpg, .bmp, .pgm, .ppm or " : "", rows ? ".csv, .json or " : "");
 }
 
 enum status slot_check_shape(const struct named_slot *slot, const struct image *shape, const char *path)

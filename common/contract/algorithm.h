@@ -108,7 +108,7 @@ struct algorithm {
     struct named_slot inputs[ALGORITHM_MAX_INPUTS];   /* at least one */
     struct named_slot outputs[ALGORITHM_MAX_OUTPUTS]; /* the first is the main one */
     size_t params_size;
-    const struct parameter *parameters;
+    const struct parameter *parameters; /* ends with a zeroed entry; NULL only for algorithms that are not registered */
 
     /* After parsing: fills derived fields, refuses combinations that single ranges cannot express. May be NULL. */
     enum status (*finish)(void *params);

@@ -38,7 +38,7 @@ static void set_presets(const struct algorithm *algorithm, void *params)
 
 void params_keep_own_steps(const struct algorithm *algorithm, const char *id, void *params)
 {
-    for (const struct parameter *p = algorithm->parameters; p->name; p++) {
+    for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
         char *named = (char *)params + p->offset;
 
         if (p->swaps_step && side_of(named) != side_of(id))

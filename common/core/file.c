@@ -23,7 +23,9 @@ enum status file_open(const char *path, FILE **stream, uint64_t *size)
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *stream = NULL;
-    if (descriptor < 0 || fstat(descriptor, &about) != 0)
+    if (!*path)
+        status = status_set(STATUS_BAD_INPUT, "the name of the input file is empty");
+    else if (descriptor < 0 || fstat(descriptor, &about) != 0)
         status = status_set(STATUS_BAD_INPUT, "%s: %s", path, strerror(errno));
     else if (S_ISDIR(about.st_mode))
         status = status_set(STATUS_BAD_INPUT, "%s: %s", path, strerror(EISDIR));

@@ -70,7 +70,8 @@ int bench_reference_in_child(void *argument)
         status = status_set(STATUS_NO_MEMORY, "no memory for the bench");
         goto out;
     }
-    memcpy(params, task->request->params, algorithm->params_size);
+    if (algorithm->params_size)
+        memcpy(params, task->request->params, algorithm->params_size);
     params_keep_own_steps(algorithm, task->version->source->id, params);
     TRY(bench_sets_create(&sets, task->source, 2, task->sets));
     TRY(new_state(task->version, &state));

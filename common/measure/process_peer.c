@@ -151,13 +151,17 @@ static enum transfer receive_text(struct program *program, int alarm, char **tex
 static enum status ask(const struct process_peer *peer, struct process_peer_state *state, json_t *request,
                        double *seconds)
 {
-    char *question = request ? json_dumps(request, JSON_COMPACT) : NULL, *text = NULL;
+    const json_int_t number = ++state->requests;
+    const double begin = clock_seconds();
+    char *question = NULL, *text = NULL;
     const int alarm = alarm_after(limit_of(peer));
     enum status status = STATUS_OK;
     enum transfer transfer;
     json_t *answer = NULL;
     const char *error, *missing;
 
+    if (request && json_object_set_new(request, "number", json_integer(number)) == 0)
+        question = json_dumps(request, JSON_COMPACT);
     json_decref(request);
     if (!question) {
         status = status_set(STATUS_FAILED, "no request can be made of the parameters");
@@ -180,9 +184,20 @@ static enum status ask(const struct process_peer *peer, struct process_peer_stat
                                     : "an answer that is no JSON object");
         goto out;
     }
+    if (json_integer_value(json_object_get(answer, "number")) != number) {
+        program_end(&state->program, end_seconds);
+        status =
+            status_set(STATUS_FAILED, "it answered twice: a process that it forked goes on as if it were the peer");
+        goto out;
+    }
     state->device_seconds = json_number_value(json_object_get(answer, "device_seconds"));
-    if (seconds)
+    if (seconds) {
+        const double elapsed = clock_seconds() - begin;
+
         *seconds = json_number_value(json_object_get(answer, "seconds"));
+        if (!(*seconds > 0 && *seconds <= elapsed))
+            status = status_set(STATUS_FAILED, "its clock says %g s for a call that took %g s", *seconds, elapsed);
+    }
 out:
     if (alarm >= 0)
         close(alarm);

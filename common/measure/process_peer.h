@@ -39,6 +39,7 @@ struct process_peer_state {
     struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS]; /* in it, without padding */
     struct image submitted;                                            /* of a pipeline: the caller's frame */
     double uncharged, device_seconds;
+    long long requests; /* made so far: each answer repeats the number of its own */
 };
 
 /* The fields of struct version; `erased` is a struct process_peer_state. */

@@ -35,7 +35,7 @@ enum {
 enum channel_request {
     CHANNEL_NOTHING,  /* a round trip, to see that the worker lives */
     CHANNEL_RUN,      /* run() on host images */
-    CHANNEL_VERIFY,   /* verify_launch() on host buffers: setup() and launch() on device copies of them */
+    CHANNEL_VERIFY,   /* verify_launch() on host buffers: setup() and `repeat` launch() on device copies of them */
     CHANNEL_UPLOAD,   /* makes device copies of the host images, and setup() */
     CHANNEL_LAUNCH,   /* launch() `repeat` times on those copies, the last into poison, then waits for the device */
     CHANNEL_DOWNLOAD, /* the device's result to the host image */

@@ -131,7 +131,7 @@ out:
 }
 
 static enum status stand_in_verify(const struct version *version, struct verify_buffer in[], int inputs,
-                                   struct verify_buffer out[], int outputs, const void *params)
+                                   struct verify_buffer out[], int outputs, const void *params, int launches)
 {
     struct channel *channel;
     enum status status = STATUS_OK;
@@ -150,6 +150,7 @@ static enum status stand_in_verify(const struct version *version, struct verify_
         channel->out_memory[i] = out[i].memory;
         channel->out_bytes[i] = out[i].bytes;
     }
+    channel->repeat = launches;
     TRY(call_stand_in(CHANNEL_VERIFY));
 out:
     return status;

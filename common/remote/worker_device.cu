@@ -57,7 +57,7 @@ static enum status verify(const struct version *version, void *state, const stru
         out[i].memory = (uint8_t *)request->out_memory[i];
         out[i].bytes = request->out_bytes[i];
     }
-    return verify_launch(version, state, in, request->inputs, out, request->outputs, request->params);
+    return verify_launch(version, state, in, request->inputs, out, request->outputs, request->params, request->repeat);
 }
 
 static enum status upload(const struct version *version, void *state, const struct channel *request)

@@ -125,12 +125,17 @@ out:
 
 /* ----------------------------------------------------------------------------------------------------- comparing */
 
-static double largest_magnitude(const struct image *image)
+/* A part of a slot. */
+struct area {
+    int left, top, right, bottom;
+};
+
+static double largest_magnitude(const struct image *image, struct area area)
 {
     double largest = 0;
 
-    for (int y = 0; y < image->height; y++)
-        for (int x = 0; x < image->width; x++)
+    for (int y = area.top; y < area.bottom; y++)
+        for (int x = area.left; x < area.right; x++)
             for (int c = 0; c < image->channels; c++)
                 largest = fmax(largest, fabs(image_sample(image, x, y, c)));
     return largest;
@@ -152,16 +157,67 @@ static void compare_property(const struct comparison *comparison, const struct i
     difference->wrong = unwritten > 0 || !(difference->worst <= difference->tolerance);
 }
 
+/* Adds what differs in one area to *difference. */
+static void compare_area(const struct image *e, const struct image *a, struct area area, double tolerance,
+                         const uint8_t *unwritten, struct slot_difference *difference)
+{
+    /* NaN in the reference must fail too, so equal bytes of floats prove nothing. */
+    const bool bytes_decide = !unwritten && area.left == 0 && area.right == e->width && !is_float(e);
+
+    for (int y = area.top; y < area.bottom; y++) {
+        if (bytes_decide && memcmp(image_row(e, y), image_row(a, y), image_row_bytes(e)) == 0)
+            continue;
+        for (int x = area.left; x < area.right; x++) {
+            for (int c = 0; c < e->channels; c++) {
+                const size_t i = ((size_t)y * (size_t)e->width + (size_t)x) * (size_t)e->channels + (size_t)c;
+                const double distance = fabs(image_sample(e, x, y, c) - image_sample(a, x, y, c));
+
+                if (!(distance <= tolerance) || (unwritten && unwritten[i]))
+                    difference->wrong++;
+                if (!isnan(difference->worst) && !(distance <= difference->worst)) {
+                    difference->worst = distance;
+                    difference->x = x;
+                    difference->y = y;
+                    difference->channel = c;
+                }
+            }
+        }
+    }
+}
+
+/* The number of rows is never within a tolerance, and each column has a unit of its own. */
+static void compare_table(const struct comparison *comparison, double share, const struct image *e,
+                          const struct image *a, const uint8_t *unwritten, struct slot_difference *difference)
+{
+    double smallest = INFINITY;
+
+    compare_area(e, a, (struct area){0, 0, e->width, 1}, 0, unwritten, difference);
+    difference->tolerance = difference->wrong ? 0 : share;
+    if (!comparison->relative || share == 0) {
+        compare_area(e, a, (struct area){0, 1, e->width, e->height}, share, unwritten, difference);
+        return;
+    }
+    for (int x = 0; x < e->width; x++) {
+        const struct area column = {x, 1, x + 1, e->height};
+        const double tolerance = share * largest_magnitude(e, column);
+
+        smallest = fmin(smallest, tolerance);
+        compare_area(e, a, column, tolerance, unwritten, difference);
+    }
+    if (difference->tolerance > 0)
+        difference->tolerance = smallest;
+}
+
 void compare_slot(const struct version *version, int slot, const struct image in[], const void *params,
                   const struct image expected[], const struct image actual[], const uint8_t *unwritten,
                   struct slot_difference *difference)
 {
-    const struct comparison *comparison = &version->algorithm->outputs[slot].comparison;
+    const struct named_slot *named = &version->algorithm->outputs[slot];
+    const struct comparison *comparison = &named->comparison;
     const struct image *e = &expected[slot], *a = &actual[slot];
     const int margin = compare_margin(version, slot, params), channels = e->channels;
     const double share = fmax(comparison->tolerance, version->tolerance);
-    /* NaN in the reference must fail too, so equal bytes of floats prove nothing. */
-    const bool bytes_decide = !unwritten && margin == 0 && !is_float(e);
+    const struct area whole = {0, 0, e->width, e->height};
 
     memset(difference, 0, sizeof *difference);
     if (!e->data)
@@ -175,28 +231,15 @@ void compare_slot(const struct version *version, int slot, const struct image in
         compare_property(comparison, in, params, expected, actual, lost, difference);
         return;
     }
-    if (comparison->relative && share > 0)
-        difference->tolerance *= largest_magnitude(e);
     difference->samples = (size_t)(e->width - 2 * margin) * (size_t)(e->height - 2 * margin) * (size_t)channels;
-    for (int y = margin; y < e->height - margin; y++) {
-        if (bytes_decide && memcmp(image_row(e, y), image_row(a, y), image_row_bytes(e)) == 0)
-            continue;
-        for (int x = margin; x < e->width - margin; x++) {
-            for (int c = 0; c < channels; c++) {
-                const size_t i = ((size_t)y * (size_t)e->width + (size_t)x) * (size_t)channels + (size_t)c;
-                const double distance = fabs(image_sample(e, x, y, c) - image_sample(a, x, y, c));
-
-                if (!(distance <= difference->tolerance) || (unwritten && unwritten[i]))
-                    difference->wrong++;
-                if (!isnan(difference->worst) && !(distance <= difference->worst)) {
-                    difference->worst = distance;
-                    difference->x = x;
-                    difference->y = y;
-                    difference->channel = c;
-                }
-            }
-        }
+    if (named->kind == SLOT_TABLE) {
+        compare_table(comparison, share, e, a, unwritten, difference);
+        return;
     }
+    if (comparison->relative && share > 0)
+        difference->tolerance *= largest_magnitude(e, whole);
+    compare_area(e, a, (struct area){margin, margin, e->width - margin, e->height - margin}, difference->tolerance,
+                 unwritten, difference);
 }
 
 bool compare_agrees(const struct version *version, const struct image in[], const void *params, struct image expected[],

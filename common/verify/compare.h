@@ -9,7 +9,7 @@
 /* How one slot differs. */
 struct slot_difference {
     size_t wrong, samples; /* samples that differ by more than the tolerance, of how many; of a property 0 or 1 of 1 */
-    double tolerance;      /* absolute */
+    double tolerance;      /* absolute; of a table, where columns have their own, the smallest; 0: its count is wrong */
     double worst;          /* largest difference, or the value of the property; NaN when there is one */
     int x, y, channel;     /* where */
 };

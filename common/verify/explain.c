@@ -74,12 +74,14 @@ enum status explain_change(struct session *session, const struct setting setting
         if (!gives_again(session, settings[0], in, first, scratch))
             cause = "the first call and later calls with the same state differ: something is kept and not renewed";
     }
-    for (int i = 0; i < 4 && !cause; i++) {
-        static const char *const causes[4] = {
+    for (int i = 0; i < 5 && !cause; i++) {
+        static const char *const causes[5] = {
             "depends on what lies outside the input's pixels: reads the row padding, or before or after the rows",
             "depends on what the output held before: adds to it, or leaves samples out",
             "depends on how far apart the rows lie: ignores the stride",
             "depends on what fresh heap memory holds: memory is read before it is written",
+            "a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
+            "alone",
         };
         struct setting one = settings[0];
 
@@ -89,18 +91,50 @@ enum status explain_change(struct session *session, const struct setting setting
             one.poison = settings[1].poison;
         else if (i == 2)
             one.stride = settings[1].stride;
-        else
+        else if (i == 3)
             one.heap = settings[1].heap;
+        else
+            one.again = settings[1].again;
         TRY(session_new_state(session));
         session->verdict->outcome = OUTCOME_PASS;
         if (!gives_again(session, one, in, first, scratch))
             cause = causes[i];
+    }
+    /* The first call where it was, the next one, on the same input, elsewhere. */
+    if (!cause) {
+        struct setting elsewhere = settings[0];
+
+        elsewhere.stride = settings[1].stride;
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        gives_again(session, settings[0], in, first, scratch);
+        if (!gives_again(session, elsewhere, in, first, scratch))
+            cause = "keeps a pointer to the input of an earlier call: `in` lies elsewhere in each call";
     }
 out:
     *session->verdict = kept;
     session->verdict->certainty = CERTAINTY_SURE;
     DIAGNOSIS(session, "%s", cause ? cause : "differs between runs, depending on several things at once");
     return status;
+}
+
+void explain_repeats(struct session *session, const struct image in[], const struct image first[],
+                     struct image scratch[])
+{
+    enum { ATTEMPTS = 4 };
+    const struct verdict kept = *session->verdict;
+    bool repeats = true;
+
+    /* With the same state: memory that nobody wrote is another one in each. */
+    for (int i = 0; i < ATTEMPTS && repeats; i++) {
+        session->verdict->outcome = OUTCOME_PASS;
+        repeats = gives_again(session, (struct setting){0, 0, 0, 0, 0}, in, first, scratch);
+    }
+    *session->verdict = kept;
+    if (!repeats) {
+        session->verdict->certainty = CERTAINTY_SURE;
+        DIAGNOSIS(session, "%s", race);
+    }
 }
 
 static bool is_flat(const struct image *image)
@@ -163,7 +197,7 @@ static double share_of_earlier(const struct session *session, int slot, double t
 enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],
                                 const struct image earlier[], const struct image actual[], struct image scratch[])
 {
-    const struct setting setting = {0, 0, 0, 0};
+    const struct setting setting = {0, 0, 0, 0, 0};
     /* A flat result may also be equal by chance. */
     const int certainty = all_flat(earlier) ? CERTAINTY_WEAK : CERTAINTY_SURE;
     const bool same = outputs_same(earlier, actual);

@@ -181,6 +181,11 @@ bool guarded_overrun(const struct guarded *guarded, const char *name, char *what
     return true;
 }
 
+bool guarded_touched(const struct guarded *guarded)
+{
+    return guarded->before && memcmp(guarded->buffer.memory, guarded->before, guarded->buffer.bytes) != 0;
+}
+
 bool guarded_changed(const struct guarded *guarded, int *x, int *y)
 {
     const struct image *image = &guarded->buffer.image;

@@ -12,6 +12,7 @@ struct setting {
     int outside; /* which garbage lies outside the pixels of the inputs */
     int poison;  /* what the outputs hold before */
     int heap;    /* what fresh heap memory holds */
+    int again;   /* how many launches more follow the first after one setup(), without a wait between them */
 };
 
 extern const uint8_t guard_poisons[2];
@@ -37,6 +38,8 @@ void guarded_remember(struct guarded *guarded);
  * buffer it is ("output", "input"). */
 bool guarded_overrun(const struct guarded *guarded, const char *name, char *what, size_t what_size, char *cause,
                      size_t cause_size);
+/* Whether any byte changed, pixels and guards. */
+bool guarded_touched(const struct guarded *guarded);
 /* Whether a pixel changed: the first one that did. */
 bool guarded_changed(const struct guarded *guarded, int *x, int *y);
 

@@ -34,13 +34,28 @@ void outputs_fill(struct image outputs[], uint8_t byte)
         image_fill(&outputs[slot], byte);
 }
 
+static bool slot_same(const struct image *a, const struct image *b)
+{
+    for (int y = 0; y < a->height; y++)
+        if (memcmp(image_row(a, y), image_row(b, y), image_row_bytes(a)) != 0)
+            return false;
+    return true;
+}
+
 bool outputs_same(const struct image a[], const struct image b[])
 {
     for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
-        for (int y = 0; y < a[slot].height; y++)
-            if (memcmp(image_row(&a[slot], y), image_row(&b[slot], y), image_row_bytes(&a[slot])) != 0)
-                return false;
+        if (!slot_same(&a[slot], &b[slot]))
+            return false;
     return true;
+}
+
+bool outputs_any_same(const struct image a[], const struct image b[])
+{
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
+        if (a[slot].data && slot_same(&a[slot], &b[slot]))
+            return true;
+    return false;
 }
 
 bool outputs_same_shape(const struct image a[], const struct image b[])

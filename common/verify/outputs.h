@@ -14,6 +14,8 @@ void outputs_copy(struct image to[], const struct image from[]);
 void outputs_fill(struct image outputs[], uint8_t byte);
 /* Every sample of every slot, to the bit. */
 bool outputs_same(const struct image a[], const struct image b[]);
+/* Whether some slot is the same in both, to the bit. */
+bool outputs_any_same(const struct image a[], const struct image b[]);
 bool outputs_same_shape(const struct image a[], const struct image b[]);
 /* Samples of all slots. */
 size_t outputs_samples(const struct image outputs[]);

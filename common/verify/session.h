@@ -58,6 +58,11 @@ void session_report(struct session *session, const struct image in[], const stru
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[]);
 
+/* Two calls on the same input gave the same wrong result `first`: looks whether further ones do, too, or a race happened to
+ * end twice in the same way. */
+void explain_repeats(struct session *session, const struct image in[], const struct image first[],
+                     struct image scratch[]);
+
 /* The version was right for one input, and its results `actual` for `other` are wrong: a race, something that is kept of
  * the earlier call, or a fault that only this input shows. `earlier` are the results of that call. */
 enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],

@@ -95,16 +95,41 @@ static void check_input(struct session *session, const struct guarded *guarded)
     DIAGNOSIS(session, "input modified: a version may only read `in`");
 }
 
+/* Fills what the call before was given with garbage: a version that still reads it computes nonsense. */
+static void spoil(struct guarded in[], int inputs, struct guarded out[], int outputs)
+{
+    for (int i = 0; i < inputs; i++)
+        guarded_fill(&in[i].buffer, 0x0dd + (uint64_t)i);
+    for (int slot = 0; slot < outputs; slot++) {
+        guarded_fill(&out[slot].buffer, 0xe0dd + (uint64_t)slot);
+        guarded_remember(&out[slot]);
+    }
+}
+
+/* Fails the verdict when the call wrote to the outputs of the call before. */
+static void check_others(struct session *session, const struct guarded out[])
+{
+    for (int slot = 0; slot < session->algorithm->output_count; slot++) {
+        if (!guarded_touched(&out[slot]))
+            continue;
+        FAIL(session, CERTAINTY_SURE, "%swrote to the output of an earlier call", session_entry(session));
+        DIAGNOSIS(session, "keeps a pointer to an output: when run() returns, `out` belongs to the caller again");
+        return;
+    }
+}
+
 void session_call(struct session *session, struct setting setting, const struct image in[], struct image result[])
 {
     const struct algorithm *algorithm = session->algorithm;
     const struct version *version = session->version;
     struct guarded *const guarded_in = session->in[setting.stride], *const guarded_out = session->out[setting.stride];
+    struct guarded *const others = session->out[!setting.stride];
     struct verify_buffer buffers[ALGORITHM_MAX_INPUTS], out_buffers[ALGORITHM_MAX_OUTPUTS];
     struct image images[ALGORITHM_MAX_INPUTS] = {{0}}, out_images[ALGORITHM_MAX_OUTPUTS] = {{0}};
     char name[96];
     enum status status;
 
+    spoil(session->in[!setting.stride], algorithm->input_count, others, algorithm->output_count);
     for (int i = 0; i < algorithm->input_count; i++) {
         guarded_fill(&guarded_in[i].buffer, (uint64_t)(2 * i + setting.outside));
         image_copy(&guarded_in[i].buffer.image, &in[i]);
@@ -126,9 +151,9 @@ void session_call(struct session *session, struct setting setting, const struct 
         version->remote->perturb(guard_heap_bytes[setting.heap]);
     if (session->by_launch) {
         status = version->remote ? version->remote->launch(version, buffers, algorithm->input_count, out_buffers,
-                                                           algorithm->output_count, session->params)
+                                                           algorithm->output_count, session->params, 1 + setting.again)
                                  : verify_launch(version, session->state, buffers, algorithm->input_count, out_buffers,
-                                                 algorithm->output_count, session->params);
+                                                 algorithm->output_count, session->params, 1 + setting.again);
     } else {
         for (int i = 0; i < algorithm->input_count; i++)
             verify_protect(&buffers[i], buffers[i].memory, true, true);
@@ -160,6 +185,8 @@ void session_call(struct session *session, struct setting setting, const struct 
         if (session->verdict->outcome == OUTCOME_PASS)
             check_guards(session, &guarded_in[i], "input");
     }
+    if (session->verdict->outcome == OUTCOME_PASS)
+        check_others(session, others);
 }
 
 /* ------------------------------------------------------------------------------------------------ its results */
@@ -304,7 +331,8 @@ void session_report(struct session *session, const struct image in[], const stru
 
 /* ---------------------------------------------------------------------------------------------- one whole pass */
 
-/* Up to this many samples the result for the other input is compared in full; above, only with the earlier result. */
+/* Up to this many samples the result for the other input is compared in full; above, only when one of its slots is
+ * the earlier result's. */
 enum { COMPARE_OTHER_SAMPLES = 1 << 14 };
 
 /* Changes one sample in sixteen, at least one, and keeps what a lazy key would be made of: the corners, or for every other
@@ -346,8 +374,8 @@ static enum status check_on(struct session *session, const struct image other[],
     bool wrong = false;
     enum status status = STATUS_OK;
 
-    session_call(session, (struct setting){0, 0, 0, 0}, other, scratch);
-    if (session->verdict->outcome != OUTCOME_PASS || (!always && !outputs_same(earlier, scratch)))
+    session_call(session, (struct setting){0, 0, 0, 0, 0}, other, scratch);
+    if (session->verdict->outcome != OUTCOME_PASS || (!always && !outputs_any_same(earlier, scratch)))
         goto out;
     TRY(verify_reference_of(session->version, other, session->params, expected));
     if (!outputs_same_shape(expected, scratch)) /* the shape of the result depends on the values: nothing to compare */
@@ -443,6 +471,8 @@ static enum status check_values(struct session *session, const struct setting se
             if (count_changes(session, slot, difference.tolerance, &results[0][slot], &results[1][slot]) >
                 unwritten_count)
                 TRY(explain_change(session, settings, in, results[0], results[1], scratch));
+            else if (outputs_same(results[0], results[1]))
+                explain_repeats(session, in, results[0], scratch);
             goto out;
         }
         free(unwritten);
@@ -455,7 +485,7 @@ out:
 
 static enum status verify_entry(struct session *session, const struct image in[], const char *picture)
 {
-    static const struct setting settings[2] = {{0, 0, 0, 0}, {1, 1, 1, 1}};
+    static const struct setting settings[2] = {{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}};
     struct image results[2][ALGORITHM_MAX_OUTPUTS] = {{{0}}}, scratch[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
@@ -486,7 +516,8 @@ static bool nothing_to_compare(const struct version *version, const struct image
     for (int slot = 0; slot < version->algorithm->output_count; slot++) {
         const int margin = compare_margin(version, slot, params);
 
-        if (margin > 0 && (expected[slot].width <= 2 * margin || expected[slot].height <= 2 * margin))
+        if (expected[slot].data && margin > 0 &&
+            (expected[slot].width <= 2 * margin || expected[slot].height <= 2 * margin))
             return true;
     }
     return false;
@@ -520,6 +551,8 @@ enum status verify_version(const struct version *version, const struct image in[
     for (int slot = 0; slot < version->algorithm->output_count; slot++) {
         const int margin = compare_margin(version, slot, params);
 
+        if (!given[slot].data)
+            continue;
         verdict->samples += (size_t)(given[slot].width - 2 * margin) * (size_t)(given[slot].height - 2 * margin) *
                             (size_t)given[slot].channels;
     }

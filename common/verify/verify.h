@@ -28,7 +28,8 @@ struct verdict {
  * their pixels, with differently perturbed fresh heap memory. Then on other input of the same shape at the
  * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier call
  * shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
- * setup() and launch() on device images. Checked are status, guards, unwritten samples, NaN, unchanged inputs, the
+ * setup() and launch() on device images, the second time by two launches in a row on a stream on which the inputs
+ * arrive late. While it runs, the buffers of the call before hold garbage and must stay as they are. Checked are status, guards, unwritten samples, NaN, unchanged inputs, the
  * values of every output as the contract compares them (compare.h), and that wrong values are the same each time. Under
  * AddressSanitizer the guards cannot even be read, as little as inputs beyond the 64 bytes that image.h allows.
  *
@@ -72,10 +73,12 @@ struct verify_buffer {
     size_t bytes;
 };
 
-/* Copies whole buffers to the device, calls setup() and launch() on images there, waits, and copies all buffers back. A
- * buffer without memory is an absent slot. In verify_launch.cu. */
+/* Copies whole buffers to the device, calls setup(), then launch() `launches` times in a row on images there, waits, and
+ * copies all buffers back. The inputs' pixels get to the device on the stream that launch() is given, behind a kernel that
+ * takes its time: work that launch() puts on another stream finds garbage. A buffer without memory is an absent slot. In
+ * verify_launch.cu. */
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params);
+                          struct verify_buffer out[], int outputs, const void *params, int launches);
 
 /* What verifying needs of a version that runs in another process. */
 struct version_remote {
@@ -86,7 +89,7 @@ struct version_remote {
     bool (*lost)(void);             /* the process has ended: no further call can succeed */
     /* verify_launch() over there. */
     enum status (*launch)(const struct version *version, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params);
+                          struct verify_buffer out[], int outputs, const void *params, int launches);
 };
 
 /* Under AddressSanitizer forbids (or allows again) access to everything in the `buffer->bytes` bytes at `memory` but
