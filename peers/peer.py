@@ -105,8 +105,9 @@ class Server:
         seconds = time.perf_counter() - begin
         if results is not None:
             results = results if isinstance(results, (list, tuple)) else [results]
-            for target, result in zip(self.case.outputs, results, strict=True):
-                if target is not None and not numpy.shares_memory(target, result):
+            targets = [target for target in self.case.outputs if target is not None]  # the others are absent
+            for target, result in zip(targets, results, strict=True):
+                if not numpy.shares_memory(target, result):
                     if target.shape != result.shape:
                         raise ValueError(f"a result of shape {result.shape}, not {target.shape}")
                     target[...] = result

@@ -58,6 +58,39 @@ struct boxes_sums {
     unsigned long long x_sum, y_sum;
 };
 
+/* Adds `from` to `to`; sums of area 0 hold nothing yet. */
+static inline void boxes_add_sums(struct boxes_sums *to, const struct boxes_sums *from)
+{
+    if (from->area == 0)
+        return;
+    if (to->area == 0) {
+        *to = *from;
+        return;
+    }
+    to->x_min = from->x_min < to->x_min ? from->x_min : to->x_min;
+    to->y_min = from->y_min < to->y_min ? from->y_min : to->y_min;
+    to->x_max = from->x_max > to->x_max ? from->x_max : to->x_max;
+    to->y_max = from->y_max > to->y_max ? from->y_max : to->y_max;
+    to->area += from->area;
+    to->x_sum += from->x_sum;
+    to->y_sum += from->y_sum;
+}
+
+/* Adds the pixels (start, y) to (end - 1, y). */
+static inline void boxes_add_run(struct boxes_sums *to, int start, int end, int y)
+{
+    const unsigned long long length = (unsigned long long)(end - start), last = (unsigned long long)(start + end - 1);
+    struct boxes_sums run;
+
+    run.x_min = start;
+    run.x_max = end - 1;
+    run.y_min = run.y_max = y;
+    run.area = end - start;
+    run.x_sum = length * last / 2;
+    run.y_sum = length * (unsigned long long)y;
+    boxes_add_sums(to, &run);
+}
+
 /* The component's row of the table. */
 static inline HOST_DEVICE void boxes_write_row(const struct boxes_sums *sums, int label, int32_t *row)
 {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/contract/inputs.h"
 
@@ -15,6 +16,23 @@ static const struct parameter parameters[] = {
      .maximum = 8,
      .preset = 8,
      .help = "neighbours of a pixel: 8, or 4 (no diagonals)"},
+    {.name = "consecutive",
+     .kind = PARAMETER_INT,
+     .offset = offsetof(struct labelling_params, consecutive),
+     .maximum = 1,
+     .help = "1: labels are 1, 2, 3 ... by first pixel, not raster indices"},
+    {.name = "statistics",
+     .kind = PARAMETER_INT,
+     .offset = offsetof(struct labelling_params, statistics),
+     .maximum = 1,
+     .help = "1: also a table of boxes, areas and centroids"},
+    {.name = "max_components",
+     .kind = PARAMETER_INT,
+     .offset = offsetof(struct labelling_params, max_components),
+     .minimum = 1,
+     .maximum = IMAGE_MAX_SIDE - 1,
+     .preset = 4096,
+     .help = "rows of that table; of more components the first by label"},
     {0},
 };
 
@@ -29,14 +47,21 @@ static enum status finish(void *params_erased)
 
 static void describe(const void *params_erased, char *text, size_t size)
 {
-    snprintf(text, size, "connectivity=%d", ((const struct labelling_params *)params_erased)->connectivity);
+    const struct labelling_params *params = params_erased;
+    int length = snprintf(text, size, "connectivity=%d", params->connectivity);
+
+    if (params->consecutive)
+        length += snprintf(text + length, size - (size_t)length, " consecutive=1");
+    if (params->statistics)
+        snprintf(text + length, size - (size_t)length, " statistics=1 max_components=%d", params->max_components);
 }
 
 /* ------------------------------------------------------------------------------------------------- shapes */
 
-static enum status shape(const struct image in[], const void *params, struct image *out)
+static enum status shape(const struct image in[], const void *params_erased, struct image out[])
 {
-    (void)params;
+    const struct labelling_params *params = params_erased;
+
     if (in->type != PIXEL_U8)
         return status_set(STATUS_BAD_INPUT, "labelling takes u8 samples, not %s", pixel_name(in->type));
     if (in->channels != 1)
@@ -47,6 +72,12 @@ static enum status shape(const struct image in[], const void *params, struct ima
     out->height = in->height;
     out->channels = 1;
     out->type = PIXEL_I32;
+    if (params->statistics) {
+        out[1].width = BOXES_COLUMNS;
+        out[1].height = params->max_components + 1;
+        out[1].channels = 1;
+        out[1].type = PIXEL_I32;
+    }
     return STATUS_OK;
 }
 
@@ -58,13 +89,14 @@ static int radius(const void *params)
 }
 
 /* A byte in, a label out, and a look at each pixel with its neighbours before it in raster order. */
-static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
+    const struct labelling_params *params = params_erased;
     const double pixels = (double)in->width * in->height;
 
     (void)out;
-    cost->bytes = 5 * pixels;
-    cost->operations[OPERATION_OTHER] = ((const struct labelling_params *)params)->connectivity / 2 * pixels;
+    cost->bytes = 5 * pixels + (params->statistics ? 4.0 * BOXES_COLUMNS * (params->max_components + 1) : 0);
+    cost->operations[OPERATION_OTHER] = params->connectivity / 2 * pixels;
 }
 
 /* ------------------------------------------------------------------------------------------------- masks */
@@ -100,27 +132,208 @@ void labelling_make_mask(struct image *image)
     }
 }
 
-static void prepare(struct image in[])
+/* ------------------------------------------------------------------------------------------- hard cases */
+
+struct canvas {
+    struct image *image;
+    uint64_t random; /* state of pattern_random() */
+    int density;     /* percent */
+    int grain;       /* side of a square of noise */
+};
+
+/* Foreground of any gray value but 0. */
+static void dot(struct canvas *canvas, int x, int y)
 {
-    labelling_make_mask(&in[0]);
+    ((uint8_t *)image_row(canvas->image, y))[x] = (uint8_t)(1 + pattern_random(&canvas->random) % 255);
+}
+
+static void line(struct canvas *canvas, int *x, int *y, int to_x, int to_y)
+{
+    while (*x != to_x || *y != to_y) {
+        *x += (to_x > *x) - (to_x < *x);
+        *y += (to_y > *y) - (to_y < *y);
+        dot(canvas, *x, *y);
+    }
+}
+
+/* One line of 1 pixel from the corner inwards, with 1 pixel between its turns. */
+static void draw_spiral(struct canvas *canvas)
+{
+    int left = 0, top = 0, right = canvas->image->width - 1, bottom = canvas->image->height - 1, x = 0, y = 0;
+
+    dot(canvas, 0, 0);
+    for (;;) {
+        line(canvas, &x, &y, right, y);
+        line(canvas, &x, &y, x, bottom);
+        if (right - left < 2 || bottom - top < 4)
+            return;
+        line(canvas, &x, &y, left, y);
+        line(canvas, &x, &y, x, top += 2);
+        left += 2, right -= 2, bottom -= 2;
+        if (right <= left)
+            return;
+    }
+}
+
+/* Teeth, every second column, that only the last row joins: half as many labels as columns meet there. */
+static void draw_comb(struct canvas *canvas)
+{
+    for (int y = 0; y < canvas->image->height; y++)
+        for (int x = 0; x < canvas->image->width; x += y + 1 < canvas->image->height ? 2 : 1)
+            dot(canvas, x, y);
+}
+
+/* One line through every second row, that turns at the ends. */
+static void draw_snake(struct canvas *canvas)
+{
+    for (int y = 0, x = 0; y < canvas->image->height; y += 2) {
+        const int end = x ? 0 : canvas->image->width - 1;
+        dot(canvas, x, y);
+        line(canvas, &x, &(int){y}, end, y);
+        if (y + 1 < canvas->image->height)
+            dot(canvas, x, y + 1);
+    }
+}
+
+/* Every second pixel: one component of connectivity 8, the most components of connectivity 4. */
+static void draw_checkerboard(struct canvas *canvas)
+{
+    for (int y = 0; y < canvas->image->height; y++)
+        for (int x = y % 2; x < canvas->image->width; x += 2)
+            dot(canvas, x, y);
+}
+
+/* Every second pixel of every second row: the most components of connectivity 8. */
+static void draw_lattice(struct canvas *canvas)
+{
+    for (int y = 0; y < canvas->image->height; y += 2)
+        for (int x = 0; x < canvas->image->width; x += 2)
+            dot(canvas, x, y);
+}
+
+/* Posts 2 pixels apart, each with a wall to the left or upwards (the binary tree maze): one component. */
+static void draw_maze(struct canvas *canvas)
+{
+    for (int y = 0; y < canvas->image->height; y += 2)
+        for (int x = 0; x < canvas->image->width; x += 2) {
+            const bool up = y > 0 && (x == 0 || pattern_random(&canvas->random) % 2);
+            dot(canvas, x, y);
+            if (up)
+                dot(canvas, x, y - 1);
+            else if (x > 0)
+                dot(canvas, x - 1, y);
+        }
+}
+
+static void draw_noise(struct canvas *canvas)
+{
+    const int grain = canvas->grain, width = canvas->image->width, height = canvas->image->height;
+
+    for (int top = 0; top < height; top += grain)
+        for (int left = 0; left < width; left += grain) {
+            if ((int)(pattern_random(&canvas->random) % 100) >= canvas->density)
+                continue;
+            for (int y = top; y < top + grain && y < height; y++)
+                for (int x = left; x < left + grain && x < width; x++)
+                    dot(canvas, x, y);
+        }
+}
+
+static const struct drawing {
+    const char *name;
+    void (*draw)(struct canvas *canvas);
+    int density, grain;
+} drawings[] = {
+    {"spiral", draw_spiral, 0, 0},
+    {"comb", draw_comb, 0, 0},
+    {"snake", draw_snake, 0, 0},
+    {"checkerboard", draw_checkerboard, 0, 0},
+    {"lattice", draw_lattice, 0, 0},
+    {"maze", draw_maze, 0, 0},
+    {"noise of 10 %", draw_noise, 10, 1},
+    {"noise of 65 %", draw_noise, 65, 1},
+    {"noise of 90 %", draw_noise, 90, 1},
+    {"noise in squares of 3", draw_noise, 50, 3},
+    {"noise in squares of 16", draw_noise, 60, 16},
+};
+
+/* Lines as long as they are, and noise near where components span the image, are small where labels are all that is
+ * asked for: rungs that hand labels on from pixel to pixel take as many passes as a path has pixels or bends. The large
+ * shapes have a side beyond 2048, more than 2^16 pixels, and rows that no tile divides. */
+static const int shapes_of_lines[][3] = {{67, 62, 1}, {2, 33, 1}, {0}};
+static const int shapes_of_noise[][3] = {{131, 67, 1}, {64, 48, 1}, {0}};
+static const int flat_shapes[][3] = {{2177, 3, 1}, {5, 2113, 1}, {301, 259, 1}, {0}};
+static const int large_shapes[][3] = {{2177, 33, 1}, {41, 2113, 1}, {301, 259, 1}, {0}};
+
+static const struct hard_case hard_cases[] = {
+    {"spiral", shapes_of_lines, NULL},
+    {"spiral", shapes_of_lines, "connectivity=4 consecutive=1"},
+    {"comb", shapes_of_lines, "connectivity=4"},
+    {"snake", shapes_of_lines, NULL},
+    {"snake", large_shapes, "connectivity=4 consecutive=1 statistics=1"},
+    {"checkerboard", shapes_of_noise, NULL},
+    {"checkerboard", large_shapes, "connectivity=4 consecutive=1"},
+    {"lattice", shapes_of_noise, "statistics=1"},
+    {"maze", shapes_of_lines, "connectivity=4"},
+    {"maze", large_shapes, "consecutive=1"},
+    {"noise of 10 %", flat_shapes, NULL},
+    {"noise of 10 %", large_shapes, "statistics=1 consecutive=1"},
+    {"noise of 65 %", shapes_of_noise, "connectivity=4"},
+    {"noise of 65 %", large_shapes, "connectivity=4 statistics=1 max_components=60"},
+    {"noise of 90 %", shapes_of_noise, NULL},
+    {"noise in squares of 3", shapes_of_noise, NULL},
+    {"noise in squares of 3", large_shapes, "consecutive=1"},
+    {"noise in squares of 16", large_shapes, "statistics=1 consecutive=1"},
+    {0},
+};
+
+static enum status draw_hard_case(const struct input_request *request, struct image *image)
+{
+    enum status status = STATUS_OK;
+
+    TRY(image_create(image, request->width, request->height, 1, PIXEL_U8));
+    image_fill(image, 0);
+    for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++)
+        if (strcmp(drawings[i].name, request->hard_case) == 0) {
+            drawings[i].draw(&(struct canvas){
+                .image = image, .random = request->seed, .density = drawings[i].density, .grain = drawings[i].grain});
+            return STATUS_OK;
+        }
+    image_free(image);
+    status = status_set(STATUS_BAD_INPUT, "labelling has no hard case '%s'", request->hard_case);
+out:
+    return status;
 }
 
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
-    enum status status = inputs_make_pictures(request, types, 1, in);
+    enum status status;
 
+    if (request->hard_case)
+        return draw_hard_case(request, &in[0]);
+    status = inputs_make_pictures(request, types, 1, in);
     if (status == STATUS_OK)
-        prepare(in);
+        labelling_make_mask(&in[0]);
     return status;
 }
 
-void labelling_normalise(const struct image in[], struct image *labels, const void *params)
-{
-    const int64_t largest = (int64_t)labels->width * labels->height + 1;
-    int32_t *first = calloc((size_t)largest + 1, sizeof *first);
+/* ------------------------------------------------------------------------------------------------- peers */
 
-    (void)params;
+static int compare_rows(const void *a, const void *b)
+{
+    const int32_t *left = a, *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+void labelling_normalise(const struct image in[], struct image out[], const void *params_erased)
+{
+    const struct labelling_params *params = params_erased;
+    struct image *labels = &out[0], *table = &out[1];
+    const int64_t largest = (int64_t)labels->width * labels->height + 1;
+    int32_t *first = calloc((size_t)largest + 1, sizeof *first), count = 0;
+
     for (int y = 0; first && y < labels->height; y++) {
         int32_t *row = image_row(labels, y);
         const uint8_t *mask = image_row(&in[0], y);
@@ -129,10 +342,21 @@ void labelling_normalise(const struct image in[], struct image *labels, const vo
                 row[x] = 0;
             else if (row[x] > 0 && row[x] <= largest) {
                 if (!first[row[x]])
-                    first[row[x]] = y * labels->width + x + 1;
+                    first[row[x]] = params->consecutive ? ++count : y * labels->width + x + 1;
                 row[x] = first[row[x]];
             }
         }
+    }
+    if (first && params->statistics) {
+        int32_t *rows = image_row(table, 1);
+        const int used = slot_table_rows(table);
+        for (int i = 0; i < used; i++) {
+            int32_t *label = image_row(table, 1 + i);
+            if (*label > 0 && *label <= largest)
+                *label = first[*label];
+        }
+        if (used > 0)
+            qsort(rows, (size_t)used, table->stride, compare_rows);
     }
     free(first);
 }
@@ -253,16 +477,69 @@ static const struct golden goldens[] = {
                        1, 0, 0, 0, 1,  /**/
                        1, 1, 1, 1, 1)},
     },
+    {
+        /* Labels 1, 3 and 11; the table has room for two of the three. The first component is pixels (0,0), (0,1)
+         * and (1,1): x_centroid = floor((256 * 1 + 1) / 3) = 85, y_centroid = floor((256 * 2 + 1) / 3) = 171. The second
+         * is (2,0) and (3,0): 256 * 5 / 2 = 640 and half a pixel's rounding, floor((1280 + 1) / 2) = 640. */
+        .name = "statistics of three components in a table for two",
+        .settings = "connectivity=4 statistics=1 max_components=2",
+        .width = 4,
+        .height = 3,
+        .channels = 1,
+        .in = {(const uint8_t[]){5, 0, 7, 7, /**/
+                                 5, 5, 0, 0, /**/
+                                 0, 0, 9, 9}},
+        .out = {LABELS(1, 0, 3, 3, /**/
+                       1, 1, 0, 0, /**/
+                       0, 0, 11, 11),
+                LABELS(3, 0, 0, 0, 0, 0, 0, 0,    /**/
+                       1, 0, 0, 2, 2, 3, 85, 171, /**/
+                       3, 2, 0, 2, 1, 2, 640, 0)},
+    },
+    {
+        /* The same pixels: at connectivity 8 all three touch at corners. (2,2) and (3,2) touch (1,1). The sums are
+         * x 1 + 5 + 5 = 11 and y 2 + 0 + 4 = 6 of 7 pixels: floor((2816 + 3) / 7) = 402, floor((1536 + 3) / 7) = 219. */
+        .name = "one component that corners join, numbered 1",
+        .settings = "consecutive=1 statistics=1 max_components=2",
+        .width = 4,
+        .height = 3,
+        .channels = 1,
+        .in = {(const uint8_t[]){5, 0, 7, 7, /**/
+                                 5, 5, 0, 0, /**/
+                                 0, 0, 9, 9}},
+        .out = {LABELS(1, 0, 1, 1, /**/
+                       1, 1, 0, 0, /**/
+                       0, 0, 1, 1),
+                LABELS(1, 0, 0, 0, 0, 0, 0, 0,     /**/
+                       1, 0, 0, 4, 3, 7, 402, 219, /**/
+                       0, 0, 0, 0, 0, 0, 0, 0)},
+    },
+    {
+        /* By first pixels in raster order, not by columns: the leftmost one begins a row later. */
+        .name = "consecutive numbers",
+        .settings = "consecutive=1",
+        .width = 5,
+        .height = 3,
+        .channels = 1,
+        .in = {(const uint8_t[]){0, 0, 0, 8, 0, /**/
+                                 1, 0, 0, 0, 0, /**/
+                                 0, 0, 6, 0, 3}},
+        .out = {LABELS(0, 0, 0, 1, 0, /**/
+                       2, 0, 0, 0, 0, /**/
+                       0, 0, 3, 0, 4)},
+    },
     {0},
 };
 
-static const char *const check_settings[] = {"connectivity=4", NULL};
+static const char *const check_settings[] = {"connectivity=4", "consecutive=1", "statistics=1 max_components=50",
+                                             "connectivity=4 consecutive=1 statistics=1", NULL};
 
 static struct algorithm labelling = {
     .name = "labelling",
     .summary = "connected components of a mask, 8- or 4-connected; a label is the component's first raster index + 1",
     .inputs = {{.name = "mask", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
-    .outputs = {{.name = "labels", .kind = SLOT_LABELS}},
+    .outputs = {{.name = "labels", .kind = SLOT_LABELS},
+                {.name = "statistics", .kind = SLOT_TABLE, .columns = boxes_column_names}},
     .params_size = sizeof(struct labelling_params),
     .parameters = parameters,
     .finish = finish,
@@ -272,6 +549,7 @@ static struct algorithm labelling = {
     .describe = describe,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
+    .hard_cases = hard_cases,
     .goldens = goldens,
     .bench_channels = 1,
     .make_inputs = make_inputs,

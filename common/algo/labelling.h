@@ -4,7 +4,10 @@
  *
  * Input    one u8 image, 1 channel: 0 is background, any other value is foreground. At most 2^31-1 pixels, any size
  *          from 1x1.
- * Output   an i32 image of the same size.
+ * Outputs  labels      an i32 image of the same size.
+ *          statistics  with statistics=1 only: a table of the components, an i32 image 8 wide and max_components + 1
+ *                      high, whose rows are those of boxes.h (label, box, area, centroid) by ascending label. Row 0
+ *                      holds how many components there are, also where the rows hold fewer.
  *
  * Formula  Two foreground pixels are neighbours when they differ by at most 1 in x and in y (connectivity 8), or when
  *          |dx| + |dy| = 1 (connectivity 4). A component is a largest set of foreground pixels that paths of neighbours
@@ -17,7 +20,18 @@
  *          which pixels are visited, so all versions agree to the bit; a union-find in which the smaller root always
  *          wins gives it without renumbering.
  *
- * Parameters   connectivity  8 (default) or 4
+ *          With consecutive=1 the components are numbered 1, 2, 3 ... by their first pixels, in raster order.
+ *
+ * Parameters   connectivity    8 (default) or 4
+ *              consecutive     0 (default) or 1
+ *              statistics      0 (default) or 1
+ *              max_components  rows of the table, 1..65534, default 4096
+ *
+ *          A version that only gives labels as in the formula declines the other two (labelling_labels_only()): the
+ *          rungs that show one algorithm each stay free of what is the same for all of them.
+ *
+ * Hard cases   shapes whose labels have far to travel (spiral, comb, snake, maze), the most components there can be
+ *          (checkerboard), and noise of several densities and grains, all with gray values that are not 255.
  *
  * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT.
  *
@@ -27,13 +41,15 @@
  *
  * Source   Rosenfeld and Pfaltz, Sequential Operations in Digital Picture Processing, JACM 13(4), 1966 (two scans);
  *          Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010 (the
- *          union-find that Huet 2023 uses).
+ *          union-find that Huet 2023 uses); Sundstroem and Aehdel, Is GPGPU CCL worth it?, KTH 2016 (the algorithms of
+ *          cuda/v0.1 to v0.8 and of cpu/one_pass to front_back; cited as KTH 2016 there).
  */
 #ifndef RUNGS_LABELLING_H
 #define RUNGS_LABELLING_H
 
 #include <stdint.h>
 
+#include "common/algo/boxes.h"
 #include "common/contract/registry.h"
 
 #ifdef __cplusplus
@@ -42,12 +58,26 @@ extern "C" {
 
 struct labelling_params {
     int connectivity; /* 8 or 4 */
+    int consecutive, statistics, max_components;
 };
 
 /* For peers that number components in another way (host images): each value above 0 that stands in the foreground is
- * replaced by 1 + the raster index of its first pixel, and the background becomes 0. Values above width * height + 1
- * stay as they are. Fits struct version's `normalise`. */
-void labelling_normalise(const struct image in[], struct image *labels, const void *params);
+ * replaced by 1 + the raster index of its first pixel, or by its rank among these where consecutive=1, and the
+ * background becomes 0. Values above width * height + 1 stay as they are. The rows of the statistics follow their
+ * labels. Fits struct version's `normalise`. */
+void labelling_normalise(const struct image in[], struct image out[], const void *params);
+
+/* Why a version that only gives labels as in the formula passes a case over, or NULL. Fits struct version's
+ * `declines`. */
+static inline const char *labelling_labels_only(const struct image in[], const void *params_erased)
+{
+    const struct labelling_params *params = (const struct labelling_params *)params_erased;
+
+    (void)in;
+    if (params->statistics)
+        return "gathers no statistics";
+    return params->consecutive ? "does not number components 1, 2, 3 ..." : NULL;
+}
 
 /* What the harness turns patterns and photographs into, in place: a u8 image of 1 channel into a mask. */
 void labelling_make_mask(struct image *image);

@@ -29,16 +29,16 @@ def noise(width, height, density, granularity, seed):
     return b"".join(rows[:height])
 
 
-def squares(width, height, count, side, stride, seed):
-    """`count` squares on places of a grid of `stride` pixels, chosen at random."""
-    side, stride, count = int(side), int(stride), int(count)
-    places = [(x, y) for y in range(0, height - side + 1, stride) for x in range(0, width - side + 1, stride)]
+def squares(width, height, count, edge, stride, seed):
+    """`count` squares of `edge`² pixels on places of a grid of `stride` pixels, chosen at random."""
+    edge, stride, count = int(edge), int(stride), int(count)
+    places = [(x, y) for y in range(0, height - edge + 1, stride) for x in range(0, width - edge + 1, stride)]
     if count > len(places):
         raise StudyError(f"squares: {count} do not fit; {len(places)} do")
     picture = bytearray(width * height)
     for x, y in random.Random(int(seed)).sample(places, count):
-        for row in range(y, y + side):
-            picture[row * width + x : row * width + x + side] = b"\xff" * side
+        for row in range(y, y + edge):
+            picture[row * width + x : row * width + x + edge] = b"\xff" * edge
     return bytes(picture)
 
 
@@ -118,7 +118,7 @@ MAKERS = {
     "noise": (noise, {"density": (0.5, 0, 1), "granularity": (1, 1, 1 << 16), "seed": (1, 0, 1 << 62)}),
     "squares": (
         squares,
-        {"count": (100, 0, 1 << 30), "side": (20, 1, 1 << 16), "stride": (30, 1, 1 << 16), "seed": (1, 0, 1 << 62)},
+        {"count": (100, 0, 1 << 30), "edge": (20, 1, 1 << 16), "stride": (30, 1, 1 << 16), "seed": (1, 0, 1 << 62)},
     ),
     "checkerboard": (checkerboard, {"cell": (1, 1, 1 << 16)}),
     "comb": (comb, {}),

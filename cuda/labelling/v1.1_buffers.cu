@@ -123,4 +123,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION_WITH_RUN(labelling)
+RUNGS_CUDA_VERSION_WITH_RUN(labelling, .declines = labelling_labels_only)

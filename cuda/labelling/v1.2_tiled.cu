@@ -121,4 +121,4 @@ static void teardown(struct state *state)
     device_free(state->parent);
 }
 
-RUNGS_CUDA_VERSION(labelling)
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only)

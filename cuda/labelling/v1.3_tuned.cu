@@ -134,4 +134,4 @@ static void teardown(struct state *state)
     device_free(state->parent);
 }
 
-RUNGS_CUDA_VERSION(labelling, .tunables = tunables, .illegal = illegal)
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only, .tunables = tunables, .illegal = illegal)

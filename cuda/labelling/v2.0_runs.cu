@@ -1,11 +1,13 @@
 /*
  * Idea:     trees of runs in 32-pixel words, not of pixels. A thread packs 32 pixels into the bits of one word; bit
- *           arithmetic finds its runs and those they touch above, and only a run's first pixel has a node. Tiles are 128
- *           pixels wide, so that few words have a neighbour in another tile, and the borders have threads of their own.
+ *           arithmetic finds its runs and those they touch above, and only a run's first pixel has a node. Tiles are
+ *           128 pixels wide, so that few words have a neighbour in another tile, and the borders have threads of their
+ *           own.
  * Changed:  all three kernels. Pixels are read once, 16 bytes a load; merge and compress read bits, an eighth of that;
  *           merge has a thread for each word of a tile's first row and each row of its left side, not for each pixel.
  * Expect:   kernel 10 times faster than v1.3's, near 3 times what writing labels takes (33 MB at 3840x2160: 8 us), for
  *           a photograph has one node where v1.3 had 20 pixels, and only 1 in 16 words goes into merge.
+ * From:     cuda/v1.3
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "common/algo/labelling.h"
@@ -224,4 +226,4 @@ static void teardown(struct state *state)
     device_free(state->parent);
 }
 
-RUNGS_CUDA_VERSION(labelling, .tunables = tunables)
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only, .tunables = tunables)

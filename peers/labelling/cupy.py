@@ -8,6 +8,7 @@ from labels import normalise  # noqa: F401
 from peer import Missing
 
 LIBRARY, PACKAGE = "cupyx.scipy.ndimage", "cupy-cuda13x"
+DECLINES = "labelling_labels_only"
 
 
 class Worker:

@@ -6,6 +6,7 @@ Expect:   as fast as peer/opencv of the same release.
 from labels import normalise  # noqa: F401
 
 LIBRARY, PACKAGE = "cv2", "opencv-python"
+DECLINES = "labelling_labels_only"
 
 
 def setup(cv2, case):

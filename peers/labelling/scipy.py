@@ -6,6 +6,7 @@ Expect:   slower than cpu/serial: it works for any number of dimensions and allo
 from labels import normalise  # noqa: F401
 
 LIBRARY, PACKAGE = "scipy.ndimage", "scipy"
+DECLINES = "labelling_labels_only"
 
 
 def setup(ndimage, case):

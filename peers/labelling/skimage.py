@@ -6,6 +6,7 @@ Expect:   slower than cpu/serial, and slower than peer/scipy on masks: it makes 
 from labels import normalise  # noqa: F401
 
 LIBRARY, PACKAGE = "skimage.measure", "scikit-image"
+DECLINES = "labelling_labels_only"
 
 
 def setup(measure, case):

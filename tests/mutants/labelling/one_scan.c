@@ -23,4 +23,4 @@ static enum status run(const struct image *in, struct image *out, const struct l
     return STATUS_OK;
 }
 
-RUNGS_CPU_VERSION(labelling)
+RUNGS_CPU_VERSION(labelling, .declines = labelling_labels_only)
