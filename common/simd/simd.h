@@ -51,6 +51,7 @@ typedef uint8_t simd_u8 __attribute__((vector_size(SIMD_BYTES)));
 typedef int16_t simd_i16 __attribute__((vector_size(SIMD_BYTES)));
 typedef int32_t simd_i32 __attribute__((vector_size(SIMD_BYTES)));
 typedef uint32_t simd_u32 __attribute__((vector_size(SIMD_BYTES)));
+typedef float simd_f32 __attribute__((vector_size(SIMD_BYTES)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
