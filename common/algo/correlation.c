@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/image/pattern.h"
 
@@ -11,9 +12,14 @@ void correlation_load(const struct image *in, const struct correlation_params *p
 {
     const float *shift = correlation_shift(in, params);
     const int planes = correlation_planes(in, params), n = in->channels;
+    int64_t left = in->width - first % in->width; /* pixels of this row */
+    const char *pixel = correlation_pixel(in, first);
 
-    for (int i = 0; i < count; i++, panel += stride) {
-        const void *pixel = correlation_pixel(in, first + i);
+    for (int i = 0; i < count; i++, left--, panel += stride, pixel += (size_t)n * pixel_size(in->type)) {
+        if (left == 0) {
+            left = in->width;
+            pixel = correlation_pixel(in, first + i);
+        }
         if (in->type == PIXEL_U8)
             for (int k = 0; k < n; k++)
                 panel[k] = ((const uint8_t *)pixel)[k];
@@ -22,9 +28,11 @@ void correlation_load(const struct image *in, const struct correlation_params *p
                 panel[k] = (float)(((const uint16_t *)pixel)[k] & 255);
                 panel[n + k] = (float)(((const uint16_t *)pixel)[k] >> 8);
             }
-        else
+        else if (shift)
             for (int k = 0; k < n; k++)
-                panel[k] = ((const float *)pixel)[k] - (shift ? shift[k] : 0);
+                panel[k] = ((const float *)pixel)[k] - shift[k];
+        else
+            memcpy(panel, pixel, sizeof *panel * (size_t)n);
         if (params->center)
             panel[planes - 1] = 1;
         for (int k = planes; k < stride; k++)

@@ -17,8 +17,7 @@ enum { LANES = SIMD_BYTES / 4 };
 enum { ROWS = 8 };
 
 /* The sums of one tile over `count` pixels: rows u to u + ROWS - 1, `vectors` vectors from plane v on. */
-SIMD_INLINE void add_tile(const float *panel, int stride, int count, int planes, int u, int v, int vectors,
-                          double *sums)
+SIMD_INLINE void add_tile(const float *panel, int stride, int count, int u, int v, int vectors, double *sums)
 {
     simd_f32 tile[ROWS][2] = {{{0}}};
 
@@ -27,12 +26,12 @@ SIMD_INLINE void add_tile(const float *panel, int stride, int count, int planes,
             const simd_f32 right = (simd_f32)simd_load(panel + v + column * LANES);
 #pragma GCC unroll 8
             for (int row = 0; row < ROWS; row++)
-                tile[row][column] += panel[u + row] * right;
+                tile[row][column] = simd_multiply_add(tile[row][column], panel[u + row] + (simd_f32){0}, right);
         }
-    for (int row = 0; row < ROWS && u + row < planes; row++)
+    for (int row = 0; row < ROWS; row++)
         for (int column = 0; column < vectors; column++)
-            for (int lane = 0; lane < LANES && v + column * LANES + lane < planes; lane++)
-                sums[(u + row) * planes + v + column * LANES + lane] += tile[row][column][lane];
+            for (int lane = 0; lane < LANES; lane++)
+                sums[(u + row) * stride + v + column * LANES + lane] += (double)tile[row][column][lane];
 }
 
 /* Adds the products of all pairs of planes of `count` pixels. */
@@ -41,9 +40,9 @@ static void add_run(const float *panel, int stride, int count, int planes, doubl
     for (int u = 0; u < planes; u += ROWS) {
         int v = u / LANES * LANES;
         for (; v + LANES < planes; v += 2 * LANES)
-            add_tile(panel, stride, count, planes, u, v, 2, sums);
+            add_tile(panel, stride, count, u, v, 2, sums);
         if (v < planes)
-            add_tile(panel, stride, count, planes, u, v, 1, sums);
+            add_tile(panel, stride, count, u, v, 1, sums);
     }
 }
 
@@ -57,7 +56,7 @@ static enum status run(const struct image *in, struct image *out, const struct c
 
 #pragma omp parallel
     {
-        double *sums = calloc(entries, sizeof *sums);
+        double *sums = calloc((size_t)stride * (size_t)stride, sizeof *sums);
         float *panel = aligned_alloc(64, (sizeof *panel * CORRELATION_RUN * (size_t)stride + 63) / 64 * 64);
         const bool ready = totals && sums && panel;
 
@@ -72,7 +71,7 @@ static enum status run(const struct image *in, struct image *out, const struct c
 #pragma omp critical
         {
             for (size_t i = 0; ready && i < entries; i++)
-                totals[i] += sums[i];
+                totals[i] += sums[i / (size_t)planes * (size_t)stride + i % (size_t)planes];
             if (!ready)
                 status = STATUS_NO_MEMORY;
         }

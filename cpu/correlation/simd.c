@@ -23,7 +23,8 @@ static void add_run(const float *panel, int stride, int count, int planes, float
             const simd_f32 repeated = panel[u] + (simd_f32){0};
             for (int v = u / LANES * LANES; v < planes; v += LANES) {
                 float *to = run + u * stride + v;
-                simd_store(to, (simd_u8)((simd_f32)simd_load(to) + repeated * (simd_f32)simd_load(panel + v)));
+                const simd_f32 right = (simd_f32)simd_load(panel + v);
+                simd_store(to, (simd_u8)simd_multiply_add((simd_f32)simd_load(to), repeated, right));
             }
         }
     for (int u = 0; u < planes; u++)
