@@ -14,7 +14,7 @@
 
 enum { LANES = SIMD_BYTES / 4 };
 
-enum { ROWS = 8 };
+enum { ROWS = 8, MULTIPLE = LANES > ROWS ? LANES : ROWS };
 
 /* The sums of one tile over `count` pixels: rows u to u + ROWS - 1, `vectors` vectors from plane v on. */
 SIMD_INLINE void add_tile(const float *panel, int stride, int count, int u, int v, int vectors, double *sums)
@@ -48,7 +48,7 @@ static void add_run(const float *panel, int stride, int count, int planes, doubl
 
 static enum status run(const struct image *in, struct image *out, const struct correlation_params *params)
 {
-    const int planes = correlation_planes(in, params), stride = (planes + LANES - 1) / LANES * LANES;
+    const int planes = correlation_planes(in, params), stride = (planes + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
     const int64_t pixels = (int64_t)in->width * in->height;
     const size_t entries = (size_t)planes * (size_t)planes;
     double *totals = calloc(entries, sizeof *totals);
