@@ -15,7 +15,7 @@
  * Parameters   none
  *
  * Errors   not f64, a height that is no multiple of the width, more than 1024 columns: STATUS_BAD_INPUT. A matrix that holds
- *          NaN or infinity does not converge: STATUS_FAILED.
+ *          NaN or infinity is STATUS_FAILED, or has NaN for values.
  *
  * Source   G. Golub, C. Van Loan, Matrix Computations, section 8.5 (Jacobi methods): the rotation, the cyclic and the
  *          parallel order.
