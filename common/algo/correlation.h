@@ -28,8 +28,7 @@
  *
  * Errors   i32, u32 or f64 samples, more than 1024 bands, more than 2^31-1 pixels: STATUS_BAD_INPUT.
  *
- * Source   Document 003, equation 1 and algorithm 1; J. Josth et al., Real-time PCA calculation for spectral imaging
- *          (using SIMD and GP-GPU), Journal of Real-Time Image Processing 7, 2012. The document's last thread index,
+ * Source   Jošth 2014, equation 1 and algorithm 1 (groups of threads in shared memory). Its last thread index,
  *          n(n-1)/2 - 1, leaves the diagonal out; here all n(n+1)/2 pairs count.
  */
 #ifndef RUNGS_CORRELATION_H

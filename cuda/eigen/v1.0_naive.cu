@@ -44,7 +44,6 @@ static __global__ void solve_kernel(struct image in, double *work, struct image 
     double *matrix = work + (size_t)blockIdx.x * 2 * n * n, *rows = matrix + n * n;
     double sum = 0;
     int p, q;
-
     for (int i = threadIdx.x; i < n * n; i += THREADS) {
         const int y = i / n, x = i % n;
         matrix[i] = ((const double *)image_row(&in, top + min(x, y)))[max(x, y)];

@@ -31,7 +31,7 @@ static enum status run(const struct image *in, struct image *out, const struct c
         const bool ready = totals && sums && panel;
 
 #pragma omp for schedule(static)
-        for (int64_t first = 0; first + CORRELATION_RUN <= pixels; first += CORRELATION_RUN) {
+        for (int64_t first = 0; first < pixels - pixels % CORRELATION_RUN; first += CORRELATION_RUN) {
             if (!ready)
                 continue;
             correlation_load(in, params, first, CORRELATION_RUN, panel, stride);

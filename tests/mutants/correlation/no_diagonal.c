@@ -1,5 +1,5 @@
 /*
- * Idea:     a thread a pair, as document 003 prints it.
+ * Idea:     a thread a pair, as Jošth 2014 prints it.
  * Changed:  its last index, n(n-1)/2 - 1, leaves the products of a band with itself out.
  * Expect:   does not have the property
  */

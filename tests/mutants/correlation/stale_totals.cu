@@ -1,7 +1,7 @@
 /*
  * Idea:     the sums stay on the device from call to call.
  * Changed:  and what the calls before added stays in them.
- * Expect:   differs between runs | does not have the property
+ * Expect:   something is kept and not renewed | differs between runs
  */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"

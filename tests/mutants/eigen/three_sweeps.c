@@ -1,7 +1,7 @@
 /*
  * Idea:     cyclic Jacobi.
  * Changed:  it stops after three sweeps, when the largest matrices are not yet diagonal.
- * Expect:   samples differ by more than | does not have the property | every sample is off by | no pattern
+ * Expect:   does not have the property
  */
 #include <stdlib.h>
 
