@@ -4,8 +4,8 @@
 #
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
 #           labs' grader; Python also plots and report)
-# optional  OpenCV's imgproc, OpenBLAS: the CPU peers that the tables compare with; gnuplot: plots; ffmpeg: video files in and out
-#           (image folders and y4m need none). Rungs works without them
+# optional  OpenCV's imgproc, OpenBLAS: the CPU peers that the tables compare with; gnuplot: plots; ffmpeg: video files in
+#           and out (image folders and y4m need none). Rungs works without them
 set -u
 
 needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev libseccomp-dev python3"
