@@ -4,7 +4,7 @@
 #   CUDA=native|emulated  how cuda/* versions are built; by default native where nvcc and a GPU are, else emulated
 #   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
 #   BUILD=build           folder for everything that is built
-#   OPENCV=no             leaves the OpenCV peer out (a cross build must)
+#   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
 #   SIDES=cpu             builds the versions of these folders only (cpu, cuda)
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
 #   VERBOSE=1             show the commands
@@ -66,6 +66,7 @@ endif
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
 has_npp := $(firstword $(wildcard $(cuda_home)/include/nppi_filtering_functions.h \
              $(cuda_home)/targets/*/include/nppi_filtering_functions.h))
+has_cublas := $(firstword $(wildcard $(cuda_home)/include/cusolverDn.h $(cuda_home)/targets/*/include/cusolverDn.h))
 # The profiler's library: in extras/CUPTI, or beside the rest where the toolkit came in another package.
 cupti_header := $(firstword $(wildcard $(cuda_home)/extras/CUPTI/include/cupti.h $(cuda_home)/include/cupti.h \
                   $(cuda_home)/targets/*/include/cupti.h))
@@ -89,6 +90,9 @@ opencv_include := $(if $(filter no,$(OPENCV)),,$(patsubst %/opencv2/imgproc.hpp,
                     /usr/include/opencv4/opencv2/imgproc.hpp))))
 opencv_libs := $(if $(opencv_include),-lopencv_imgproc -lopencv_core)
 opencv_flags := $(addprefix -isystem ,$(opencv_include))
+# Matrix products and eigenvalues; OPENBLAS=no leaves it out.
+openblas_libs := $(if $(filter no,$(OPENBLAS)),,$(shell pkg-config --libs openblas 2>/dev/null))
+openblas_flags := $(if $(openblas_libs),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I openblas)))
 
 # --- flags ----------------------------------------------------------------------------------------------------------
 comma := ,
@@ -108,7 +112,8 @@ compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu
                -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(EXTRA_CUDA) $(depend) -MP
 # Recorded in results files (common/measure/machine.c).
 facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
-peer_libraries = $(if $(peer_opencv),$(opencv_libs)) $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppist -lnppc)
+peer_libraries = $(if $(peer_opencv),$(opencv_libs)) $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppist -lnppc) \
+                 $(if $(peer_openblas),$(openblas_libs)) $(if $(peer_cublas),-lcusolver -lcublas -lcublasLt)
 libraries = -ljansson -lm -lpthread $(peer_libraries)
 link = $(CXX) $(sanitizers) -fopenmp $(wrapped) $(LDFLAGS)
 # common/trace/openmp.c stands between the versions and libgomp.
@@ -121,7 +126,7 @@ libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static 
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_npp) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
+settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
 	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' | cmp -s - $@ || \
 	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' >$@
@@ -134,10 +139,15 @@ force:
 peer_opencv := $(if $(opencv_libs),$(wildcard peers/*/opencv*.cpp))
 peer_python := $(wildcard peers/*/*.py)
 peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
+peer_openblas := $(if $(openblas_libs),$(wildcard peers/*/openblas*.c))
+peer_cublas := $(if $(has_cublas),$(wildcard peers/*/cublas*.cu peers/*/cusolver*.cu))
+without_openblas := $(if $(openblas_libs),,$(wildcard peers/*/openblas*.c))
+without_cublas := $(if $(has_cublas),,$(wildcard peers/*/cublas*.cu peers/*/cusolver*.cu))
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
-version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp) $(peer_python))
+version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp) \
+                   $(peer_openblas) $(peer_cublas) $(peer_python))
 # What versions of one ladder share or stand on lies in folders beside them.
 helper_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*/*.c $(side)/*/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
@@ -203,11 +213,14 @@ $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files)) $(BUILD
 	$(quiet)$(link) $^ $(libraries) -o $@
 
 npp_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,NPP was not found beside the CUDA Toolkit)
-$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_npp) $(BUILD)/settings $(BUILD)/files
+cublas_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,cuBLAS and cuSOLVER were not found beside the CUDA Toolkit)
+$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_npp) $(without_openblas) $(without_cublas) $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(version_files) \
 	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
-	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) >$@
+	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) \
+	    $(if $(without_openblas),-- "OpenBLAS was not found when Rungs was built" $(without_openblas)) \
+	    $(if $(without_cublas),-- "$(cublas_reason)" $(without_cublas)) >$@
 $(BUILD)/generated/small.c: common/build/versions.sh $(small_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(small_files) >$@
@@ -223,6 +236,7 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
+$(BUILD)/peers/%.c.o: CPPFLAGS += $(openblas_flags)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,cc,$<)

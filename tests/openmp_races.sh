@@ -9,7 +9,7 @@ archer=$(find /usr/lib/llvm-*/lib -name libarcher.so | head -n 1)
 [ -n "$archer" ] || { echo "openmp_races: no libarcher.so; install libomp-dev" >&2; exit 2; }
 export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66" OMP_NUM_THREADS=4
 
-${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no SIDES=cpu EXTRA=-fsanitize=thread SERIAL_EXTRA=-fno-sanitize=thread LDFLAGS=-fsanitize=thread \
+${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no OPENBLAS=no SIDES=cpu EXTRA=-fsanitize=thread SERIAL_EXTRA=-fno-sanitize=thread LDFLAGS=-fsanitize=thread \
     BUILD="$build" "$build/rungs" "$build/rungs-mutants"
 for file in $(grep -lE '^#pragma omp parallel|pthread_create' cpu/*/*.c); do
     name=${file##*/} algorithm=${file#cpu/}

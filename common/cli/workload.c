@@ -28,9 +28,7 @@ bool workload_option(struct workload *workload, int option)
                          : status_set(STATUS_BAD_INPUT, "--input '': the name of the input is empty");
         break;
     case 'c':
-        status = cli_parse_int("--channels", optarg, 1, 3, &workload->channels);
-        if (status == STATUS_OK && workload->channels == 2)
-            status = status_set(STATUS_BAD_INPUT, "--channels 2: must be 1 or 3");
+        status = cli_parse_int("--channels", optarg, 1, IMAGE_MAX_CHANNELS, &workload->channels);
         break;
     case 't':
         status = cli_parse_int("--threads", optarg, 1, MAX_THREADS, &workload->threads);
@@ -210,6 +208,8 @@ static enum status check_options(const struct workload *workload, const struct a
     if (given != 0 && given != wanted && (given != 1 || !takes_photographs(algorithm)))
         return status_set(STATUS_BAD_INPUT, "%s takes %zu input%s, got %zu (--input FILE for each)", algorithm->name,
                           wanted, wanted == 1 ? "" : "s", given);
+    if (takes_pictures(algorithm) && workload->channels && workload->channels != 1 && workload->channels != 3)
+        return status_set(STATUS_BAD_INPUT, "--channels %d: must be 1 or 3", workload->channels);
     if (given && !takes_pictures(algorithm) && (workload->width || workload->channels))
         return status_set(STATUS_BAD_INPUT, "--%s is for pictures; %s takes a %s as it is in its file",
                           workload->width ? "size" : "channels", algorithm->name,

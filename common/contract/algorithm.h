@@ -76,6 +76,7 @@ struct golden {
     int width, height, channels;
     int shapes[ALGORITHM_MAX_INPUTS][3];     /* width, height, channels of inputs that have another shape; else 0 */
     const uint8_t *in[ALGORITHM_MAX_INPUTS]; /* height x width x channels samples, no padding */
+    const enum pixel_type *types;            /* of the inputs; NULL: the slots' */
     const uint8_t *out[ALGORITHM_MAX_OUTPUTS];
 };
 

@@ -51,6 +51,7 @@ typedef uint8_t simd_u8 __attribute__((vector_size(SIMD_BYTES)));
 typedef int16_t simd_i16 __attribute__((vector_size(SIMD_BYTES)));
 typedef int32_t simd_i32 __attribute__((vector_size(SIMD_BYTES)));
 typedef uint32_t simd_u32 __attribute__((vector_size(SIMD_BYTES)));
+typedef float simd_f32 __attribute__((vector_size(SIMD_BYTES)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
@@ -71,6 +72,20 @@ SIMD_INLINE void simd_store(void *to, simd_u8 vector)
 SIMD_INLINE simd_u32 simd_splat(uint32_t value)
 {
     return (simd_u32){0} + value;
+}
+
+/* sum + a * b, rounded once where the machine can; C11 forbids the compiler to fuse by itself. */
+SIMD_INLINE simd_f32 simd_multiply_add(simd_f32 sum, simd_f32 a, simd_f32 b)
+{
+#if defined(__AVX512BW__)
+    return (simd_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)sum);
+#elif defined(__AVX2__) && defined(__FMA__)
+    return (simd_f32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)sum);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_f32)vfmaq_f32((float32x4_t)sum, (float32x4_t)a, (float32x4_t)b);
+#else
+    return sum + a * b;
+#endif
 }
 
 /* Byte by byte: the larger and the smaller of two unsigned bytes. */

@@ -278,7 +278,8 @@ static enum status golden_inputs(const struct algorithm *algorithm, const struct
         const int *shape = golden->shapes[i];
 
         TRY(array_create(&in[i], shape[0] ? shape[0] : golden->width, shape[1] ? shape[1] : golden->height,
-                         shape[2] ? shape[2] : golden->channels, algorithm->inputs[i].type));
+                         shape[2] ? shape[2] : golden->channels,
+                         golden->types ? golden->types[i] : algorithm->inputs[i].type));
         copy_packed(&in[i], golden->in[i]);
     }
 out:

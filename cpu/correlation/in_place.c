@@ -1,0 +1,100 @@
+/*
+ * Idea:     no copy where none is needed: the samples of a f32 cube are its planes as they lie, so that tiles read them from
+ *           the picture. What a vector reads behind its pixel are planes of the next one, and their sums are never used.
+ * Changed:  runs lie within a row of the picture; only a row's last pixels, behind which nothing may be read, and cubes of
+ *           integers, of center=1 or with short rows still go through the panel.
+ * Expect:   31 bands: 2 loads and 2 stores less of some 70 instructions for a pixel, and the samples come from the caches
+ *           once; a third less time than registers.
+ * From:     cpu/registers
+ */
+/* Try: make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas */
+#include <stdlib.h>
+
+#include "common/algo/correlation.h"
+#include "common/simd/simd.h"
+
+enum { LANES = SIMD_BYTES / 4 };
+
+enum { ROWS = 8, MULTIPLE = LANES > ROWS ? LANES : ROWS };
+
+/* The sums of one tile over `count` pixels, whose planes begin `step` floats apart: rows u to u + ROWS - 1, `vectors` vectors from plane v on. */
+SIMD_INLINE void add_tile(const float *panel, int step, int count, int u, int v, int vectors, int stride, double *sums)
+{
+    simd_f32 tile[ROWS][2] = {{{0}}};
+
+    for (int i = 0; i < count; i++, panel += step)
+        for (int column = 0; column < vectors; column++) {
+            const simd_f32 right = (simd_f32)simd_load(panel + v + column * LANES);
+#pragma GCC unroll 8
+            for (int row = 0; row < ROWS; row++)
+                tile[row][column] = simd_multiply_add(tile[row][column], panel[u + row] + (simd_f32){0}, right);
+        }
+    for (int row = 0; row < ROWS; row++)
+        for (int column = 0; column < vectors; column++)
+            for (int lane = 0; lane < LANES; lane++)
+                sums[(u + row) * stride + v + column * LANES + lane] += (double)tile[row][column][lane];
+}
+
+/* Adds the products of all pairs of planes of `count` pixels. */
+static void add_run(const float *panel, int step, int count, int planes, int stride, double *sums)
+{
+    for (int u = 0; count > 0 && u < planes; u += ROWS) {
+        int v = u / LANES * LANES;
+        for (; v + LANES < planes; v += 2 * LANES)
+            add_tile(panel, step, count, u, v, 2, stride, sums);
+        if (v < planes)
+            add_tile(panel, step, count, u, v, 1, stride, sums);
+    }
+}
+
+static enum status run(const struct image *in, struct image *out, const struct correlation_params *params)
+{
+    const int planes = correlation_planes(in, params), stride = (planes + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
+    const int64_t pixels = (int64_t)in->width * in->height;
+    /* What is not read in place counts as one long row. */
+    const bool in_place = in->type == PIXEL_F32 && !params->center && in->width >= CORRELATION_RUN;
+    const int64_t width = in_place ? in->width : pixels, lines = pixels / width;
+    const int64_t chunks = (width + CORRELATION_RUN - 1) / CORRELATION_RUN, tail = stride / in->channels + 1;
+    const size_t entries = (size_t)planes * (size_t)planes;
+    double *totals = calloc(entries, sizeof *totals);
+    enum status status = totals ? STATUS_OK : STATUS_NO_MEMORY;
+
+#pragma omp parallel
+    {
+        double *sums = calloc((size_t)stride * (size_t)stride, sizeof *sums);
+        float *panel = aligned_alloc(64, (sizeof *panel * CORRELATION_RUN * (size_t)stride + 63) / 64 * 64);
+        const bool ready = totals && sums && panel;
+
+#pragma omp for schedule(static)
+        for (int64_t chunk = 0; chunk < chunks * lines; chunk++) {
+            const int64_t begin = chunk / chunks * width + chunk % chunks * CORRELATION_RUN;
+            const int64_t end = begin + CORRELATION_RUN, line = (chunk / chunks + 1) * width;
+            const int count = (int)((end < line ? end : line) - begin);
+            const int within = (int)(line - tail - begin), direct = !in_place || within < 0 ? 0
+                                                                    : within < count        ? within
+                                                                                            : count;
+            if (!ready)
+                continue;
+            add_run(correlation_pixel(in, begin), in->channels, direct, planes, stride, sums);
+            correlation_load(in, params, begin + direct, count - direct, panel, stride);
+            add_run(panel, stride, count - direct, planes, stride, sums);
+        }
+#pragma omp critical
+        {
+            for (size_t i = 0; ready && i < entries; i++)
+                totals[i] += sums[i / (size_t)planes * (size_t)stride + i % (size_t)planes];
+            if (!ready)
+                status = STATUS_NO_MEMORY;
+        }
+        free(sums);
+        free(panel);
+    }
+    if (status == STATUS_OK)
+        correlation_finish(totals, in, params, out);
+    else
+        status_set(status, "no memory for the sums of %d planes", planes);
+    free(totals);
+    return status;
+}
+
+RUNGS_CPU_VERSION(correlation, .instruction_set = SIMD_NAME)

@@ -1,0 +1,66 @@
+/*
+ * Idea:     cyclic Jacobi: one pair of axes after the other is rotated so that the entry between them becomes 0; later
+ *           rotations spoil it a little, but what is off the diagonal shrinks, in the end quadratically.
+ * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
+ * Expect:   6 to 10 sweeps of n(n-1)/2 rotations, each of three lines of n entries, one of which is a column, far apart:
+ *           n = 198 takes 8 * 19,503 * 594 updates of two entries, 100 to 200 ms.
+ */
+/* Try: make bench-eigen VERSIONS=cpu/serial,cpu/omp,peer/openblas SIZE=198x198 */
+#include <stdlib.h>
+
+#include "common/algo/eigen.h"
+
+/* Two lines of entries, `step` apart, as their rotated combinations. */
+static void rotate(double *p, double *q, int n, int step, double cosine, double sine)
+{
+    for (int k = 0; k < n * step; k += step) {
+        const double a = p[k], b = q[k];
+        p[k] = cosine * a - sine * b;
+        q[k] = sine * a + cosine * b;
+    }
+}
+
+static double rest(const double *matrix, int n)
+{
+    double sum = 0;
+
+    for (int y = 0; y < n; y++)
+        for (int x = y + 1; x < n; x++)
+            sum += 2 * matrix[y * n + x] * matrix[y * n + x];
+    return sum;
+}
+
+static void solve(double *matrix, double *vectors, int n, double norm)
+{
+    for (int sweep = 0; sweep < EIGEN_MAX_SWEEPS && rest(matrix, n) > EIGEN_REST * norm; sweep++)
+        for (int p = 0; p < n - 1; p++)
+            for (int q = p + 1; q < n; q++) {
+                double cosine, sine;
+                eigen_rotation(matrix[p * n + p], matrix[q * n + q], matrix[p * n + q], &cosine, &sine);
+                rotate(matrix + p, matrix + q, n, n, cosine, sine);
+                rotate(matrix + p * n, matrix + q * n, n, 1, cosine, sine);
+                rotate(vectors + p * n, vectors + q * n, n, 1, cosine, sine);
+            }
+}
+
+static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)
+{
+    const int n = in->width;
+    const size_t entries = (size_t)n * (size_t)n;
+    double *matrix = malloc(2 * entries * sizeof *matrix);
+    enum status status = STATUS_OK;
+
+    (void)params;
+    if (!matrix)
+        return status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
+    for (int index = 0; index < in->height / n; index++) {
+        const double norm = eigen_begin(in, index, matrix, matrix + entries);
+        solve(matrix, matrix + entries, n, norm);
+        TRY(eigen_finish(matrix, matrix + entries, n, index, out));
+    }
+out:
+    free(matrix);
+    return status;
+}
+
+RUNGS_CPU_VERSION(eigen)
