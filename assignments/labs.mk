@@ -19,13 +19,14 @@ $(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/rem
 	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
 # A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
 step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
+step_helpers = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
 pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(addprefix common/remote/,worker.c worker_pipeline.c)
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
 # FOLDER, ALGORITHM, EXTENSION, SIDES, more files
 define pipeline_worker
-$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(pipeline_parts) $(5)) \
+$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(call step_helpers,$(4)) $(pipeline_parts) $(5)) \
                                    $(BUILD)/lab/worker.a common/build/versions.sh
 	@mkdir -p $$(@D)
 	@sh common/build/versions.sh $(call step_files,$(4)) $(1)/$(2)/$$*.$(3) >$$@.versions.c

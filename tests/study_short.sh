@@ -28,7 +28,8 @@ check "it runs, nothing is wrong" timeout 600 python3 -B common/study/study.py r
     --rungs "$build/rungs" --dir images --work "$folder/work" --out "$folder/out"
 check "no point is left out" sh -c "grep -q '\"left_out\": \\[\\]' '$folder/out/results.json'"
 check "rows" test "$(wc -l <"$folder/out/results.csv")" -gt 1
-check "a plot" sh -c "grep -q '</svg>' '$folder'/out/*.svg"
+# Where the short form is too small for the plots of the full one, its tables are there.
+check "a plot or a table" sh -c "grep -q '</svg>' '$folder'/out/*.svg || grep -q '^|' '$folder/out/study.md'"
 check "every place in a paragraph is filled" sh -c "! grep '{[a-z]' '$folder/out/study.md'"
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

@@ -63,7 +63,7 @@ def takes_video(root, algorithm):
 def versions(root, algorithm):
     """All versions of an algorithm in the order of its ladder, each with the one below it (None for peers)."""
     found = []
-    for pattern in ("cpu/{}/*.c", "cuda/{}/*.cu", "peers/{}/*.cpp", "peers/{}/*.cu"):
+    for pattern in ("cpu/{}/*.c", "cuda/{}/*.cu", "peers/{}/*.c", "peers/{}/*.cpp", "peers/{}/*.cu"):
         for path in glob.glob(os.path.join(root, pattern.format(algorithm))):
             found.append(Version(root, os.path.relpath(path, root)))
     found = follow_from(sorted(found, key=Version.order))
