@@ -14,7 +14,8 @@ A peer's file is a module with
 is more than one). run() writes into `outputs` or returns the arrays; what it returns is copied after the clock has
 stopped. A function normalise(inputs, outputs) of the module puts results into the contract's words and is not timed. When
 setup() gives back an object instead of a function: its run is called, its start(inputs) on a pipeline's first frame, and
-its device_seconds, unless it is None, is how long the last call kept a GPU busy.
+its device_seconds, unless it is None, is how long the last call kept a GPU busy, and its finish(outputs) writes, off the
+clock, what the library gives in another form.
 
 Messages are a length (4 bytes, little endian) and JSON; an answer repeats the number of its request, so that a second
 answer, from a child that a library forked and forgot, is not taken for that to the next request. Raise Missing where the library is here but cannot work.
@@ -111,6 +112,8 @@ class Server:
                     if target.shape != result.shape:
                         raise ValueError(f"a result of shape {result.shape}, not {target.shape}")
                     target[...] = result
+        if hasattr(self.worker, "finish"):
+            self.worker.finish(self.case.outputs)
         if hasattr(self.module, "normalise"):
             self.module.normalise(self.case.inputs, self.case.outputs)
         return {"seconds": seconds, "device_seconds": getattr(self.worker, "device_seconds", None)}

@@ -5,12 +5,11 @@
  * Expect:   frames per second at least double: allocate and free, over half of v1.0's frame, are gone, and so are one
  *           upload, one grayscale and one blur of two. Of the rest, morphology is the largest step, as in the document.
  * Result:   right in the sum, 1.9 times (results/h200/motion/motion_596x336.json), not in its parts: allocate and free
- *           were a fifth, the second upload a seventh; of the rest, upload and boxes are each larger than morphology.
- *           boxes is the same code on the host in v1.0 to v1.3, 237, 195, 139 and 114 us, and 16 us in cpu/simd. Nothing
- *           waits on the device then: the download has returned. Of the region's 275 us (v1.0, 1280x720) its 16 threads
- *           work 55 us each, and the first waits 234 us for the others (results/h200/motion/profile_motion_v1.0.txt).
- *           The likely reason is that they sleep since the frame before, deeper the longer it took; in cpu/simd the
- *           region before is a few us ago. OMP_WAIT_POLICY=active, which keeps them awake, can tell.
+ *           were more than a third, the second upload a sixth; of the rest, upload and boxes are each larger than close.
+ *           boxes is the same code on the host in all four rungs: 219, 125, 97 and 128 us in v1.0 to v1.3, 21 us in
+ *           cpu/simd. On one thread v1.0 takes 124 us and v1.3 133 us (boxes_one_thread.txt): no trend is left, so it
+ *           is the waking of 16 threads that slept while the host waited. cpu/simd takes 31 us there: its labels are in
+ *           the cache, while those of the GPU rungs come from main memory.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.0,cuda/v1.1 */
 #include "cuda/motion/steps/detector.h"

@@ -5,9 +5,9 @@
  *           Labelling has a version with tiles in shared memory as well: -p labelling=cuda/v1.2 puts it in.
  * Expect:   blur and both morphology steps take half of their time, as in the document (40 and 46 % less). Frames per
  *           second gain less: the transfers, and boxes on the host, stay as they are.
- * Result:   blur 41.2 to 22.4 us, close 82.3 to 45.3 us at 596x336. With tiles labelling gets slower, 33.2 to 54.0 us: a
- *           mask has few, large components, so that a tile's trees save little of what its two barriers cost
- *           (results/h200/motion/motion_596x336.json, where v1.2 is with labelling=cuda/v1.2).
+ * Result:   blur 41.5 to 28.3 us, close 83.5 to 46.2 us, frames 1.10 times (results/h200/motion/motion_596x336.json).
+ *           With tiles labelling gets slower, 33.2 to 54.0 us (motion_596x336_fd7720c.json there, whose v1.2 has them):
+ *           a mask has few, large components; likely a tile's trees save little of what its two barriers cost.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.1,cuda/v1.2; then with P=labelling=cuda/v1.2 */
 #include "cuda/motion/steps/detector.h"

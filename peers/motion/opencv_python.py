@@ -51,9 +51,12 @@ class Detector:
             mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, self.element, dst=pictures["opened"])
         _, labels, stats, centroids = cv2.connectedComponentsWithStats(
             mask, labels=self.labels, connectivity=self.params["connectivity"], ltype=cv2.CV_32S)  # fmt: skip
-        self.write(labels, stats[1:], centroids[1:], outputs[0])
+        self.found = labels, stats[1:], centroids[1:]
         if self.params["background"] == "mean":
             self.follow()
+
+    def finish(self, outputs):
+        self.write(*self.found, outputs[0])
 
     def write(self, labels, stats, centroids, table):
         """The table of common/algo/boxes.h: rows in the order of their components' first pixels."""
