@@ -45,8 +45,8 @@ enum status explain_change(struct session *session, const struct setting setting
             "depends on what the output held before: adds to it, or leaves samples out",
             "depends on how far apart the rows lie: ignores the stride",
             "depends on what fresh heap memory holds: memory is read before it is written",
-            "a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
-            "alone",
+            ("a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
+             "alone"),
         };
         struct setting one = settings[0];
 
