@@ -7,6 +7,10 @@ worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c 
                   trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+# Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled.
+judge_rooms := core image trace contract algo cuda verify
+judge_library := $(foreach room,$(judge_rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(addprefix \
+                   common/measure/,machine.c statistics.c bench_device.cu) $(if $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c) $(wildcard cpu/*/serial.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
@@ -17,19 +21,23 @@ worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
 $(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/remote/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
 	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
-# A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
-step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
-step_helpers = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
+# A pipeline comes with versions of its steps, one on the CPU with those of the CPU, but with no other pipeline: with those
+# that every ladder has, because to compile all of labelling's would take longer than all the rest.
+step_names := serial omp simd v1.0_% v1.1_% v1.2_% v1.3_%
+steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
+step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
+                 $(step_names),$(basename $(notdir $(file)))),$(file)))
+step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
 pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(addprefix common/remote/,worker.c worker_pipeline.c)
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
 # FOLDER, ALGORITHM, EXTENSION, SIDES, more files
 define pipeline_worker
-$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(call step_helpers,$(4)) $(pipeline_parts) $(5)) \
+$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
                                    $(BUILD)/lab/worker.a common/build/versions.sh
 	@mkdir -p $$(@D)
-	@sh common/build/versions.sh $(call step_files,$(4)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
+	@sh common/build/versions.sh $(call step_files,$(4),$(2)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
 	$$(quiet)$$(link) -Wl,-z,now $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
 endef
@@ -45,14 +53,14 @@ $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter
 $(BUILD)/bugs/%: %
 	@mkdir -p $(@D)
 	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(march) -fopenmp -Wall -Wextra -I. $< -o $@
-$(BUILD)/rungs-judge: $(library_objects) $(call object,$(judge_parts)) $(BUILD)/generated/judge.c.o
+$(BUILD)/rungs-judge: $(call object,$(judge_library) $(judge_parts)) $(BUILD)/generated/judge.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
 $(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(wildcard cpu/*/serial.c) >$@
 # The judge on the tests' own algorithms (tests/small/small.h), which have several outputs.
-$(BUILD)/rungs-judge-small: $(library_objects) $(call object,$(filter-out cpu/%,$(judge_parts)) $(small_files) \
+$(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(filter-out cpu/%,$(judge_parts)) $(small_files) \
                             tests/small/algorithms.c) $(BUILD)/generated/small.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
