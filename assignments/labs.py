@@ -36,6 +36,10 @@ def main():
             sub.add_argument(need)
         if name in ("lab", "grade", "solution"):
             sub.add_argument("--task", help="this one only")
+        if name == "solution":
+            sub.add_argument("--mutant", help="this one of solution/mutants.toml only")
+        if name in ("lab", "grade", "solution"):
+            sub.add_argument("--patience", type=float, default=60, help="seconds to wait for a quiet machine (default: 60)")
         if name == "mutants":
             for limit in ("case-seconds", "total-seconds", "memory-mib"):
                 sub.add_argument(f"--{limit}", type=float, help="in place of the lab's own")

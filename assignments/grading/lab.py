@@ -5,6 +5,8 @@ import pathlib
 import shutil
 import tomllib
 
+from grading.answers import read_answers
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = os.environ.get("BUILD", "build")
 
@@ -29,7 +31,10 @@ def shown(path):
         return str(path)
 
 
+POINTS = 100  # of every lab
 TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
+BUG_KEYS = {"id", "title", "file", "points", "changes", "figure"}
+PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}
 
 
@@ -43,6 +48,7 @@ class Lab:
         self.number = number
         self.place = self.folder  # where the student's files lie
         self.unconfined = False  # --unconfined: no system call filter
+        self.patience = 60  # seconds to wait for a quiet machine
         path = self.folder / "lab.toml"
         self.data = load_toml(path)
         self.tasks = self.data.get("task", [])
@@ -51,22 +57,36 @@ class Lab:
         self.limits = {"case_seconds": 20, "total_seconds": 120, "memory_mib": 1024} | self.data.get("limits", {})
         key = self.folder / "solution" / "key.toml"
         self.key = load_toml(key) if key.exists() else None
-        for task in self.tasks:
-            unknown = set(task) - TASK_KEYS | set(task.get("speed", {})) - SPEED_KEYS
-            missing = {"id", "title", "file", "algorithm", "right"} - set(task)
-            if unknown or missing:
-                raise LabError(f"{shown(path)}: task {task.get('id', '?')}: " + (
-                    f"unknown key {sorted(unknown)[0]}" if unknown else f"no {sorted(missing)[0]}"))
+        self.check_keys(path)
         self.maximum = sum(maximum_of(t) for t in self.tasks) + sum(b["points"] for b in self.bugs) + sum(
             p["points"] for p in self.predictions)
+        if self.maximum != POINTS:
+            raise LabError(f"{shown(path)}: the points sum to {self.maximum}, and must to {POINTS}")
+
+    def check_keys(self, path):
+        kinds = (("task", self.tasks, TASK_KEYS, {"id", "title", "file", "algorithm", "right"}),
+                 ("bug", self.bugs, BUG_KEYS, {"id", "title", "file", "points"}),
+                 ("prediction", self.predictions, PREDICTION_KEYS, {"id", "text", "task", "measure", "points"}))
+        for kind, entries, known, needed in kinds:
+            for entry in entries:
+                unknown = sorted(set(entry) - known | set(entry.get("speed", {})) - SPEED_KEYS)
+                missing = sorted(needed - set(entry))
+                if unknown or missing:
+                    raise LabError(f"{shown(path)}: {kind} {entry.get('id', '?')}: "
+                                   + (f"unknown key {unknown[0]}" if unknown else f"no {missing[0]}"))
 
     def answers(self):
         """The student's answers, and what is wrong with the file, or None."""
-        try:
-            data = load_toml(self.place / "answers.toml")
-        except LabError as error:
-            return {}, str(error)
-        return {k: v for k, v in data.items() if isinstance(v, dict)}, None
+        return read_answers(self.place / "answers.toml", shown(self.place / "answers.toml"))
+
+    def unpredicted(self, task):
+        """What is counted or timed of a task and not yet predicted: the student shall not see it before."""
+        said = self.answers()[0]["predictions"]
+        return {p["measure"].split(".")[-1] for p in self.predictions if p["task"] == task["id"] and p["id"] not in said}
+
+    def files(self):
+        """What students hand in, as paths in the lab's folder."""
+        return [t["file"] for t in self.tasks] + [fix_of(b) for b in self.bugs if "figure" not in b] + ["answers.toml"]
 
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
@@ -75,7 +95,7 @@ class Lab:
             source = source / shown(self.folder)
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"
         shutil.rmtree(self.place, ignore_errors=True)
-        for name in [t["file"] for t in self.tasks] + ["answers.toml"]:
+        for name in self.files():
             target = self.place / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if (source / name).is_file() and not (source / name).is_symlink():
@@ -89,6 +109,11 @@ class Lab:
             if task["id"] == name:
                 return task
         raise LabError(f"lab {self.number} has no task '{name}'; it has {', '.join(t['id'] for t in self.tasks)}")
+
+
+def fix_of(bug):
+    """Where the student's mended copy of a broken version lies: bugs/absdiff/bug1.c becomes starter/absdiff/bug1.c."""
+    return bug["file"].replace("bugs/", "starter/", 1)
 
 
 def maximum_of(task):

@@ -47,10 +47,22 @@ def time_version(lab, worker, reference, speed, size):
         arguments += ["--frames", speed["frames"]]
     if "threads" in speed:
         arguments += ["--threads", speed["threads"]]
+    if "fewer" in speed:
+        arguments += ["--fewer", speed["fewer"]]
     if speed.get("kernel"):
         arguments.append("--kernel")
     result, why = judge(lab, arguments, 300 + 10 * seconds)
     return result if result else {"wrong": f"could not be timed: {why}", "failed": True}
+
+
+def usable_cores():
+    """Cores that this process may use at once: a container's share may be a fraction of one."""
+    cores = float(len(os.sched_getaffinity(0)))
+    try:
+        quota, period = pathlib.Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return cores if quota == "max" else min(cores, int(quota) / int(period))
+    except (OSError, ValueError):
+        return cores
 
 
 def has_gpu():

@@ -34,6 +34,7 @@ static const char help[] =
     "  --size WxH        of the input\n"
     "  --frames N        of the video that a pipeline gets (default 8)\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
+    "  --fewer N         OpenMP threads of the version, when they are not as many as the reference has\n"
     "  --seconds S       how long to go on (default 2)\n"
     "  --enough RATIO    stop after 60 calls of each when the best are no further apart (default 0: go on)\n"
     "  --zero RATIO      stop early when the version takes more than twice that many times the reference\n"
@@ -75,6 +76,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         MEMORY,
         LIMIT,
         TOTAL,
+        FEWER,
         SEED,
         PICTURES,
         TUNE,
@@ -95,6 +97,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"memory", required_argument, NULL, MEMORY},
         {"limit", required_argument, NULL, LIMIT},
         {"total", required_argument, NULL, TOTAL},
+        {"fewer", required_argument, NULL, FEWER},
         {"seed", required_argument, NULL, SEED},
         {"pictures", required_argument, NULL, PICTURES},
         {"tune", required_argument, NULL, TUNE},
@@ -142,6 +145,11 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         case TOTAL:
             if (!number("total", optarg, 0.1, 86400, &a->total_seconds))
                 return false;
+            break;
+        case FEWER:
+            if (!number("fewer", optarg, 1, 1024, &value))
+                return false;
+            a->fewer = (int)value;
             break;
         case SEED:
             if (!number("seed", optarg, 0, 1e15, &value))
@@ -226,6 +234,8 @@ int main(int argc, char **argv)
                                                   .unconfined = arguments.worker.unconfined};
     if (times)
         arguments.worker.quiet = true;
+    if (arguments.fewer)
+        arguments.worker.threads = arguments.fewer;
     status = checks ? judge_check(&arguments) : judge_time(&arguments);
     return status == STATUS_OK ? 0 : fail("%s", status_message());
 }

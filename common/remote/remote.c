@@ -1,5 +1,6 @@
 #include "common/remote/remote.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -409,4 +410,30 @@ double remote_processor_seconds(const struct remote *remote)
     if (clock_getcpuclockid(remote->pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
         return 0;
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void remote_waited_seconds(const struct remote *remote, double *ran, double *waited)
+{
+    char name[300];
+    struct dirent *entry;
+    DIR *threads;
+
+    *ran = *waited = 0;
+    snprintf(name, sizeof name, "/proc/%d/task", (int)remote->pid);
+    threads = opendir(name);
+    while (threads && (entry = readdir(threads))) {
+        double nanoseconds[2];
+        FILE *file;
+
+        snprintf(name, sizeof name, "/proc/%d/task/%s/schedstat", (int)remote->pid, entry->d_name);
+        file = fopen(name, "re");
+        if (file && fscanf(file, "%lf %lf", &nanoseconds[0], &nanoseconds[1]) == 2) {
+            *ran += 1e-9 * nanoseconds[0];
+            *waited += 1e-9 * nanoseconds[1];
+        }
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
 }

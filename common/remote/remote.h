@@ -42,5 +42,8 @@ bool remote_lost(const struct remote *remote);
 bool remote_died(const struct remote *remote, int *signal, int *exit_code);
 /* Seconds of processor time that it has used, all threads together. */
 double remote_processor_seconds(const struct remote *remote);
+/* Since its start, for how long its threads have run, and for how long they were ready to and had no core: the kernel's
+ * account, which leaves out threads that have ended. */
+void remote_waited_seconds(const struct remote *remote, double *ran, double *waited);
 
 #endif
