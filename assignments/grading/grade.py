@@ -68,15 +68,12 @@ def grade_task(lab, task, pictures, say):
     return outcome
 
 
-def pooled(earlier, timing):
-    """Two timings as one. The best calls count: other programs take time from a call, and never give any."""
-    if earlier and not timing["wrong"]:
-        for key in ("best_seconds", "best_reference_seconds"):
-            timing[key] = min(timing[key], earlier[key])
-        timing["pairs"] += earlier["pairs"]
-    if not timing["wrong"]:
-        timing["ratio"] = timing["best_seconds"] / timing["best_reference_seconds"]
-    return timing
+def better(earlier, timing):
+    """Of two timings the one with the lower median: what else the machine does may only cost time, never points."""
+    if timing["wrong"]:
+        return timing
+    timing["ratio"] = timing["ratio_median"]
+    return earlier if earlier and earlier["ratio"] <= timing["ratio"] else timing
 
 
 def check_tunables(lab, task, worker, check, variant, pictures, say):
@@ -131,9 +128,9 @@ def grade_speed(lab, outcome, task, worker, good, say):
         return
     worst = 0
     for size in speed["sizes"]:
-        for attempt in range(ATTEMPTS):  # what else the machine does may only cost time, never points
+        for attempt in range(ATTEMPTS):
             say(f"{task['id']}: timing {size} beside {speed['reference']}" + (", again" if attempt else ""))
-            timing = pooled(timing if attempt else None, time_version(lab, worker, reference, speed, size))
+            timing = better(timing if attempt else None, time_version(lab, worker, reference, speed, size))
             if timing["wrong"] or timing["ratio"] <= speed.get("full", FULL) or timing["ratio"] > 3 * speed.get("zero", ZERO):
                 break
         timing["size"] = size
