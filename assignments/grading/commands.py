@@ -54,7 +54,7 @@ def measure_speedup(lab, task, prediction):
     speed = {"seconds": 1, "zero": 1e6, "params": prediction.get("params", []), "frames": prediction.get("frames", 8)}
     result = time_version(lab, worker, other, speed, prediction["size"])
     progress("")
-    return "-" if result.get("wrong") else f"{result['best_reference_seconds'] / result['best_seconds']:.3g}"
+    return "-" if result.get("wrong") else f"{1 / result['ratio_median']:.3g}"
 
 
 def command_lab(arguments):

@@ -73,15 +73,12 @@ def grade_task(lab, task, pictures, say):
     return outcome
 
 
-def pooled(earlier, timing):
-    """Two timings as one. The best calls count: other programs take time from a call, and never give any."""
-    if earlier and not timing["wrong"]:
-        for key in ("best_seconds", "best_reference_seconds"):
-            timing[key] = min(timing[key], earlier[key])
-        timing["pairs"] += earlier["pairs"]
-    if not timing["wrong"]:
-        timing["ratio"] = timing["best_seconds"] / timing["best_reference_seconds"]
-    return timing
+def better(earlier, timing):
+    """Of two timings the one with the lower median: what else the machine does may only cost time, never points."""
+    if timing["wrong"]:
+        return timing
+    timing["ratio"] = timing["ratio_median"]
+    return earlier if earlier and earlier["ratio"] <= timing["ratio"] else timing
 
 
 def check_tunables(lab, task, worker, check, variant, pictures, say):
@@ -162,7 +159,7 @@ def grade_speed(lab, outcome, task, worker, good, say):
 def time_quietly(lab, task, worker, reference, size, say):
     """A timing while which the reference did not wait for a core, or None: the machine stayed busy."""
     speed, timing, begin, attempt = task["speed"], None, time.monotonic(), 0
-    while attempt < ATTEMPTS:  # what else the machine does may only cost time, never points
+    while attempt < ATTEMPTS:
         say(f"{task['id']}: timing {size} beside {speed['reference']}" + (", again" if attempt else ""))
         latest = time_version(lab, worker, reference, speed, size)
         if not latest["wrong"] and latest["waited"] > BUSY:
@@ -171,7 +168,7 @@ def time_quietly(lab, task, worker, reference, size, say):
             say(f"{task['id']}: other programs take the cores; waiting for them")
             time.sleep(min(3, lab.patience))
             continue
-        timing = pooled(timing, latest)
+        timing = better(timing, latest)
         attempt += 1
         if timing["wrong"] or timing["ratio"] <= speed.get("full", FULL) or timing["ratio"] > 3 * speed.get("zero", ZERO):
             break
@@ -185,7 +182,7 @@ def zero_of_fewer_threads(lab, task, reference, size, say):
     fewer = time_version(lab, reference, reference, speed | {"fewer": max(1, int(usable_cores()) // 2)}, size)
     if fewer["wrong"] or fewer["waited"] > BUSY:
         return ZERO
-    return max(speed.get("full", FULL) + 0.05, 0.97 * fewer["best_seconds"] / fewer["best_reference_seconds"])
+    return max(speed.get("full", FULL) + 0.05, 0.97 * fewer["ratio_median"])
 
 
 def grade_answers(lab, pictures):

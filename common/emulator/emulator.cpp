@@ -811,6 +811,9 @@ void observe_copy(const char *what, size_t bytes)
 static const uint64_t THREADS_PER_HOST_THREAD = 1024;
 static const uint64_t MOST_HOST_THREADS = 256;
 
+/* Constant from the start, so that it can be set before any constructor runs; 0: the environment says. */
+static std::atomic<unsigned> configured_threads;
+
 void run(const launch_site &site, void (*body)(void *context), void *context)
 {
     running_launch launch = {};
@@ -830,7 +833,9 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     launch.threads = site.block.x * site.block.y * site.block.z;
     launch.blocks = (uint64_t)site.grid.x * site.grid.y * site.grid.z;
     launch.seed = next_launch_seed();
-    host_threads = number_from_environment("RUNGS_EMULATOR_THREADS", std::thread::hardware_concurrency());
+    host_threads = configured_threads;
+    if (host_threads == 0)
+        host_threads = number_from_environment("RUNGS_EMULATOR_THREADS", std::thread::hardware_concurrency());
     host_threads = std::min({std::max(host_threads, (uint64_t)1), MOST_HOST_THREADS, launch.blocks,
                              1 + launch.blocks * launch.threads / THREADS_PER_HOST_THREAD});
     install_crash_notes();
@@ -851,6 +856,12 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
 }
 
 } /* namespace emulated */
+
+void emulator_configure(unsigned threads, bool late)
+{
+    emulated::configured_threads = threads;
+    emulated::set_late(late);
+}
 
 void emulator_seed(uint64_t seed)
 {

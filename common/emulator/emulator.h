@@ -18,6 +18,7 @@
 #ifndef RUNGS_EMULATOR_H
 #define RUNGS_EMULATOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ extern "C" {
 
 /* Starts the sequence of random orders anew. */
 void emulator_seed(uint64_t seed);
+
+/* In place of RUNGS_EMULATOR_THREADS and RUNGS_EMULATOR_LATE, from now on. */
+void emulator_configure(unsigned threads, bool late);
 
 /* Is told, on the calling host thread, of each legal launch before it runs and of each copy and memset that was done;
  * `what` is "[CUDA memcpy HtoD]" and the like. */

@@ -36,7 +36,7 @@ static const char help[] =
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "  --fewer N         OpenMP threads of the version, when they are not as many as the reference has\n"
     "  --seconds S       how long to go on (default 2)\n"
-    "  --enough RATIO    stop after 60 calls of each when the best are no further apart (default 0: go on)\n"
+    "  --enough RATIO    stop after 60 calls of each when the medians are no further apart (default 0: go on)\n"
     "  --zero RATIO      stop early when the version takes more than twice that many times the reference\n"
     "  --kernel          time launch() on device images; without it run(), transfers and all\n\n"
     "Exit status: 0 the JSON is there, 2 bad use or no result.\n";
