@@ -37,19 +37,34 @@ pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipel
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
-# FOLDER, ALGORITHM, EXTENSION, SIDES, more files
+# Beside each worker of a version in C one that finds its data races (common/remote/races.c): $(BUILD)/race-workers/FILE, of
+# an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
+race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
+                barrier loop_end sections_end critical_start critical_end critical_name_start critical_name_end atomic_start \
+                atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join mutex_lock \
+                mutex_unlock cond_wait) malloc calloc aligned_alloc
+race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
+$(BUILD)/races/%.c.o: %.c $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread -c $< -o $@
+$(BUILD)/race-workers/%: wrapped :=
+$(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(worker_main) common/remote/worker_alone.c common/remote/races.c) $(BUILD)/lab/worker.a
+	@mkdir -p $(@D)
+	$(quiet)$(race_link) $^ $(worker_libraries) -o $@
+# FOLDER, ALGORITHM, EXTENSION, SIDES, more files, workers or race-workers, folder of the version's object, its link
 define pipeline_worker
-$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
+$(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
                                    $(BUILD)/lab/worker.a common/build/versions.sh
 	@mkdir -p $$(@D)
 	@sh common/build/versions.sh $(call step_files,$(4),$(2)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$$(worker_link) $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+	$$(quiet)$$($(8)) $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
 endef
 $(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
-    pipeline_worker,$(folder),$(algorithm),c,cpu))$(eval $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard \
-    common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu)))))
+    pipeline_worker,$(folder),$(algorithm),c,cpu,,workers,$(BUILD),worker_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),c,cpu,common/remote/races.c,race-workers,$(BUILD)/races,race_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
@@ -71,7 +86,8 @@ $(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(filter-out cpu/%,$(
 	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
-run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
+# The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
+run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
 .PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution
 $(addprefix lab-,$(lab_numbers)): lab-%:

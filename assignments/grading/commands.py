@@ -1,6 +1,7 @@
 """labs.py lab, grade and bug."""
 
 import json
+import os
 import pathlib
 import time
 
@@ -60,6 +61,7 @@ def measure_speedup(lab, task, prediction):
 def command_lab(arguments):
     lab = Lab(arguments.number)
     lab.patience = arguments.patience
+    lab.unconfined = bool(os.environ.get("SANITIZE"))  # sanitizers read the program to name a line; it is the student's own
     tasks = [lab.task(arguments.task)] if arguments.task else lab.tasks
     progress("building the judge")
     build_tools([])

@@ -1,15 +1,17 @@
 """Points with reasons: for tasks, for the bugs that a student named, for predictions."""
 
 import math
+import os
 import time
 
 from grading.bugs import grade_bug
 from grading.build import build_version, reference_worker
 from grading.lab import maximum_of
+from grading.races import find_race, has_threads
 from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, usable_cores
 
 ATTEMPTS = 4  # at a timing that does not earn all points
-BUSY = 0.05   # share of its time that the reference may wait for a core; more, and the machine has other work
+BUSY = 0.15   # share of its time that the reference may wait for a core; more, and the machine has other work
 
 
 def share_of(ratio, speed):
@@ -61,6 +63,11 @@ def grade_task(lab, task, pictures, say):
         return give_up(f"too slow: after {lab.limits['total_seconds']} s only {check['checked']} of {check['cases']} cases were done")
     if check["outcome"] != "pass":
         return give_up(f"{check['failed']} of {check['cases'] or '?'} cases wrong" if not check.get("ended_early") else check["what"])
+    if has_threads(lab, task):
+        say(f"{task['id']}: looking for data races")
+        fault = find_race(lab, task)
+        if fault:
+            return give_up(fault)
     for variant in task.get("tunables", []):
         fault = check_tunables(lab, task, worker, check, variant, pictures, say)
         if fault:
@@ -127,6 +134,10 @@ def grade_speed(lab, outcome, task, worker, good, say):
 
     if task["file"].endswith(".cu") and not has_gpu():
         give(1 if good else 0, "no GPU here: what is right" + (" earns it" if good else ", but not what was asked for, earns none"))
+        return
+    if os.environ.get("SANITIZE"):
+        outcome.unjudged = True
+        give(0, "not judged: under the sanitizers everything is slow")
         return
     reference = reference_worker(speed["reference"], task["algorithm"], lab)
     if not reference:

@@ -8,6 +8,7 @@ import tempfile
 
 from grading.build import run_limited
 from grading.lab import BUILD
+from grading.words import explain
 
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
@@ -33,6 +34,7 @@ def check_version(lab, worker, name, pictures, tune=(), total=None):
     if result is None:
         result = {"outcome": "fail", "cases": 0, "checked": 0, "failed": 1, "failures": [], "case": "", "what": why,
                   "diagnosis": "", "picture": "", "emulated": False, "cuda": False, "reason": "", "tunables": {}}
+    explain(result, f"make lab-{lab.number} TASK={name.split('/')[-1]} SANITIZE=1")
     return result
 
 

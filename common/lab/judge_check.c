@@ -102,6 +102,17 @@ static json_t *refused_json(const char *diagnosis)
     return result;
 }
 
+/* What the version printed: on stdout, and, where the C library and sanitizers complain, on stderr. */
+static void add_prints(json_t *result)
+{
+    static char text[1 << 14];
+
+    remote_heard(false, text, sizeof text);
+    json_object_set_new(result, "printed", judge_text(text));
+    remote_heard(true, text, sizeof text);
+    json_object_set_new(result, "complained", judge_text(text));
+}
+
 enum status judge_check(const struct judge_arguments *arguments)
 {
     const struct check_options options = {.seed = arguments->seed,
@@ -118,6 +129,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     enum status status = STATUS_OK;
     void *params = NULL;
 
+    TRY(remote_listen());
     /* The first worker only tells what the file registers. When it cannot start, the JSON says why. */
     quiet.quiet = true;
     status = remote_start(&quiet, &remote);
@@ -163,6 +175,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     }
     json_object_set(result, "tunables", tunables);
 write:
+    add_prints(result);
     TRY(judge_write(result, arguments->json));
 out:
     remote_stop(remote);
