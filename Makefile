@@ -375,7 +375,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 
 .PHONY: test test-programs
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
-               $(BUILD)/workers/tests/small/spots/serial.c $(BUILD)/workers/tests/grader/outputs/spots-labels.c \
+               $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c)) \
                $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
@@ -438,9 +438,9 @@ help:
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
 	@echo 'make $(BUILD)/lab-NN/rungs   rungs with your versions in it, student/<name>: to bench, profile, run them'
-	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
+	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to find the line and mend it'
 	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
-	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
+	@echo 'make handout       LABS=01,02 OUT=dir: the tree for a course, without solutions;  make solution LAB=NN tests a lab'
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'

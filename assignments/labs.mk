@@ -69,6 +69,13 @@ $(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solutio
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
     native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
+# For handouts (assignments/grading/handout.py): a version as its compiler's assembler.
+$(BUILD)/ready/%.c.s: %.c $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(quiet)$(compile_c) -g0 -S $< -o $@
+$(BUILD)/ready/%.cu.s: $(BUILD)/%.cu.cpp $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(quiet)$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -g0 -S $< -o $@
 # A broken program to find the fault of, which is none of a version's.
 $(BUILD)/bugs/%: %
 	@mkdir -p $(@D)
@@ -111,8 +118,8 @@ endef
 $(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu))))
 
 handout:
-	@$(if $(and $(LAB),$(OUT)),,echo "make handout: for example  make handout LAB=02 OUT=../lab-02" >&2; exit 2)
-	@$(run_labs) handout '$(LAB)' '$(OUT)'
+	@$(if $(and $(LABS)$(LAB),$(OUT)),,echo "make handout: for example  make handout LABS=01,02 OUT=../course" >&2; exit 2)
+	@$(run_labs) handout '$(or $(LABS),$(LAB))' '$(OUT)'
 solution:
 	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
 	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')
