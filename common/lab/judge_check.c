@@ -9,57 +9,135 @@
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
+#include "common/emulator/emulator.h"
 #include "common/lab/judge.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/judge_result.h"
 #include "common/remote/stand_in.h"
 #include "common/verify/check.h"
+#include "common/verify/outputs.h"
 
-/* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second does
- * not is kept in the state. */
-static enum status count_calls(const struct judge_arguments *arguments, const struct algorithm *algorithm,
-                               json_t *result)
+/* Calls that the device lacks something in. */
+enum { RUN_WITHOUT_KERNELS, LAUNCH_WITHOUT_KERNELS, RUN_WITHOUT_SHARED_MEMORY, LACKING_CALLS };
+
+/* Images that calls are counted with, and what those made of them that the device lacked something in. */
+struct counted {
+    const struct algorithm *algorithm;
+    struct remote *remote;
+    struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];
+    struct image made[LACKING_CALLS][ALGORITHM_MAX_OUTPUTS];
+    bool done[LACKING_CALLS];
+};
+
+static enum status request(const struct counted *counted, enum channel_request what)
+{
+    struct channel *const channel = remote_channel(counted->remote);
+
+    channel->inputs = counted->algorithm->input_count;
+    memcpy(channel->in, counted->in, sizeof counted->in);
+    memcpy(channel->out, counted->out, sizeof counted->out);
+    channel->outputs = counted->algorithm->output_count;
+    return remote_call(counted->remote, what, NULL);
+}
+
+/* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second
+ * does not is kept in the state. */
+static enum status count_two(struct counted *counted, json_t *result)
 {
     static const char *const names[2] = {"first_call", "second_call"};
+    enum status status = STATUS_OK;
+
+    for (int call = 0; call < 2; call++) {
+        struct channel_counts counts;
+
+        TRY(request(counted, CHANNEL_RUN));
+        counts = remote_channel(counted->remote)->counts;
+        json_object_set_new(result, names[call],
+                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
+                                      "launches", (json_int_t)counts.launches, "threads", (json_int_t)counts.threads,
+                                      "shared_bytes", (json_int_t)counts.shared_bytes, "barriers",
+                                      (json_int_t)counts.barriers, "stream_copies", (json_int_t)counts.stream_copies));
+    }
+out:
+    return status;
+}
+
+static void call_lacking(struct counted *counted, int which)
+{
+    struct channel *const channel = remote_channel(counted->remote);
+
+    outputs_fill(counted->out, 0xA5);
+    channel->lack = which == RUN_WITHOUT_SHARED_MEMORY ? EMULATOR_LACKS_SHARED_MEMORY : EMULATOR_LACKS_KERNELS;
+    channel->repeat = 1;
+    channel->value = 0;
+    if (which == LAUNCH_WITHOUT_KERNELS)
+        counted->done[which] = request(counted, CHANNEL_UPLOAD) == STATUS_OK &&
+                               request(counted, CHANNEL_LAUNCH) == STATUS_OK &&
+                               request(counted, CHANNEL_DOWNLOAD) == STATUS_OK;
+    else
+        counted->done[which] = request(counted, CHANNEL_RUN) == STATUS_OK;
+    channel->lack = EMULATOR_LACKS_NOTHING;
+    outputs_copy(counted->made[which], counted->out);
+}
+
+/* Which results are right although the device lacked something; those of calls that failed are not. The inputs are new
+ * to the version, which may have kept its results of others. */
+static enum status see_lacking(struct counted *counted, bool launches, json_t *result)
+{
+    enum status status = STATUS_OK;
+    bool right[LACKING_CALLS];
+
+    for (int which = 0; which < LACKING_CALLS; which++)
+        if (launches || which != LAUNCH_WITHOUT_KERNELS)
+            call_lacking(counted, which);
+    TRY(request(counted, CHANNEL_RUN));
+    for (int which = 0; which < LACKING_CALLS; which++)
+        right[which] = counted->done[which] && outputs_same(counted->made[which], counted->out);
+    json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
+    json_object_set_new(result, "needs_no_kernels",
+                        json_boolean(right[RUN_WITHOUT_KERNELS] || right[LAUNCH_WITHOUT_KERNELS]));
+    json_object_set_new(result, "needs_no_shared_memory", json_boolean(right[RUN_WITHOUT_SHARED_MEMORY]));
+out:
+    return status;
+}
+
+/* Counts what calls do, and sees what they can do without. */
+static enum status count_calls(const struct judge_arguments *arguments, const struct version *version, json_t *result)
+{
+    const struct algorithm *algorithm = version->algorithm;
     struct remote_options options = arguments->worker;
-    struct remote *remote = NULL;
-    struct image made[ALGORITHM_MAX_INPUTS] = {{0}}, in[ALGORITHM_MAX_INPUTS] = {{0}};
-    struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}}, out[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct counted counted = {.algorithm = algorithm};
+    struct image made[ALGORITHM_MAX_INPUTS] = {{0}}, shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
     options.quiet = true;
-    TRY(remote_start(&options, &remote));
-    struct channel *const channel = remote_channel(remote);
+    TRY(remote_start(&options, &counted.remote));
+    struct channel *const channel = remote_channel(counted.remote);
 
     TRY(params_parse_text(algorithm, "", channel->params));
     TRY(judge_make(algorithm, 130, 70, 7, channel->params, made));
     for (int i = 0; i < algorithm->input_count; i++) {
-        TRY(judge_place(remote, &in[i], &made[i]));
-        image_copy(&in[i], &made[i]);
-        channel->in[0] = in[i];
+        TRY(judge_place(counted.remote, &counted.in[i], &made[i]));
+        image_copy(&counted.in[i], &made[i]);
+        channel->in[0] = counted.in[i];
         if (channel->depth)
-            TRY(remote_call(remote, CHANNEL_PIN, NULL));
+            TRY(remote_call(counted.remote, CHANNEL_PIN, NULL));
     }
     TRY(algorithm->shape(made, channel->params, shapes));
-    TRY(judge_place_outputs(remote, out, shapes));
-    for (int call = 0; call < 2; call++) {
-        struct channel_counts counts;
-
-        channel->inputs = algorithm->input_count;
-        memcpy(channel->in, in, sizeof in);
-        memcpy(channel->out, out, sizeof out);
-        channel->outputs = algorithm->output_count;
-        TRY(remote_call(remote, CHANNEL_RUN, NULL));
-        counts = channel->counts;
-        json_object_set_new(result, names[call],
-                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
-                                      "launches", (json_int_t)counts.launches, "shared_bytes",
-                                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers,
-                                      "stream_copies", (json_int_t)counts.stream_copies));
-    }
+    TRY(judge_place_outputs(counted.remote, counted.out, shapes));
+    for (int which = 0; which < LACKING_CALLS; which++)
+        TRY(outputs_create_like(counted.made[which], shapes));
+    TRY(count_two(&counted, result));
+    inputs_free(algorithm, made);
+    TRY(judge_make(algorithm, 130, 70, 8, channel->params, made));
+    for (int i = 0; i < algorithm->input_count; i++)
+        image_copy(&counted.in[i], &made[i]);
+    TRY(see_lacking(&counted, !version->pipeline, result));
 out:
     inputs_free(algorithm, made);
-    remote_stop(remote);
+    for (int which = 0; which < LACKING_CALLS; which++)
+        outputs_free(counted.made[which]);
+    remote_stop(counted.remote);
     return status;
 }
 
@@ -130,6 +208,11 @@ enum status judge_check(const struct judge_arguments *arguments)
     remote_stop(remote);
     remote = NULL;
     facts.algorithm[sizeof facts.algorithm - 1] = '\0';
+    if (arguments->algorithm && strcmp(arguments->algorithm, facts.algorithm) != 0) {
+        status_set(STATUS_FAILED, "is a version of %s; this task asks for %s", facts.algorithm, arguments->algorithm);
+        result = refused_json("the file's last line registers it for another algorithm");
+        goto write;
+    }
     status = remote_register(&arguments->worker, &facts, arguments->id, arguments->id);
     if (status != STATUS_OK) {
         result = refused_json("the file asks for more than the judge can give");
@@ -153,7 +236,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     if (version->pipeline)
         json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
-        count_calls(arguments, algorithm, result); /* the check has passed: without counts the JSON is still complete */
+        count_calls(arguments, version, result); /* the check has passed: without counts the JSON is still complete */
     for (const struct tunable *t = version->tunables; t && t->name; t++) {
         json_t *legal = json_array();
 
