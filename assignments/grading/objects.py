@@ -37,9 +37,9 @@ def is_ours(name):
     return name.startswith(("emulator_", "worker_", "__wrap_"))
 
 
-def fault_of(file, also_natively):
-    """What is wrong with an object file, in words; "" when nothing is. `also_natively`: it is gcc's, of C or the
-    emulator's C++; nvcc and sanitizers register more than the version."""
+def fault_of(file, counts_starts):
+    """What is wrong with an object file, in words; "" when nothing is. `counts_starts`: it is gcc's, of C
+    or the emulator's C++; nvcc and sanitizers register more than the version."""
     own, used = names_of_the_worker()
     found = symbols(file)
     for name, kind in found:
@@ -49,6 +49,8 @@ def fault_of(file, also_natively):
             return f"defines {name}, a name that the program around it uses: make it static, or call it something else"
         if kind == "U" and is_ours(name):
             return f"uses {name}, which versions do not get: it is the grader's own"
+        if kind == "U" and file.endswith(".c.o") and name.startswith("cuda"):
+            return f"uses {name}: a file in C is for the CPU"
     sections = subprocess.run(["readelf", "-SW", file], capture_output=True, text=True, errors="replace", cwd=ROOT).stdout
     starts = 0
     for name, size in re.findall(r"^\s*\[\s*\d+\]\s+(\S+)\s+\S+\s+[0-9a-f]+\s+[0-9a-f]+\s+([0-9a-f]+)", sections, re.M):
@@ -56,6 +58,6 @@ def fault_of(file, also_natively):
             return f"has a section {name}, which is code that runs before it is called"
         if name.startswith(".init_array"):
             starts += int(size, 16) // 8
-    if also_natively and starts > 1:
+    if counts_starts and starts > 1:
         return "has a constructor besides the line that registers it, which is code that runs before it is called"
     return ""

@@ -5,29 +5,71 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
 #include "common/emulator/emulator.h"
+#include "common/image/pattern.h"
 #include "common/lab/judge.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/judge_result.h"
 #include "common/remote/stand_in.h"
 #include "common/verify/check.h"
+#include "common/verify/compare.h"
 #include "common/verify/outputs.h"
 
-/* Calls that the device lacks something in. */
-enum { RUN_WITHOUT_KERNELS, LAUNCH_WITHOUT_KERNELS, RUN_WITHOUT_SHARED_MEMORY, LACKING_CALLS };
+/* Calls in which the device lacks something or, the last, nothing. */
+enum lacking { RUN_WITHOUT_KERNELS, LAUNCH_WITHOUT_KERNELS, RUN_WITHOUT_SHARED_MEMORY, USUAL_RUN, LACKING_KINDS };
 
-/* Images that calls are counted with, and what those made of them that the device lacked something in. */
+/* A worker and images that calls are counted with. */
 struct counted {
     const struct algorithm *algorithm;
+    const void *params;
+    struct remote_options options;
     struct remote *remote;
+    struct image made[ALGORITHM_MAX_INPUTS]; /* the judge's own */
     struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];
-    struct image made[LACKING_CALLS][ALGORITHM_MAX_OUTPUTS];
-    bool done[LACKING_CALLS];
 };
+
+static enum status new_inputs(struct counted *counted, uint64_t seed)
+{
+    enum status status = STATUS_OK;
+
+    inputs_free(counted->algorithm, counted->made);
+    TRY(judge_make(counted->algorithm, 130, 70, seed, counted->params, counted->made));
+    for (int i = 0; i < counted->algorithm->input_count && counted->in[i].data; i++)
+        image_copy(&counted->in[i], &counted->made[i]);
+out:
+    return status;
+}
+
+/* A worker, and places for the images that have been made. */
+static enum status start_counted(struct counted *counted)
+{
+    struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    enum status status = STATUS_OK;
+
+    remote_stop(counted->remote);
+    counted->remote = NULL;
+    TRY(remote_start(&counted->options, &counted->remote));
+    struct channel *const channel = remote_channel(counted->remote);
+
+    memcpy(channel->params, counted->params, counted->algorithm->params_size);
+    for (int i = 0; i < counted->algorithm->input_count; i++) {
+        TRY(judge_place(counted->remote, &counted->in[i], &counted->made[i]));
+        image_copy(&counted->in[i], &counted->made[i]);
+        channel->in[0] = counted->in[i];
+        if (channel->depth)
+            TRY(remote_call(counted->remote, CHANNEL_PIN, NULL));
+    }
+    TRY(counted->algorithm->shape(counted->made, counted->params, shapes));
+    TRY(judge_place_outputs(counted->remote, counted->out, shapes));
+out:
+    return status;
+}
 
 static enum status request(const struct counted *counted, enum channel_request what)
 {
@@ -62,81 +104,96 @@ out:
     return status;
 }
 
-static void call_lacking(struct counted *counted, int which)
+/* Whether the call's result is right; one of a call that fails is not, and leaves a device that works no more. */
+static bool is_right(struct counted *counted, enum lacking kind)
 {
-    struct channel *const channel = remote_channel(counted->remote);
+    static const enum emulator_lack lacks[LACKING_KINDS] = {
+        [RUN_WITHOUT_KERNELS] = EMULATOR_LACKS_KERNELS,
+        [LAUNCH_WITHOUT_KERNELS] = EMULATOR_LACKS_KERNELS,
+        [RUN_WITHOUT_SHARED_MEMORY] = EMULATOR_LACKS_SHARED_MEMORY,
+        [USUAL_RUN] = EMULATOR_LACKS_NOTHING,
+    };
+    const struct version version = {.algorithm = counted->algorithm};
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    enum status status = STATUS_OK;
+    struct channel *channel;
+    bool right = false;
 
+    if (!counted->remote)
+        return false;
+    channel = remote_channel(counted->remote);
     outputs_fill(counted->out, 0xA5);
-    channel->lack = which == RUN_WITHOUT_SHARED_MEMORY ? EMULATOR_LACKS_SHARED_MEMORY : EMULATOR_LACKS_KERNELS;
     channel->repeat = 1;
     channel->value = 0;
-    if (which == LAUNCH_WITHOUT_KERNELS)
-        counted->done[which] = request(counted, CHANNEL_UPLOAD) == STATUS_OK &&
-                               request(counted, CHANNEL_LAUNCH) == STATUS_OK &&
-                               request(counted, CHANNEL_DOWNLOAD) == STATUS_OK;
+    if (kind == LAUNCH_WITHOUT_KERNELS)
+        TRY(request(counted, CHANNEL_UPLOAD));
+    channel->lack = lacks[kind];
+    TRY(request(counted, kind == LAUNCH_WITHOUT_KERNELS ? CHANNEL_LAUNCH : CHANNEL_RUN));
+    if (kind == LAUNCH_WITHOUT_KERNELS)
+        TRY(request(counted, CHANNEL_DOWNLOAD));
+    TRY(verify_reference(counted->algorithm, counted->made, counted->params, expected));
+    right = compare_agrees(&version, counted->made, counted->params, expected, counted->out, NULL);
+out:
+    outputs_free(expected);
+    if (status != STATUS_OK && kind != USUAL_RUN)
+        start_counted(counted); /* if that fails the next call does as well */
     else
-        counted->done[which] = request(counted, CHANNEL_RUN) == STATUS_OK;
-    channel->lack = EMULATOR_LACKS_NOTHING;
-    outputs_copy(counted->made[which], counted->out);
+        channel->lack = EMULATOR_LACKS_NOTHING;
+    return status == STATUS_OK && right;
 }
 
-/* Which results are right although the device lacked something; those of calls that failed are not. The inputs are new
- * to the version, which may have kept its results of others. */
+/* Which results are right although the device lacked something. The order is drawn by lot and usual calls are among them,
+ * so a version cannot tell which are which; each has new inputs, for a version may have kept its results of others. */
 static enum status see_lacking(struct counted *counted, bool launches, json_t *result)
 {
+    enum lacking order[] = {
+        RUN_WITHOUT_KERNELS, LAUNCH_WITHOUT_KERNELS, RUN_WITHOUT_SHARED_MEMORY, USUAL_RUN, USUAL_RUN, USUAL_RUN};
+    const size_t count = sizeof order / sizeof *order;
+    bool right[LACKING_KINDS] = {[USUAL_RUN] = true};
     enum status status = STATUS_OK;
-    bool right[LACKING_CALLS];
+    uint64_t random;
 
-    for (int which = 0; which < LACKING_CALLS; which++)
-        if (launches || which != LAUNCH_WITHOUT_KERNELS)
-            call_lacking(counted, which);
-    TRY(request(counted, CHANNEL_RUN));
-    for (int which = 0; which < LACKING_CALLS; which++)
-        right[which] = counted->done[which] && outputs_same(counted->made[which], counted->out);
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)time(NULL);
+    for (size_t i = count - 1; i > 0; i--) {
+        const size_t other = (size_t)(pattern_random(&random) % (i + 1));
+        const enum lacking kept = order[i];
+
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (order[i] == LAUNCH_WITHOUT_KERNELS && !launches)
+            continue;
+        TRY(new_inputs(counted, pattern_random(&random)));
+        if (order[i] == USUAL_RUN)
+            right[USUAL_RUN] &= is_right(counted, USUAL_RUN);
+        else
+            right[order[i]] = is_right(counted, order[i]);
+    }
     json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
     json_object_set_new(result, "needs_no_kernels",
                         json_boolean(right[RUN_WITHOUT_KERNELS] || right[LAUNCH_WITHOUT_KERNELS]));
     json_object_set_new(result, "needs_no_shared_memory", json_boolean(right[RUN_WITHOUT_SHARED_MEMORY]));
+    json_object_set_new(result, "wavers", json_boolean(!right[USUAL_RUN]));
 out:
     return status;
 }
 
 /* Counts what calls do, and sees what they can do without. */
-static enum status count_calls(const struct judge_arguments *arguments, const struct version *version, json_t *result)
+static enum status count_calls(const struct judge_arguments *arguments, const struct version *version,
+                               const void *params, json_t *result)
 {
-    const struct algorithm *algorithm = version->algorithm;
-    struct remote_options options = arguments->worker;
-    struct counted counted = {.algorithm = algorithm};
-    struct image made[ALGORITHM_MAX_INPUTS] = {{0}}, shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct counted counted = {.algorithm = version->algorithm, .params = params, .options = arguments->worker};
     enum status status = STATUS_OK;
 
-    options.quiet = true;
-    TRY(remote_start(&options, &counted.remote));
-    struct channel *const channel = remote_channel(counted.remote);
-
-    TRY(params_parse_text(algorithm, "", channel->params));
-    TRY(judge_make(algorithm, 130, 70, 7, channel->params, made));
-    for (int i = 0; i < algorithm->input_count; i++) {
-        TRY(judge_place(counted.remote, &counted.in[i], &made[i]));
-        image_copy(&counted.in[i], &made[i]);
-        channel->in[0] = counted.in[i];
-        if (channel->depth)
-            TRY(remote_call(counted.remote, CHANNEL_PIN, NULL));
-    }
-    TRY(algorithm->shape(made, channel->params, shapes));
-    TRY(judge_place_outputs(counted.remote, counted.out, shapes));
-    for (int which = 0; which < LACKING_CALLS; which++)
-        TRY(outputs_create_like(counted.made[which], shapes));
+    counted.options.quiet = true;
+    TRY(new_inputs(&counted, 7));
+    TRY(start_counted(&counted));
     TRY(count_two(&counted, result));
-    inputs_free(algorithm, made);
-    TRY(judge_make(algorithm, 130, 70, 8, channel->params, made));
-    for (int i = 0; i < algorithm->input_count; i++)
-        image_copy(&counted.in[i], &made[i]);
     TRY(see_lacking(&counted, !version->pipeline, result));
 out:
-    inputs_free(algorithm, made);
-    for (int which = 0; which < LACKING_CALLS; which++)
-        outputs_free(counted.made[which]);
+    inputs_free(version->algorithm, counted.made);
     remote_stop(counted.remote);
     return status;
 }
@@ -236,7 +293,8 @@ enum status judge_check(const struct judge_arguments *arguments)
     if (version->pipeline)
         json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
-        count_calls(arguments, version, result); /* the check has passed: without counts the JSON is still complete */
+        count_calls(arguments, version, params,
+                    result); /* the check has passed: without counts the JSON is still complete */
     for (const struct tunable *t = version->tunables; t && t->name; t++) {
         json_t *legal = json_array();
 

@@ -193,6 +193,7 @@ int main(void)
             syscall(SYS_futex, &channel->asked, FUTEX_WAIT, turn, NULL, NULL, 0);
         turn = __atomic_load_n(&channel->asked, __ATOMIC_SEQ_CST);
         request = *channel;
+        channel->lack = 0; /* none of the version's business */
 
         struct channel_counts before = worker_device_counts();
 
