@@ -73,9 +73,11 @@ def read_regular(folder, path):
     file = open_below(folder, path, os.O_RDONLY | os.O_NONBLOCK)
     if file is None:
         return None
-    with os.fdopen(file, "rb") as stream:
+    try:
         its = os.fstat(file)
-        return stream.read() if stat.S_ISREG(its.st_mode) and its.st_size <= MOST_FILE_BYTES else None
+        return os.read(file, MOST_FILE_BYTES) if stat.S_ISREG(its.st_mode) and its.st_size <= MOST_FILE_BYTES else None
+    finally:
+        os.close(file)
 
 
 TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}

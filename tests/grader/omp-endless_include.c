@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says does not compile */
+/* expect: right 0..0 | speed 0..0 | says alone */
 /*
  * Idea:     includes a file without an end.
  * Changed:  nothing that helps.
