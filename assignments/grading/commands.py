@@ -7,8 +7,8 @@ import time
 
 from grading.bugs import grade_bug
 from grading.build import build_tools, build_version, make, reference_worker, run_limited
-from grading.grade import grade_answers, grade_task
-from grading.lab import BUILD, ROOT, Lab, LabError, fix_of, shown
+from grading.grade import Outcome, Part, grade_answers, grade_task
+from grading.lab import BUILD, ROOT, Lab, LabError, fix_of, maximum_of, shown
 from grading.measure import check_version, has_gpu, time_version
 from grading.show import next_step, progress, show_task, sizes_of, wrapped
 
@@ -101,7 +101,7 @@ def command_grade(arguments):
     out.mkdir(parents=True, exist_ok=True)
     started = time.time()
     build_tools([])
-    outcomes = [grade_task(lab, task, pictures_folder(lab), progress) for task in tasks]
+    outcomes = [grade_whatever_happens(lab, task) for task in tasks]
     progress("")
     bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(lab, pictures_folder(lab))
     total, maximum = write_results(lab, outcomes, bugs + predictions, fault, out, time.time() - started)
@@ -112,6 +112,18 @@ def command_grade(arguments):
     if unjudged and total < passing - 0.05:
         raise LabError(f"not judged, because the machine was busy: {', '.join(unjudged)}; grade again when it is not")
     return 0 if total >= passing - 0.05 else 1
+
+
+def grade_whatever_happens(lab, task):
+    """A fault of the grader costs the points of one task, and the report says so: results are written in any case."""
+    try:
+        return grade_task(lab, task, pictures_folder(lab), progress)
+    except LabError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        outcome = Outcome(task)
+        outcome.parts.append(Part("right", 0, maximum_of(task), f"the grader failed at this file: {error!r:.200}"))
+        return outcome
 
 
 def write_results(lab, outcomes, answers, fault, out, seconds):
@@ -131,7 +143,7 @@ def write_results(lab, outcomes, answers, fault, out, seconds):
             tests[-1]["visibility"] = "after_published"
     if fault:
         lines.append(f"answers: {fault}")
-    (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8", errors="replace")
     results = {"score": total, "execution_time": round(seconds), "output": fault or "", "output_format": "text",
                "visibility": "visible", "stdout_visibility": "hidden", "tests": tests}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

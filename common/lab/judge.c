@@ -25,6 +25,7 @@ static const char help[] =
     "  --unconfined      no system call filter: for code that you trust, where the kernel has none\n"
     "check:\n"
     "  --id ID           its name, student/omp say\n"
+    "  --algorithm NAME  that it must be for (default: any)\n"
     "  --total SECONDS   cases that have not begun by then are left out (default 120)\n"
     "  --seed N          of the random inputs (default 1)\n"
     "  --pictures DIR    where to put pictures of differences\n"
@@ -86,7 +87,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         ENOUGH,
         KERNEL,
         UNCONFINED,
-        FRAMES
+        FRAMES,
+        ALGORITHM
     };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},
@@ -108,6 +110,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"kernel", no_argument, NULL, KERNEL},
         {"unconfined", no_argument, NULL, UNCONFINED},
         {"frames", required_argument, NULL, FRAMES},
+        {"algorithm", required_argument, NULL, ALGORITHM},
         {0},
     };
     double value = 0;
@@ -190,6 +193,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             if (!number("frames", optarg, 2, JUDGE_MAX_FRAMES, &value))
                 return false;
             a->frames = (int)value;
+            break;
+        case ALGORITHM:
+            a->algorithm = optarg;
             break;
         case UNCONFINED:
             a->worker.unconfined = true;

@@ -48,6 +48,7 @@ enum channel_request {
 struct channel_counts {
     uint64_t allocations;   /* of device memory */
     uint64_t launches;      /* of kernels */
+    uint64_t threads;       /* of all of them */
     uint64_t shared_bytes;  /* the most shared memory that a block had */
     uint64_t barriers;      /* __syncthreads() that threads reached */
     uint64_t stream_copies; /* on streams of its own, from or to page-locked memory */
@@ -64,6 +65,7 @@ struct channel {
     size_t in_bytes[ALGORITHM_MAX_INPUTS], out_bytes[ALGORITHM_MAX_OUTPUTS];
     int repeat;
     int tunable, value;
+    int lack;      /* of the emulator: enum emulator_lack */
     int heap_byte; /* what fresh heap memory holds during the call; 0 = whatever it does */
     double params[CHANNEL_MAX_PARAMS / sizeof(double)]; /* the algorithm's parameter struct */
 

@@ -35,7 +35,7 @@ struct remote {
     int slot, file;
     pid_t pid;
     struct channel *channel;
-    char *next; /* where free memory begins */
+    char *next, *most; /* where free memory begins; the farthest that this was */
     bool paused, on_gpu;
     bool began, lost, died; /* began: the child has become the worker's program, or is about to */
     int signal, exit_code;
@@ -167,7 +167,7 @@ static enum status look_at_memory(struct remote *remote)
 {
     const size_t most = remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES);
     const long most_threads = MOST_THREADS + 4L * remote->options.threads;
-    unsigned long own = 0; /* KiB: anonymous pages, not the memory that we share */
+    unsigned long own = 0, shared = 0; /* KiB: anonymous pages; the memory that we share */
     long threads = 0;
     char name[64], line[128], text[128];
     FILE *file;
@@ -176,11 +176,15 @@ static enum status look_at_memory(struct remote *remote)
     file = fopen(name, "re");
     while (file && fgets(line, sizeof line, file)) {
         sscanf(line, "RssAnon: %lu", &own);
+        sscanf(line, "RssShmem: %lu", &shared);
         sscanf(line, "Threads: %ld", &threads);
     }
     if (file)
         fclose(file);
-    if (!under_sanitizer() && own > most / 1024) {
+    const unsigned long ours = (unsigned long)(remote->most - (char *)remote->channel) / 1024;
+
+    shared = shared > ours ? shared - ours : 0;
+    if (!under_sanitizer() && own + shared > most / 1024) {
         snprintf(text, sizeof text, "went beyond its memory limit of %zu MiB", most >> 20);
         return lose(remote, text);
     }
@@ -345,7 +349,7 @@ enum status remote_start(const struct remote_options *options, struct remote **r
         goto out;
     }
     slots[remote->slot] = true;
-    remote->next = (char *)remote->channel + CHANNEL_HEADER;
+    remote->next = remote->most = (char *)remote->channel + CHANNEL_HEADER;
     remote->channel->threads = options->threads;
     __atomic_store_n(&remote->channel->answered, UINT_MAX, __ATOMIC_SEQ_CST);
 
@@ -428,6 +432,7 @@ void *remote_allocate(struct remote *remote, size_t bytes)
         return NULL;
     list[*count] = (struct block){remote->next, rounded, true};
     remote->next += rounded;
+    remote->most = remote->next > remote->most ? remote->next : remote->most;
     return list[(*count)++].memory;
 }
 

@@ -50,7 +50,7 @@ static void begin(int argc, char **argv, char **environment)
              CHANNEL_FILE, 0) != address)
         _exit(125);
     channel = address;
-    worker_device_begin(channel->threads);
+    worker_device_begin(channel->threads, 0);
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGSYS, &action, NULL) != 0)
         _exit(124);
@@ -193,16 +193,18 @@ int main(void)
             syscall(SYS_futex, &channel->asked, FUTEX_WAIT, turn, NULL, NULL, 0);
         turn = __atomic_load_n(&channel->asked, __ATOMIC_SEQ_CST);
         request = *channel;
+        channel->lack = 0; /* none of the version's business */
 
         struct channel_counts before = worker_device_counts();
 
-        worker_device_begin(request.threads);
+        worker_device_begin(request.threads, request.lack);
         mallopt(M_PERTURB, request.heap_byte);
         channel->status = answer(&request);
         mallopt(M_PERTURB, 0);
         channel->counts = worker_device_counts();
         channel->counts.allocations -= before.allocations;
         channel->counts.launches -= before.launches;
+        channel->counts.threads -= before.threads;
         channel->counts.barriers -= before.barriers;
         channel->counts.stream_copies -= before.stream_copies;
         if (channel->status != STATUS_OK)

@@ -31,6 +31,7 @@ struct channel_counts worker_device_counts(void)
 
     counts.allocations = emulated.allocations;
     counts.launches = emulated.launches;
+    counts.threads = emulated.threads;
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
     counts.stream_copies = emulated.stream_copies;
@@ -38,12 +39,12 @@ struct channel_counts worker_device_counts(void)
     return counts;
 }
 
-void worker_device_begin(int threads)
+void worker_device_begin(int threads, int lack)
 {
 #ifdef RUNGS_EMULATED
-    emulator_configure((unsigned)threads, true);
+    emulator_configure((unsigned)threads, true, (enum emulator_lack)lack);
 #else
-    (void)threads;
+    (void)threads, (void)lack;
 #endif
 }
 
