@@ -174,6 +174,7 @@ static enum status choose_encoder(const char *name, bool h264, const struct enco
     if (!list)
         return status_set(STATUS_NO_MEMORY, "%s: no memory", name);
     TRY(program_start(&program, argv, PROGRAM_NO_INPUT));
+    program.patience = program_usual_patience();
     transfer_read(program.output, -1, &program, &part, 1, NULL);
     program_finish(&program);
     for (int i = 0; i < ENCODERS && !*encoder; i++) {
@@ -183,7 +184,9 @@ static enum status choose_encoder(const char *name, bool h264, const struct enco
         if ((h264 || !encoders[i].h264) && strstr(list, word))
             *encoder = &encoders[i];
     }
-    if (!*encoder)
+    if (program.hung)
+        status = status_set(STATUS_FAILED, "%s: %.*s", name, (int)strcspn(program.said, "\n"), program.said);
+    else if (!*encoder)
         status = status_set(STATUS_UNSUPPORTED, "%s: this ffmpeg has no encoder for H.264 or MPEG-4", name);
 out:
     free(list);
@@ -237,6 +240,7 @@ static enum status open_video(struct video_writer *writer)
         append(argv, &count, (const char *const[]){"-movflags", containers[container].movflags, NULL});
     append(argv, &count, (const char *const[]){"-f", containers[container].muxer, output, NULL});
     TRY(program_start(&writer->program, argv, PROGRAM_TAKES_INPUT));
+    writer->program.patience = program_usual_patience();
 out:
     free(output);
     return status;
