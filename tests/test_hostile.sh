@@ -1,0 +1,111 @@
+#!/bin/sh
+# What hostile files and environments must not do: make ffmpeg open other files than the one named, keep rungs waiting for a
+# child that hangs, leave children or temporary files behind, crash it, lose results, or send control characters to a
+# terminal. usage: sh tests/test_hostile.sh BUILD-FOLDER
+set -u
+case $1 in /*) build=$1 ;; *) build=$PWD/$1 ;; esac
+rungs=$build/rungs
+root=$PWD
+folder=$(mktemp -d) || exit 1
+mounted=
+cleanup() {
+    [ -z "$mounted" ] || umount "$mounted"
+    rm -rf "$folder"
+}
+trap cleanup EXIT
+cd "$folder" || exit 1
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; }
+skip() { skipped=$((skipped + 1)); echo "skip $*"; }
+
+# fails TITLE STATUS REASON-PATTERN COMMAND...: that exit status, one line on stderr that matches
+fails() {
+    title=$1 wanted=$2 pattern=$3
+    shift 3
+    "$@" >stdout 2>stderr
+    code=$?
+    if [ $code != "$wanted" ]; then
+        bad "$title: exit $code instead of $wanted: $(head -c 300 stderr)"
+    elif [ "$(wc -l <stderr)" != 1 ]; then
+        bad "$title: $(wc -l <stderr) lines on stderr instead of 1: $(head -n 4 stderr)"
+    elif ! grep -Eq -- "$pattern" stderr; then
+        bad "$title: '$(head -c 300 stderr)' does not match '$pattern'"
+    else
+        ok
+    fi
+}
+succeeds() { # TITLE COMMAND...
+    title=$1
+    shift
+    "$@" >stdout 2>stderr
+    code=$?
+    if [ $code = 0 ]; then ok; else bad "$title: exit $code: $(head -c 300 stderr)"; fi
+}
+is() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2' instead of '$3'"; fi; }
+has() { if grep -Eq -- "$2" "$3"; then ok; else bad "$1: no '$2' in: $(head -n 5 "$3")"; fi; }
+lasts_at_most() { # TITLE SECONDS: since $begin
+    seconds=$(($(date +%s) - begin))
+    if [ $seconds -le "$2" ]; then ok; else bad "$1: took $seconds s, more than $2"; fi
+}
+gone() { # TITLE PID: within two seconds there is no such process, but for a zombie
+    tries=0
+    while [ -r "/proc/$2/stat" ] && ! grep -q ') Z ' "/proc/$2/stat" && [ $tries -lt 40 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    if [ $tries -lt 40 ]; then ok; else bad "$1: process $2 still runs"; kill -KILL "$2"; fi
+}
+
+{ printf 'P6\n16 12\n255\n'; head -c 576 /dev/zero | tr '\0' 'x'; } >good.ppm
+
+# --- videos that name other files
+if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc=size=160x120:rate=25:duration=1 -c:v mpeg4 -bf 0 secret.mp4 &&
+        ffmpeg -nostdin -v error -y -i secret.mp4 -c copy secret.ts && ffmpeg -nostdin -v error -y -i secret.mp4 secret_%03d.jpg ||
+        bad "ffmpeg cannot make its files"
+    mkfifo marker.ts
+    # playlist NAME TEXT: the text as a file that looks like a video, once with the valid neighbour secret.ts, once with the
+    # pipe marker.ts, whose writer goes on as soon as anyone opens the other end.
+    playlist() {
+        for ending in mp4 avi mkv; do
+            printf "$2" "secret.ts" >"$1.$ending"
+            fails "$1.$ending" 2 "$1.$ending: " "$rungs" run motion "$1.$ending" -o stolen.csv
+            printf "$2" "$folder/secret.ts" >"$1.$ending"
+            fails "$1.$ending, absolute" 2 "$1.$ending: " "$rungs" run motion "$1.$ending" -o stolen.csv
+            fails "$1.$ending, past ffprobe" 2 "$1.$ending: " env PATH="$folder/blind:$PATH" "$rungs" run motion "$1.$ending" -o stolen.csv
+        done
+        printf "$2" "marker.ts" >"$1.mp4"
+        { : >marker.ts; : >opened; } &
+        writer=$!
+        fails "$1 and a pipe" 2 "$1.mp4: " "$rungs" run motion "$1.mp4" -o stolen.csv
+        fails "$1 and a pipe, past ffprobe" 2 "$1.mp4: " env PATH="$folder/blind:$PATH" "$rungs" run motion "$1.mp4" -o stolen.csv
+        if [ -e opened ]; then bad "$1: ffmpeg opened the neighbour marker.ts"; else ok; fi
+        kill $writer 2>/dev/null
+        wait $writer 2>/dev/null
+        rm -f opened
+    }
+    # An ffprobe that takes everything for a good video: then ffmpeg alone must refuse.
+    mkdir blind
+    printf '#!/bin/sh\nprintf "width=160\\nheight=120\\nr_frame_rate=25/1\\nformat_name=mpegts\\n"\n' >blind/ffprobe
+    chmod +x blind/ffprobe
+    playlist hls '#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXTINF:1.0,\n%s\n#EXT-X-ENDLIST\n'
+    playlist concat "ffconcat version 1.0\nfile '%s'\n"
+    playlist dash '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1S"><Period><AdaptationSet mimeType="video/mp2t"><Representation id="1" bandwidth="1"><BaseURL>%s</BaseURL></Representation></AdaptationSet></Period></MPD>\n'
+    playlist sdp 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=%s\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n'
+    playlist metadata ';FFMETADATA1\ntitle=%s\n'
+    playlist rtsp 'rtsp://127.0.0.1:1/%s\n'
+    printf 'secret_%%03d.jpg' >numbered.mp4
+    fails "numbered pictures" 2 'numbered.mp4: ' "$rungs" run motion numbered.mp4 -o stolen.csv
+    cp secret.mp4 'secret_%03d.mp4'
+    succeeds "a name that looks like a pattern" "$rungs" run motion 'secret_%03d.mp4' -o pattern.csv
+    succeeds "the video itself" "$rungs" run motion secret.mp4 -o plain.csv
+    if cmp -s pattern.csv plain.csv; then ok; else bad "a name that looks like a pattern: other boxes"; fi
+    [ ! -e stolen.csv ] || bad "a playlist was read"
+else
+    skip "videos that name other files: no ffmpeg on this machine"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
