@@ -107,5 +107,51 @@ else
     skip "videos that name other files: no ffmpeg on this machine"
 fi
 
+# --- children that hang: what is stopped or silent is ended, what rungs leaves behind dies with it
+mkdir hung
+printf '#!/bin/sh\nexec sleep 1000\n' >hung/ffprobe
+chmod +x hung/ffprobe
+head -c 5000 /dev/urandom >unknown.mp4
+begin=$(date +%s)
+fails "a hung ffprobe" 2 'unknown.mp4: ffprobe gave no sign of life for 1 s and was ended' \
+    env PATH="$folder/hung:$PATH" RUNGS_PATIENCE=1 "$rungs" run motion unknown.mp4 -o hung.csv
+lasts_at_most "a hung ffprobe" 20
+if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
+    # An ffmpeg that stops itself: while it decodes (it has an input with a name of ours), while it encodes, or at once.
+    real=$(command -v ffmpeg)
+    for when in decodes encodes; do
+        mkdir $when
+        [ $when = decodes ] && word=/proc/self/fd/0 || word=rawvideo
+        printf '#!/bin/sh\ncase " $* " in *%s*) echo $$ >"%s/child"; kill -STOP $$ ;; esac\nexec %s "$@"\n' $word "$folder" "$real" >$when/ffmpeg
+        chmod +x $when/ffmpeg
+        begin=$(date +%s)
+        fails "an ffmpeg that is stopped while it $when" 2 'ffmpeg gave no sign of life for 1 s and was ended' \
+            env PATH="$folder/$when:$PATH" RUNGS_PATIENCE=1 "$rungs" run motion secret.mp4 -o stopped.mp4
+        lasts_at_most "an ffmpeg that is stopped while it $when" 20
+        gone "an ffmpeg that is stopped while it $when" "$(cat child)"
+        # The same without patience: rungs is killed and takes it along.
+        rm -f child
+        env PATH="$folder/$when:$PATH" "$rungs" run motion secret.mp4 -o killed.mp4 >stdout 2>stderr &
+        parent=$!
+        tries=0
+        until [ -s child ] || [ $tries = 400 ]; do
+            sleep 0.05
+            tries=$((tries + 1))
+        done
+        kill -KILL $parent
+        wait $parent 2>/dev/null
+        gone "rungs is killed while a stopped ffmpeg $when" "$(cat child)"
+    done
+    # What the killed run left is known by its dead owner, and goes with the next run into the folder.
+    is "a killed run leaves its unfinished file" "$(ls -A | grep -c '^[.]rungs-.*tmp$')" 1
+    : >.rungs-$$-7.tmp
+    : >.rungs-notes.tmp
+    succeeds "the next run" "$rungs" run blur:cpu/serial good.ppm -o good.png
+    is "the next run takes it away" "$(ls -A | grep '^[.]rungs-' | sort | tr '\n' ' ')" ".rungs-$$-7.tmp .rungs-notes.tmp "
+    rm -f .rungs-*
+else
+    skip "children that hang: no ffmpeg on this machine"
+fi
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/cli/cli.h"
+#include "common/core/file.h"
 
 static const struct subcommand {
     const char *name;
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
     char name[32]; /* what getopt_long() puts before its messages */
 
     fill_standard_streams();
+    file_discard_at_signals();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write, which removes the unfinished file */
     if (registry_open() != STATUS_OK)
         return cli_fail_status();
