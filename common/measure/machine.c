@@ -12,6 +12,7 @@
 #include "common/core/paths.h"
 #include "common/core/process.h"
 #include "common/core/program.h"
+#include "common/core/text.h"
 #include "common/measure/bench_device.h"
 
 #ifndef RUNGS_FLAGS
@@ -149,6 +150,7 @@ static void read_commit(char *commit, size_t size)
 
     if (told && told[0]) {
         snprintf(commit, size, "%s", told);
+        text_make_plain(commit, size);
         return;
     }
     first_line_of(describe, commit, size);

@@ -159,6 +159,18 @@ static enum status open_source(struct video_source *source, const char *name)
     return status_set(STATUS_BAD_INPUT, "%s: %s", name, *name ? strerror(errno) : "the name of the video is empty");
 }
 
+void video_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument)
+{
+    struct stat about;
+
+    if (stat(name, &about) != 0)
+        video_each_image(name, false, take, argument);
+    else if (S_ISDIR(about.st_mode))
+        video_each_image(name, true, take, argument);
+    else
+        take(argument, name);
+}
+
 static void *allocate_ordinary(size_t bytes)
 {
     return aligned_alloc(IMAGE_ALIGNMENT, bytes); /* a multiple of it, since every stride is */

@@ -27,6 +27,9 @@ enum status video_open_y4m(struct video_source *source, int descriptor, uint64_t
 enum status video_open_folder(struct video_source *source);
 enum status video_open_pattern(struct video_source *source);
 
+/* Calls take(argument, path) for every picture of a folder, numbered pattern or glob. */
+void video_each_image(const char *name, bool folder, void (*take)(void *argument, const char *path), void *argument);
+
 /* A numbered file name, "shots/frame_%04d.png" taken apart. */
 struct frame_pattern {
     char *before, *after; /* "shots/frame_", ".png" */

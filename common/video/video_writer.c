@@ -75,6 +75,21 @@ bool video_writer_fits(const char *name)
     return kind_of(name) != KIND_NONE;
 }
 
+void video_writer_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument)
+{
+    switch (kind_of(name)) {
+    case KIND_PATTERN:
+        video_each_image(name, false, take, argument);
+        break;
+    case KIND_FOLDER: /* new or empty: check_folder() */
+        break;
+    case KIND_VIDEO:
+    case KIND_NONE:
+        take(argument, name);
+        break;
+    }
+}
+
 static enum status check_folder(const char *name)
 {
     enum status status = STATUS_OK;
