@@ -69,7 +69,8 @@ if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
     # playlist NAME TEXT: the text as a file that looks like a video, once with the valid neighbour secret.ts, once with the
     # pipe marker.ts, whose writer goes on as soon as anyone opens the other end.
     playlist() {
-        for ending in mp4 avi mkv; do
+        # By its name ffmpeg would take .m3u8 and .sdp for what they are; the others it would have to look into.
+        for ending in mp4 $3; do
             printf "$2" "secret.ts" >"$1.$ending"
             fails "$1.$ending" 2 "$1.$ending: " "$rungs" run motion "$1.$ending" -o stolen.csv
             printf "$2" "$folder/secret.ts" >"$1.$ending"
@@ -90,12 +91,12 @@ if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
     mkdir blind
     printf '#!/bin/sh\nprintf "width=160\\nheight=120\\nr_frame_rate=25/1\\nformat_name=mpegts\\n"\n' >blind/ffprobe
     chmod +x blind/ffprobe
-    playlist hls '#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXTINF:1.0,\n%s\n#EXT-X-ENDLIST\n'
-    playlist concat "ffconcat version 1.0\nfile '%s'\n"
-    playlist dash '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1S"><Period><AdaptationSet mimeType="video/mp2t"><Representation id="1" bandwidth="1"><BaseURL>%s</BaseURL></Representation></AdaptationSet></Period></MPD>\n'
-    playlist sdp 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=%s\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n'
-    playlist metadata ';FFMETADATA1\ntitle=%s\n'
-    playlist rtsp 'rtsp://127.0.0.1:1/%s\n'
+    playlist hls '#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXTINF:1.0,\n%s\n#EXT-X-ENDLIST\n' m3u8
+    playlist concat "ffconcat version 1.0\nfile '%s'\n" ffconcat
+    playlist dash '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1S"><Period><AdaptationSet mimeType="video/mp2t"><Representation id="1" bandwidth="1"><BaseURL>%s</BaseURL></Representation></AdaptationSet></Period></MPD>\n' ''
+    playlist sdp 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=%s\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n' sdp
+    playlist metadata ';FFMETADATA1\ntitle=%s\n' ''
+    playlist rtsp 'rtsp://127.0.0.1:1/%s\n' ''
     printf 'secret_%%03d.jpg' >numbered.mp4
     fails "numbered pictures" 2 'numbered.mp4: ' "$rungs" run motion numbered.mp4 -o stolen.csv
     cp secret.mp4 'secret_%03d.mp4'
@@ -152,6 +153,46 @@ if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
 else
     skip "children that hang: no ffmpeg on this machine"
 fi
+
+# --- environments that end in a crash unless they are refused
+small='at least 1024 KiB are needed'
+fails "a small stack" 2 "^rungs: the stack is limited to 256 KiB, and $small: ulimit -s 8192$" \
+    sh -c "ulimit -s 256; '$rungs' run blur good.ppm -o o.png"
+fails "a small stack for check" 2 "^rungs: the stack is limited to 256 KiB" sh -c "ulimit -s 256; '$rungs' check threshold"
+{ printf 'P5\n16 12\n255\n'; head -c 192 /dev/zero; } >mask.pgm
+succeeds "the stack that is asked for" sh -c "ulimit -s 1024; '$rungs' run labelling:cpu/simd mask.pgm -o o.png && '$rungs' run blur:cpu/simd good.ppm -o o.png -p ksize=31"
+for size in 64 64k 65536B; do
+    fails "OMP_STACKSIZE=$size" 2 "OMP_STACKSIZE gives each thread a stack of [0-9]+ KiB, and $small" env OMP_STACKSIZE="$size" "$rungs" run blur good.ppm -o o.png
+done
+for threads in 9999999 100000 1025; do
+    fails "OMP_NUM_THREADS=$threads" 2 "OMP_NUM_THREADS asks for $threads threads; at most 1024 are supported" env OMP_NUM_THREADS=$threads "$rungs" check threshold
+done
+succeeds "OMP_NUM_THREADS=1024" env OMP_NUM_THREADS=1024 "$rungs" run blur:cpu/omp good.ppm -o o.png
+
+# --- control characters of results and tuned files never reach a terminal
+escape='\u001b]0;title\u0007\u009b31m' # as JSON has it
+for_sed=$(printf '%s' "$escape" | sed 's/[\\]/&&/g')
+tidy() { # TITLE: nothing but plain text in stdout and stderr
+    if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]')" stdout stderr; then bad "$1: control characters"; else ok; fi
+}
+succeeds "results to spoil" "$rungs" bench blur --versions cpu/serial --input good.ppm --time 0.01 --json r.json
+sed "s/\"input\": \"/&$for_sed/; s/\"cpu\": \"/&$for_sed/; s/\"settings\": \"/&$for_sed/; s/\"ksize\"/\"k$for_sed\"/; s/\"commit\": \"/&$for_sed/" r.json >spoilt.json
+"$rungs" compare spoilt.json r.json >stdout 2>stderr
+has "compare shows what was there" 'x1b' stdout
+tidy "compare"
+sed "s/\"schema\": \"/&$for_sed/" r.json >schema.json
+fails "compare's message" 2 'schema.json: not a results file' "$rungs" compare schema.json r.json
+tidy "compare's message"
+cpu=$(sed -n 's/.*"cpu": "\(.*\)",/\1/p' r.json)
+cores=$(sed -n 's/.*"cores": \([0-9]*\),/\1/p' r.json)
+printf '{"schema": "rungs-tuned", "version": 1, "entries": [{"algorithm": "blur", "version": "cpu/simd", "processor": "%s", "threads": %s, "values": {"band_height": 64, "schedule": "static"}, "date": "%s"}]}' "$cpu" "$cores" "$escape" >tuned.json
+succeeds "a tuned file" env RUNGS_TUNED=tuned.json "$rungs" run blur:cpu/simd good.ppm -o o.png
+has "a tuned file is used" 'as tuned on .x1b' stdout
+tidy "a tuned file"
+sed -i "s/64/\"$for_sed\"/" tuned.json
+succeeds "a value that is none" env RUNGS_TUNED=tuned.json "$rungs" run blur:cpu/simd good.ppm -o o.png
+has "a value that is none" 'does not fit it any more: .*x1b' stdout
+tidy "a value that is none"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -163,12 +163,14 @@ void video_each_file(const char *name, void (*take)(void *argument, const char *
 {
     struct stat about;
 
-    if (stat(name, &about) != 0)
-        video_each_image(name, false, take, argument);
-    else if (S_ISDIR(about.st_mode))
+    if (stat(name, &about) != 0) {
+        if (video_is_pattern(name))
+            video_each_image(name, false, take, argument);
+    } else if (S_ISDIR(about.st_mode)) {
         video_each_image(name, true, take, argument);
-    else
+    } else {
         take(argument, name);
+    }
 }
 
 static void *allocate_ordinary(size_t bytes)

@@ -11,7 +11,6 @@
 
 #include "common/core/file.h"
 #include "common/image/image_io.h"
-#include "common/video/video.h"
 #include "common/video/video_source.h"
 
 struct entry {
@@ -259,7 +258,7 @@ void video_each_image(const char *name, bool folder, void (*take)(void *argument
         add_all(&images, name);
     else if (frame_pattern_fits(name))
         add_from_pattern(&images, name);
-    else if (video_is_pattern(name))
+    else
         add_from_glob(&images, name);
     for (size_t i = 0; i < images.count; i++)
         take(argument, images.entries[i].path);
