@@ -145,14 +145,6 @@ void hough_make_directions(const struct hough_params *params, struct hough_direc
     }
 }
 
-int64_t hough_votes_bound(int width, int height, const struct hough_params *params)
-{
-    const int64_t longer = width > height ? width : height, shorter = width > height ? height : width;
-    const int64_t across = (int64_t)floor(params->rho * sqrt(2)) + 2;
-
-    return longer * (across < shorter ? across : shorter);
-}
-
 /* ------------------------------------------------------------------------------------------ shapes and costs */
 
 static enum status shape(const struct image in[], const void *params_erased, struct image *out)
@@ -225,6 +217,19 @@ enum status hough_append(struct hough_list *list, uint64_t key)
     }
     list->keys[list->count++] = key;
     return STATUS_OK;
+}
+
+enum status hough_join(struct hough_list *lists, int count, struct hough_list *joined)
+{
+    enum status status = STATUS_OK;
+
+    for (int k = 0; k < count; k++) {
+        for (size_t i = 0; i < lists[k].count && status == STATUS_OK; i++)
+            status = hough_append(joined, lists[k].keys[i]);
+        free(lists[k].keys);
+        lists[k] = (struct hough_list){0};
+    }
+    return status;
 }
 
 /* Counts the lines of each number of votes, so that a line's row is known from how many have more: a counting sort, which

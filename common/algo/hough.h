@@ -39,9 +39,9 @@
  *          modulo pi, found by cross products with the directions between rows, (n - 1/2) pi / theta_steps, in integers
  *          of 2^-20: |g| <= 1141, so that they are below 2^31 and exact.
  *
- * Counters of 16 bits hold what a cell can get when hough_votes_bound() is at most 65535: along the longer axis of the
- *          picture a line has at most `max(width, height)` rows or columns of pixels, and a strip that is rho wide and lies at
- *          most 45 degrees off covers at most floor(rho sqrt(2)) + 2 pixels of each.
+ * Counters      A cell gets at most max(width, height) * min(min(width, height), floor(rho sqrt(2)) + 2) votes: a strip that
+ *          is rho wide and at most 45 degrees off an axis covers so many pixels of each row or column. That is 3 * 65535 for
+ *          rho = 1: counters of 16 bits overflow, those of 32 bits never do.
  *
  * Parameters   theta_steps  1..16384 rows of pi / theta_steps, default 180      edges    nonzero | sobel
  *              rho          0.1..16 pixels a cell, default 1                    edge     0..2040, default 150
@@ -65,6 +65,10 @@
 #include <stdlib.h>
 
 #include "common/contract/registry.h"
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF /* gcc never fuses in C11 */
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -109,9 +113,6 @@ struct hough_direction {
     int32_t x, y;
 };
 void hough_make_directions(const struct hough_params *params, struct hough_direction *directions);
-
-/* More votes than this no cell can get. */
-int64_t hough_votes_bound(int width, int height, const struct hough_params *params);
 
 /* Cells from the centre that the point's vote is away. */
 static inline HOST_DEVICE int hough_offset(int x, int y, struct hough_angle angle)
@@ -237,6 +238,8 @@ struct hough_list {
     size_t count, capacity;
 };
 enum status hough_append(struct hough_list *list, uint64_t key);
+/* Puts `count` lists one after the other and frees them, whatever happens. */
+enum status hough_join(struct hough_list *lists, int count, struct hough_list *joined);
 
 /* From all lines, in the order of their indices, to the table: most votes first. Frees the list. */
 enum status hough_write_lines(struct hough_list *list, struct hough_space space, const struct hough_params *params,

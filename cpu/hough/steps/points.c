@@ -1,0 +1,133 @@
+#include "cpu/hough/steps/points.h"
+
+#include <omp.h>
+#include <string.h>
+
+/* What a thread needs for a row of gradients. */
+struct gradients {
+    int16_t *x, *y;
+    uint8_t *mask; /* 1 for an edge point */
+};
+
+/* The Sobel gradients of row y and which of its pixels are edge points. */
+static void find_edges(const struct image *in, int y, int edge, const struct gradients *out)
+{
+    const uint8_t *above = image_row(in, y > 0 ? y - 1 : 0), *own = image_row(in, y);
+    const uint8_t *below = image_row(in, y + 1 < in->height ? y + 1 : y);
+    const int width = in->width;
+
+    for (int x = 1; x < width - 1; x++) {
+        const int falling = below[x + 1] - above[x - 1], rising = above[x + 1] - below[x - 1];
+        const int gx = 2 * (own[x + 1] - own[x - 1]) + falling + rising;
+        const int gy = 2 * (below[x] - above[x]) + falling - rising;
+        out->x[x] = (int16_t)gx;
+        out->y[x] = (int16_t)gy;
+        out->mask[x] = (uint8_t)(abs(gx) + abs(gy) > edge);
+    }
+    for (int x = 0; x<width; x += width> 1 ? width - 1 : 1) {
+        const struct hough_gradient g = hough_sobel(in, x, y);
+        out->x[x] = (int16_t)g.x;
+        out->y[x] = (int16_t)g.y;
+        out->mask[x] = (uint8_t)(abs(g.x) + abs(g.y) > edge);
+    }
+}
+
+/* Adds the pixels of a row that are not 0 from place `at` on; gives back the place behind them. Eight pixels at a time:
+ * adding 127 to the lower seven bits of each byte sets the eighth unless they are 0. */
+static size_t add_row(const uint8_t *row, int width, int y, struct points *points, size_t at)
+{
+    const uint64_t low = 0x7f7f7f7f7f7f7f7f;
+
+    for (int x = 0; x < width; x += 8) {
+        uint64_t word = 0;
+        memcpy(&word, row + x, width - x < 8 ? (size_t)(width - x) : 8);
+        for (uint64_t found = (((word & low) + low) | word) & ~low; found; found &= found - 1) {
+            points->x[at] = (float)(x + __builtin_ctzll(found) / 8);
+            points->y[at++] = (float)y;
+        }
+    }
+    return at;
+}
+
+static enum status reserve(struct points *points, size_t capacity)
+{
+    if (points->capacity >= capacity)
+        return STATUS_OK;
+    points_free(points);
+    points->x = malloc(capacity * sizeof *points->x);
+    points->y = malloc(capacity * sizeof *points->y);
+    points->bins = malloc(capacity * sizeof *points->bins);
+    if (!points->x || !points->y || !points->bins)
+        return status_set(STATUS_NO_MEMORY, "no memory for %zu points", capacity);
+    points->capacity = capacity;
+    return STATUS_OK;
+}
+
+/* A thread's band of rows; its points lie where they would if all pixels above were points. */
+static size_t find_in_band(const struct image *in, int first, int last, const struct hough_params *params,
+                           const struct hough_direction *directions, struct points *points,
+                           const struct gradients *gradients)
+{
+    size_t at = (size_t)first * (size_t)in->width;
+
+    for (int y = first; y < last; y++) {
+        const size_t before = at;
+        if (params->edges == HOUGH_SOBEL)
+            find_edges(in, y, params->edge, gradients);
+        at = add_row(params->edges == HOUGH_SOBEL ? gradients->mask : image_row(in, y), in->width, y, points, at);
+        for (size_t i = before; i < at && params->half_width != HOUGH_ALL_ROWS; i++) {
+            const int x = (int)points->x[i];
+            points->bins[i] = (uint16_t)hough_bin(directions, params->theta_steps,
+                                                  (struct hough_gradient){gradients->x[x], gradients->y[x]});
+        }
+    }
+    return at - (size_t)first * (size_t)in->width;
+}
+
+enum status points_find(const struct image *in, const struct hough_params *params,
+                        const struct hough_direction *directions, struct points *points)
+{
+    const int threads = omp_get_max_threads();
+    const size_t width = (size_t)in->width;
+    size_t *counts = calloc((size_t)threads, sizeof *counts);
+    int16_t *rows = params->edges == HOUGH_SOBEL ? malloc((size_t)threads * width * 5) : NULL;
+    enum status status = STATUS_OK;
+
+    TRY(reserve(points, width * (size_t)in->height));
+    if (!counts || (!rows && params->edges == HOUGH_SOBEL)) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for rows of gradients");
+        goto out;
+    }
+#pragma omp parallel for schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+        const size_t thread = (size_t)t, all = (size_t)threads;
+        struct gradients gradients = {0};
+        if (rows)
+            gradients = (struct gradients){rows + thread * width, rows + (all + thread) * width,
+                                           (uint8_t *)(rows + 2 * all * width) + thread * width};
+        counts[t] =
+            find_in_band(in, (int)((int64_t)in->height * t / threads), (int)((int64_t)in->height * (t + 1) / threads),
+                         params, directions, points, &gradients);
+    }
+    points->count = 0;
+    for (int t = 0; t < threads; t++) {
+        const size_t from = (size_t)((int64_t)in->height * t / threads) * width;
+        memmove(points->x + points->count, points->x + from, counts[t] * sizeof *points->x);
+        memmove(points->y + points->count, points->y + from, counts[t] * sizeof *points->y);
+        if (params->half_width != HOUGH_ALL_ROWS)
+            memmove(points->bins + points->count, points->bins + from, counts[t] * sizeof *points->bins);
+        points->count += counts[t];
+    }
+out:
+    free(counts);
+    free(rows);
+    return status;
+}
+
+void points_free(struct points *points)
+{
+    free(points->x);
+    free(points->y);
+    free(points->bins);
+    *points = (struct points){0};
+}
