@@ -308,9 +308,9 @@ static enum status draw_accumulator(const struct image in[], const struct image 
 
 /* --------------------------------------------------------------------------------------------------- inputs */
 
-/* What hough is fed with: a photograph's edges, or on black noise of one pixel in 24 and five lines across, one of them
- * upright, one level, one through two corners. With edges=sobel the photograph itself, or stripes under noise. */
-static void make_scene(struct image *in, uint64_t seed)
+/* What hough is fed with: a photograph's edges, or on black noise and five lines across, one of them upright, one level, one
+ * through two corners. With edges=sobel the photograph itself, or less noise, for each of its pixels makes eight points. */
+static void make_scene(struct image *in, uint64_t seed, int sparse)
 {
     const int width = in->width, height = in->height;
     static const uint8_t white[3] = {255, 255, 255};
@@ -318,7 +318,7 @@ static void make_scene(struct image *in, uint64_t seed)
     for (int y = 0; y < height; y++) {
         uint8_t *row = image_row(in, y);
         for (int x = 0; x < width; x++)
-            row[x] = pattern_random(&seed) % 24 == 0 ? 255 : 0;
+            row[x] = pattern_random(&seed) % (uint64_t)sparse == 0 ? 255 : 0;
     }
     draw_line(in, width / 3, 0, width / 3, height - 1, white);
     draw_line(in, 0, height / 4, width - 1, height / 4, white);
@@ -371,7 +371,7 @@ static enum status make_inputs(const struct input_request *request, struct image
     } else if (request->photograph && params->edges == HOUGH_NONZERO) {
         status = make_edges(in);
     } else if (!request->photograph && request->pattern == PATTERN_RANDOM) {
-        make_scene(in, request->seed);
+        make_scene(in, request->seed, params->edges == HOUGH_SOBEL ? 200 : 24);
     }
     if (status != STATUS_OK)
         image_free(in);

@@ -47,18 +47,16 @@ static enum status run(struct state *state, const struct image *in, struct image
     const size_t rows = (size_t)space.rows, cells = (size_t)space.cells;
     int32_t *accumulator = calloc(rows * cells, sizeof *accumulator);
     struct hough_angle *angles = malloc(rows * sizeof *angles);
-    struct hough_direction *directions = malloc((rows + 1) * sizeof *directions);
     const int threads = omp_get_max_threads();
     struct hough_list list = {0}, *lists = calloc((size_t)threads, sizeof *lists);
     enum status status = STATUS_OK;
 
-    if (!accumulator || !angles || !directions || !lists) {
+    if (!accumulator || !angles || !lists) {
         status = status_set(STATUS_NO_MEMORY, "no memory for %zu x %zu cells", rows, cells);
         goto out;
     }
     hough_make_angles(params, angles);
-    hough_make_directions(params, directions);
-    TRY(points_find(in, params, directions, &state->points));
+    TRY(points_find(in, params, &state->points));
 #pragma omp parallel
     {
         const int thread = omp_get_thread_num(), all = omp_get_num_threads();
@@ -81,7 +79,6 @@ static enum status run(struct state *state, const struct image *in, struct image
 out:
     free(accumulator);
     free(angles);
-    free(directions);
     free(lists);
     free(list.keys);
     return status;
