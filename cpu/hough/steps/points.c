@@ -9,22 +9,27 @@ struct gradients {
     uint8_t *mask; /* 1 for an edge point */
 };
 
+/* Columns 1 to width - 2 of a row. Sums of Sobel's weights and edge, 2040 at most, fit in 16 bits. */
+static void find_inner(const uint8_t *restrict above, const uint8_t *restrict own, const uint8_t *restrict below,
+                       int width, int16_t edge, int16_t *restrict to_x, int16_t *restrict to_y, uint8_t *restrict mask)
+{
+    for (int x = 1; x < width - 1; x++) {
+        const int16_t falling = (int16_t)(below[x + 1] - above[x - 1]), rising = (int16_t)(above[x + 1] - below[x - 1]);
+        const int16_t gx = (int16_t)(2 * (own[x + 1] - own[x - 1]) + falling + rising);
+        const int16_t gy = (int16_t)(2 * (below[x] - above[x]) + falling - rising);
+        to_x[x] = gx;
+        to_y[x] = gy;
+        mask[x] = (int16_t)((gx < 0 ? -gx : gx) + (gy < 0 ? -gy : gy)) > edge;
+    }
+}
+
 /* The Sobel gradients of row y and which of its pixels are edge points. */
 static void find_edges(const struct image *in, int y, int edge, const struct gradients *out)
 {
-    const uint8_t *above = image_row(in, y > 0 ? y - 1 : 0), *own = image_row(in, y);
-    const uint8_t *below = image_row(in, y + 1 < in->height ? y + 1 : y);
-    const int width = in->width;
-
-    for (int x = 1; x < width - 1; x++) {
-        const int falling = below[x + 1] - above[x - 1], rising = above[x + 1] - below[x - 1];
-        const int gx = 2 * (own[x + 1] - own[x - 1]) + falling + rising;
-        const int gy = 2 * (below[x] - above[x]) + falling - rising;
-        out->x[x] = (int16_t)gx;
-        out->y[x] = (int16_t)gy;
-        out->mask[x] = (uint8_t)(abs(gx) + abs(gy) > edge);
-    }
-    for (int x = 0; x<width; x += width> 1 ? width - 1 : 1) {
+    find_inner(image_row(in, y > 0 ? y - 1 : 0), image_row(in, y), image_row(in, y + 1 < in->height ? y + 1 : y),
+               in->width, (int16_t)edge, out->x, out->y, out->mask);
+    for (int end = 0; end < 2; end++) {
+        const int x = end ? in->width - 1 : 0;
         const struct hough_gradient g = hough_sobel(in, x, y);
         out->x[x] = (int16_t)g.x;
         out->y[x] = (int16_t)g.y;
