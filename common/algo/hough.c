@@ -383,13 +383,13 @@ static const int few_shapes[][3] = {{37, 45, 1}, {1, 200, 1}, {2051, 3, 1}, {3, 
 static const int long_shapes[][3] = {{65535, 2, 1}, {2, 65535, 1}, {0}};
 static const int large_shapes[][3] = {{301, 277, 1}, {2049, 33, 1}, {0}};
 static const struct hard_case hard_cases[] = {
-    {"none", some_shapes, NULL},
-    {"point", some_shapes, "threshold=1 outputs=both"},
+    {"none", some_shapes, "theta_steps=9"},
+    {"point", some_shapes, "theta_steps=30 threshold=1 outputs=both"},
     {"full", few_shapes, "theta_steps=5 threshold=1 outputs=both window=3"},
     {"full", long_shapes, "theta_steps=3 rho=2 outputs=both"}, /* a counter of 16 bits overflows */
     {"edge columns", large_shapes, "threshold=20 window=9"},
-    {"edge columns", large_shapes, "threshold=20 outputs=both"},
-    {"edge columns", large_shapes, "edges=sobel edge=1 orientation=5 threshold=10 window=5"},
+    {"edge columns", large_shapes, "theta_steps=60 threshold=20 outputs=both"},
+    {"edge columns", large_shapes, "theta_steps=60 edges=sobel edge=1 orientation=5 threshold=10 window=5"},
     {0},
 };
 
@@ -488,16 +488,16 @@ static const struct golden goldens[] = {
 
 static const char *const check_settings[] = {
     "threshold=5",
-    "threshold=9 rho=2",
-    "threshold=4 theta_steps=360 maximum=20",
-    "threshold=3 window=3",
+    "threshold=9 rho=2 theta_steps=36",
+    "threshold=4 theta_steps=91 maximum=20",
+    "threshold=3 window=3 theta_steps=20",
     "threshold=1 window=7 theta_steps=45 rho=0.5 outputs=both",
     "threshold=5 window=31 theta_steps=31",
     "outputs=accumulator theta_steps=7",
     "threshold=3 theta_steps=1 outputs=both",
     "edges=sobel threshold=10 outputs=both theta_steps=30",
-    "edges=sobel orientation=10 threshold=3 window=5",
-    "edges=sobel orientation=0 threshold=2",
+    "edges=sobel orientation=10 threshold=3 window=5 theta_steps=45",
+    "edges=sobel orientation=0 threshold=2 theta_steps=64",
     "edges=sobel orientation=44.9 edge=300 threshold=2 theta_steps=16 outputs=both",
     NULL,
 };

@@ -117,7 +117,7 @@ void hough_make_directions(const struct hough_params *params, struct hough_direc
 /* Cells from the centre that the point's vote is away. */
 static inline HOST_DEVICE int hough_offset(int x, int y, struct hough_angle angle)
 {
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(RUNGS_EMULATED)
     return (int)rintf(__fadd_rn(__fmul_rn((float)x, angle.cosine), __fmul_rn((float)y, angle.sine)));
 #else
     return (int)rintf((float)x * angle.cosine + (float)y * angle.sine);
@@ -184,11 +184,11 @@ static inline HOST_DEVICE bool hough_votes_for(const struct hough_params *params
            (distance < rows - distance ? distance : rows - distance) <= params->half_width;
 }
 
-/* Whether cell (n, r) of a whole accumulator, whose rows are `cells` long, is a line. */
-static inline HOST_DEVICE bool hough_is_line(const int32_t *accumulator, struct hough_space space, int n, int r,
+/* Whether cell (n, r) of a whole accumulator is a line. */
+static inline HOST_DEVICE bool hough_is_line(const struct image *accumulator, struct hough_space space, int n, int r,
                                              const struct hough_params *params)
 {
-    const int radius = params->radius, rows = space.rows, own = accumulator[(int64_t)n * space.cells + r];
+    const int radius = params->radius, rows = space.rows, own = ((const int32_t *)image_row(accumulator, n))[r];
 
     if (own <= params->threshold)
         return false;
@@ -201,7 +201,7 @@ static inline HOST_DEVICE bool hough_is_line(const int32_t *accumulator, struct 
                 continue;
             if (cell < 0 || cell >= space.cells || (i == 0 && j == 0))
                 continue;
-            const int other = accumulator[(int64_t)row * space.cells + cell];
+            const int other = ((const int32_t *)image_row(accumulator, row))[cell];
             if (other > own || (other == own && (row < n || (row == n && cell < r))))
                 return false;
         }

@@ -9,7 +9,6 @@
 /* Try: make bench-hough */
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/algo/hough.h"
 #include "cpu/hough/steps/points.h"
@@ -18,25 +17,25 @@ struct state {
     struct points points;
 };
 
-static void vote(int32_t *accumulator, struct hough_space space, const struct hough_params *params,
+static void vote(const struct image *accumulator, struct hough_space space, const struct hough_params *params,
                  const struct hough_angle *angles, const struct points *points, int n)
 {
-    int32_t *centre = accumulator + (int64_t)n * space.cells + space.centre;
+    int32_t *centre = (int32_t *)image_row(accumulator, n) + space.centre;
 
     for (size_t i = 0; i < points->count; i++)
         if (params->half_width == HOUGH_ALL_ROWS || hough_votes_for(params, points->bins[i], n))
             centre[hough_offset((int)points->x[i], (int)points->y[i], angles[n])]++;
 }
 
-static enum status find_lines(const int32_t *accumulator, struct hough_space space, const struct hough_params *params,
-                              int first, int last, struct hough_list *list)
+static enum status find_lines(const struct image *accumulator, struct hough_space space,
+                              const struct hough_params *params, int first, int last, struct hough_list *list)
 {
     enum status status = STATUS_OK;
 
     for (int n = first; n < last; n++)
         for (int r = 0; r < space.cells; r++)
             if (status == STATUS_OK && hough_is_line(accumulator, space, n, r, params))
-                status = hough_append(list, hough_key(space, n, r, accumulator[(int64_t)n * space.cells + r]));
+                status = hough_append(list, hough_key(space, n, r, ((const int32_t *)image_row(accumulator, n))[r]));
     return status;
 }
 
@@ -44,17 +43,20 @@ static enum status run(struct state *state, const struct image *in, struct image
                        const struct hough_params *params)
 {
     const struct hough_space space = hough_make_space(in->width, in->height, params);
-    const size_t rows = (size_t)space.rows, cells = (size_t)space.cells;
-    int32_t *accumulator = calloc(rows * cells, sizeof *accumulator);
+    const size_t rows = (size_t)space.rows;
+    struct image scratch = {0}, *accumulator = out[1].data ? &out[1] : &scratch;
     struct hough_angle *angles = malloc(rows * sizeof *angles);
     const int threads = omp_get_max_threads();
     struct hough_list list = {0}, *lists = calloc((size_t)threads, sizeof *lists);
     enum status status = STATUS_OK;
 
-    if (!accumulator || !angles || !lists) {
-        status = status_set(STATUS_NO_MEMORY, "no memory for %zu x %zu cells", rows, cells);
+    if (!angles || !lists) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for %zu angles", rows);
         goto out;
     }
+    if (!out[1].data)
+        TRY(array_create(&scratch, space.cells, space.rows, 1, PIXEL_I32));
+    image_fill(accumulator, 0);
     hough_make_angles(params, angles);
     TRY(points_find(in, params, &state->points));
 #pragma omp parallel
@@ -74,10 +76,8 @@ static enum status run(struct state *state, const struct image *in, struct image
     TRY(status);
     if (out[0].data)
         TRY(hough_write_lines(&list, space, params, &out[0]));
-    for (int n = 0; out[1].data && n < space.rows; n++)
-        memcpy(image_row(&out[1], n), accumulator + (size_t)n * cells, cells * sizeof *accumulator);
 out:
-    free(accumulator);
+    image_free(&scratch);
     free(angles);
     free(lists);
     free(list.keys);

@@ -7,20 +7,19 @@
  */
 /* Try: make bench-hough */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/algo/hough.h"
 
-static void vote(int32_t *accumulator, struct hough_space space, const struct hough_params *params,
+static void vote(const struct image *accumulator, struct hough_space space, const struct hough_params *params,
                  const struct hough_angle *angles, int x, int y, int bin)
 {
     for (int n = 0; n < space.rows; n++)
         if (hough_votes_for(params, bin, n))
-            accumulator[(int64_t)n * space.cells + space.centre + hough_offset(x, y, angles[n])]++;
+            ((int32_t *)image_row(accumulator, n))[space.centre + hough_offset(x, y, angles[n])]++;
 }
 
-static enum status find_lines(const int32_t *accumulator, struct hough_space space, const struct hough_params *params,
-                              struct image *lines)
+static enum status find_lines(const struct image *accumulator, struct hough_space space,
+                              const struct hough_params *params, struct image *lines)
 {
     struct hough_list list = {0};
     enum status status = STATUS_OK;
@@ -28,24 +27,27 @@ static enum status find_lines(const int32_t *accumulator, struct hough_space spa
     for (int n = 0; n < space.rows; n++)
         for (int r = 0; r < space.cells; r++)
             if (status == STATUS_OK && hough_is_line(accumulator, space, n, r, params))
-                status = hough_append(&list, hough_key(space, n, r, accumulator[(int64_t)n * space.cells + r]));
+                status = hough_append(&list, hough_key(space, n, r, ((const int32_t *)image_row(accumulator, n))[r]));
     return status == STATUS_OK ? hough_write_lines(&list, space, params, lines) : status;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct hough_params *params)
 {
     const struct hough_space space = hough_make_space(in->width, in->height, params);
-    const size_t rows = (size_t)space.rows, cells = (size_t)space.cells;
-    int32_t *accumulator = calloc(rows * cells, sizeof *accumulator);
+    const size_t rows = (size_t)space.rows;
+    struct image scratch = {0}, *accumulator = out[1].data ? &out[1] : &scratch;
     struct hough_angle *angles = malloc(rows * sizeof *angles);
     struct hough_direction *directions = malloc((rows + 1) * sizeof *directions);
     struct hough_gradient gradient = {0, 0};
     enum status status = STATUS_OK;
 
-    if (!accumulator || !angles || !directions) {
-        status = status_set(STATUS_NO_MEMORY, "no memory for %zu x %zu cells", rows, cells);
+    if (!angles || !directions) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for %zu angles", rows);
         goto out;
     }
+    if (!out[1].data)
+        TRY(array_create(&scratch, space.cells, space.rows, 1, PIXEL_I32));
+    image_fill(accumulator, 0);
     hough_make_angles(params, angles);
     hough_make_directions(params, directions);
     for (int y = 0; y < in->height; y++)
@@ -54,10 +56,8 @@ static enum status run(const struct image *in, struct image *out, const struct h
                 vote(accumulator, space, params, angles, x, y, hough_bin(directions, space.rows, gradient));
     if (out[0].data)
         TRY(find_lines(accumulator, space, params, &out[0]));
-    for (int n = 0; out[1].data && n < space.rows; n++)
-        memcpy(image_row(&out[1], n), accumulator + (size_t)n * cells, cells * sizeof *accumulator);
 out:
-    free(accumulator);
+    image_free(&scratch);
     free(angles);
     free(directions);
     return status;
