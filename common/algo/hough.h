@@ -117,7 +117,7 @@ void hough_make_directions(const struct hough_params *params, struct hough_direc
 /* Cells from the centre that the point's vote is away. */
 static inline HOST_DEVICE int hough_offset(int x, int y, struct hough_angle angle)
 {
-#if defined(__CUDACC__) || defined(RUNGS_EMULATED)
+#if defined(__CUDA_ARCH__) || defined(RUNGS_EMULATED)
     return (int)rintf(__fadd_rn(__fmul_rn((float)x, angle.cosine), __fmul_rn((float)y, angle.sine)));
 #else
     return (int)rintf((float)x * angle.cosine + (float)y * angle.sine);
