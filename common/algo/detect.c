@@ -323,6 +323,35 @@ static void cost(const struct image in[], const struct image out[], const void *
 
 /* -------------------------------------------------------------------------------------- shared by CPU versions */
 
+void detect_describe_pyramid(const struct detect_params *params, char *text, size_t size)
+{
+    snprintf(text, size, "scale=%.17g window=%d", params->scale, params->pyramid.window);
+}
+
+enum status detect_make_levels(struct detect_levels *levels, const struct image *in, const struct detect_params *params,
+                               const char *version)
+{
+    char settings[64];
+    enum status status = STATUS_OK;
+
+    if (!levels->image.data) {
+        pyramid_lay_out(in->width, in->height, &params->pyramid, &levels->layout);
+        detect_describe_pyramid(params, settings, sizeof settings);
+        TRY(step_open(&levels->step, "pyramid", "pyramid", version, settings));
+        TRY(image_create(&levels->image, levels->layout.width, levels->layout.height, 1, PIXEL_U8));
+    }
+    TRY(step_run(&levels->step, in, &levels->image, NULL));
+out:
+    return status;
+}
+
+void detect_free_levels(struct detect_levels *levels)
+{
+    step_close(&levels->step);
+    image_free(&levels->image);
+    *levels = (struct detect_levels){0};
+}
+
 enum status detect_append(struct detect_list *list, uint64_t key)
 {
     if (list->count == list->capacity) {
@@ -336,6 +365,15 @@ enum status detect_append(struct detect_list *list, uint64_t key)
     }
     list->keys[list->count++] = key;
     return STATUS_OK;
+}
+
+enum status detect_join(struct detect_list *list, const struct detect_list *other)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < other->count && status == STATUS_OK; i++)
+        status = detect_append(list, other->keys[i]);
+    return status;
 }
 
 static int compare_keys(const void *left, const void *right)

@@ -62,7 +62,7 @@
 #include <stdint.h>
 
 #include "common/algo/pyramid.h"
-#include "common/contract/registry.h"
+#include "common/contract/pipeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -247,12 +247,26 @@ static inline HOST_DEVICE int64_t detect_vote(float response, float min_score)
     return (int64_t)((response - min_score) * DETECT_VOTE);
 }
 
-/* A list of keys that grows: what every CPU version ends with. */
+/* What every CPU version begins with: the pyramid, by a version of its ladder. Zeroed: not made yet. */
+struct detect_levels {
+    struct step step;
+    struct pyramid_layout layout;
+    struct image image;
+};
+enum status detect_make_levels(struct detect_levels *levels, const struct image *in, const struct detect_params *params,
+                               const char *version);
+void detect_free_levels(struct detect_levels *levels);
+/* Settings of the step, as after -p. */
+void detect_describe_pyramid(const struct detect_params *params, char *text, size_t size);
+
+/* And what it ends with: a list of keys that grows. */
 struct detect_list {
     uint64_t *keys;
     size_t count, capacity;
 };
 enum status detect_append(struct detect_list *list, uint64_t key);
+/* Adds those of another list. */
+enum status detect_join(struct detect_list *list, const struct detect_list *other);
 /* From all hits to both tables; frees the list. */
 enum status detect_write(struct detect_list *list, const struct pyramid_layout *layout,
                          const struct detect_params *params, struct image out[]);

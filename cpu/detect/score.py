@@ -2,7 +2,8 @@
 
     score.py BOXES DETECTIONS/ [--curve CURVE.csv] [--overlap 0.3]
 
-BOXES       a line for each object: file xmin ymin xmax ymax; a picture without any is not scored
+BOXES       a line for each object: file xmin ymin xmax ymax; a picture without any, or one that was not looked at, is not
+            scored, and the number of the latter is said
 DETECTIONS  what `rungs run detect PICTURES/ -o DETECTIONS/` wrote: one CSV for each picture, x,y,width,height,score
 
 A detection is right when its box and one that no better detection has taken yet have an intersection over union of at
@@ -56,13 +57,16 @@ def main():
     parser.add_argument("--curve")
     parser.add_argument("--overlap", type=float, default=0.3)
     arguments = parser.parse_args()
-    boxes = read_boxes(arguments.boxes)
+    every = read_boxes(arguments.boxes)
+    boxes = {name: own for name, own in every.items() if (arguments.detections / f"{name}.csv").is_file()}
+    if not boxes:
+        sys.exit(f"score: {arguments.detections}: no detections of any picture of {arguments.boxes}")
+    if len(boxes) < len(every):
+        print(f"{len(every) - len(boxes)} pictures of {arguments.boxes} were not looked at", file=sys.stderr)
     objects = sum(map(len, boxes.values()))
     judged = []
     for name, own in boxes.items():
         path = arguments.detections / f"{name}.csv"
-        if not path.is_file():
-            sys.exit(f"score: {path}: there are no detections of this picture")
         with path.open() as stream:
             rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(stream)]
         found = [(r["score"], r["x"], r["y"], r["x"] + r["width"], r["y"] + r["height"]) for r in rows]
