@@ -328,6 +328,19 @@ void detect_describe_pyramid(const struct detect_params *params, char *text, siz
     snprintf(text, size, "scale=%.17g window=%d", params->scale, params->pyramid.window);
 }
 
+enum status detect_create_plane(const struct detect_levels *levels, struct image *plane)
+{
+    const int rows = levels->layout.height;
+    const enum status status =
+        array_create(plane, levels->layout.width, rows + DETECT_SPARE / IMAGE_ALIGNMENT, 1, PIXEL_U8);
+
+    if (status == STATUS_OK) {
+        image_fill(plane, 0);
+        plane->height = rows;
+    }
+    return status;
+}
+
 enum status detect_make_levels(struct detect_levels *levels, const struct image *in, const struct detect_params *params,
                                const char *version)
 {
@@ -338,7 +351,7 @@ enum status detect_make_levels(struct detect_levels *levels, const struct image 
         pyramid_lay_out(in->width, in->height, &params->pyramid, &levels->layout);
         detect_describe_pyramid(params, settings, sizeof settings);
         TRY(step_open(&levels->step, "pyramid", "pyramid", version, settings));
-        TRY(image_create(&levels->image, levels->layout.width, levels->layout.height, 1, PIXEL_U8));
+        TRY(detect_create_plane(levels, &levels->image));
     }
     TRY(step_run(&levels->step, in, &levels->image, NULL));
 out:

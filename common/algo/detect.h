@@ -77,7 +77,8 @@ enum {
     DETECT_MAX_HITS = 4096,
     DETECT_COLUMNS = 5,
     DETECT_HIT_COLUMNS = 4,
-    DETECT_VOTE = 1024 /* parts of a vote */
+    DETECT_VOTE = 1024, /* parts of a vote */
+    DETECT_SPARE = 192  /* bytes */
 };
 
 struct detect_stage {
@@ -256,6 +257,8 @@ struct detect_levels {
 enum status detect_make_levels(struct detect_levels *levels, const struct image *in, const struct detect_params *params,
                                const char *version);
 void detect_free_levels(struct detect_levels *levels);
+/* An image like the levels. In both, DETECT_SPARE bytes behind the last row may be read. */
+enum status detect_create_plane(const struct detect_levels *levels, struct image *plane);
 /* Settings of the step, as after -p. */
 void detect_describe_pyramid(const struct detect_params *params, char *text, size_t size);
 
