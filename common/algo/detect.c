@@ -406,7 +406,7 @@ static int group(const uint64_t *keys, int count, const struct pyramid_layout *l
     int found = 0;
 
     for (int i = 0; i < count; i++)
-        boxes[i] = detect_box(detect_key_place(keys[i], layout), layout, window);
+        boxes[i] = detect_find_box(detect_key_place(keys[i], layout), layout, window);
     for (int i = 0; i < count; i++) {
         int64_t votes = 0;
         int members = 0;

@@ -220,8 +220,8 @@ struct detect_box {
     int x, y, side;
 };
 
-static inline HOST_DEVICE struct detect_box detect_box(struct detect_place place, const struct pyramid_layout *layout,
-                                                       int window)
+static inline HOST_DEVICE struct detect_box detect_find_box(struct detect_place place,
+                                                            const struct pyramid_layout *layout, int window)
 {
     const uint64_t step = layout->levels[place.level].step;
     struct detect_box box = {(int)((place.x * step + 32768) >> 16), (int)((place.y * step + 32768) >> 16),

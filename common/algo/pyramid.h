@@ -74,7 +74,7 @@ struct pyramid_tap {
     uint32_t weight;
 };
 
-static inline HOST_DEVICE struct pyramid_tap pyramid_tap(int x, uint32_t relative, int size)
+static inline HOST_DEVICE struct pyramid_tap pyramid_find_tap(int x, uint32_t relative, int size)
 {
     const uint64_t u = ((uint64_t)(2 * (uint32_t)x + 1) * relative >> 1) - 32768;
     const int i = (int)(u >> 16);

@@ -87,13 +87,13 @@ static void resample(const struct pyramid_layout *layout, int l, struct image *i
     const struct pyramid_level *level = &layout->levels[l], *source = &layout->levels[level->source];
 
     for (int y = 0; y < level->height; y++) {
-        const struct pyramid_tap row = pyramid_tap(y, level->relative, source->height);
+        const struct pyramid_tap row = pyramid_find_tap(y, level->relative, source->height);
         const uint8_t *upper = (const uint8_t *)image_row(image, source->y + row.first) + source->x;
         const uint8_t *lower = (const uint8_t *)image_row(image, source->y + row.second) + source->x;
         uint8_t *to = (uint8_t *)image_row(image, level->y + y) + level->x;
 
         for (int x = 0; x < level->width; x++)
-            to[x] = pyramid_blend(upper, lower, pyramid_tap(x, level->relative, source->width), row.weight);
+            to[x] = pyramid_blend(upper, lower, pyramid_find_tap(x, level->relative, source->width), row.weight);
     }
 }
 
@@ -115,12 +115,13 @@ static enum status make_levels(const struct image *photograph, uint64_t random, 
     TRY(image_create(levels, layout->width, layout->height, 1, PIXEL_U8));
     image_fill(levels, 0);
     for (int y = 0; y < height; y++) {
-        const struct pyramid_tap row = pyramid_tap(y, relative, photograph->height);
+        const struct pyramid_tap row = pyramid_find_tap(y, relative, photograph->height);
         const uint8_t *upper = image_row(photograph, row.first), *lower = image_row(photograph, row.second);
 
         for (int x = 0; x < width; x++) {
             const int u = mirrored ? width - 1 - x : x, v = flipped ? height - 1 - y : y;
-            const uint8_t value = pyramid_blend(upper, lower, pyramid_tap(x, relative, photograph->width), row.weight);
+            const uint8_t value =
+                pyramid_blend(upper, lower, pyramid_find_tap(x, relative, photograph->width), row.weight);
             ((uint8_t *)image_row(levels, turned ? u : v))[turned ? v : u] = value;
         }
     }

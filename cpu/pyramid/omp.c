@@ -14,13 +14,13 @@ static void resample(const struct pyramid_layout *layout, int l, int top, int bo
     const struct pyramid_level *level = &layout->levels[l], *source = &layout->levels[level->source];
 
     for (int y = top; y < bottom; y++) {
-        const struct pyramid_tap row = pyramid_tap(y, level->relative, source->height);
+        const struct pyramid_tap row = pyramid_find_tap(y, level->relative, source->height);
         const uint8_t *upper = (const uint8_t *)image_row(out, source->y + row.first) + source->x;
         const uint8_t *lower = (const uint8_t *)image_row(out, source->y + row.second) + source->x;
         uint8_t *to = (uint8_t *)image_row(out, level->y + y) + level->x;
 
         for (int x = 0; x < level->width; x++)
-            to[x] = pyramid_blend(upper, lower, pyramid_tap(x, level->relative, source->width), row.weight);
+            to[x] = pyramid_blend(upper, lower, pyramid_find_tap(x, level->relative, source->width), row.weight);
     }
 }
 
