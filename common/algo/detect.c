@@ -426,7 +426,7 @@ static int group(const uint64_t *keys, int count, const struct pyramid_layout *l
         row[0] = (float)boxes[i].x;
         row[1] = (float)boxes[i].y;
         row[2] = row[3] = (float)boxes[i].side;
-        row[4] = (float)((double)votes / DETECT_VOTE);
+        row[4] = (float)((double)votes / (double)DETECT_VOTE);
     }
     return found;
 }

@@ -245,7 +245,7 @@ static inline HOST_DEVICE bool detect_overlap(struct detect_box a, struct detect
 
 static inline HOST_DEVICE int64_t detect_vote(float response, float min_score)
 {
-    return (int64_t)((response - min_score) * DETECT_VOTE);
+    return (int64_t)((response - min_score) * (float)DETECT_VOTE);
 }
 
 /* What every CPU version begins with: the pyramid, by a version of its ladder. Zeroed: not made yet. */

@@ -3,7 +3,7 @@
     score.py BOXES DETECTIONS/ [--curve CURVE.csv] [--overlap 0.3]
 
 BOXES       a line for each object: file xmin ymin xmax ymax; a picture without any, or one that was not looked at, is not
-            scored, and the number of the latter is said
+            scored, and the number of the latter is said; a line that is there twice counts once
 DETECTIONS  what `rungs run detect PICTURES/ -o DETECTIONS/` wrote: one CSV for each picture, x,y,width,height,score
 
 A detection is right when its box and one that no better detection has taken yet have an intersection over union of at
@@ -26,7 +26,9 @@ def read_boxes(path):
             continue
         if len(words) != 5:
             sys.exit(f"score: {path}:{number}: not a file and four numbers")
-        boxes[pathlib.Path(words[0]).stem].append(tuple(map(float, words[1:])))
+        box = tuple(map(float, words[1:]))
+        if box not in boxes[pathlib.Path(words[0]).stem]:
+            boxes[pathlib.Path(words[0]).stem].append(box)
     return boxes
 
 
