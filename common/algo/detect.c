@@ -473,6 +473,49 @@ static enum status draw(const struct image in[], const struct image out[], const
     return status;
 }
 
+/* --------------------------------------------------------------------------------------------------- inputs */
+
+/* How dark a drawn face is at (u, v), both -1 to 1 across it: eyes and mouth on an oval, 0 beside it. */
+static int face_value(double u, double v)
+{
+    if (u * u + v * v > 1)
+        return 0;
+    if (hypot((fabs(u) - 0.4) * 1.5, (v + 0.25) * 2.2) < 0.28 || hypot(u * 0.9, (v - 0.55) * 3) < 0.33)
+        return 60;
+    return hypot(u * 3, v - 0.1) < 0.3 ? 215 : 190;
+}
+
+/* drawn: faces of several sizes on a gray that changes slowly, with a little noise. What is drawn passes many stages, and
+ * most of it is found. */
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8};
+    uint64_t state = request->seed;
+    enum status status = inputs_make_pictures(request, types, 1, in);
+
+    for (int y = 0; status == STATUS_OK && request->hard_case && y < in->height; y++) {
+        uint8_t *row = image_row(in, y);
+
+        for (int x = 0; x < in->width; x++) {
+            const int size = 26 + 12 * (x / 64 % 3), centre = x / 64 * 64 + 32;
+            const int face = face_value((x - centre) * 2.2 / size, (y % 64 - 32) * 1.8 / size);
+
+            row[x] = (uint8_t)((face ? face : 90 + (x + 2 * y) / 4 % 64) + (int)(pattern_random(&state) % 8));
+        }
+    }
+    return status;
+}
+
+static const int drawn_shapes[][3] = {{192, 64, 1}, {2051, 26, 1}, {26, 2051, 1}, {0}};
+static const struct hard_case hard_cases[] = {{"drawn", drawn_shapes, NULL}, {0}};
+
+/* Smaller than the window, as large, one more; one level and several; more than a vector or a tile of windows along either
+ * side, and no multiple of them. */
+static const int check_shapes[][3] = {
+    {1, 1, 1},   {1, 61, 1},  {67, 1, 1},  {24, 24, 1}, {23, 40, 1},  {40, 25, 1}, {31, 33, 1},
+    {55, 31, 1}, {56, 32, 1}, {65, 40, 1}, {97, 61, 1}, {130, 27, 1}, {27, 90, 1}, {0},
+};
+
 /* ------------------------------------------------------------------------------------ answers worked out by hand
  * The model hand.model (tests/test_detect.c makes it) has a window of 6 pixels and two stages. Both compare the upper
  * left cell of 2 x 2 pixels (a = 0) with the one at the lower right (b = 8): table 1 is bin - 8, table 2 is (bin - 8) / 4,
@@ -598,8 +641,11 @@ static struct algorithm detect = {
     .cost = cost,
     .radius = radius,
     .describe = describe,
+    .make_inputs = make_inputs,
+    .hard_cases = hard_cases,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
+    .check_shapes = check_shapes,
     .goldens = goldens,
     .bench_channels = 1,
     .bench_shape = (const int[]){1280, 720, 1},
