@@ -14,8 +14,6 @@ struct state {
     struct image in, out[2];
 };
 
-static const char pyramid[] = "cuda/v1.0";
-
 /* Whether no stage rejects the window whose upper left pixel is at `window`; its response. */
 static __device__ bool is_hit(const struct model_view &model, const uint8_t *window, size_t stride, float *response)
 {
@@ -49,7 +47,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
 
 static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
 {
-    return hits_setup(&state->hits, in, params, pyramid);
+    return hits_setup(&state->hits, in, params, "cuda/v1.0");
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,

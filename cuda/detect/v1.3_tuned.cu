@@ -5,11 +5,7 @@
  *           few percent.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include <string.h>
-
 #include "cuda/detect/steps/hits.h"
-
-enum { CONSTANT_STAGES = 1024 };
 
 static int block_width = 32, block_height = 8;
 static const int block_widths[] = {32, 64, 128, 256, 0}, block_heights[] = {1, 2, 4, 8, 16, 32, 0};
@@ -30,13 +26,6 @@ struct state {
     struct hits_step hits;
 };
 
-/* The stages that most windows see; no __constant__ symbol: two states would overwrite each other's. */
-struct stages {
-    struct detect_stage first[CONSTANT_STAGES];
-};
-
-static const char pyramid[] = "cuda/v1.3";
-
 /* Whether no stage rejects the window whose upper left pixel is at `window`; its response. */
 static __device__ bool is_hit(const struct stages &stages, const struct model_view &model, const uint8_t *window,
                               size_t stride, float *response)
@@ -45,7 +34,7 @@ static __device__ bool is_hit(const struct stages &stages, const struct model_vi
 
     *response = 0;
     for (int t = 0; t < model.count; t++, table += model.bins) {
-        const struct detect_stage &stage = t < CONSTANT_STAGES ? stages.first[t] : model.stages[t];
+        const struct detect_stage &stage = stage_at(stages, model, t);
         *response += table[detect_stage_bin(model.feature, &stage, window, stride)];
         if (*response < stage.threshold)
             return false;
@@ -78,7 +67,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
 
 static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
 {
-    return hits_setup(&state->hits, in, params, pyramid);
+    return hits_setup(&state->hits, in, params, "cuda/v1.3");
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
@@ -87,16 +76,13 @@ static enum status launch(struct state *state, const struct image in[], struct i
     struct hits_step *hits = &state->hits;
     const int beyond = params->pyramid.window - 1;
     enum status status = STATUS_OK;
-    struct stages stages = {};
     dim3 block(block_width, block_height);
     dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y), hits->layout.count);
     size_t shared = (size_t)(block_width + beyond) * (block_height + beyond);
 
-    memcpy(stages.first, detect_stages(detect_model_of(params)),
-           min(params->stage_count, (int)CONSTANT_STAGES) * sizeof *stages.first);
     TRY(hits_begin(hits, in, stream));
-    detect_kernel<<<grid, block, shared, stream>>>(hits->levels, hits->layout, stages, hits_model(hits, params),
-                                                   params->pyramid.window, hits->list);
+    detect_kernel<<<grid, block, shared, stream>>>(hits->levels, hits->layout, hits_stages(params),
+                                                   hits_model(hits, params), params->pyramid.window, hits->list);
     CUDA_TRY(cudaGetLastError());
     TRY(hits_end(hits, out, params, stream));
 out:

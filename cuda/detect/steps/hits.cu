@@ -1,5 +1,7 @@
 #include "cuda/detect/steps/hits.h"
 
+#include <string.h>
+
 enum { THREADS = 256, EACH = DETECT_MAX_HITS / THREADS /* hits of a thread */, DIGITS = 256 };
 
 /* What the threads of the one block that ends a call tell each other. */
@@ -183,6 +185,15 @@ struct model_view hits_model(const struct hits_step *step, const struct detect_p
             (int)model->bins,
             params->stage_count,
             (float)params->min_score};
+}
+
+struct stages hits_stages(const struct detect_params *params)
+{
+    struct stages stages = {};
+
+    memcpy(stages.first, detect_stages(detect_model_of(params)),
+           (size_t)min(params->stage_count, (int)CONSTANT_STAGES) * sizeof *stages.first);
+    return stages;
 }
 
 enum status hits_begin(struct hits_step *step, const struct image *in, cudaStream_t stream)

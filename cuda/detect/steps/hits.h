@@ -30,6 +30,23 @@ struct model_view {
     float min_score;
 };
 
+enum { CONSTANT_STAGES = 1024 };
+
+/* The stages that most windows see, as a kernel parameter, which lies in constant memory; no __constant__ symbol: two
+ * states would overwrite each other's. */
+struct stages {
+    struct detect_stage first[CONSTANT_STAGES];
+};
+
+struct stages hits_stages(const struct detect_params *params);
+
+/* Stage t, wherever it is. */
+static inline __device__ const struct detect_stage &stage_at(const struct stages &stages,
+                                                             const struct model_view &model, int t)
+{
+    return t < CONSTANT_STAGES ? stages.first[t] : model.stages[t];
+}
+
 /* Allocates what is not there yet and uploads the model. `pyramid` is the version of that step. */
 enum status hits_setup(struct hits_step *step, const struct image *in, const struct detect_params *params,
                        const char *pyramid);
