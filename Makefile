@@ -154,7 +154,7 @@ version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)
 # What versions of one ladder share or stand on lies in folders beside them.
 helper_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*/*.c $(side)/*/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
-rooms := core image trace contract algo cuda video verify measure profile output cli
+rooms := core image trace contract algo train cuda video verify measure profile output cli
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu))
 ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
