@@ -32,8 +32,8 @@ static enum status shape(const struct image in[], const void *params, struct ima
     if (in->channels != 1)
         return status_set(STATUS_BAD_INPUT, "lbp takes 1 channel, not %d", in->channels);
     if (in->width < patch || in->height < patch)
-        return status_set(STATUS_BAD_INPUT, "lbp takes a picture of at least one patch of %dx%d pixels, not %dx%d", patch,
-                          patch, in->width, in->height);
+        return status_set(STATUS_BAD_INPUT, "lbp takes a picture of at least one patch of %dx%d pixels, not %dx%d",
+                          patch, patch, in->width, in->height);
     out->width = lbp_patches(in->width, patch);
     out->height = lbp_patches(in->height, patch);
     out->channels = LBP_BINS;
@@ -64,8 +64,8 @@ static void cost(const struct image in[], const struct image out[], const void *
 /* Patches cut by neither border, by one, by both; vectors and warps of patches with a remainder; sides above 2048 and more
  * than 65,536 pixels. Every third one takes patch=32. */
 static const int check_shapes[][3] = {
-    {16, 16, 1},  {32, 32, 1},  {17, 16, 1},  {16, 17, 1},   {33, 32, 1},   {31, 33, 1},   {16, 700, 1}, {64, 64, 1},
-    {65, 63, 1},  {47, 16, 1},  {97, 89, 1},  {128, 33, 1},  {127, 16, 1},  {32, 257, 1},  {66, 16, 1}, {130, 50, 1},
+    {16, 16, 1},  {32, 32, 1},  {17, 16, 1},   {16, 17, 1},   {33, 32, 1},   {31, 33, 1},   {16, 700, 1}, {64, 64, 1},
+    {65, 63, 1},  {47, 16, 1},  {97, 89, 1},   {128, 33, 1},  {127, 16, 1},  {32, 257, 1},  {66, 16, 1},  {130, 50, 1},
     {321, 32, 1}, {257, 17, 1}, {2100, 16, 1}, {40, 2100, 1}, {300, 230, 1}, {2065, 33, 1}, {0},
 };
 
@@ -105,8 +105,8 @@ static const struct golden goldens[] = {
         .height = 8,
         .channels = 1,
         .in = {(const uint8_t[]){F, F, F, F, F, F, F, F}},
-        .out = {ROW([255] = 36, [255 - 224] = 6, [255 - 56] = 6, [255 - 14] = 6, [255 - 131] = 6, [28] = 1, [7] = 1,
-                    [193] = 1, [112] = 1)},
+        .out = {ROW([255] = 36, [255 - 224] = 6, [255 - 56] = 6, [255 - 14] = 6,
+                    [255 - 131] = 6, [28] = 1, [7] = 1, [193] = 1, [112] = 1)},
     },
     {
         /* A 1 among zeros, at (2, 3), is larger than all its neighbours; every other pixel is 0. The second patch has one
