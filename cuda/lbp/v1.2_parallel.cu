@@ -10,7 +10,6 @@
 #include "common/cuda/device.h"
 
 struct state {
-    int unused; /* everything lies in the images */
 };
 
 /* A pixel of the patch, 0 outside. */

@@ -12,7 +12,6 @@
 #include "common/cuda/device.h"
 
 struct state {
-    int unused; /* everything lies in the images */
 };
 
 static int lines = 4, patches = 4;
