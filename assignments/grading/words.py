@@ -16,14 +16,14 @@ COMPLAINTS = (  # of glibc, in the order in which they are looked for
 
 def printed(check):
     """The first lines of what the version printed, and how many more there are."""
-    lines = check.get("printed", "").splitlines()
+    lines = check.get("printed", [])
     more = len(lines) - MOST_LINES
     return lines[:MOST_LINES] + ([f"... and {more} lines more"] if more > 0 else [])
 
 
 def explain(check, command):
     """Puts the last words of a version in the place of the signal that ended it; `command` names the line of a crash."""
-    complained = [line for line in check.get("complained", "").splitlines() if line.strip()]
+    complained = [line for line in check.get("complained", []) if line.strip()]
     sanitizer = [line for line in complained if re.search(r"runtime error: |^SUMMARY: \w+Sanitizer", line)]
     place = next((m.group(1) for m in (re.search(r"#\d+ .* in .* (\S*(?:starter|solution|bugs)/\S+:\d+)", line) for line in complained) if m), "")
     if sanitizer:

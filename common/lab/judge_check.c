@@ -237,15 +237,20 @@ static json_t *refused_json(const char *diagnosis)
     return result;
 }
 
-/* What the version printed: on stdout, and, where the C library and sanitizers complain, on stderr. */
+/* What the version printed, line by line: on stdout, and, where the C library and sanitizers complain, on stderr. */
 static void add_prints(json_t *result)
 {
-    static char text[1 << 14];
+    static char text[1 << 16];
 
-    remote_heard(false, text, sizeof text);
-    json_object_set_new(result, "printed", judge_text(text));
-    remote_heard(true, text, sizeof text);
-    json_object_set_new(result, "complained", judge_text(text));
+    for (int on_stderr = 0; on_stderr < 2; on_stderr++) {
+        json_t *lines = json_array();
+
+        remote_heard(on_stderr, text, sizeof text);
+        for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+            if (rest || *line)
+                json_array_append_new(lines, judge_text(line));
+        json_object_set_new(result, on_stderr ? "complained" : "printed", lines);
+    }
 }
 
 enum status judge_check(const struct judge_arguments *arguments)

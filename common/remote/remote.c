@@ -308,9 +308,6 @@ void remote_heard(bool on_stderr, char *text, size_t size)
     const ssize_t length = heard[0][0] < 0 ? 0 : read(heard[on_stderr][0], text, size - 1);
 
     text[length > 0 ? length : 0] = '\0';
-    for (char *c = text; *c; c++) /* a program prints whatever it likes */
-        if ((unsigned char)*c < ' ' && *c != '\n' && *c != '\t')
-            *c = '?';
 }
 
 enum status remote_start(const struct remote_options *options, struct remote **result)
