@@ -455,6 +455,7 @@ help:
 	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to find the line and mend it'
 	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
 	@echo 'make handout       LABS=01,02 OUT=dir: the tree for a course, without solutions;  make solution LAB=NN tests a lab'
+	@echo 'make new-lab       NAME=NN_topic: the skeleton of a lab, to begin with (assignments/INSTRUCTORS.md)'
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'

@@ -96,7 +96,7 @@ $(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(filter-out cpu/%,$(
 # The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
 run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
-.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution new-lab
 $(addprefix lab-,$(lab_numbers)): lab-%:
 	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
 $(addprefix grade-,$(lab_numbers)): grade-%:
@@ -120,6 +120,9 @@ $(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments
 handout:
 	@$(if $(and $(LABS)$(LAB),$(OUT)),,echo "make handout: for example  make handout LABS=01,02 OUT=../course" >&2; exit 2)
 	@$(run_labs) handout '$(or $(LABS),$(LAB))' '$(OUT)'
+new-lab:
+	@$(if $(NAME),,echo "make new-lab: for example  make new-lab NAME=04_labelling [ALGORITHM=labelling]" >&2; exit 2)
+	@$(run_labs) new '$(NAME)' $(if $(ALGORITHM),--algorithm '$(ALGORITHM)')
 solution:
 	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
 	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')

@@ -178,7 +178,7 @@ def command_bug(arguments):
         points, reason = grade_bug(lab, bug, lab.answers()[0]["bugs"].get(bug["id"]), pictures_folder(lab))
         print(f"\n{points:g} of {bug['points']} points: {reason}")
     else:
-        print(f"\nMend a copy:  cp {file} {shown(fix)}\n"
+        print(f"\nMend a copy:  install -D -m 644 {file} {shown(fix)}\n"
               f"and write the line that was wrong under [bugs] in answers.toml: {bug['id']} = ...")
     return 0
 

@@ -47,7 +47,7 @@ def mutants_of(lab):
 
 
 def source_of(lab, task, rung):
-    file = lab.file_of(task) if rung == "starter" else reference_file(rung, task["algorithm"], lab)
+    file = shown(lab.folder / task["file"]) if rung == "starter" else reference_file(rung, task["algorithm"], lab)
     if file is None:
         raise LabError(f"{shown(lab.folder)}: there is no {rung} of {task['algorithm']}")
     return (ROOT / file).read_text(encoding="utf-8")
