@@ -109,7 +109,8 @@ def command_grade(arguments):
     print((out / "report.txt").read_text(encoding="utf-8"), end="")
     print(f"written: {shown(out / 'report.txt')}, {shown(out / 'results.json')}")
     unjudged = [o.task["id"] for o in outcomes if o.unjudged]
-    if unjudged and total < passing - 0.05:
+    possible = total + sum(p.maximum - p.points for o in outcomes if o.unjudged for p in o.parts if p.name == "speed")
+    if total < passing - 0.05 <= possible:
         raise LabError(f"not judged, because the machine was busy: {', '.join(unjudged)}; grade again when it is not")
     return 0 if total >= passing - 0.05 else 1
 
