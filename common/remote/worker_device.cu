@@ -71,7 +71,8 @@ static enum status verify(const struct version *version, void *state, const stru
         out[i].memory = (uint8_t *)request->out_memory[i];
         out[i].bytes = request->out_bytes[i];
     }
-    return verify_launch(version, state, in, request->inputs, out, request->outputs, request->params, request->repeat);
+    return verify_launch(version, state, in, request->inputs, out, request->outputs, request->params, request->repeat,
+                         false);
 }
 
 static enum status upload(const struct version *version, void *state, const struct channel *request)
