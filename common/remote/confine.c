@@ -82,7 +82,7 @@ static const char *const allowed[] = {
 /* The C library makes these calls where it can and works without them. */
 static const char *const denied_quietly[] = {
     "open",  "openat", "openat2", "readlink", "readlinkat",    "access", "faccessat", "faccessat2", "stat",
-    "lstat", "statx",  "ioctl",   "prctl",    "set_mempolicy", "fcntl",  "getcwd",    "clone3",     "prlimit64"};
+    "lstat", "statx",  "ioctl",   "prctl",    "set_mempolicy", "fcntl",  "getcwd",    "clone3"};
 
 /* For a program that is loaded: what its loader does besides, before the first instruction of the program. */
 static const char *const allowed_to_loader[] = {"open", "openat", "pread64", "readlink", "readlinkat", "access"};
@@ -299,6 +299,12 @@ static int add_rules(scmp_filter_ctx filter, struct confine_needs needs, const s
         seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
     error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sched_setaffinity), 1, SCMP_A0(SCMP_CMP_EQ, 0));
     error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sched_setaffinity), 1, SCMP_A0(SCMP_CMP_NE, 0));
+    /* Its own limits it may read, as pthread_getattr_np() does; AddressSanitizer lowers one at its start. */
+    error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, 0));
+    error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0),
+                              SCMP_A2(SCMP_CMP_EQ, 0));
+    error |= seccomp_rule_add(filter, needs.loader ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES), SCMP_SYS(prlimit64), 2,
+                              SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_NE, 0));
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         error |= add(filter, SCMP_ACT_ALLOW, allowed[i]);
     for (size_t i = 0; needs.loader && i < sizeof allowed_to_loader / sizeof *allowed_to_loader; i++) {
