@@ -296,6 +296,7 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(BUILD)/generated/emulated
 endif
 
 include assignments/labs.mk
+include common/build/fuzz.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -435,7 +436,7 @@ readme: $(BUILD)/rungs
 	@$(PYTHON) -B common/report/pages.py
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
 
 help:
 	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
@@ -443,6 +444,8 @@ help:
 	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
 	@echo 'make doctor        what this machine has and lacks, and what to type'
 	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
+	@echo 'make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
+	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
