@@ -256,6 +256,9 @@ enum status hough_append(struct hough_list *list, uint64_t key);
 /* Puts `count` lists one after the other and frees them, whatever happens. */
 enum status hough_join(struct hough_list *lists, int count, struct hough_list *joined);
 
+/* Brings lines that are in the order of their indices into the order of their votes, most first. */
+enum status hough_sort(struct hough_list *list);
+
 /* From all lines, in the order of their indices, to the table: most votes first. Frees the list. */
 enum status hough_write_lines(struct hough_list *list, struct hough_space space, const struct hough_params *params,
                               struct image *lines);
