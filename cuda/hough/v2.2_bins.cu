@@ -1,5 +1,5 @@
 /*
- * Idea:     orientation bins (document 003, section 4.2): the points are sorted by the rows that their gradients point to, by
+ * Idea:     orientation bins (Jošth 2014, section 4.2): the points are sorted by the rows that their gradients point to, by
  *           counting, prefix sum and scattering (steps/bins.cu). What votes for some rows is one stretch of the list, or two
  *           where it goes round.
  * Changed:  struct stretches; the loop over points goes through them.

@@ -1,5 +1,5 @@
 /*
- * bins.h: the points in the order of their bins, by counting, prefix sum and scattering (document 003, section 4.2).
+ * bins.h: the points in the order of their bins, by counting, prefix sum and scattering (Jošth 2014, section 4.2).
  */
 #ifndef RUNGS_HOUGH_STEPS_BINS_H
 #define RUNGS_HOUGH_STEPS_BINS_H

@@ -1,5 +1,5 @@
 /*
- * Idea:     the document's loop, which searches only rows that have all their neighbours.
+ * Idea:     the loop of Jošth 2014, which searches only rows that have all their neighbours.
  * Changed:  rows below n / 2 and above theta_steps - n / 2 - 1 are not searched.
  * Expect:   row missing, first (rho | rows missing, first (rho
  */
