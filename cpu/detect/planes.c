@@ -4,6 +4,7 @@
  * Changed:  make_planes(), and is_hit() reads its cells from them.
  * Expect:   three operations a pixel of the pyramid buy off up to three additions and a division a cell: a stage takes 12 ns
  *           instead of 40, three times faster than omp.
+ * From:     cpu/omp
  */
 /* Try: make bench-detect */
 #include <stdlib.h>
