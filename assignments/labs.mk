@@ -8,19 +8,24 @@ worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c 
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c) $(wildcard cpu/*/serial.c)
+# Without a loader, which would have to open files: a confined process opens none (common/remote/confine.h). What
+# loads a GPU's driver, a sanitizer or LLVM's OpenMP has one.
+worker_has_loader := $(SANITIZE)$(filter native,$(CUDA))$(findstring clang,$(CXX))
+worker_main := common/remote/worker.c $(if $(worker_has_loader),,common/remote/worker_loader.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
 $(BUILD)/workers/%: wrapped :=
 worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
-$(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/remote/worker_alone.c) $(BUILD)/lab/worker.a
+worker_link = $(link) $(if $(worker_has_loader),-Wl$(comma)-z$(comma)now,-static-pie -Wl$(comma)--wrap=dlopen)
+$(BUILD)/workers/%: $(BUILD)/%.o $(call object,$(worker_main) common/remote/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
-	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
+	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
 # A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
 step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
 step_helpers = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
-pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(addprefix common/remote/,worker.c worker_pipeline.c)
+pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
@@ -31,7 +36,7 @@ $(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(c
 	@mkdir -p $$(@D)
 	@sh common/build/versions.sh $(call step_files,$(4)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$$(link) -Wl,-z,now $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+	$$(quiet)$$(worker_link) $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
 endef
 $(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \

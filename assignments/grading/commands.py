@@ -5,8 +5,8 @@ import pathlib
 import time
 
 from grading.build import build_tools, build_version, make, reference_file, reference_worker, run_limited
-from grading.grade import grade_answers, grade_task
-from grading.lab import BUILD, ROOT, Lab, LabError, shown
+from grading.grade import Outcome, Part, grade_answers, grade_task
+from grading.lab import BUILD, ROOT, Lab, LabError, maximum_of, shown
 from grading.measure import check_version, has_gpu, time_version
 from grading.show import next_step, progress, show_task, sizes_of, wrapped
 
@@ -63,7 +63,7 @@ def measure_speedup(lab, task, prediction):
     speed = {"seconds": 1, "zero": 1e6, "params": prediction.get("params", []), "frames": prediction.get("frames", 8)}
     result = time_version(lab, worker, other, speed, prediction["size"])
     progress("")
-    return "-" if result.get("wrong") else f"{result['best_reference_seconds'] / result['best_seconds']:.3g}"
+    return "-" if result.get("wrong") else f"{1 / result['ratio_median']:.3g}"
 
 
 def command_lab(arguments):
@@ -102,7 +102,7 @@ def command_grade(arguments):
     out.mkdir(parents=True, exist_ok=True)
     started = time.time()
     build_tools(needed_references(lab, tasks, False))
-    outcomes = [grade_task(lab, task, pictures_folder(lab), progress) for task in tasks]
+    outcomes = [grade_whatever_happens(lab, task) for task in tasks]
     progress("")
     bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(lab)
     total, maximum = write_results(lab, outcomes, bugs + predictions, fault, out, time.time() - started)
@@ -110,6 +110,18 @@ def command_grade(arguments):
     print((out / "report.txt").read_text(encoding="utf-8"), end="")
     print(f"written: {shown(out / 'report.txt')}, {shown(out / 'results.json')}")
     return 0 if total >= passing - 0.05 else 1
+
+
+def grade_whatever_happens(lab, task):
+    """A fault of the grader costs the points of one task, and the report says so: results are written in any case."""
+    try:
+        return grade_task(lab, task, pictures_folder(lab), progress)
+    except LabError:
+        raise
+    except Exception as error:  # noqa: BLE001
+        outcome = Outcome(task)
+        outcome.parts.append(Part("right", 0, maximum_of(task), f"the grader failed at this file: {error!r:.200}"))
+        return outcome
 
 
 def write_results(lab, outcomes, answers, fault, out, seconds):
@@ -127,7 +139,7 @@ def write_results(lab, outcomes, answers, fault, out, seconds):
         tests.append(test_of(part.name, part.points, part.maximum, part.reason))
     if fault:
         lines.append(f"answers: {fault}")
-    (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8", errors="replace")
     results = {"score": total, "execution_time": round(seconds), "output": fault or "", "output_format": "text",
                "visibility": "visible", "stdout_visibility": "hidden", "tests": tests}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

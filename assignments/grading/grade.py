@@ -6,7 +6,13 @@ from grading.build import build_version, reference_worker
 from grading.lab import maximum_of
 from grading.measure import FULL, ZERO, check_version, has_gpu, time_version
 
+MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 ATTEMPTS = 4  # at a timing that does not earn all points
+
+
+# Of a task's side, which its file's name says: for the GPU or not.
+OTHER_SIDE = {True: "works on the CPU, but this task is about the GPU: RUNGS_CUDA_VERSION, or a pipeline with on_device",
+              False: "works on the GPU, but this task is about the CPU"}
 
 
 def share_of(ratio, speed):
@@ -49,13 +55,20 @@ def grade_task(lab, task, pictures, say):
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
-    check = outcome.check = check_version(lab, worker, name, pictures)
+    check = outcome.check = check_version(lab, worker, name, pictures, algorithm=task["algorithm"])
+    if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
+        outcome.check = None
+        return give_up(OTHER_SIDE[task["file"].endswith(".cu")])
     if check["outcome"] == "skip":
         return give_up(f"cannot run here: {check['reason']}")
     if check["outcome"] == "pass" and check["checked"] < check["cases"]:
         return give_up(f"too slow: after {lab.limits['total_seconds']} s only {check['checked']} of {check['cases']} cases were done")
     if check["outcome"] != "pass":
         return give_up(f"{check['failed']} of {check['cases'] or '?'} cases wrong" if not check.get("ended_early") else check["what"])
+    fault = fault_of_counts(check)
+    if fault:
+        outcome.check = None
+        return give_up(fault)
     for variant in task.get("tunables", []):
         fault = check_tunables(lab, task, worker, check, variant, pictures, say)
         if fault:
@@ -68,15 +81,24 @@ def grade_task(lab, task, pictures, say):
     return outcome
 
 
-def pooled(earlier, timing):
-    """Two timings as one. The best calls count: other programs take time from a call, and never give any."""
-    if earlier and not timing["wrong"]:
-        for key in ("best_seconds", "best_reference_seconds"):
-            timing[key] = min(timing[key], earlier[key])
-        timing["pairs"] += earlier["pairs"]
-    if not timing["wrong"]:
-        timing["ratio"] = timing["best_seconds"] / timing["best_reference_seconds"]
-    return timing
+def better(earlier, timing):
+    """Of two timings the one with the lower median: what else the machine does may only cost time, never points."""
+    if timing["wrong"]:
+        return timing
+    timing["ratio"] = timing["ratio_median"]
+    return earlier if earlier and earlier["ratio"] <= timing["ratio"] else timing
+
+
+def fault_of_counts(check):
+    """Whether a version for the GPU computes there, as far as the emulator can tell."""
+    if check.get("needs_no_kernels"):
+        return "its result is right when its kernels do nothing: the host computes it"
+    if check.get("wavers"):
+        return "its result is right in the checks, but not in the calls that are counted"
+    if "second_call" in check and check["second_call"]["threads"] * MOST_SAMPLES < check["samples"]:
+        return (f"{check['second_call']['threads']} threads for {check['samples']} samples: "
+                f"at least one for {MOST_SAMPLES} must be there")
+    return None
 
 
 def check_tunables(lab, task, worker, check, variant, pictures, say):
@@ -107,6 +129,11 @@ def grade_needs(outcome, task, check):
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
+        if ok and what in ("shared_bytes", "barriers") and check.get("needs_no_shared_memory"):
+            outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
+                                      "each barrier what it held: nothing goes through it"))
+            good = False
+            continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
         words = f"{what.replace('_', ' ')} of the {call.replace('_', ' ')}: {count}"
         outcome.parts.append(Part(need["title"], need["points"] if ok else 0, need["points"],
@@ -131,9 +158,9 @@ def grade_speed(lab, outcome, task, worker, good, say):
         return
     worst = 0
     for size in speed["sizes"]:
-        for attempt in range(ATTEMPTS):  # what else the machine does may only cost time, never points
+        for attempt in range(ATTEMPTS):
             say(f"{task['id']}: timing {size} beside {speed['reference']}" + (", again" if attempt else ""))
-            timing = pooled(timing if attempt else None, time_version(lab, worker, reference, speed, size))
+            timing = better(timing if attempt else None, time_version(lab, worker, reference, speed, size))
             if timing["wrong"] or timing["ratio"] <= speed.get("full", FULL) or timing["ratio"] > 3 * speed.get("zero", ZERO):
                 break
         timing["size"] = size

@@ -1,8 +1,10 @@
 """A lab as its folder describes it: lab.toml, the student's answers, the key where it is there."""
 
+import math
 import os
 import pathlib
 import shutil
+import stat
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -27,6 +29,53 @@ def shown(path):
         return str(pathlib.Path(path).resolve().relative_to(ROOT))
     except ValueError:
         return str(path)
+
+
+MOST_ANSWER_BYTES = 1 << 16
+MOST_FILE_BYTES = 1 << 20
+
+
+def is_plain(value):
+    """A text of one line, or a number that a report can show."""
+    if isinstance(value, str):
+        return value.isprintable()
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def open_below(folder, path, flags):
+    """A file below a folder, as a descriptor, with no symbolic link on the way; None when there is none."""
+    place = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    *folders, name = pathlib.PurePosixPath(path).parts
+    try:
+        for part in folders:
+            below = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+            os.close(place)
+            place = below
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+    except OSError:
+        return None
+    finally:
+        os.close(place)
+
+
+def is_folder(folder, path):
+    file = open_below(folder, path, os.O_PATH | os.O_DIRECTORY)
+    if file is not None:
+        os.close(file)
+    return file is not None
+
+
+def read_regular(folder, path):
+    """The bytes of a regular file of at most MOST_FILE_BYTES; None for all else. A pipe is not waited for."""
+    file = open_below(folder, path, os.O_RDONLY | os.O_NONBLOCK)
+    if file is None:
+        return None
+    with os.fdopen(file, "rb") as stream:
+        its = os.fstat(file)
+        return stream.read() if stat.S_ISREG(its.st_mode) and its.st_size <= MOST_FILE_BYTES else None
 
 
 TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
@@ -61,25 +110,32 @@ class Lab:
             p["points"] for p in self.predictions)
 
     def answers(self):
-        """The student's answers, and what is wrong with the file, or None."""
+        """The student's answers, texts and numbers in tables, and what is wrong with the file, or None."""
+        path = self.place / "answers.toml"
         try:
-            data = load_toml(self.place / "answers.toml")
+            if path.is_file() and path.stat().st_size > MOST_ANSWER_BYTES:
+                raise LabError(f"{shown(path)}: larger than {MOST_ANSWER_BYTES} bytes")
+            data = load_toml(path)
         except LabError as error:
             return {}, str(error)
-        return {k: v for k, v in data.items() if isinstance(v, dict)}, None
+        except (RecursionError, ValueError) as error:  # brackets in brackets; a number of thousands of digits
+            return {}, f"{shown(path)}: cannot be read: {str(error)[:200]}"
+        return {table: {k: v for k, v in its.items() if is_plain(v)} for table, its in data.items()
+                if isinstance(its, dict)}, None
 
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
         source = pathlib.Path(folder)
-        if (source / shown(self.folder)).is_dir():
+        if is_folder(source, shown(self.folder)):
             source = source / shown(self.folder)
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"
         shutil.rmtree(self.place, ignore_errors=True)
         for name in [t["file"] for t in self.tasks] + ["answers.toml"]:
             target = self.place / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            if (source / name).is_file() and not (source / name).is_symlink():
-                shutil.copyfile(source / name, target)
+            content = read_regular(source, name)
+            if content is not None:
+                target.write_bytes(content)
 
     def file_of(self, task):
         return f"{shown(self.place)}/{task['file']}"

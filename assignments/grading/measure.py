@@ -22,11 +22,13 @@ def judge(lab, arguments, seconds):
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
-def check_version(lab, worker, name, pictures, tune=(), total=None):
+def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None):
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
                  "--memory", limits["memory_mib"], "--pictures", pictures]
+    if algorithm:
+        arguments += ["--algorithm", algorithm]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)

@@ -63,10 +63,9 @@ def show_task(outcome, detail=True):
         lines.append(wrapped("wrong:    ", check["what"]))
     for timing in outcome.timings:
         if not timing["wrong"]:
-            lines.append(f"      {timing['size']}: yours {duration(timing['best_seconds'])}, {task['speed']['reference']} "
-                         f"{duration(timing['best_reference_seconds'])} (the best of {timing['pairs']} calls of each, "
-                         f"{timing['threads']} threads; median of the last {duration(timing['seconds'])} and "
-                         f"{duration(timing['reference_seconds'])})")
+            lines.append(f"      {timing['size']}: yours {duration(timing['seconds'])}, {task['speed']['reference']} "
+                         f"{duration(timing['reference_seconds'])} (medians of {timing['pairs']} calls of each, "
+                         f"{timing['threads']} threads)")
     return "\n".join(lines)
 
 

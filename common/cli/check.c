@@ -18,9 +18,11 @@
 
 static const char help[] =
     "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--largest PIXELS]\n"
-    "                   [--first] [--verbose]\n\n"
+    "                   [--first] [--thorough] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
+    "Large pictures are compared with the fastest version of the CPU that agreed with the serial one in all other "
+    "cases.\n"
     "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
     "small, yellow: never written), and the line that repeats it.\n\n"
     "  --seed N          of the random inputs; without it each run takes a new one, and prints it\n"
@@ -28,6 +30,7 @@ static const char help[] =
     "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
     "  --largest PIXELS  leave out the cases whose pictures have more pixels\n"
     "  --first           stop a version at the first failure whose cause is sure\n"
+    "  --thorough        large pictures also where they take long: tens of seconds for an emulated version\n"
     "  --verbose         every case that failed, not just the most telling one\n"
     "  --help            this text\n\n"
     "Exit status: 0 nothing failed, 1 a version failed, 2 bad use.\n";
@@ -108,6 +111,9 @@ static void print_report(const struct version *version, const struct check_repor
     /* What was not checked is never left unsaid. */
     if (left_out > 0 && !report->ended_early)
         printf("        %d of %d cases left out: %g s were over\n", left_out, report->cases, options->total_seconds);
+    if (report->too_long && report->outcome == OUTCOME_PASS)
+        printf("        %d large pictures left out: they would take too long%s (--thorough tries them)\n",
+               report->too_long, report->emulated ? " emulated" : "");
     if (report->declined)
         printf("        %d of %d cases declined: %s\n", report->declined, report->cases, report->reason);
     for (const char *line = report->failures; verbose && *line;) {
@@ -118,30 +124,47 @@ static void print_report(const struct version *version, const struct check_repor
     }
 }
 
-static enum status check_one(const struct version *version, const struct check_options *options, bool verbose)
+static void announce(const struct version *version)
 {
-    struct check_report report;
-    enum status status = STATUS_OK;
-
     snprintf(watched, sizeof watched, "%s:%s", version->algorithm->name, version->source->id);
-    TRY(check_version(version, options, watch, &report));
-    progress_clear();
-    print_report(version, &report, options, verbose);
-    fflush(stdout);
-    totals.passed += report.outcome == OUTCOME_PASS;
-    totals.failed += report.outcome == OUTCOME_FAIL;
-    totals.skipped += report.outcome == OUTCOME_SKIP;
-out:
-    return status;
 }
 
 enum { REFERENCE_BYTES = 1 << 30 }; /* of address space; memory is taken as results come */
+
+/* Whose results are right for large pictures: the fastest and the second fastest of those of the CPU that agreed with
+ * cpu/serial to the bit in every other case; cpu/serial where there are not two. */
+static void find_trusted(struct version *const *versions, size_t count, const struct check_report *reports,
+                         const struct version *trusted[2])
+{
+    double seconds[2] = {INFINITY, INFINITY};
+
+    trusted[0] = trusted[1] = versions[0];
+    for (size_t i = 0; i < count; i++) {
+        const struct check_report *report = &reports[i];
+
+        if (side_of(versions[i]->source->id) != side_of("cpu/serial") || report->outcome != OUTCOME_PASS ||
+            report->declined || report->worst > 0)
+            continue;
+        if (report->seconds < seconds[0]) {
+            seconds[1] = seconds[0];
+            trusted[1] = trusted[0];
+            seconds[0] = report->seconds;
+            trusted[0] = versions[i];
+        } else if (report->seconds < seconds[1]) {
+            seconds[1] = report->seconds;
+            trusted[1] = versions[i];
+        }
+    }
+}
 
 static enum status check_algorithm(const struct algorithm *algorithm, const struct version *only,
                                    const struct check_options *options, bool verbose)
 {
     struct version *const *versions;
+    const struct version *trusted[2];
+    struct check_report *reports = NULL;
     size_t count;
+    bool large = false;
     enum status status = STATUS_OK;
 
     registry_versions(algorithm, &versions, &count);
@@ -153,12 +176,44 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
     for (size_t i = 0; i < count; i++)
         if ((!only || versions[i] == only) && (int)strlen(versions[i]->source->id) > id_width)
             id_width = (int)strlen(versions[i]->source->id);
+    reports = calloc(count, sizeof *reports);
+    if (!reports)
+        return status_set(STATUS_NO_MEMORY, "no memory for the reports of %zu versions", count);
     /* Without memory for them, each version's child computes the references anew. */
     (void)reference_store_open(REFERENCE_BYTES);
-    for (size_t i = 0; i < count; i++)
-        if (!only || versions[i] == only)
-            TRY(check_one(versions[i], options, verbose));
+    /* The first pass decides whom the second one trusts. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < count; i++) {
+            const bool of_cpu = side_of(versions[i]->source->id) == side_of("cpu/serial");
+
+            if (only ? versions[i] != only : pass == 0 && !of_cpu)
+                continue;
+            announce(versions[i]);
+            if (pass == 0 || (!only && !of_cpu))
+                TRY(check_version(versions[i], options, watch, &reports[i]));
+            if (pass == 0)
+                continue;
+            TRY(check_version_large(versions[i], trusted[versions[i] == trusted[0]], options, watch, &reports[i]));
+            large |= reports[i].large > 0;
+            progress_clear();
+            print_report(versions[i], &reports[i], options, verbose);
+            fflush(stdout);
+            totals.passed += reports[i].outcome == OUTCOME_PASS;
+            totals.failed += reports[i].outcome == OUTCOME_FAIL;
+            totals.skipped += reports[i].outcome == OUTCOME_SKIP;
+        }
+        trusted[0] = trusted[1] = versions[0];
+        if (!only)
+            find_trusted(versions, count, reports, trusted);
+    }
+    if (large && trusted[0] == versions[0])
+        printf("  Large pictures are compared with %s.\n", trusted[0]->source->id);
+    else if (large)
+        printf("  Large pictures are compared with %s, the fastest that agreed with cpu/serial in all other cases, and "
+               "%s's with %s's.\n",
+               trusted[0]->source->id, trusted[0]->source->id, trusted[1]->source->id);
 out:
+    free(reports);
     reference_store_close();
     return status;
 }
@@ -198,10 +253,15 @@ static enum status parse_largest(const char *text, long *pixels)
 int cli_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"seed", required_argument, NULL, 's'},     {"limit", required_argument, NULL, 'l'},
-        {"pictures", required_argument, NULL, 'p'}, {"largest", required_argument, NULL, 'm'},
-        {"first", no_argument, NULL, 'f'},          {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},           {0},
+        {"seed", required_argument, NULL, 's'},
+        {"limit", required_argument, NULL, 'l'},
+        {"pictures", required_argument, NULL, 'p'},
+        {"largest", required_argument, NULL, 'm'},
+        {"first", no_argument, NULL, 'f'},
+        {"verbose", no_argument, NULL, 'v'},
+        {"thorough", no_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     /* Five digits are short enough to type again. */
     struct check_options check = {.seed = ((uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid()) % 100000,
@@ -236,6 +296,9 @@ int cli_check(int argc, char **argv)
             break;
         case 'f':
             check.first = true;
+            break;
+        case 't':
+            check.thorough = true;
             break;
         case 'v':
             verbose = true;

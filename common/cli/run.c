@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/cli/apart.h"
 #include "common/cli/apply.h"
 #include "common/cli/slot_file.h"
 #include "common/contract/device_info.h"
@@ -102,22 +103,6 @@ static enum status parse_target(const struct algorithm *algorithm, const char *t
                             algorithm->name, name, known, text);
 }
 
-/* Refuses what would be in the way of one another before anything is opened: an output in the place of an input, of a file
- * that a parameter names, or of another output. */
-static enum status check_apart(const char *out, char *const *in, int in_count, const struct cli_list_option *settings)
-{
-    for (int i = 0; i < in_count; i++)
-        if (file_is_same(out, in[i]))
-            return status_set(STATUS_BAD_INPUT, "%s: the same file as the input %s", out, in[i]);
-    for (size_t i = 0; i < settings->count; i++) {
-        const char *equals = strchr(settings->items[i], '=');
-
-        if (equals && equals[1] && file_is_same(out, equals + 1))
-            return status_set(STATUS_BAD_INPUT, "%s: the same file as in -p %s", out, settings->items[i]);
-    }
-    return STATUS_OK;
-}
-
 static enum status parse_targets(const struct algorithm *algorithm, const struct cli_list_option *outputs,
                                  struct target *targets)
 {
@@ -131,13 +116,6 @@ static enum status parse_targets(const struct algorithm *algorithm, const struct
         }
         TRY(slot_check_form(&algorithm->outputs[targets[i].slot], targets[i].path));
         TRY(file_check_output(targets[i].path));
-        for (size_t k = 0; k < i; k++) {
-            if (file_is_same(targets[i].path, targets[k].path)) {
-                status = status_set(STATUS_BAD_INPUT, "%s and %s are the same file, named twice after -o",
-                                    targets[k].path, targets[i].path);
-                goto out;
-            }
-        }
     }
 out:
     return status;
@@ -277,6 +255,7 @@ static enum status check_use(const struct run_options *options, const struct alg
                              int in_count, bool is_video, bool folder)
 {
     enum status status = STATUS_OK;
+    struct apart apart = {0};
 
     if (!is_video && (options->boxes || options->fps))
         return status_set(STATUS_BAD_INPUT, "--%s is for a video", options->boxes ? "boxes" : "fps");
@@ -300,11 +279,16 @@ static enum status check_use(const struct run_options *options, const struct alg
 
         if (!is_video)
             TRY(parse_target(algorithm, options->outputs.items[i], &target));
-        TRY(check_apart(target.path, in, in_count, &options->settings));
+        apart_output(&apart, is_video ? APART_VIDEO : APART_FILE, target.path);
     }
-    if (options->boxes)
-        TRY(check_apart(options->boxes, in, in_count, &options->settings));
+    apart_output(&apart, APART_FILE, options->boxes);
+    for (int i = 0; i < in_count && !folder; i++)
+        apart_input(&apart, is_video ? APART_VIDEO : APART_FILE, in[i]);
+    apart_settings(&apart, algorithm, &options->settings);
 out:
+    if (status == STATUS_OK)
+        return apart_check(&apart);
+    apart_free(&apart);
     return status;
 }
 
@@ -328,6 +312,7 @@ static int run_folder(const struct run_options *options, struct application *app
                                             .in = in,
                                             .out = options->outputs.items[0],
                                             .format = options->format,
+                                            .settings = &options->settings,
                                             .jobs = options->jobs ? options->jobs : machine_cores()});
 
     application_end(application);

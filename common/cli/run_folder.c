@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/cli/apart.h"
 #include "common/cli/apply.h"
 #include "common/cli/slot_file.h"
 #include "common/contract/device_info.h"
@@ -99,6 +100,7 @@ static enum status check_names(const struct folder_run *run)
 {
     enum status status = STATUS_OK;
     const struct item **sorted = malloc(run->count * sizeof *sorted);
+    struct apart apart = {0};
 
     if (!sorted)
         return status_set(STATUS_NO_MEMORY, "%s: no memory", run->job->in);
@@ -111,14 +113,12 @@ static enum status check_names(const struct folder_run *run)
                                 sorted[i]->in, sorted[i]->out);
     free(sorted);
     for (size_t i = 0; i < run->count && status == STATUS_OK; i++) {
-        struct stat about;
-
-        if (lstat(run->items[i].out, &about) != 0 || (!S_ISLNK(about.st_mode) && about.st_nlink == 1))
-            continue; /* there is no such file, or it has no other name */
-        for (size_t k = 0; k < run->count && status == STATUS_OK; k++)
-            if (file_is_same(run->items[i].out, run->items[k].in))
-                status = status_set(STATUS_BAD_INPUT, "%s: the same file as the input %s", run->items[i].out,
-                                    run->items[k].in);
+        apart_input(&apart, APART_FILE, run->items[i].in);
+        apart_output(&apart, APART_FILE, run->items[i].out);
+    }
+    if (status == STATUS_OK) {
+        apart_settings(&apart, run->algorithm, run->job->settings);
+        status = apart_check(&apart);
     }
     return status;
 }

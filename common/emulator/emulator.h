@@ -18,6 +18,7 @@
 #ifndef RUNGS_EMULATOR_H
 #define RUNGS_EMULATOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,13 @@ extern "C" {
 
 /* Starts the sequence of random orders anew. */
 void emulator_seed(uint64_t seed);
+
+/* What a program must not be able to do without, if it is what it says: a result that is right without kernels was
+ * computed elsewhere; one that is right though shared memory lost at every barrier what it held did not go through it. */
+enum emulator_lack { EMULATOR_LACKS_NOTHING, EMULATOR_LACKS_KERNELS, EMULATOR_LACKS_SHARED_MEMORY };
+
+/* In place of RUNGS_EMULATOR_THREADS and RUNGS_EMULATOR_LATE, from now on. */
+void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
 
 /* Is told, on the calling host thread, of each legal launch before it runs and of each copy and memset that was done;
  * `what` is "[CUDA memcpy HtoD]" and the like. */
@@ -42,6 +50,7 @@ void emulator_observe(const struct emulator_observer *observer);
 struct emulator_counts {
     uint64_t allocations;   /* cudaMalloc and its relatives */
     uint64_t launches;      /* kernels that ran */
+    uint64_t threads;       /* of all their grids */
     uint64_t shared_bytes;  /* the most shared memory, static and dynamic, that a block had */
     uint64_t barriers;      /* __syncthreads() reached, once per block */
     uint64_t stream_copies; /* between the device and page-locked memory, on a stream of the program's own */

@@ -25,6 +25,7 @@ static const char help[] =
     "  --unconfined      no system call filter: for code that you trust, where the kernel has none\n"
     "check:\n"
     "  --id ID           its name, student/omp say\n"
+    "  --algorithm NAME  that it must be for (default: any)\n"
     "  --total SECONDS   cases that have not begun by then are left out (default 120)\n"
     "  --seed N          of the random inputs (default 1)\n"
     "  --pictures DIR    where to put pictures of differences\n"
@@ -35,7 +36,7 @@ static const char help[] =
     "  --frames N        of the video that a pipeline gets (default 8)\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "  --seconds S       how long to go on (default 2)\n"
-    "  --enough RATIO    stop after 60 calls of each when the best are no further apart (default 0: go on)\n"
+    "  --enough RATIO    stop after 60 calls of each when the medians are no further apart (default 0: go on)\n"
     "  --zero RATIO      stop early when the version takes more than twice that many times the reference\n"
     "  --kernel          time launch() on device images; without it run(), transfers and all\n\n"
     "Exit status: 0 the JSON is there, 2 bad use or no result.\n";
@@ -84,7 +85,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         ENOUGH,
         KERNEL,
         UNCONFINED,
-        FRAMES
+        FRAMES,
+        ALGORITHM
     };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},
@@ -105,6 +107,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"kernel", no_argument, NULL, KERNEL},
         {"unconfined", no_argument, NULL, UNCONFINED},
         {"frames", required_argument, NULL, FRAMES},
+        {"algorithm", required_argument, NULL, ALGORITHM},
         {0},
     };
     double value = 0;
@@ -182,6 +185,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             if (!number("frames", optarg, 2, JUDGE_MAX_FRAMES, &value))
                 return false;
             a->frames = (int)value;
+            break;
+        case ALGORITHM:
+            a->algorithm = optarg;
             break;
         case UNCONFINED:
             a->worker.unconfined = true;

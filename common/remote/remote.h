@@ -34,6 +34,11 @@ struct channel *remote_channel(struct remote *remote);
 void *remote_allocate(struct remote *remote, size_t bytes);
 void remote_release(struct remote *remote, void *memory);
 
+/* Stops all threads of the worker until remote_resume() or its next call, so that it cannot look on while its images are
+ * laid out. Not one that uses a GPU, whose driver has threads of its own. */
+void remote_pause(struct remote *remote);
+void remote_resume(struct remote *remote);
+
 /* Makes one call and waits for its end. *seconds, unless NULL, is how long that took from here. STATUS_FAILED with a
  * message when the call fails, and for this and all later calls when the worker has ended: remote_lost(). */
 enum status remote_call(struct remote *remote, enum channel_request request, double *seconds);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/contract/device_info.h"
@@ -16,179 +17,34 @@
 #include "common/core/clock.h"
 #include "common/core/process.h"
 #include "common/image/pattern.h"
+#include "common/verify/check_cases.h"
 #include "common/verify/diagnose.h"
 #include "common/verify/outputs.h"
 
-/* ----------------------------------------------------------------------------------------------- the case list */
-
-struct check_case {
-    int width, height, channels;
-    enum pattern pattern;
-    const char *settings;        /* as after -p; NULL: the defaults */
-    const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
-    int frames;                  /* a video of so many frames; 0: one call */
-    const char *hard_case;       /* one of the contract's; NULL: the pattern */
-};
-
-struct case_list {
-    struct check_case *items;
-    size_t count, capacity;
-};
-
-static enum status add(struct case_list *list, struct check_case item)
-{
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 128;
-        struct check_case *items = realloc(list->items, capacity * sizeof *items);
-
-        if (!items)
-            return status_set(STATUS_NO_MEMORY, "no memory for the list of cases");
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = item;
-    return STATUS_OK;
-}
-
-/* Single pixels, rows and columns; tile sides 16, 32, 64, 128, one less and one more, along x and y; primes, which no
- * tile divides; flat and tall; and one image of several tiles of any kind. */
-static const int sizes[][2] = {
-    {1, 1},    {1, 61},  {67, 1},  {2, 3},   {5, 2},     {13, 7},  {15, 17},  {16, 16},  {17, 15},
-    {31, 33},  {32, 32}, {33, 31}, {63, 65}, {64, 64},   {65, 63}, {127, 33}, {128, 32}, {129, 31},
-    {33, 129}, {97, 89}, {300, 5}, {5, 300}, {257, 131}, {512, 9}, {1030, 7}, {7, 520},
-};
-/* The patterns that are not random, and the other settings, are tried on fewer. */
-static const int pattern_sizes[][2] = {{17, 15}, {65, 63}, {128, 32}};
-static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
-/* Pipelines: naive steps one after the other, by the frame, so none larger than a few tiles. */
-static const int pipeline_setting_sizes[][2] = {{3, 2}, {33, 31}, {65, 35}};
-
-enum { VIDEO_FRAMES = 7, OVER_DEPTH = 3 };
-
-/* More than the version has in flight, and no multiple of that: each place for a frame is filled, some twice. */
-static int frames_over_depth(const struct version *version)
-{
-    const int depth = version->pipeline->depth;
-
-    return depth < VIDEO_FRAMES && VIDEO_FRAMES % depth != 0 ? VIDEO_FRAMES : depth + OVER_DEPTH;
-}
+/* ----------------------------------------------------------------------------------------------- in the child */
 
 enum { TINY_PIXELS = 64 };
 
-#define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
-
-/* The shapes that an algorithm on other things than pictures names: each with random content, every third one with the
- * other patterns, all settings in turn. */
-static enum status add_shapes(struct case_list *list, const struct algorithm *algorithm)
-{
-    enum status status = STATUS_OK;
-    int settings = 0;
-
-    while (algorithm->check_settings && algorithm->check_settings[settings])
-        settings++;
-    for (int i = 0; algorithm->check_shapes && algorithm->check_shapes[i][0]; i++) {
-        struct check_case item = {.width = algorithm->check_shapes[i][0],
-                                  .height = algorithm->check_shapes[i][1],
-                                  .channels = algorithm->check_shapes[i][2]};
-
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
-            item.pattern = (enum pattern)pattern;
-            if (pattern == PATTERN_RANDOM || i % 3 == 0)
-                TRY(add(list, item));
-        }
-        item.pattern = PATTERN_RANDOM;
-        for (int s = i % 3; s < settings; s += 3) {
-            item.settings = algorithm->check_settings[s];
-            TRY(add(list, item));
-        }
-    }
-out:
-    return status;
-}
-
-/* The random pattern in every shape, the other patterns and settings in a few, the contract's hard cases, answers worked
- * out by hand, videos. What all versions of a ladder have in common comes first and in the same order, so that a case has
- * the same number, and with it the same seed, for each of them. */
-static enum status make_cases(const struct version *version, struct case_list *list)
-{
-    const struct algorithm *algorithm = version->algorithm;
-    const int(*const with_settings)[2] = algorithm->video ? pipeline_setting_sizes : setting_sizes;
-    const int *channels = algorithm->check_channels;
-    int channel_counts = 0;
-    enum status status = STATUS_OK;
-
-    while (channels && channels[channel_counts])
-        channel_counts++;
-    for (int i = 0; !algorithm->check_shapes && i < LENGTH(sizes); i++)
-        for (int c = 0; c < channel_counts; c++)
-            TRY(add(list, (struct check_case){.width = sizes[i][0],
-                                              .height = sizes[i][1],
-                                              .channels = channels[c],
-                                              .pattern = PATTERN_RANDOM}));
-    for (int i = 0; !algorithm->check_shapes && i < LENGTH(pattern_sizes); i++)
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
-            if (pattern != PATTERN_RANDOM)
-                TRY(add(list, (struct check_case){.width = pattern_sizes[i][0],
-                                                  .height = pattern_sizes[i][1],
-                                                  .channels = channels[(i + pattern) % channel_counts],
-                                                  .pattern = (enum pattern)pattern}));
-    for (int s = 0; !algorithm->check_shapes && algorithm->check_settings && algorithm->check_settings[s]; s++)
-        for (int i = 0; i < LENGTH(setting_sizes); i++)
-            TRY(add(list, (struct check_case){.width = with_settings[i][0],
-                                              .height = with_settings[i][1],
-                                              .channels = channels[(i + s) % channel_counts],
-                                              .pattern = PATTERN_RANDOM,
-                                              .settings = algorithm->check_settings[s]}));
-    TRY(add_shapes(list, algorithm));
-    for (const struct hard_case *hard = algorithm->hard_cases; hard && hard->name; hard++)
-        for (int i = 0; hard->shapes[i][0]; i++)
-            TRY(add(list, (struct check_case){.width = hard->shapes[i][0],
-                                              .height = hard->shapes[i][1],
-                                              .channels = hard->shapes[i][2],
-                                              .pattern = PATTERN_RANDOM,
-                                              .settings = hard->settings,
-                                              .hard_case = hard->name}));
-    if (strcmp(version->source->id, "cpu/serial") == 0)
-        for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
-            TRY(add(list, (struct check_case){.width = golden->width,
-                                              .height = golden->height,
-                                              .channels = golden->channels,
-                                              .pattern = PATTERN_COUNT,
-                                              .settings = golden->settings,
-                                              .golden = golden}));
-    for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++) {
-        TRY(add(list, (struct check_case){.width = setting_sizes[i][0],
-                                          .height = setting_sizes[i][1],
-                                          .channels = channels[0],
-                                          .pattern = PATTERN_GRADIENT,
-                                          .frames = frames_over_depth(version)}));
-        for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
-            TRY(add(list, (struct check_case){.width = with_settings[i][0],
-                                              .height = with_settings[i][1],
-                                              .channels = channels[0],
-                                              .pattern = PATTERN_GRADIENT,
-                                              .settings = algorithm->check_settings[s],
-                                              .frames = VIDEO_FRAMES}));
-    }
-out:
-    return status;
-}
-
-/* ----------------------------------------------------------------------------------------------- in the child */
+/* Seconds of a processor that all large pictures of a version may take, by what their pixels took before; and when one that
+ * takes longer than that is given up, because its version's time does not grow with the pixels alone. */
+static const double large_seconds = 1.5, large_limit = 6;
 
 /* Shared with the parent, so that it knows where the child was when it died. */
 struct shared {
     struct check_report report;
-    char current[256]; /* the case being tried; "" before the first and after the last */
+    char current[384]; /* the case being tried; "" before the first and after the last */
     bool in_reference; /* the reference is at work, not the version */
     bool finished;     /* the child came to its own end; a version can call exit(0) too */
     bool tiny;         /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
+    int left;          /* cases, with the one being tried */
     int telling;       /* of the failure kept in the report, see telling() */
     char message[512]; /* why the check itself could not be done; "" when it could */
 };
 
 struct job {
     const struct version *version;
+    const struct version *trusted; /* whose results are right for large pictures; NULL: the other cases */
+    double large_used;             /* seconds of a processor that large pictures have taken */
     struct check_options *options;
     struct shared *shared;
     void (*watch)(const struct check_report *report);
@@ -287,12 +143,15 @@ out:
 }
 
 /* The reference's answer, or the one worked out by hand. */
-static enum status make_expected(const struct check_case *item, const struct algorithm *algorithm,
-                                 const struct image in[], const void *params, struct image expected[])
+static enum status make_expected(const struct job *job, const struct check_case *item, const struct image in[],
+                                 const void *params, struct image expected[])
 {
+    const struct algorithm *algorithm = job->version->algorithm;
     struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
+    if (job->trusted)
+        return verify_reference_by(job->trusted, in, params, expected);
     if (!item->golden)
         return verify_reference(algorithm, in, params, expected);
     TRY(algorithm->shape(in, params, shapes));
@@ -302,6 +161,21 @@ static enum status make_expected(const struct check_case *item, const struct alg
             copy_packed(&expected[slot], item->golden->out[slot]);
 out:
     return status;
+}
+
+/* What large pictures will take. */
+static void count_time(struct job *job, const struct check_case *item, double seconds)
+{
+    enum { CALLS = 4, PIXELS = 4000 }; /* calls of an entry in verify_version() */
+    const double pixels = (double)item->width * item->height;
+    double *pixel_seconds = &job->shared->report.pixel_seconds;
+
+    if (job->trusted) {
+        job->large_used += seconds;
+        *pixel_seconds = fmin(*pixel_seconds, seconds / pixels);
+    } else if (!item->settings && !item->hard_case && !item->once && pixels >= PIXELS) {
+        *pixel_seconds = fmax(*pixel_seconds, seconds / pixels / (job->version->launch ? 2 * CALLS : CALLS));
+    }
 }
 
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
@@ -317,14 +191,21 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
                                     .seed = seed,
                                     .hard_case = item->hard_case};
     struct verdict verdict;
-    char settings[128] = "", name[128], picture[1024] = "";
-    void *params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
+    char settings[256] = "", name[128], picture[1024] = "";
+    const size_t params_size = algorithm->params_size ? algorithm->params_size : 1;
+    void *params = calloc(1, params_size), *between = calloc(1, params_size);
+    const clock_t start = clock();
     enum status status = STATUS_OK;
 
-    if (!params)
-        return status_set(STATUS_NO_MEMORY, "no memory for parameters");
+    if (!params || !between) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for parameters");
+        goto out;
+    }
     TRY(params_parse_text(algorithm, item->settings ? item->settings : "", params));
+    TRY(params_parse_text(algorithm, item->between ? item->between : "", between));
     params_describe(algorithm, params, settings, sizeof settings);
+    if (item->between)
+        snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
     if (item->golden) {
         TRY(golden_inputs(algorithm, item->golden, in));
     } else {
@@ -352,28 +233,55 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
 
     set_alarm(job->options->case_seconds);
-    if (item->frames) {
-        status = verify_stream(job->version, in, params, item->frames, &verdict);
+    if (item->frames || item->between) {
+        status = item->frames
+                     ? verify_stream(job->version, in, params, item->frames, &verdict)
+                     : verify_alternating(job->version, in, (const void *[]){params, between}, &request, &verdict);
         set_alarm(0);
         if (status == STATUS_OK)
             take_verdict(job, &verdict, "");
         goto out;
     }
     shared->in_reference = true;
-    status = make_expected(item, algorithm, in, params, expected);
+    status = make_expected(job, item, in, params, expected);
     shared->in_reference = false;
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && item->once)
+        status = verify_once(job->version, in, params, expected, picture[0] ? picture : NULL, &verdict);
+    else if (status == STATUS_OK)
         status = verify_version(job->version, in, params, expected, item->golden ? NULL : &request,
                                 picture[0] ? picture : NULL, &verdict);
     set_alarm(0);
+    count_time(job, item, (double)(clock() - start) / CLOCKS_PER_SEC);
     if (status == STATUS_OK)
         take_verdict(job, &verdict, picture);
 out:
     shared->current[0] = '\0';
     inputs_free(algorithm, in);
     outputs_free(expected);
+    free(between);
     free(params);
     return status;
+}
+
+/* Whether a case is one of those to be tried; counts it where it is not. */
+static bool is_wanted(const struct job *job, const struct check_case *item)
+{
+    struct check_report *report = &job->shared->report;
+    const long pixels = (long)item->width * item->height, largest = job->options->largest_pixels;
+
+    /* Bands count as well: a few pixels of 198 bands are no small input. */
+    if (largest && (pixels > largest || pixels * item->channels > 3 * largest)) {
+        report->cases--;
+        return false;
+    }
+    if (job->trusted && !job->options->thorough &&
+        ((report->emulated && pixels >= LARGE_EMULATED) ||
+         job->large_used + report->pixel_seconds * (double)pixels > large_seconds)) {
+        report->cases--;
+        report->too_long++;
+        return false;
+    }
+    return true;
 }
 
 static int check_body(void *argument)
@@ -384,6 +292,7 @@ static int check_body(void *argument)
     struct case_list list = {0};
     bool made_folder = false;
     const double start = clock_seconds();
+    const struct itimerval limit = {.it_value = {.tv_sec = (time_t)large_limit}};
     enum status status = STATUS_OK;
 
     setenv("RUNGS_EMULATOR_LATE", "1", 0); /* a missing wait shall show; for the device that this process is to start */
@@ -395,8 +304,11 @@ static int check_body(void *argument)
         snprintf(report->reason, sizeof report->reason, "%s", why);
         goto out;
     }
-    TRY(make_cases(job->version, &list));
-    report->cases = (int)list.count;
+    if (job->trusted)
+        TRY(check_cases_make_large(job->version, &list));
+    else
+        TRY(check_cases_make(job->version, job->options->seed, &list));
+    report->cases += (int)list.count;
     if (job->options->pictures) {
         made_folder = mkdir(job->options->pictures, 0777) == 0;
         if (!made_folder && errno != EEXIST)
@@ -405,14 +317,13 @@ static int check_body(void *argument)
     for (size_t i = 0; i < list.count && clock_seconds() - start < job->options->total_seconds; i++) {
         const struct check_case *item = &list.items[i];
 
-        const long pixels = (long)item->width * item->height, largest = job->options->largest_pixels;
-
-        /* Bands count as well: a few pixels of 198 bands are no small input. */
-        if (largest && (pixels > largest || pixels * item->channels > 3 * largest)) {
-            report->cases--;
+        if (!is_wanted(job, item))
             continue;
-        }
         report->goldens += item->golden != NULL;
+        report->large += job->trusted != NULL;
+        shared->left = (int)(list.count - i);
+        if (job->trusted && !job->options->thorough)
+            setitimer(ITIMER_PROF, &limit, NULL);
         TRY(try_case(job, item, job->options->seed + 1000 * i));
         /* A kernel that failed takes the device's context with it: what follows would say nothing. */
         const struct version_remote *remote = job->version->remote;
@@ -425,12 +336,14 @@ static int check_body(void *argument)
             break;
         }
     }
+    if (!job->trusted)
+        report->seconds = clock_seconds() - start;
 out:
     if (status != STATUS_OK)
         snprintf(shared->message, sizeof shared->message, "%s", status_message());
     if (made_folder)
         rmdir(job->options->pictures); /* refused unless it is empty */
-    free(list.items);
+    check_cases_free(&list);
     shared->finished = true;
     return 0;
 }
@@ -457,7 +370,8 @@ static void report_death(const struct job *job, const struct process_result *res
     report->ended_early = true;
     snprintf(report->failed_case, sizeof report->failed_case, "%s", current[0] ? current : "before the first case");
     if (job->shared->in_reference)
-        snprintf(report->what, sizeof report->what, "the reference cpu/serial %s", how);
+        snprintf(report->what, sizeof report->what, "the reference %s %s",
+                 job->trusted ? job->trusted->source->id : "cpu/serial", how);
     else if (result->signal == SIGALRM)
         snprintf(report->what, sizeof report->what, "ran past its limit of %g s for one case",
                  job->options->case_seconds);
@@ -481,26 +395,31 @@ static void report_death(const struct job *job, const struct process_result *res
     log_failure(report, report->failed_case, report->what);
 }
 
-enum status check_version(const struct version *version, const struct check_options *options,
-                          void (*watch)(const struct check_report *report), struct check_report *report)
+/* Runs the cases in a child; *report is what is known so far. */
+static enum status run_child(const struct version *version, const struct version *trusted,
+                             const struct check_options *options, void (*watch)(const struct check_report *report),
+                             struct check_report *report)
 {
     struct check_options own = *options;
     struct shared *shared = process_shared_allocate(sizeof *shared);
-    struct job job = {.version = version, .options = &own, .shared = shared, .watch = watch};
+    struct job job = {.version = version, .trusted = trusted, .options = &own, .shared = shared, .watch = watch};
     struct process_result result;
     char how[400];
     enum status status = STATUS_OK;
 
-    memset(report, 0, sizeof *report);
     if (!shared)
         return status_set(STATUS_NO_MEMORY, "no memory to share with a child process");
+    shared->report = *report;
     /* The alarm inside ends a case that hangs; this limit is for a version that blocks the alarm. */
     TRY(process_run_watched(check_body, watch_job, &job, options->total_seconds + 2 * options->case_seconds + 10,
                             &result));
     process_describe(&result, how, sizeof how);
     if (!how[0] && !shared->finished)
         snprintf(how, sizeof how, "ended with exit code 0 before all cases were tried");
-    if (how[0])
+    if (result.signal == SIGPROF && trusted) {
+        shared->report.cases -= shared->left;
+        shared->report.too_long += shared->left;
+    } else if (how[0])
         report_death(&job, &result, how);
     else if (shared->message[0])
         TRY(status_set(STATUS_FAILED, "%s:%s: %s", version->algorithm->name, version->source->id, shared->message));
@@ -510,4 +429,18 @@ enum status check_version(const struct version *version, const struct check_opti
 out:
     process_shared_free(shared, sizeof *shared);
     return status;
+}
+
+enum status check_version(const struct version *version, const struct check_options *options,
+                          void (*watch)(const struct check_report *report), struct check_report *report)
+{
+    memset(report, 0, sizeof *report);
+    return run_child(version, NULL, options, watch, report);
+}
+
+enum status check_version_large(const struct version *version, const struct version *trusted,
+                                const struct check_options *options, void (*watch)(const struct check_report *report),
+                                struct check_report *report)
+{
+    return report->outcome == OUTCOME_PASS ? run_child(version, trusted, options, watch, report) : STATUS_OK;
 }

@@ -12,6 +12,7 @@ struct check_options {
     double total_seconds; /* cases that have not begun by then are left out */
     long largest_pixels;  /* cases of larger pictures are left out; 0: none */
     bool first;           /* stop at the first failure whose cause is sure */
+    bool thorough;        /* large pictures also where they take long */
     const char *pictures; /* folder for pictures of differences, made if need be; NULL: none */
 };
 
@@ -23,12 +24,16 @@ struct check_report {
     int checked;  /* done: passed or failed */
     int declined; /* that the version cannot do */
     int failed;
-    bool ended_early; /* crashed, hung, or told to stop: the rest of the list was not tried */
-    double worst;     /* largest difference of all cases that passed */
-    char reason[512]; /* SKIP: why; PASS with cases declined: why the last one was */
+    bool ended_early;     /* crashed, hung, or told to stop: the rest of the list was not tried */
+    int large;            /* of the checked: large pictures */
+    int too_long;         /* large pictures left out, because they would take too long */
+    double worst;         /* largest difference of all cases that passed */
+    double seconds;       /* that the cases took, without the large ones */
+    double pixel_seconds; /* of a processor that a call takes for a pixel of a picture of a few thousand */
+    char reason[512];     /* SKIP: why; PASS with cases declined: why the last one was */
 
     /* FAIL: the most telling case. */
-    char failed_case[256], what[512], diagnosis[256], picture[1024];
+    char failed_case[384], what[512], diagnosis[256], picture[1024];
     char failures[8192]; /* every case that failed, one line each, as far as there is room */
 };
 
@@ -36,5 +41,12 @@ struct check_report {
  * parent while it waits. Fails only when no child could be made. */
 enum status check_version(const struct version *version, const struct check_options *options,
                           void (*watch)(const struct check_report *report), struct check_report *report);
+
+/* Goes on with large pictures (check_cases.h), once each by run(), unless *report says FAIL or SKIP already. The
+ * results of `trusted`, which has passed check_version(), are the reference. Pictures are left out once they would take
+ * more than a second or two of a processor together, by what the pixels took so far, unless options->thorough. */
+enum status check_version_large(const struct version *version, const struct version *trusted,
+                                const struct check_options *options, void (*watch)(const struct check_report *report),
+                                struct check_report *report);
 
 #endif

@@ -93,13 +93,37 @@ void explain_repeats(struct session *session, const struct image in[], const str
     /* With the same state: memory that nobody wrote is another one in each. */
     for (int i = 0; i < ATTEMPTS && repeats; i++) {
         session->verdict->outcome = OUTCOME_PASS;
-        repeats = gives_again(session, (struct setting){0, 0, 0, 0, 0}, in, first, scratch);
+        repeats = gives_again(session, (struct setting){0}, in, first, scratch);
     }
     *session->verdict = kept;
     if (!repeats) {
         session->verdict->certainty = CERTAINTY_SURE;
         DIAGNOSIS(session, "%s", race);
     }
+}
+
+enum status explain_stream(struct session *session, const struct image in[], struct image scratch[])
+{
+    const struct verdict kept = *session->verdict;
+    struct slot_difference difference;
+    bool right = true;
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < 3 && right; i++) { /* not by luck */
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        session_call(session, (struct setting){.early = 1}, in, scratch);
+        right = session->verdict->outcome == OUTCOME_PASS &&
+                session_first_wrong(session, in, session->expected, scratch, &difference) < 0;
+    }
+    *session->verdict = kept;
+    if (right) {
+        session->verdict->certainty = CERTAINTY_SURE;
+        DIAGNOSIS(session, "ignores its stream: right only when the stream has nothing else to do, so some work is on "
+                           "another stream (the default one?), or waits for nothing");
+    }
+out:
+    return status;
 }
 
 static bool is_flat(const struct image *image)
@@ -123,18 +147,6 @@ static bool all_flat(const struct image outputs[])
         if (outputs[slot].data && !is_flat(&outputs[slot]))
             return false;
     return true;
-}
-
-/* The first slot that is wrong, -1 when none is; how it differs. */
-static int first_wrong(const struct session *session, const struct image in[], const struct image expected[],
-                       const struct image actual[], struct slot_difference *difference)
-{
-    for (int slot = 0; slot < session->algorithm->output_count; slot++) {
-        compare_slot(session->version, slot, in, session->params, expected, actual, NULL, difference);
-        if (difference->wrong)
-            return slot;
-    }
-    return -1;
 }
 
 /* The share of the wrong samples of a slot of `actual` that hold the result of the earlier call. */
@@ -162,12 +174,12 @@ static double share_of_earlier(const struct session *session, int slot, double t
 enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],
                                 const struct image earlier[], const struct image actual[], struct image scratch[])
 {
-    const struct setting setting = {0, 0, 0, 0, 0};
+    const struct setting setting = {0};
     /* A flat result may also be equal by chance. */
     const int certainty = all_flat(earlier) ? CERTAINTY_WEAK : CERTAINTY_SURE;
     const bool same = outputs_same(earlier, actual);
     struct slot_difference difference, again;
-    const int slot = first_wrong(session, other, expected, actual, &difference);
+    const int slot = session_first_wrong(session, other, expected, actual, &difference);
     bool repeats = true, kept = same;
     enum status status = STATUS_OK;
 
@@ -178,7 +190,8 @@ enum status explain_other_input(struct session *session, const struct image othe
         /* With a new state the result is right, or what is wrong is what the earlier call gave. */
         TRY(session_new_state(session));
         session_call(session, setting, other, scratch);
-        kept = session->verdict->outcome == OUTCOME_PASS && first_wrong(session, other, expected, scratch, &again) < 0;
+        kept = session->verdict->outcome == OUTCOME_PASS &&
+               session_first_wrong(session, other, expected, scratch, &again) < 0;
         /* In an output of two values each wrong sample is as likely as not what stood there before. */
         kept |= difference.wrong >= 16 && share_of_earlier(session, slot, difference.tolerance, &expected[slot],
                                                            &actual[slot], &earlier[slot]) > 0.9;

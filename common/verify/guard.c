@@ -1,8 +1,10 @@
 #include "common/verify/guard.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/image/pattern.h"
 
@@ -24,13 +26,29 @@ void guarded_free(struct guarded *guarded, const struct version_remote *remote)
 {
     if (remote)
         remote->release(guarded->buffer.memory);
+    else if (guarded->mapped)
+        munmap(guarded->buffer.memory, guarded->mapped);
     else
         free(guarded->buffer.memory);
     free(guarded->before);
     memset(guarded, 0, sizeof *guarded);
 }
 
-enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart,
+enum { PAGE = 64 * 1024 }; /* the largest of aarch64 */
+
+/* Pages of its own for the buffer; NULL when there are none. */
+static uint8_t *map_pages(struct guarded *guarded)
+{
+    const size_t bytes = (guarded->buffer.bytes + PAGE - 1) / PAGE * PAGE;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return NULL;
+    guarded->mapped = bytes;
+    return memory;
+}
+
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, bool is_input,
                            const struct version_remote *remote)
 {
     struct verify_buffer *buffer = &guarded->buffer;
@@ -47,8 +65,9 @@ enum status guarded_create(struct guarded *guarded, const struct image *like, si
     const size_t guard = (rows + 1024) / 128 * 128 + IMAGE_ALIGNMENT;
 
     buffer->bytes = buffer->image.stride * (size_t)like->height + 2 * guard;
-    buffer->memory = remote ? remote->allocate(buffer->bytes)
-                            : aligned_alloc(2 * IMAGE_ALIGNMENT, (buffer->bytes + 127) / 128 * 128);
+    buffer->memory = remote     ? remote->allocate(buffer->bytes)
+                     : is_input ? map_pages(guarded)
+                                : aligned_alloc(2 * IMAGE_ALIGNMENT, (buffer->bytes + 127) / 128 * 128);
     guarded->before = malloc(buffer->bytes);
     if (!buffer->memory || !guarded->before) {
         guarded_free(guarded, remote);
@@ -57,6 +76,69 @@ enum status guarded_create(struct guarded *guarded, const struct image *like, si
     }
     buffer->image.data = buffer->memory + guard;
     return STATUS_OK;
+}
+
+/* The inputs that are read-only now, and the first byte that somebody tried to write. */
+static struct guarded *forbidden;
+static int forbidden_count;
+static uint8_t *volatile first_write;
+static struct sigaction before_forbidding;
+
+static void note_write(int signal_number, siginfo_t *info, void *context)
+{
+    uint8_t *const address = info->si_addr;
+
+    (void)context;
+    for (int i = 0; i < forbidden_count; i++) {
+        const struct guarded *guarded = &forbidden[i];
+
+        if (guarded->mapped && address >= guarded->buffer.memory &&
+            address < guarded->buffer.memory + guarded->mapped) {
+            if (!first_write)
+                first_write = address;
+            mprotect(guarded->buffer.memory, guarded->mapped, PROT_READ | PROT_WRITE);
+            return;
+        }
+    }
+    sigaction(signal_number, &before_forbidding, NULL); /* the instruction runs again and meets what was there before */
+}
+
+void guarded_forbid_writes(struct guarded in[], int inputs)
+{
+    struct sigaction action = {.sa_sigaction = note_write, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+    forbidden = in;
+    forbidden_count = inputs;
+    first_write = NULL;
+    sigaction(SIGSEGV, &action, &before_forbidding);
+    for (int i = 0; i < inputs; i++)
+        if (in[i].mapped)
+            mprotect(in[i].buffer.memory, in[i].mapped, PROT_READ);
+}
+
+bool guarded_allow_writes(struct guarded in[], int inputs, int *which, int *x, int *y)
+{
+    for (int i = 0; i < inputs; i++)
+        if (in[i].mapped)
+            mprotect(in[i].buffer.memory, in[i].mapped, PROT_READ | PROT_WRITE);
+    sigaction(SIGSEGV, &before_forbidding, NULL);
+    forbidden_count = 0;
+    for (int i = 0; i < inputs && first_write; i++) {
+        const struct image *image = &in[i].buffer.image;
+
+        if (first_write < in[i].buffer.memory || first_write >= in[i].buffer.memory + in[i].mapped)
+            continue;
+
+        const ptrdiff_t offset = first_write - (uint8_t *)image->data, stride = (ptrdiff_t)image->stride;
+        const ptrdiff_t row = offset < 0 ? 0 : offset / stride < image->height ? offset / stride : image->height - 1;
+        const ptrdiff_t column = (offset - row * stride) / (image->channels * (ptrdiff_t)pixel_size(image->type));
+
+        *which = i;
+        *y = (int)row;
+        *x = column < 0 ? 0 : column < image->width ? (int)column : image->width - 1;
+        return true;
+    }
+    return false;
 }
 
 void guarded_fill(const struct verify_buffer *buffer, uint64_t seed)

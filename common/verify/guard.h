@@ -13,6 +13,7 @@ struct setting {
     int poison;  /* what the outputs hold before */
     int heap;    /* what fresh heap memory holds */
     int again;   /* how many launches more follow the first after one setup(), without a wait between them */
+    int early;   /* launch(): the inputs are on the device before it, and not only in their turn on its stream */
 };
 
 extern const uint8_t guard_poisons[2];
@@ -21,13 +22,20 @@ extern const int guard_heap_bytes[2];
 struct guarded {
     struct verify_buffer buffer;
     uint8_t *before; /* what the memory held before the call */
+    size_t mapped;   /* bytes of pages of its own, which can be made read-only; 0: it is on the heap */
 };
 
 /* A buffer for an image of the shape of `like` with `apart` bytes more than need be between the rows; of an absent slot
- * (width 0) a zeroed one. Memory that a worker sees, too, when `remote` is not NULL. */
-enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart,
+ * (width 0) a zeroed one. Memory that a worker sees, too, when `remote` is not NULL; else an input's has pages of its
+ * own. */
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, bool is_input,
                            const struct version_remote *remote);
 void guarded_free(struct guarded *guarded, const struct version_remote *remote);
+
+/* Makes inputs read-only. A write to them is noted, and allowed from then on, so that the call can go on. */
+void guarded_forbid_writes(struct guarded in[], int inputs);
+/* Allows writes again. Whether one was tried: *which input, and its pixel, as near as an image has one. */
+bool guarded_allow_writes(struct guarded in[], int inputs, int *which, int *x, int *y);
 
 /* Fills all of the buffer, guards and pixels. */
 void guarded_fill(const struct verify_buffer *buffer, uint64_t seed);

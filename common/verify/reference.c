@@ -191,3 +191,9 @@ enum status verify_reference_of(const struct version *version, const struct imag
     return is_reference(version) ? run_reference(version, in, params, out)
                                  : verify_reference(version->algorithm, in, params, out);
 }
+
+enum status verify_reference_by(const struct version *trusted, const struct image in[], const void *params,
+                                struct image out[])
+{
+    return run_reference(trusted, in, params, out);
+}

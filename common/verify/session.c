@@ -40,11 +40,12 @@ enum status session_open(struct session *session, const struct image in[])
     const struct version_remote *remote = session->version->remote;
     enum status status = STATUS_OK;
 
-    for (size_t s = 0; s < 2; s++) {
+    for (size_t s = 0; s < (session->once ? 1 : 2); s++) {
         for (int i = 0; i < session->algorithm->input_count; i++)
-            TRY(guarded_create(&session->in[s][i], &in[i], 3 * s * IMAGE_ALIGNMENT, remote));
+            TRY(guarded_create(&session->in[s][i], &in[i], 3 * s * IMAGE_ALIGNMENT, true, remote));
         for (int slot = 0; slot < session->algorithm->output_count; slot++)
-            TRY(guarded_create(&session->out[s][slot], &session->expected[slot], 2 * s * IMAGE_ALIGNMENT, remote));
+            TRY(guarded_create(&session->out[s][slot], &session->expected[slot], 2 * s * IMAGE_ALIGNMENT, false,
+                               remote));
     }
     TRY(session_new_state(session));
 out:
@@ -87,6 +88,29 @@ static void check_input(struct session *session, const struct guarded *guarded)
         return;
     FAIL(session, CERTAINTY_SURE, "%schanged its input at (%d,%d)", session_entry(session), x, y);
     DIAGNOSIS(session, "input modified: a version may only read `in`");
+}
+
+/* Where somebody wrote to an input, in words; "" when nobody did. */
+struct written_input {
+    char text[96];
+};
+
+/* run(), for a version of the CPU with inputs that it cannot write to unseen. */
+static enum status run_watched(struct session *session, struct guarded in[], const struct image images[],
+                               struct image out_images[], struct written_input *written)
+{
+    const struct version *version = session->version;
+    const int inputs = session->algorithm->input_count;
+    int which, x, y;
+    enum status status;
+
+    if (version->launch || version->remote)
+        return version->run(session->state, images, out_images, session->params);
+    guarded_forbid_writes(in, inputs);
+    status = version->run(session->state, images, out_images, session->params);
+    if (guarded_allow_writes(in, inputs, &which, &x, &y))
+        snprintf(written->text, sizeof written->text, "%s at (%d,%d)", session->algorithm->inputs[which].name, x, y);
+    return status;
 }
 
 /* What a version that says itself that it failed probably suffers from. */
@@ -156,6 +180,7 @@ void session_call(struct session *session, struct setting setting, const struct 
     struct guarded *const others = session->out[!setting.stride];
     struct verify_buffer buffers[ALGORITHM_MAX_INPUTS], out_buffers[ALGORITHM_MAX_OUTPUTS];
     struct image images[ALGORITHM_MAX_INPUTS] = {{0}}, out_images[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct written_input written = {""};
     char name[96];
     enum status status;
 
@@ -180,16 +205,17 @@ void session_call(struct session *session, struct setting setting, const struct 
     if (version->remote)
         version->remote->perturb(guard_heap_bytes[setting.heap]);
     if (session->by_launch) {
-        status = version->remote ? version->remote->launch(version, buffers, algorithm->input_count, out_buffers,
-                                                           algorithm->output_count, session->params, 1 + setting.again)
-                                 : verify_launch(version, session->state, buffers, algorithm->input_count, out_buffers,
-                                                 algorithm->output_count, session->params, 1 + setting.again);
+        status = version->remote
+                     ? version->remote->launch(version, buffers, algorithm->input_count, out_buffers,
+                                               algorithm->output_count, session->params, 1 + setting.again)
+                     : verify_launch(version, session->state, buffers, algorithm->input_count, out_buffers,
+                                     algorithm->output_count, session->params, 1 + setting.again, setting.early);
     } else {
         for (int i = 0; i < algorithm->input_count; i++)
             verify_protect(&buffers[i], buffers[i].memory, true, true);
         for (int slot = 0; slot < algorithm->output_count; slot++)
             verify_protect(&out_buffers[slot], out_buffers[slot].memory, false, true);
-        status = version->run(session->state, images, out_images, session->params);
+        status = run_watched(session, guarded_in, images, out_images, &written);
         for (int i = 0; i < algorithm->input_count; i++)
             verify_protect(&buffers[i], buffers[i].memory, true, false);
         for (int slot = 0; slot < algorithm->output_count; slot++)
@@ -214,6 +240,10 @@ void session_call(struct session *session, struct setting setting, const struct 
         check_input(session, &guarded_in[i]);
         if (session->verdict->outcome == OUTCOME_PASS)
             check_guards(session, &guarded_in[i], "input");
+    }
+    if (session->verdict->outcome == OUTCOME_PASS && written.text[0]) {
+        FAIL(session, CERTAINTY_SURE, "wrote to its input %s, and put back what stood there", written.text);
+        DIAGNOSIS(session, "input modified, if only for a while: a version may only read `in`");
     }
     if (session->verdict->outcome == OUTCOME_PASS)
         check_others(session, others);
@@ -244,6 +274,17 @@ size_t session_count_changes(const struct session *session, int slot, double tol
         }
     }
     return changes;
+}
+
+int session_first_wrong(const struct session *session, const struct image in[], const struct image expected[],
+                        const struct image actual[], struct slot_difference *difference)
+{
+    for (int slot = 0; slot < session->algorithm->output_count; slot++) {
+        compare_slot(session->version, slot, in, session->params, expected, actual, NULL, difference);
+        if (difference->wrong)
+            return slot;
+    }
+    return -1;
 }
 
 enum status session_find_unwritten(const struct session *session, int slot, const struct image *first,

@@ -17,6 +17,7 @@ struct session {
     const struct input_request *request;
     const struct image *expected; /* canonical (compare.h) */
     bool by_launch;
+    bool once; /* buffers for settings with rows as close as they may be, and no others */
     void *state;
     struct guarded in[2][ALGORITHM_MAX_INPUTS], out[2][ALGORITHM_MAX_OUTPUTS]; /* by setting.stride */
     struct verdict *verdict;
@@ -51,6 +52,10 @@ void session_call(struct session *session, struct setting setting, const struct 
 size_t session_count_changes(const struct session *session, int slot, double tolerance, const struct image *first,
                              const struct image *second);
 
+/* The first slot of `actual` that is wrong, -1 when none is; how it differs. */
+int session_first_wrong(const struct session *session, const struct image in[], const struct image expected[],
+                        const struct image actual[], struct slot_difference *difference);
+
 /* The samples of `slot` that hold one poison in one result and the other in the second: *unwritten is a new array of a byte
  * per sample, or NULL when there is none. */
 enum status session_find_unwritten(const struct session *session, int slot, const struct image *first,
@@ -71,6 +76,9 @@ enum status explain_change(struct session *session, const struct setting setting
  * end twice in the same way. */
 void explain_repeats(struct session *session, const struct image in[], const struct image first[],
                      struct image scratch[]);
+
+/* launch() gave a wrong result: finds out whether it is right with inputs that need not be waited for. */
+enum status explain_stream(struct session *session, const struct image in[], struct image scratch[]);
 
 /* The version was right for one input, and its results `actual` for `other` are wrong: a race, something that is kept of
  * the earlier call, or a fault that only this input shows. `earlier` are the results of that call. */

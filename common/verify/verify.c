@@ -42,6 +42,15 @@ static bool change_inside(struct image *image, uint64_t seed)
     return any;
 }
 
+/* Whether some slot of a result is wrong. */
+static bool any_wrong(const struct session *session, const struct image in[], const struct image expected[],
+                      const struct image actual[])
+{
+    struct slot_difference difference;
+
+    return session_first_wrong(session, in, expected, actual, &difference) >= 0;
+}
+
 /* One call on `other`, input of the same shape as before, in the buffers and with the state of the calls before, whose
  * last results are `earlier`. */
 static enum status check_on(struct session *session, const struct image other[], const struct image earlier[],
@@ -49,11 +58,9 @@ static enum status check_on(struct session *session, const struct image other[],
 {
     struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, again[ALGORITHM_MAX_OUTPUTS] = {{0}};
     const struct image *const before = session->expected;
-    struct slot_difference difference;
-    bool wrong = false;
     enum status status = STATUS_OK;
 
-    session_call(session, (struct setting){0, 0, 0, 0, 0}, other, scratch);
+    session_call(session, (struct setting){0}, other, scratch);
     if (session->verdict->outcome != OUTCOME_PASS || (!always && !outputs_any_same(earlier, scratch)))
         goto out;
     TRY(verify_reference_of(session->version, other, session->params, expected));
@@ -62,11 +69,7 @@ static enum status check_on(struct session *session, const struct image other[],
     TRY(compare_canonical_expected(session->algorithm, expected));
     compare_turn_columns(session->algorithm, expected, scratch);
     session->expected = expected;
-    for (int slot = 0; slot < session->algorithm->output_count && !wrong; slot++) {
-        compare_slot(session->version, slot, other, session->params, expected, scratch, NULL, &difference);
-        wrong = difference.wrong > 0;
-    }
-    if (wrong) {
+    if (any_wrong(session, other, expected, scratch)) {
         TRY(outputs_create_like(again, scratch));
         TRY(explain_other_input(session, other, expected, earlier, scratch, again));
     }
@@ -152,6 +155,8 @@ static enum status check_values(struct session *session, const struct setting se
                 TRY(explain_change(session, settings, in, results[0], results[1], scratch));
             else if (outputs_same(results[0], results[1]))
                 explain_repeats(session, in, results[0], scratch);
+            if (session->by_launch && !session->version->remote)
+                TRY(explain_stream(session, in, scratch));
             goto out;
         }
         free(unwritten);
@@ -164,7 +169,7 @@ out:
 
 static enum status verify_entry(struct session *session, const struct image in[], const char *picture)
 {
-    static const struct setting settings[2] = {{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}};
+    const struct setting settings[2] = {{0}, {!session->once, 1, 1, 1, !session->once, 0}};
     struct image results[2][ALGORITHM_MAX_OUTPUTS] = {{{0}}}, scratch[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
@@ -175,11 +180,12 @@ static enum status verify_entry(struct session *session, const struct image in[]
 
     for (int i = 0; i < 2; i++) {
         session_call(session, settings[i], in, results[i]);
-        if (session->verdict->outcome != OUTCOME_PASS)
+        if (session->verdict->outcome != OUTCOME_PASS ||
+            (session->once && !any_wrong(session, in, session->expected, results[i])))
             goto out;
     }
     TRY(check_values(session, settings, in, results, scratch, picture));
-    if (session->verdict->outcome == OUTCOME_PASS)
+    if (session->verdict->outcome == OUTCOME_PASS && !session->once)
         TRY(check_other_input(session, in, results[0], scratch));
 out:
     session_free(session);
@@ -202,9 +208,10 @@ static bool nothing_to_compare(const struct version *version, const struct image
     return false;
 }
 
-enum status verify_version(const struct version *version, const struct image in[], const void *params,
-                           const struct image expected[], const struct input_request *request, const char *picture,
-                           struct verdict *verdict)
+/* By run() and launch(), or `once`. */
+static enum status verify_entries(const struct version *version, const struct image in[], const void *params,
+                                  const struct image expected[], const struct input_request *request, bool once,
+                                  const char *picture, struct verdict *verdict)
 {
     struct image canonical[ALGORITHM_MAX_OUTPUTS] = {{0}}, given[ALGORITHM_MAX_OUTPUTS] = {{0}};
     const char *why;
@@ -235,7 +242,7 @@ enum status verify_version(const struct version *version, const struct image in[
         verdict->samples += (size_t)(given[slot].width - 2 * margin) * (size_t)(given[slot].height - 2 * margin) *
                             (size_t)given[slot].channels;
     }
-    for (int by_launch = 0; by_launch <= (version->launch ? 1 : 0); by_launch++) {
+    for (int by_launch = 0; by_launch <= (version->launch && !once ? 1 : 0); by_launch++) {
         struct session session = {
             .version = version,
             .algorithm = version->algorithm,
@@ -243,6 +250,7 @@ enum status verify_version(const struct version *version, const struct image in[
             .request = request,
             .expected = canonical,
             .by_launch = by_launch == 1,
+            .once = once,
             .verdict = verdict,
         };
 
@@ -253,4 +261,17 @@ enum status verify_version(const struct version *version, const struct image in[
 out:
     outputs_free(canonical);
     return status;
+}
+
+enum status verify_version(const struct version *version, const struct image in[], const void *params,
+                           const struct image expected[], const struct input_request *request, const char *picture,
+                           struct verdict *verdict)
+{
+    return verify_entries(version, in, params, expected, request, false, picture, verdict);
+}
+
+enum status verify_once(const struct version *version, const struct image in[], const void *params,
+                        const struct image expected[], const char *picture, struct verdict *verdict)
+{
+    return verify_entries(version, in, params, expected, NULL, true, picture, verdict);
 }

@@ -40,6 +40,16 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image expected[], const struct input_request *request, const char *picture,
                            struct verdict *verdict);
 
+/* One call of run() alone, for inputs that are too large for all of the above: values, guards and inputs are checked. When
+ * the result is wrong, more calls find out why. */
+enum status verify_once(const struct version *version, const struct image in[], const void *params,
+                        const struct image expected[], const char *picture, struct verdict *verdict);
+
+/* Two states with a parameter set each, called in turn on the same input, by run() and by launch(): whether something
+ * that depends on the parameters is kept outside of the state. Compared with the reference. */
+enum status verify_alternating(const struct version *version, const struct image in[], const void *const params[2],
+                               const struct input_request *request, struct verdict *verdict);
+
 /* For a version of a video algorithm (pipeline.h): gives it a video of `frames` frames of in[0]'s shape, in which a patch
  * that differs from in[0] wanders over in[1], with as many frames in flight as it allows, and compares every result with
  * cpu/serial's. Then, without teardown(), a second video with another first frame and as many frames. In the calling
@@ -54,6 +64,10 @@ enum status verify_reference(const struct algorithm *algorithm, const struct ima
 
 /* The same for whom `version` is compared with: a reference with itself, run with another state. */
 enum status verify_reference_of(const struct version *version, const struct image in[], const void *params,
+                                struct image out[]);
+
+/* The results of `trusted`, another version, as a reference. */
+enum status verify_reference_by(const struct version *trusted, const struct image in[], const void *params,
                                 struct image out[]);
 
 /* From here on verify_reference() remembers results, up to `bytes` of them, in memory that this process shares with its
@@ -75,10 +89,10 @@ struct verify_buffer {
 
 /* Copies whole buffers to the device, calls setup(), then launch() `launches` times in a row on images there, waits, and
  * copies all buffers back. The inputs' pixels get to the device on the stream that launch() is given, behind a kernel that
- * takes its time: work that launch() puts on another stream finds garbage. A buffer without memory is an absent slot. In
- * verify_launch.cu. */
+ * takes its time: work that launch() puts on another stream finds garbage; `early`: they are there before. A buffer
+ * without memory is an absent slot. In verify_launch.cu. */
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches);
+                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early);
 
 /* What verifying needs of a version that runs in another process. */
 struct version_remote {

@@ -84,7 +84,7 @@ out:
 }
 
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches)
+                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early)
 {
     struct device_copy device_in[ALGORITHM_MAX_INPUTS] = {}, device_out[ALGORITHM_MAX_OUTPUTS] = {};
     struct image images[ALGORITHM_MAX_INPUTS] = {}, results[ALGORITHM_MAX_OUTPUTS] = {};
@@ -93,7 +93,8 @@ enum status verify_launch(const struct version *version, void *state, struct ver
 
     for (int i = 0; i < inputs; i++) {
         TRY(copy_up(&device_in[i], &in[i], true));
-        TRY(withhold(&device_in[i], &in[i].image));
+        if (!early)
+            TRY(withhold(&device_in[i], &in[i].image));
         images[i] = device_in[i].image;
     }
     for (int i = 0; i < outputs; i++) {
@@ -110,7 +111,7 @@ enum status verify_launch(const struct version *version, void *state, struct ver
     CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     if (!device_is_emulated()) /* the emulator puts off what is on a stream (emulator.h, RUNGS_EMULATOR_LATE) */
         hold_kernel<<<1, 1, 0, stream>>>();
-    for (int i = 0; i < inputs; i++)
+    for (int i = 0; i < inputs && !early; i++)
         TRY(deliver(&device_in[i], stream));
     for (int i = 0; i < launches; i++)
         TRY(version->launch(state, images, results, params, stream));

@@ -1,7 +1,7 @@
 /*
  * Idea:     the kernel runs on the default stream.
  * Changed:  the launch leaves out its stream, so that nothing orders it behind what the caller put there.
- * Expect:   the output is constant | samples too
+ * Expect:   ignores its stream
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"

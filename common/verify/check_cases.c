@@ -1,0 +1,357 @@
+#include "common/verify/check_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/contract/pipeline.h"
+
+static enum status add(struct case_list *list, struct check_case item)
+{
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity ? 2 * list->capacity : 128;
+        struct check_case *items = realloc(list->items, capacity * sizeof *items);
+
+        if (!items)
+            return status_set(STATUS_NO_MEMORY, "no memory for the list of cases");
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = item;
+    return STATUS_OK;
+}
+
+/* Single pixels, rows and columns; tile sides 16, 32, 64, 128, one less and one more, along x and y; primes, which no
+ * tile divides; flat and tall; and one image of several tiles of any kind. */
+static const int sizes[][2] = {
+    {1, 1},    {1, 61},  {67, 1},  {2, 3},   {5, 2},     {13, 7},  {15, 17},  {16, 16},  {17, 15},
+    {31, 33},  {32, 32}, {33, 31}, {63, 65}, {64, 64},   {65, 63}, {127, 33}, {128, 32}, {129, 31},
+    {33, 129}, {97, 89}, {300, 5}, {5, 300}, {257, 131}, {512, 9}, {1030, 7}, {7, 520},
+};
+/* The patterns that are not random, and the other settings, are tried on fewer. */
+static const int pattern_sizes[][2] = {{17, 15}, {65, 63}, {128, 32}};
+static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
+/* Pipelines: naive steps one after the other, by the frame, so none larger than a few tiles. */
+static const int pipeline_setting_sizes[][2] = {{3, 2}, {33, 31}, {65, 35}};
+
+enum { VIDEO_FRAMES = 7, OVER_DEPTH = 3 };
+
+/* More than the version has in flight, and no multiple of that: each place for a frame is filled, some twice. */
+static int frames_over_depth(const struct version *version)
+{
+    const int depth = version->pipeline->depth;
+
+    return depth < VIDEO_FRAMES && VIDEO_FRAMES % depth != 0 ? VIDEO_FRAMES : depth + OVER_DEPTH;
+}
+
+#define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* The shapes that an algorithm on other things than pictures names: each with random content, every third one with the
+ * other patterns, all settings in turn. */
+static enum status add_shapes(struct case_list *list, const struct algorithm *algorithm)
+{
+    enum status status = STATUS_OK;
+    int settings = 0;
+
+    while (algorithm->check_settings && algorithm->check_settings[settings])
+        settings++;
+    for (int i = 0; algorithm->check_shapes && algorithm->check_shapes[i][0]; i++) {
+        struct check_case item = {.width = algorithm->check_shapes[i][0],
+                                  .height = algorithm->check_shapes[i][1],
+                                  .channels = algorithm->check_shapes[i][2]};
+
+        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+            item.pattern = (enum pattern)pattern;
+            if (pattern == PATTERN_RANDOM || i % 3 == 0)
+                TRY(add(list, item));
+        }
+        item.pattern = PATTERN_RANDOM;
+        for (int s = i % 3; s < settings; s += 3) {
+            item.settings = algorithm->check_settings[s];
+            TRY(add(list, item));
+        }
+    }
+out:
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------- values of parameters */
+
+/* Up to so many values of a parameter are tried by every version; up to the second number each by some version. */
+enum { ALL_VALUES = 64, SHARED_VALUES = 1024 };
+/* Of others, of REAL parameters, and of all parameters at once. */
+enum { DRAWN_VALUES = 3, DRAWN_SETS = 4 };
+
+static const int value_size[2] = {19, 17}, set_size[2] = {67, 35};
+
+/* Keeps a copy of settings until check_cases_free(); NULL when there is no memory, or the contract refuses them. */
+static const char *keep_settings(struct case_list *list, const struct algorithm *algorithm, const char *settings)
+{
+    void *params = calloc(1, algorithm->params_size);
+    char **texts = realloc(list->texts, (list->text_count + 1) * sizeof *texts);
+    char *text = NULL;
+
+    if (texts)
+        list->texts = texts;
+    if (texts && params && params_parse_text(algorithm, settings, params) == STATUS_OK && (text = strdup(settings)))
+        list->texts[list->text_count++] = text;
+    free(params);
+    return text;
+}
+
+/* Values that a check can choose: names of other versions and of files are none. */
+static bool is_drawn(const struct parameter *p)
+{
+    return p->kind == PARAMETER_INT || p->kind == PARAMETER_REAL || p->kind == PARAMETER_CHOICE;
+}
+
+/* The first value and their number: those of a range, with the words before it; 0 for a REAL. */
+static int first_value(const struct parameter *p, int *count)
+{
+    int words = 0;
+
+    *count = 0;
+    while (p->words && p->words[words])
+        words++;
+    if (p->kind == PARAMETER_REAL)
+        return 0;
+    if (p->kind == PARAMETER_CHOICE) {
+        *count = words;
+        return 0;
+    }
+    *count = (int)(p->maximum - p->minimum) + 1 + words;
+    return (int)p->minimum - words;
+}
+
+/* " name=value" for value number `index`. */
+static void append_value(char *text, size_t size, const struct parameter *p, int index)
+{
+    const size_t length = strlen(text);
+    int count;
+    const int value = first_value(p, &count) + index, below = (int)p->minimum - value;
+    const char *const blank = length ? " " : "";
+
+    if (p->kind == PARAMETER_CHOICE)
+        snprintf(text + length, size - length, "%s%s=%s", blank, p->name, p->words[value]);
+    else if (below > 0) /* a word: the first one stands nearest to the range */
+        snprintf(text + length, size - length, "%s%s=%s", blank, p->name, p->words[below - 1]);
+    else
+        snprintf(text + length, size - length, "%s%s=%d", blank, p->name, value);
+}
+
+/* The same for one drawn by lot. Ranges of many orders of magnitude are drawn from by their logarithm, every fourth time
+ * evenly. */
+static void append_drawn(char *text, size_t size, const struct parameter *p, uint64_t *random)
+{
+    const size_t length = strlen(text);
+    const double share = (double)(pattern_random(random) >> 11) * 0x1p-53, range = p->maximum - p->minimum;
+    const bool evenly = pattern_random(random) % 4 == 0;
+    int count;
+
+    first_value(p, &count);
+    if (p->kind == PARAMETER_REAL)
+        snprintf(text + length, size - length, "%s%s=%.4g", length ? " " : "", p->name,
+                 p->minimum + (evenly ? share * range : range * expm1(share * log1p(999)) / 999));
+    else if (count <= SHARED_VALUES || evenly)
+        append_value(text, size, p, (int)(share * count));
+    else
+        append_value(text, size, p, (int)fmin(expm1(share * log1p(count)), count - 1));
+}
+
+/* Every version tries all values of small ranges, its share of larger ones, some of any others; then sets in which any
+ * parameter may differ from its default; then two sets in turn, with a state each. */
+static enum status add_values(const struct version *version, uint64_t seed, struct case_list *list)
+{
+    const struct algorithm *algorithm = version->algorithm;
+    struct version *const *versions;
+    size_t count, place = 0, parameters = 0;
+    struct check_case item = {.width = value_size[0],
+                              .height = value_size[1],
+                              .channels = algorithm->check_channels ? algorithm->check_channels[0] : 1,
+                              .pattern = PATTERN_RANDOM,
+                              .once = true};
+    uint64_t random = seed;
+    enum status status = STATUS_OK;
+
+    registry_versions(algorithm, &versions, &count);
+    while (place < count && versions[place] != version)
+        place++;
+    if (algorithm->check_shapes) /* the first that is neither small nor flat */
+        for (int i = 0; algorithm->check_shapes[i][0]; i++) {
+            const int *shape = algorithm->check_shapes[i];
+
+            if (item.channels = shape[2], item.width = shape[0], item.height = shape[1],
+                shape[0] > 8 && shape[1] > 8 && shape[0] * shape[1] * shape[2] >= value_size[0] * value_size[1])
+                break;
+        }
+    for (const struct parameter *p = algorithm->parameters; p && p->name; p++, parameters++) {
+        int values;
+
+        if (!is_drawn(p))
+            continue;
+        first_value(p, &values);
+        const bool all = p->kind != PARAMETER_REAL && values <= SHARED_VALUES;
+        const int first = all && values > ALL_VALUES ? (int)place : 0,
+                  step = all && values > ALL_VALUES ? (int)count : 1;
+
+        for (int i = first; i < (all ? values : DRAWN_VALUES); i += step) {
+            char text[96] = "";
+
+            if (all)
+                append_value(text, sizeof text, p, i);
+            else
+                append_drawn(text, sizeof text, p, &random);
+            if ((item.settings = keep_settings(list, algorithm, text)))
+                TRY(add(list, item));
+        }
+    }
+    /* What is kept of a call shows when another one, on the same picture, has had another value. */
+    for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
+        int values;
+
+        if (!is_drawn(p) || version->remote) /* a worker has one state */
+            continue;
+        first_value(p, &values);
+        item.settings = item.between = NULL;
+        for (int i = 0; i < 16 && !item.between; i++) {
+            char text[96] = "";
+
+            if (p->kind == PARAMETER_REAL || values > SHARED_VALUES)
+                append_drawn(text, sizeof text, p, &random);
+            else
+                append_value(text, sizeof text, p, (int)((uint64_t)i * 7 % (uint64_t)values));
+            if (!item.settings)
+                item.settings = keep_settings(list, algorithm, text);
+            else if (strcmp(item.settings, text) != 0)
+                item.between = keep_settings(list, algorithm, text);
+        }
+        if (item.between)
+            TRY(add(list, item));
+    }
+    item.between = NULL;
+    if (!algorithm->check_shapes) {
+        item.width = set_size[0];
+        item.height = set_size[1];
+    }
+    random += 0x9e3779b97f4a7c15 * (place + 1);
+    for (int set = 0, attempts = 0; parameters > 1 && set < DRAWN_SETS && attempts < 16 * DRAWN_SETS; attempts++) {
+        char text[512] = "";
+
+        for (const struct parameter *p = algorithm->parameters; p->name; p++)
+            if (is_drawn(p) && pattern_random(&random) % 2)
+                append_drawn(text, sizeof text, p, &random);
+        if (!*text || !(item.settings = keep_settings(list, algorithm, text)))
+            continue;
+        TRY(add(list, item));
+        set++;
+    }
+out:
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- the lists */
+
+enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list)
+{
+    const struct algorithm *algorithm = version->algorithm;
+    const int(*const with_settings)[2] = algorithm->video ? pipeline_setting_sizes : setting_sizes;
+    const int *channels = algorithm->check_channels;
+    int channel_counts = 0;
+    enum status status = STATUS_OK;
+
+    while (channels && channels[channel_counts])
+        channel_counts++;
+    for (int i = 0; !algorithm->check_shapes && i < LENGTH(sizes); i++)
+        for (int c = 0; c < channel_counts; c++)
+            TRY(add(list, (struct check_case){.width = sizes[i][0],
+                                              .height = sizes[i][1],
+                                              .channels = channels[c],
+                                              .pattern = PATTERN_RANDOM}));
+    for (int i = 0; !algorithm->check_shapes && i < LENGTH(pattern_sizes); i++)
+        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
+            if (pattern != PATTERN_RANDOM)
+                TRY(add(list, (struct check_case){.width = pattern_sizes[i][0],
+                                                  .height = pattern_sizes[i][1],
+                                                  .channels = channels[(i + pattern) % channel_counts],
+                                                  .pattern = (enum pattern)pattern}));
+    for (int s = 0; !algorithm->check_shapes && algorithm->check_settings && algorithm->check_settings[s]; s++)
+        for (int i = 0; i < LENGTH(setting_sizes); i++)
+            TRY(add(list, (struct check_case){.width = with_settings[i][0],
+                                              .height = with_settings[i][1],
+                                              .channels = channels[(i + s) % channel_counts],
+                                              .pattern = PATTERN_RANDOM,
+                                              .settings = algorithm->check_settings[s]}));
+    TRY(add_shapes(list, algorithm));
+    for (const struct hard_case *hard = algorithm->hard_cases; hard && hard->name; hard++)
+        for (int i = 0; hard->shapes[i][0]; i++)
+            TRY(add(list, (struct check_case){.width = hard->shapes[i][0],
+                                              .height = hard->shapes[i][1],
+                                              .channels = hard->shapes[i][2],
+                                              .pattern = PATTERN_RANDOM,
+                                              .settings = hard->settings,
+                                              .hard_case = hard->name}));
+    if (strcmp(version->source->id, "cpu/serial") == 0)
+        for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
+            TRY(add(list, (struct check_case){.width = golden->width,
+                                              .height = golden->height,
+                                              .channels = golden->channels,
+                                              .pattern = PATTERN_COUNT,
+                                              .settings = golden->settings,
+                                              .golden = golden}));
+    for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++) {
+        TRY(add(list, (struct check_case){.width = setting_sizes[i][0],
+                                          .height = setting_sizes[i][1],
+                                          .channels = channels[0],
+                                          .pattern = PATTERN_GRADIENT,
+                                          .frames = frames_over_depth(version)}));
+        for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
+            TRY(add(list, (struct check_case){.width = with_settings[i][0],
+                                              .height = with_settings[i][1],
+                                              .channels = channels[0],
+                                              .pattern = PATTERN_GRADIENT,
+                                              .settings = algorithm->check_settings[s],
+                                              .frames = VIDEO_FRAMES}));
+    }
+    if (!version_is_peer(version)) /* each state of one may be a process */
+        TRY(add_values(version, seed, list));
+out:
+    return status;
+}
+
+/* Flat and tall first; then pixels by the million. */
+static const struct {
+    int width, height;
+    enum pattern pattern;
+} large_cases[] = {
+    {4099, 37, PATTERN_RANDOM},   {37, 4099, PATTERN_RANDOM},   {65535, 3, PATTERN_MAXIMUM},
+    {3, 65535, PATTERN_MAXIMUM},  {2049, 2051, PATTERN_RANDOM}, {2051, 2049, PATTERN_MAXIMUM},
+    {4099, 4103, PATTERN_RANDOM},
+};
+
+enum status check_cases_make_large(const struct version *version, struct case_list *list)
+{
+    const struct algorithm *algorithm = version->algorithm;
+    int channel_counts = 0;
+    enum status status = STATUS_OK;
+
+    while (algorithm->check_channels && algorithm->check_channels[channel_counts])
+        channel_counts++;
+    for (int i = 0; !algorithm->check_shapes && i < LENGTH(large_cases); i++)
+        TRY(add(list, (struct check_case){.width = large_cases[i].width,
+                                          .height = large_cases[i].height,
+                                          .channels = algorithm->check_channels[i % channel_counts],
+                                          .pattern = large_cases[i].pattern,
+                                          .once = true}));
+out:
+    return status;
+}
+
+void check_cases_free(struct case_list *list)
+{
+    for (size_t i = 0; i < list->text_count; i++)
+        free(list->texts[i]);
+    free(list->texts);
+    free(list->items);
+    memset(list, 0, sizeof *list);
+}

@@ -1,0 +1,40 @@
+/*
+ * check_cases.h: what `rungs check` tries a version on.
+ */
+#ifndef RUNGS_CHECK_CASES_H
+#define RUNGS_CHECK_CASES_H
+
+#include "common/contract/registry.h"
+
+struct check_case {
+    int width, height, channels;
+    enum pattern pattern;
+    const char *settings;        /* as after -p; NULL: the defaults */
+    const char *between;         /* the settings of calls in between, by another state; NULL: there are none */
+    const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
+    bool once;                   /* one call of run() is enough */
+    int frames;                  /* a video of so many frames; 0: one call */
+    const char *hard_case;       /* one of the contract's; NULL: the pattern */
+};
+
+struct case_list {
+    struct check_case *items;
+    size_t count, capacity;
+    char **texts; /* settings that were drawn or put together */
+    size_t text_count;
+};
+
+/* The random pattern in every shape, the other patterns and settings in a few, the contract's hard cases, answers worked
+ * out by hand, videos, values of the parameters. What all versions of a ladder have in common comes first and in the same
+ * order, so that a case has the same number, and with it the same seed, for each of them. `seed` draws parameters. */
+enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list);
+
+/* Pictures of many rows, many columns and many pixels, from small to large: what shows counters, indices and grids that
+ * are too small. Those from LARGE_EMULATED pixels on are not for the emulator. Empty for contracts that name their own
+ * shapes. */
+enum { LARGE_EMULATED = 200000 };
+enum status check_cases_make_large(const struct version *version, struct case_list *list);
+
+void check_cases_free(struct case_list *list);
+
+#endif
