@@ -16,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-VALUES = (52, 60, 68, 76, 84, 92, 104, 120)
-OPERATING = 76  # the default of barcode
+VALUES = (60, 68, 76, 84, 92, 104)
+OPERATING = 84  # the default of barcode
 
 
 def read_boxes(path):
