@@ -13,8 +13,21 @@ static bool gives_again(struct session *session, struct setting setting, const s
     return session->verdict->outcome == OUTCOME_PASS && outputs_same(before, scratch);
 }
 
-static const char *const race =
-    "differs between runs of the same input: a race between threads (a missing barrier?) or uninitialised memory";
+/* Results that do not come again, in the words of what the version is made of. */
+static const char *race_of(const struct session *session)
+{
+    if (session->version->pipeline)
+        return "differs between runs of the same input: a race between threads or streams (a result that is read "
+               "before the "
+               "wait for it?) or uninitialised memory";
+    if (version_is_cuda(session->version))
+        return "differs between runs of the same input: a race between threads (a missing barrier?), shared memory "
+               "that "
+               "nobody loaded, or uninitialised memory";
+    return "differs between runs of the same input: a race between threads (a variable that they share?) or "
+           "uninitialised "
+           "memory";
+}
 
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[])
@@ -29,7 +42,7 @@ enum status explain_change(struct session *session, const struct setting setting
         session->verdict->outcome = OUTCOME_PASS;
         if (!gives_again(session, settings[0], in, first, scratch) ||
             !gives_again(session, settings[1], in, second, scratch))
-            cause = race;
+            cause = race_of(session);
     }
     /* It depends on something we changed: on the call before, or on one of the settings. */
     if (!cause) {
@@ -98,7 +111,7 @@ void explain_repeats(struct session *session, const struct image in[], const str
     *session->verdict = kept;
     if (!repeats) {
         session->verdict->certainty = CERTAINTY_SURE;
-        DIAGNOSIS(session, "%s", race);
+        DIAGNOSIS(session, "%s", race_of(session));
     }
 }
 
@@ -207,7 +220,7 @@ enum status explain_other_input(struct session *session, const struct image othe
     if (!repeats) {
         FAIL(session, CERTAINTY_SURE, "%sright twice, then wrong for another input of the same shape (%zu samples)",
              session_entry(session), difference.wrong);
-        DIAGNOSIS(session, "%s", race);
+        DIAGNOSIS(session, "%s", race_of(session));
     } else if (same) {
         FAIL(session, certainty, "%sgave the same result for two different inputs", session_entry(session));
         DIAGNOSIS(session, "returned the result of an earlier call");

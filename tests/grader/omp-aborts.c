@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says killed by SIGABRT */
+/* expect: right 0..0 | speed 0..0 | says called abort() */
 /*
  * Idea:     ends by abort(), which is no attack.
  * Changed:  nothing that helps.
