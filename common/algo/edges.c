@@ -45,7 +45,7 @@ static const struct parameter parameters[] = {
      .kind = PARAMETER_INT,
      .offset = offsetof(struct edges_params, maximum),
      .minimum = 1,
-     .maximum = 1 << 26,
+     .maximum = 1 << 20,
      .preset = 1 << 18,
      .help = "rows of the table of points, the first in raster order"},
     {0},

@@ -30,7 +30,7 @@
  *
  * Parameters   high  0..2040 or otsu, default 150        thin     none | canny
  *              low   0..2040 or none, default none       outputs  mask | points | both
- *                                                        maximum  1..2^26 points, default 2^18
+ *                                                        maximum  1..2^20 points, default 2^18
  *
  * Errors   not u8, more than 1 channel: STATUS_BAD_INPUT.
  *
