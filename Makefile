@@ -239,6 +239,8 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
+# Half of the time that gcc takes for -O3, and the longest of all files still.
+$(BUILD)/common/image/stb.c.o: optimize := $(optimize:-O3=-O2)
 $(BUILD)/peers/%.c.o: CPPFLAGS += $(openblas_flags)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
@@ -294,6 +296,7 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(BUILD)/generated/emulated
 endif
 
 include assignments/labs.mk
+include common/build/fuzz.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -387,7 +390,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 
 .PHONY: test test-programs
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
-               $(BUILD)/workers/tests/small/spots/serial.c $(BUILD)/workers/tests/grader/outputs/spots-labels.c \
+               $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c)) \
                $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
@@ -433,7 +436,7 @@ readme: $(BUILD)/rungs
 	@$(PYTHON) -B common/report/pages.py
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
 
 help:
 	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
@@ -441,6 +444,8 @@ help:
 	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
 	@echo 'make doctor        what this machine has and lacks, and what to type'
 	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
+	@echo 'make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
+	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
@@ -450,9 +455,10 @@ help:
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
 	@echo 'make $(BUILD)/lab-NN/rungs   rungs with your versions in it, student/<name>: to bench, profile, run them'
-	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
+	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to find the line and mend it'
 	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
-	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
+	@echo 'make handout       LABS=01,02 OUT=dir: the tree for a course, without solutions;  make solution LAB=NN tests a lab'
+	@echo 'make new-lab       NAME=NN_topic: the skeleton of a lab, to begin with (assignments/INSTRUCTORS.md)'
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'

@@ -148,6 +148,7 @@ def reference_worker(name, algorithm, lab):
     """The worker of a reference rung: from its source, or, in a handout, as it was built for this processor. May be None."""
     file = reference_file(name, algorithm, lab)
     if file:
+        build_tools([f"{BUILD}/workers/{file}"])
         return pathlib.Path(ROOT, BUILD, "workers", file)
     ready = lab.folder / "reference" / os.uname().machine / f"{algorithm}-{name.replace('/', '-')}"
     return ready if ready.exists() and usable(ready) else None

@@ -1,11 +1,12 @@
 """A lab as its folder describes it: lab.toml, the student's answers, the key where it is there."""
 
-import math
 import os
 import pathlib
 import shutil
 import stat
 import tomllib
+
+from grading.answers import read_answers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = os.environ.get("BUILD", "build")
@@ -31,18 +32,7 @@ def shown(path):
         return str(path)
 
 
-MOST_ANSWER_BYTES = 1 << 16
 MOST_FILE_BYTES = 1 << 20
-
-
-def is_plain(value):
-    """A text of one line, or a number that a report can show."""
-    if isinstance(value, str):
-        return value.isprintable()
-    try:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(float(value))
-    except OverflowError:
-        return False
 
 
 def open_below(folder, path, flags):
@@ -80,7 +70,10 @@ def read_regular(folder, path):
         os.close(file)
 
 
+POINTS = 100  # of every lab
 TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
+BUG_KEYS = {"id", "title", "file", "points", "changes", "figure"}
+PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}
 
 
@@ -94,6 +87,7 @@ class Lab:
         self.number = number
         self.place = self.folder  # where the student's files lie
         self.unconfined = False  # --unconfined: no system call filter
+        self.patience = 60  # seconds to wait for a quiet machine
         path = self.folder / "lab.toml"
         self.data = load_toml(path)
         self.tasks = self.data.get("task", [])
@@ -102,28 +96,36 @@ class Lab:
         self.limits = {"case_seconds": 20, "total_seconds": 120, "memory_mib": 1024} | self.data.get("limits", {})
         key = self.folder / "solution" / "key.toml"
         self.key = load_toml(key) if key.exists() else None
-        for task in self.tasks:
-            unknown = set(task) - TASK_KEYS | set(task.get("speed", {})) - SPEED_KEYS
-            missing = {"id", "title", "file", "algorithm", "right"} - set(task)
-            if unknown or missing:
-                raise LabError(f"{shown(path)}: task {task.get('id', '?')}: " + (
-                    f"unknown key {sorted(unknown)[0]}" if unknown else f"no {sorted(missing)[0]}"))
+        self.check_keys(path)
         self.maximum = sum(maximum_of(t) for t in self.tasks) + sum(b["points"] for b in self.bugs) + sum(
             p["points"] for p in self.predictions)
+        if self.maximum != POINTS:
+            raise LabError(f"{shown(path)}: the points sum to {self.maximum}, and must to {POINTS}")
+
+    def check_keys(self, path):
+        kinds = (("task", self.tasks, TASK_KEYS, {"id", "title", "file", "algorithm", "right"}),
+                 ("bug", self.bugs, BUG_KEYS, {"id", "title", "file", "points"}),
+                 ("prediction", self.predictions, PREDICTION_KEYS, {"id", "text", "task", "measure", "points"}))
+        for kind, entries, known, needed in kinds:
+            for entry in entries:
+                unknown = sorted(set(entry) - known | set(entry.get("speed", {})) - SPEED_KEYS)
+                missing = sorted(needed - set(entry))
+                if unknown or missing:
+                    raise LabError(f"{shown(path)}: {kind} {entry.get('id', '?')}: "
+                                   + (f"unknown key {unknown[0]}" if unknown else f"no {missing[0]}"))
 
     def answers(self):
-        """The student's answers, texts and numbers in tables, and what is wrong with the file, or None."""
-        path = self.place / "answers.toml"
-        try:
-            if path.is_file() and path.stat().st_size > MOST_ANSWER_BYTES:
-                raise LabError(f"{shown(path)}: larger than {MOST_ANSWER_BYTES} bytes")
-            data = load_toml(path)
-        except LabError as error:
-            return {}, str(error)
-        except (RecursionError, ValueError) as error:  # brackets in brackets; a number of thousands of digits
-            return {}, f"{shown(path)}: cannot be read: {str(error)[:200]}"
-        return {table: {k: v for k, v in its.items() if is_plain(v)} for table, its in data.items()
-                if isinstance(its, dict)}, None
+        """The student's answers, and what is wrong with the file, or None."""
+        return read_answers(self.place / "answers.toml", shown(self.place / "answers.toml"))
+
+    def unpredicted(self, task):
+        """What is counted or timed of a task and not yet predicted: the student shall not see it before."""
+        said = self.answers()[0]["predictions"]
+        return {p["measure"].split(".")[-1] for p in self.predictions if p["task"] == task["id"] and p["id"] not in said}
+
+    def files(self):
+        """What students hand in, as paths in the lab's folder."""
+        return [t["file"] for t in self.tasks] + [fix_of(b) for b in self.bugs if "figure" not in b] + ["answers.toml"]
 
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
@@ -132,7 +134,7 @@ class Lab:
             source = source / shown(self.folder)
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"
         shutil.rmtree(self.place, ignore_errors=True)
-        for name in [t["file"] for t in self.tasks] + ["answers.toml"]:
+        for name in self.files():
             target = self.place / name
             target.parent.mkdir(parents=True, exist_ok=True)
             content = read_regular(source, name)
@@ -147,6 +149,11 @@ class Lab:
             if task["id"] == name:
                 return task
         raise LabError(f"lab {self.number} has no task '{name}'; it has {', '.join(t['id'] for t in self.tasks)}")
+
+
+def fix_of(bug):
+    """Where the student's mended copy of a broken version lies: bugs/absdiff/bug1.c becomes starter/absdiff/bug1.c."""
+    return bug["file"].replace("bugs/", "starter/", 1)
 
 
 def maximum_of(task):

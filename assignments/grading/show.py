@@ -2,6 +2,8 @@
 
 import sys
 
+from grading.words import printed
+
 
 def progress(text):
     if sys.stderr.isatty():
@@ -61,6 +63,8 @@ def show_task(outcome, detail=True):
             lines.append(wrapped("picture:  ", check["picture"] + "  (red: too large, blue: too small, yellow: never written)"))
     elif check and check["outcome"] == "fail":
         lines.append(wrapped("wrong:    ", check["what"]))
+    for number, line in enumerate(printed(check) if check else []):
+        lines.append(f"      {'printed:  ' if number == 0 else ' ' * 10} {line[:200]}")
     for timing in outcome.timings:
         if not timing["wrong"]:
             lines.append(f"      {timing['size']}: yours {duration(timing['seconds'])}, {task['speed']['reference']} "

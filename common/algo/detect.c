@@ -223,13 +223,20 @@ static const struct parameter parameters[] = {
      .words = all_stages,
      .preset = -1,
      .help = "only the first so many of the model"},
+    {.name = "min_response",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct detect_params, min_response),
+     .minimum = -1e6,
+     .maximum = 1e6,
+     .preset = 8,
+     .help = "least response of a hit"},
     {.name = "min_score",
      .kind = PARAMETER_REAL,
      .offset = offsetof(struct detect_params, min_score),
-     .minimum = -1e6,
-     .maximum = 1e6,
-     .preset = 0,
-     .help = "least response of a hit"},
+     .minimum = 0,
+     .maximum = 1e9,
+     .preset = 100,
+     .help = "least score of a detection: the sum of what its hits have above min_response"},
     {.name = "overlap",
      .kind = PARAMETER_REAL,
      .offset = offsetof(struct detect_params, overlap),
@@ -270,10 +277,11 @@ static void describe(const void *params_erased, char *text, size_t size)
 {
     const struct detect_params *p = params_erased;
 
-    snprintf(text, size, "model=%s (%s, %d stages) scale=%g min_score=%g overlap=%g neighbours=%d maximum=%d",
+    snprintf(text, size,
+             "model=%s (%s, %d stages) scale=%g min_response=%g min_score=%g overlap=%g neighbours=%d maximum=%d",
              strrchr(p->model.path, '/') ? strrchr(p->model.path, '/') + 1 : p->model.path,
-             detect_feature_names[detect_model_of(p)->feature], p->stage_count, p->scale, p->min_score, p->overlap,
-             p->neighbours, p->maximum);
+             detect_feature_names[detect_model_of(p)->feature], p->stage_count, p->scale, p->min_response, p->min_score,
+             p->overlap, p->neighbours, p->maximum);
 }
 
 /* ------------------------------------------------------------------------------------------ shapes and costs */
@@ -418,15 +426,16 @@ static int group(const uint64_t *keys, int count, const struct pyramid_layout *l
                 continue;
             taken[k] = true;
             members++;
-            votes += detect_vote(detect_key_response(keys[k]), (float)params->min_score);
+            votes += detect_vote(detect_key_response(keys[k]), (float)params->min_response);
         }
-        if (members < params->neighbours)
+        const float score = (float)((double)votes / (double)DETECT_VOTE);
+        if (members < params->neighbours || score < params->min_score)
             continue;
         float *row = image_row(detections, ++found);
         row[0] = (float)boxes[i].x;
         row[1] = (float)boxes[i].y;
         row[2] = row[3] = (float)boxes[i].side;
-        row[4] = (float)((double)votes / (double)DETECT_VOTE);
+        row[4] = score;
     }
     return found;
 }
@@ -532,7 +541,7 @@ static const int check_shapes[][3] = {
 static const struct golden goldens[] = {
     {
         .name = "smaller than the window",
-        .settings = HAND "maximum=1",
+        .settings = HAND "maximum=1 min_score=0",
         .width = 1,
         .height = 1,
         .channels = 1,
@@ -544,7 +553,7 @@ static const struct golden goldens[] = {
          * others 0 but the one at the lower right, (4 + 4 + 4 + 2) / 4 = 3.5, which is 4. R(0) = 8, R(8) = 7: bin 9, H = 1 +
          * 0.25. Level 1 would be 5 pixels wide. */
         .name = "one window",
-        .settings = HAND "maximum=2 neighbours=1 min_score=-1",
+        .settings = HAND "maximum=2 neighbours=1 min_response=-1 min_score=2.25",
         .width = 6,
         .height = 6,
         .channels = 1,
@@ -562,7 +571,7 @@ static const struct golden goldens[] = {
          * share 30 of 42 pixels, those of 0 and 2 24 of 48, not more than one half: two detections, the second of one
          * hit. Level 1: step 78643, 6 x 5. */
         .name = "three windows, two groups",
-        .settings = HAND "maximum=3 neighbours=1 overlap=0.5",
+        .settings = HAND "maximum=3 neighbours=1 overlap=0.5 min_response=0 min_score=0",
         .width = 8,
         .height = 6,
         .channels = 1,
@@ -579,7 +588,7 @@ static const struct golden goldens[] = {
         /* The same with at least two hits in a detection, hits of more than 0, and room for one: the first in raster
          * order stays, alone. */
         .name = "room for one",
-        .settings = HAND "maximum=1 min_score=0.5",
+        .settings = HAND "maximum=1 min_response=0.5 min_score=0",
         .width = 8,
         .height = 6,
         .channels = 1,
@@ -594,7 +603,7 @@ static const struct golden goldens[] = {
     {
         /* H falls below the threshold: R(0) = 0, R(8) = 8: bin 0, H = -8. */
         .name = "rejected",
-        .settings = HAND "maximum=1 min_score=-100",
+        .settings = HAND "maximum=1 min_response=-100",
         .width = 6,
         .height = 6,
         .channels = 1,
@@ -610,12 +619,12 @@ static const struct golden goldens[] = {
 };
 
 /* Few stages let many windows through: more than fit in the table, from every vector and every warp. */
-static const char *const check_settings[] = {"stages=1 min_score=-1000",
-                                             "stages=3 min_score=-1000 maximum=4096 scale=1.1 overlap=0.5",
-                                             "stages=8 min_score=-1000 maximum=7 neighbours=3",
-                                             "stages=20 min_score=-1000 scale=1.5 neighbours=1",
-                                             HAND "overlap=0 maximum=50",
-                                             HAND "stages=1 scale=4 overlap=1 min_score=2",
+static const char *const check_settings[] = {"stages=1 min_response=-1000",
+                                             "stages=3 min_response=-1000 maximum=4096 scale=1.1 overlap=0.5",
+                                             "stages=8 min_response=-1000 maximum=7 neighbours=3",
+                                             "stages=20 min_response=-1000 scale=1.5 neighbours=1 min_score=0",
+                                             HAND "overlap=0 maximum=50 min_response=0 min_score=0",
+                                             HAND "stages=1 scale=4 overlap=1 min_response=2 min_score=6 neighbours=1",
                                              NULL};
 
 static const char *const detection_columns[] = {"x", "y", "width", "height", "score", NULL};

@@ -24,7 +24,7 @@
  *              lbp   SUM 2^i [M[border(i)] > M[4]], border = 0 1 2 5 8 7 6 3   256
  *
  * Decision H = 0; at each stage t, in order, H = H + table(t)[bin] in float, and a window with H < threshold(t) is
- *          rejected. A window that no stage rejects is a hit when H >= min_score, H is its response. Ranks are integers
+ *          rejected. A window that no stage rejects is a hit when H >= min_response, H is its response. Ranks are integers
  *          and H is summed in one order: all versions agree to the bit.
  *
  * Hits     The strongest `maximum` count. From the strongest on: a hit that no detection has taken yet becomes a
@@ -33,7 +33,7 @@
  *              left = (x step + 32768) >> 16    width = (window step + 32768) >> 16    (step of pyramid.h)
  *
  *          and takes all hits left whose boxes overlap with its own: intersection > overlap * union. Its score is the sum
- *          of votes, (H - min_score) in float, cut to 1/1024, over all hits that it takes, itself included. Detections with
+ *          of votes, (H - min_response) in float, cut to 1/1024, over all hits that it takes, itself included. Detections with
  *          fewer than `neighbours` hits are dropped.
  *
  * Model    A file, little-endian:
@@ -45,10 +45,10 @@
  *          It must have exactly that size, every feature must lie inside the window, and numbers must be finite, tables
  *          at most 100 in magnitude and thresholds at most 1e6. Anything else is refused.
  *
- * Parameters   model       a file; default: the project's own face model       min_score   -1e6..1e6, default 0
- *              scale       1.1..4, default 1.2                                  overlap     0..1, default 0.3
- *              stages      all | 1..4096: only the first so many                neighbours  1..4096, default 2
- *                                                                              maximum     1..4096 hits, default 2048
+ * Parameters   model        a file; default: the project's own face model      min_score    0..1e9, default 100
+ *              scale        1.1..4, default 1.2                                 overlap      0..1, default 0.3
+ *              stages       all | 1..4096: only the first so many               neighbours   1..4096, default 2
+ *              min_response -1e6..1e6, default 8                                maximum      1..4096 hits, default 2048
  *
  * Errors   not u8, more than 1 channel, more stages than the model has, a pyramid too high: STATUS_BAD_INPUT.
  *
@@ -94,7 +94,7 @@ struct detect_model {
 
 struct detect_params {
     struct model model;
-    double scale, min_score, overlap;
+    double scale, min_response, min_score, overlap;
     int stages, neighbours, maximum;
     /* Derived: */
     struct pyramid_params pyramid;
@@ -243,9 +243,9 @@ static inline HOST_DEVICE bool detect_overlap(struct detect_box a, struct detect
     return (double)common > overlap * (double)all;
 }
 
-static inline HOST_DEVICE int64_t detect_vote(float response, float min_score)
+static inline HOST_DEVICE int64_t detect_vote(float response, float min_response)
 {
-    return (int64_t)((response - min_score) * (float)DETECT_VOTE);
+    return (int64_t)((response - min_response) * (float)DETECT_VOTE);
 }
 
 /* What every CPU version begins with: the pyramid, by a version of its ladder. Zeroed: not made yet. */

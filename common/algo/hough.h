@@ -232,6 +232,21 @@ static inline HOST_DEVICE float hough_step(const struct hough_params *params)
     return (float)(3.14159265358979323846 / params->theta_steps);
 }
 
+/* Of a peer that gives the accumulator of all points and nothing else: NULL, or why it does not do a case. */
+static inline const char *hough_accumulator_only(const struct image in[], const void *params_erased)
+{
+    const struct hough_params *params = (const struct hough_params *)params_erased;
+
+    (void)in;
+    if (params->outputs != HOUGH_ACCUMULATOR)
+        return "it gives the accumulator alone (outputs=accumulator)";
+    if (params->rho < 1 || params->rho > 1)
+        return "it counts in steps of one pixel (rho=1)";
+    if (params->edges != HOUGH_NONZERO)
+        return "it counts pixels that are not 0 (edges=nonzero)";
+    return NULL;
+}
+
 /* What every CPU version shares: a list of keys that grows. */
 struct hough_list {
     uint64_t *keys;
@@ -240,6 +255,9 @@ struct hough_list {
 enum status hough_append(struct hough_list *list, uint64_t key);
 /* Puts `count` lists one after the other and frees them, whatever happens. */
 enum status hough_join(struct hough_list *lists, int count, struct hough_list *joined);
+
+/* Brings lines that are in the order of their indices into the order of their votes, most first. */
+enum status hough_sort(struct hough_list *list);
 
 /* From all lines, in the order of their indices, to the table: most votes first. Frees the list. */
 enum status hough_write_lines(struct hough_list *list, struct hough_space space, const struct hough_params *params,

@@ -33,7 +33,8 @@ int cli_run_video(const struct video_job *job);
 struct folder_job {
     struct application *application;
     const char *in, *out;
-    const char *format; /* "png"; NULL = the main output's usual form */
+    int slot;           /* the output that is written */
+    const char *format; /* "png"; NULL = its usual form */
     const struct cli_list_option *settings;
     int jobs; /* threads that read and write files */
 };

@@ -30,8 +30,9 @@ static const char help[] =
     "An ENVI cube is named by its .hdr or its data file. A .csv of a table begins with the column names; a\n"
     ".npy of a table is rows x columns, only the rows in use. Of an array of three dimensions a matrix is\n"
     "N rows of H*W samples.\n\n"
-    "FOLDER: every picture in it, for algorithms that take one picture; the results bear the pictures' names. A\n"
-    "file that cannot be read is reported and left out, and the exit status is 1.\n\n"
+    "FOLDER: every picture in it, for algorithms that take one picture; the results bear the pictures' names,\n"
+    "-o SLOT=FOLDER chooses another output. A file that cannot be read is reported and left out, and the exit\n"
+    "status is 1.\n\n"
     "VIDEO is any file that ffmpeg decodes, raw y4m, a folder of images, a pattern (frame_%04d.png or a\n"
     "quoted glob), or - for y4m on standard input. OUT is then .mp4, .mov, .mkv or .avi, a new folder or a\n"
     "pattern of images, with the boxes drawn; or .csv, the boxes alone. Ctrl-C completes the file.\n\n"
@@ -273,7 +274,7 @@ static enum status check_use(const struct run_options *options, const struct alg
         return status_set(STATUS_BAD_INPUT, "run needs -o OUT");
     if ((is_video || folder) && options->outputs.count > 1)
         return status_set(STATUS_BAD_INPUT, "of a %s there is one -o%s", is_video ? "video" : "folder",
-                          is_video ? "; the boxes go to --boxes FILE.csv, too" : ", of the main output");
+                          is_video ? "; the boxes go to --boxes FILE.csv, too" : "");
     for (size_t i = 0; i < options->outputs.count && !folder; i++) {
         struct target target = {.path = options->outputs.items[i]};
 
@@ -307,13 +308,18 @@ static int run_video(const struct run_options *options, const struct application
 
 static int run_folder(const struct run_options *options, struct application *application, const char *in)
 {
-    const int exit_status =
-        cli_run_folder(&(struct folder_job){.application = application,
-                                            .in = in,
-                                            .out = options->outputs.items[0],
-                                            .format = options->format,
-                                            .settings = &options->settings,
-                                            .jobs = options->jobs ? options->jobs : machine_cores()});
+    struct target target;
+    int exit_status;
+
+    if (parse_target(application->algorithm, options->outputs.items[0], &target) != STATUS_OK)
+        return cli_fail_status();
+    exit_status = cli_run_folder(&(struct folder_job){.application = application,
+                                                      .in = in,
+                                                      .out = target.path,
+                                                      .slot = target.slot,
+                                                      .format = options->format,
+                                                      .settings = &options->settings,
+                                                      .jobs = options->jobs ? options->jobs : machine_cores()});
 
     application_end(application);
     return exit_status;

@@ -128,7 +128,7 @@ static enum status list_pictures(struct folder_run *run)
     enum status status = STATUS_OK;
     struct dirent **entries = NULL;
     const int found = scandir(run->job->in, &entries, NULL, alphasort);
-    const struct named_slot *slot = &run->algorithm->outputs[0];
+    const struct named_slot *slot = &run->algorithm->outputs[run->job->slot];
     char extension[16];
 
     if (found < 0)
@@ -170,7 +170,7 @@ static enum status check_folder(const struct folder_run *run, bool *exists)
     *exists = stat(path, &about) == 0;
     if (!*path)
         return status_set(STATUS_BAD_INPUT, "the name of the output folder is empty");
-    if (!*exists && slot_check_form(&run->algorithm->outputs[0], path) == STATUS_OK)
+    if (!*exists && slot_check_form(&run->algorithm->outputs[run->job->slot], path) == STATUS_OK)
         return status_set(STATUS_BAD_INPUT,
                           "%s: a folder, so what comes of it goes to a folder, too: -o OUT/ --format %s", run->job->in,
                           strrchr(path, '.') + 1);
@@ -196,7 +196,10 @@ static enum status compute(struct folder_run *run, struct item *item)
     struct application *application = run->job->application;
 
     TRY(application_shape(application, item->in, &item->picture, item->results));
-    TRY(slot_check_shape(&run->algorithm->outputs[0], &item->results[0], item->out));
+    if (item->results[run->job->slot].width == 0)
+        return status_set(STATUS_BAD_INPUT, "%s: with these parameters there is no output '%s'", item->in,
+                          run->algorithm->outputs[run->job->slot].name);
+    TRY(slot_check_shape(&run->algorithm->outputs[run->job->slot], &item->results[run->job->slot], item->out));
     TRY(application_run(application, &item->picture, item->results));
 out:
     return status;
@@ -208,7 +211,8 @@ static enum status write_item(struct folder_run *run, struct item *item)
     struct output_file file = {0};
 
     TRY(file_create(&file, item->out));
-    TRY(slot_encode(&file, run->algorithm, 0, &item->picture, item->results, run->job->application->params));
+    TRY(slot_encode(&file, run->algorithm, run->job->slot, &item->picture, item->results,
+                    run->job->application->params));
     TRY(file_commit(&file));
 out:
     file_discard(&file);

@@ -63,6 +63,8 @@ enum status json_file_read(json_t **document, const char *path, size_t most, con
     }
     read = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
     if (!read) {
+        /* It quotes what it does not understand. */
+        text_make_plain(error.text, sizeof error.text);
         status = status_set(STATUS_BAD_INPUT, "%s:%d: not valid JSON: %s", path, error.line, error.text);
         goto out;
     }

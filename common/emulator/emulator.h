@@ -11,6 +11,7 @@
  *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
+ * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * Host threads live no longer than a launch, so a process may fork between launches.

@@ -35,6 +35,7 @@ static const char help[] =
     "  --size WxH        of the input\n"
     "  --frames N        of the video that a pipeline gets (default 8)\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
+    "  --fewer N         OpenMP threads of the version, when they are not as many as the reference has\n"
     "  --seconds S       how long to go on (default 2)\n"
     "  --enough RATIO    stop after 60 calls of each when the medians are no further apart (default 0: go on)\n"
     "  --zero RATIO      stop early when the version takes more than twice that many times the reference\n"
@@ -76,6 +77,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         MEMORY,
         LIMIT,
         TOTAL,
+        FEWER,
         SEED,
         PICTURES,
         TUNE,
@@ -97,6 +99,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"memory", required_argument, NULL, MEMORY},
         {"limit", required_argument, NULL, LIMIT},
         {"total", required_argument, NULL, TOTAL},
+        {"fewer", required_argument, NULL, FEWER},
         {"seed", required_argument, NULL, SEED},
         {"pictures", required_argument, NULL, PICTURES},
         {"tune", required_argument, NULL, TUNE},
@@ -145,6 +148,11 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         case TOTAL:
             if (!number("total", optarg, 0.1, 86400, &a->total_seconds))
                 return false;
+            break;
+        case FEWER:
+            if (!number("fewer", optarg, 1, 1024, &value))
+                return false;
+            a->fewer = (int)value;
             break;
         case SEED:
             if (!number("seed", optarg, 0, 1e15, &value))
@@ -232,6 +240,8 @@ int main(int argc, char **argv)
                                                   .unconfined = arguments.worker.unconfined};
     if (times)
         arguments.worker.quiet = true;
+    if (arguments.fewer)
+        arguments.worker.threads = arguments.fewer;
     status = checks ? judge_check(&arguments) : judge_time(&arguments);
     return status == STATUS_OK ? 0 : fail("%s", status_message());
 }

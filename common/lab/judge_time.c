@@ -94,6 +94,7 @@ static json_t *timing_json(struct timing *timing)
     json_object_set_new(result, "pairs", json_integer(timing->pairs));
     json_object_set_new(result, "sets", json_integer(timing->sets));
     json_object_set_new(result, "frames", json_integer(timing->frames));
+    json_object_set_new(result, "waited", json_real(timing->waited));
     json_object_set_new(result, "threads", json_integer(timing->arguments->worker.threads));
     json_object_set_new(result, "processor", judge_text(machine.cpu));
     json_object_set_new(result, "gpu", judge_text(machine.gpu));
@@ -151,10 +152,13 @@ enum status judge_time(const struct judge_arguments *arguments)
     const int all_sets = timing.sets, few_sets = timing.frames ? timing.frames : 2;
     const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
     const double start = clock_seconds();
+    const struct remote *const reference = timing.runners[TIMED_REFERENCE].remote;
+    double ran[2], waited[2];
 
     timing.sets = few_sets;
     if (!timing.wrong[0])
         TRY(timing_play(&timing, false)); /* warm-up */
+    remote_waited_seconds(reference, &ran[0], &waited[0]);
     while (!timing.wrong[0] && timing.pairs < TIMING_MAX_PAIRS &&
            (timing.pairs < ENOUGH_PAIRS || median_ratio(&timing) > arguments->enough)) {
         /* A round of a slow version must not exceed the time limit by much, so the first round has few sets. */
@@ -169,6 +173,9 @@ enum status judge_time(const struct judge_arguments *arguments)
         if (used / timing.pairs * all_pairs > arguments->seconds)
             break;
     }
+    remote_waited_seconds(reference, &ran[1], &waited[1]);
+    if (ran[1] > ran[0])
+        timing.waited = (waited[1] - waited[0]) / (ran[1] - ran[0] + waited[1] - waited[0]);
     result = timing_json(&timing);
     TRY(judge_write(result, arguments->json));
 out:

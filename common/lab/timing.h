@@ -33,6 +33,7 @@ struct timing {
     int sets, pairs;
     uint64_t random;
     struct runner runners[2]; /* TIMED_VERSION, TIMED_REFERENCE */
+    double waited;            /* share of its time in which the reference was ready to run and had no core */
     char wrong[512];          /* the version's fault, or "" */
 };
 

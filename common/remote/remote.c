@@ -46,6 +46,8 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_HEADER, "the channel outgrew it
 
 static bool slots[REMOTE_MAX];
 
+static int heard[2][2] = {{-1, -1}, {-1, -1}}; /* pipes of stdout and stderr: where to read, where to write */
+
 /* --------------------------------------------------------------------------------------------------- in the child */
 
 static void limit(int resource, rlim_t most)
@@ -108,6 +110,9 @@ static enum status become_worker(const struct remote *remote, pid_t parent)
     if (options->quiet) {
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
+    } else if (heard[0][1] >= 0) {
+        dup2(heard[0][1], STDOUT_FILENO);
+        dup2(heard[1][1], STDERR_FILENO);
     }
     if (remote->file == CHANNEL_FILE)
         fcntl(CHANNEL_FILE, F_SETFD, 0);
@@ -288,6 +293,21 @@ static enum status release(struct remote *remote)
     syscall(SYS_futex, &channel->released, FUTEX_WAKE, 1, NULL, NULL, 0);
 out:
     return status;
+}
+
+enum status remote_listen(void)
+{
+    for (int stream = 0; stream < 2; stream++)
+        if (heard[stream][0] < 0 && pipe2(heard[stream], O_CLOEXEC | O_NONBLOCK) != 0)
+            return status_set(STATUS_FAILED, "no pipe for what versions print: %s", strerror(errno));
+    return STATUS_OK;
+}
+
+void remote_heard(bool on_stderr, char *text, size_t size)
+{
+    const ssize_t length = heard[0][0] < 0 ? 0 : read(heard[on_stderr][0], text, size - 1);
+
+    text[length > 0 ? length : 0] = '\0';
 }
 
 enum status remote_start(const struct remote_options *options, struct remote **result)
@@ -522,4 +542,30 @@ double remote_processor_seconds(const struct remote *remote)
     if (clock_getcpuclockid(remote->pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
         return 0;
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void remote_waited_seconds(const struct remote *remote, double *ran, double *waited)
+{
+    char name[300];
+    struct dirent *entry;
+    DIR *threads;
+
+    *ran = *waited = 0;
+    snprintf(name, sizeof name, "/proc/%d/task", (int)remote->pid);
+    threads = opendir(name);
+    while (threads && (entry = readdir(threads))) {
+        double nanoseconds[2];
+        FILE *file;
+
+        snprintf(name, sizeof name, "/proc/%d/task/%s/schedstat", (int)remote->pid, entry->d_name);
+        file = fopen(name, "re");
+        if (file && fscanf(file, "%lf %lf", &nanoseconds[0], &nanoseconds[1]) == 2) {
+            *ran += 1e-9 * nanoseconds[0];
+            *waited += 1e-9 * nanoseconds[1];
+        }
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
 }

@@ -17,11 +17,17 @@ struct remote_options {
     int threads;         /* of OpenMP, and of the emulator */
     size_t memory_bytes; /* the most that it may hold, beyond the images */
     double call_seconds; /* the most that a call may take; 0: no limit */
-    bool quiet;          /* what it prints is thrown away */
+    bool quiet;          /* what it prints is thrown away, not kept (remote_listen) */
     bool unconfined;     /* no system call filter: for code that is trusted, where the kernel or a driver wants none */
 };
 
 struct remote;
+
+/* From now on what workers print that are not quiet is kept, the first 64 KiB of each stream: a version that prints more
+ * neither waits nor loses what it began with. */
+enum status remote_listen(void);
+/* What they have printed, on stdout or on stderr, as a text; it is taken out by this. */
+void remote_heard(bool on_stderr, char *text, size_t size);
 
 /* Starts a worker. Fails with the reason when it cannot be started, registers no version, or dies. */
 enum status remote_start(const struct remote_options *options, struct remote **remote);
@@ -49,5 +55,8 @@ bool remote_died(const struct remote *remote, int *signal, int *exit_code);
 bool remote_is_busy(const struct remote *remote);
 /* Seconds of processor time that it has used, all threads together. */
 double remote_processor_seconds(const struct remote *remote);
+/* Since its start, for how long its threads have run, and for how long they were ready to and had no core: the kernel's
+ * account, which leaves out threads that have ended. */
+void remote_waited_seconds(const struct remote *remote, double *ran, double *waited);
 
 #endif

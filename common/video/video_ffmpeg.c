@@ -149,8 +149,8 @@ static enum status probe_file(const struct video_source *source, struct probe *p
                             "-select_streams",
                             "V:0",
                             "-show_entries",
-                            "stream=width,height,r_frame_rate,avg_frame_rate,nb_frames:"
-                            "stream_side_data=rotation:format=format_name,duration",
+                            ("stream=width,height,r_frame_rate,avg_frame_rate,nb_frames:"
+                             "stream_side_data=rotation:format=format_name,duration"),
                             "-of",
                             "default=noprint_wrappers=1"};
     const char *const input = decoder->container ? opened : piped;

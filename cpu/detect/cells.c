@@ -4,6 +4,7 @@
  * Changed:  find_bin(). A load takes eight bytes where three to five are wanted.
  * Expect:   some 25 instructions a stage, 3 ns instead of 12; leaving a window is a mispredicted branch, so three times
  *           faster than planes in all.
+ * From:     cpu/planes
  */
 /* Try: make bench-detect */
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static bool is_hit(const struct state *state, const struct detect_params *params
         if (*response < stage->threshold)
             return false;
     }
-    return *response >= (float)params->min_score;
+    return *response >= (float)params->min_response;
 }
 
 /* All windows of row y of the pyramid that begin in a level's columns x to end - 1. */

@@ -4,6 +4,7 @@
  * Changed:  make_planes(), and is_hit() reads its cells from them.
  * Expect:   three operations a pixel of the pyramid buy off up to three additions and a division a cell: a stage takes 12 ns
  *           instead of 40, three times faster than omp.
+ * From:     cpu/omp
  */
 /* Try: make bench-detect */
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static bool is_hit(const struct state *state, const struct detect_params *params
         if (*response < stage->threshold)
             return false;
     }
-    return *response >= (float)params->min_score;
+    return *response >= (float)params->min_response;
 }
 
 /* All windows of row y of the pyramid that begin in a level's columns x to end - 1. */

@@ -76,7 +76,7 @@ static enum status look(const struct state *state, const struct detect_params *p
         for (uint64_t left = lanes.alive; left && status == STATUS_OK; left &= left - 1) {
             const int i = __builtin_ctzll(left);
             const float response = lanes.responses[i / LANES_FLOATS][i % LANES_FLOATS];
-            if (response >= (float)params->min_score)
+            if (response >= (float)params->min_response)
                 status = detect_append(list, detect_key(response, &state->levels.layout, x + i, y));
         }
     }

@@ -1,6 +1,6 @@
 """Scores detections against boxes that people drew: recall against false positives a picture, as a curve.
 
-    score.py BOXES DETECTIONS/ [--curve CURVE.csv] [--overlap 0.3]
+    score.py BOXES DETECTIONS/ [--curve CURVE.csv] [--most 3] [--overlap 0.3]
 
 BOXES       a line for each object: file xmin ymin xmax ymax; a picture without any, or one that was not looked at, is not
             scored, and the number of the latter is said; a line that is there twice counts once
@@ -57,6 +57,7 @@ def main():
     parser.add_argument("boxes")
     parser.add_argument("detections", type=pathlib.Path)
     parser.add_argument("--curve")
+    parser.add_argument("--most", type=float, default=3, help="false positives a picture at the end of the curve")
     parser.add_argument("--overlap", type=float, default=0.3)
     arguments = parser.parse_args()
     every = read_boxes(arguments.boxes)
@@ -83,7 +84,7 @@ def main():
     if arguments.curve:
         with open(arguments.curve, "w") as stream:
             stream.write("false_positives,recall,score\n")
-            stream.writelines(f"{f:.6g},{r:.6g},{s:.6g}\n" for f, r, s in curve)
+            stream.writelines(f"{f:.6g},{r:.6g},{s:.6g}\n" for f, r, s in curve if f <= arguments.most)
     print(f"{len(boxes)} pictures, {objects} objects, {len(judged)} detections")
     for rate in (0.07, 0.15, 0.42, 0.83, 1, 2):
         at = bisect.bisect_right(curve, (rate, 2, 0)) - 1

@@ -68,7 +68,7 @@ static bool go_on(const struct state *state, const struct detect_params *params,
         if (*response < stage->threshold)
             return false;
     }
-    return *response >= (float)params->min_score;
+    return *response >= (float)params->min_response;
 }
 
 /* All windows of row y of the pyramid that begin in a level's columns x to end - 1. */

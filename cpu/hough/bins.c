@@ -1,5 +1,5 @@
 /*
- * Idea:     orientation bins (document 003, section 4.2): the points are sorted by the rows that their gradients point to, by
+ * Idea:     orientation bins (Jošth 2014, section 4.2): the points are sorted by the rows that their gradients point to, by
  *           counting, prefix sum and scattering. The points that vote for a row then are one stretch of the list, or two
  *           where it goes round, and nobody asks any point.
  * Changed:  sort_points() and two calls of vote_range() in place of a test of each point; runs of 16 rows, for rows along

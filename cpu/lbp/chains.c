@@ -5,6 +5,7 @@
  *           its histogram past the caches: 24 MB for 4032x3024 that need not be read first.
  * Expect:   1.5 times simd, more in flat areas: an increment is two instructions, a load of the code and inc in memory, and
  *           near one a cycle and core.
+ * From:     cpu/simd
  */
 /* Try: make bench-lbp VERSIONS=cpu */
 #include <string.h>
@@ -15,8 +16,9 @@
 typedef uint16_t simd_u16 __attribute__((vector_size(SIMD_BYTES)));
 
 /* A strip is STRIP pixels wide: patches of any size and vectors of any width fill it. Its pixels have a line of zeros
- * above and below, and a vector's width of memory on either side. */
-enum { STRIP = 64, PITCH = STRIP + 2 * SIMD_BYTES, CHAINS = 8 };
+ * above and below, and MARGIN
+ * bytes on either side. */
+enum { STRIP = 64, MARGIN = 64, PITCH = STRIP + 2 * MARGIN, CHAINS = 8 };
 
 struct strip {
     uint8_t pixels[LBP_MAX_PATCH + 2][PITCH] __attribute__((aligned(64)));
@@ -39,7 +41,7 @@ static void load(struct strip *strip, const struct image *in, int patch, int lef
     const int width = in->width - left < STRIP ? in->width - left : STRIP;
 
     for (int y = 0; y < patch; y++) {
-        uint8_t *line = strip->pixels[y + 1] + SIMD_BYTES;
+        uint8_t *line = strip->pixels[y + 1] + MARGIN;
         if (top + y < in->height)
             memcpy(line, (const uint8_t *)image_row(in, top + y) + left, (size_t)width);
         if (width < STRIP || top + y >= in->height)
@@ -59,7 +61,7 @@ static void find_codes(struct strip *strip, int patch)
         const simd_u8 west = simd_load(strip->west + x), east = simd_load(strip->east + x);
         simd_u8 above[3] = {{0}, {0}, {0}}, here[3], below[3] = {{0}, {0}, {0}}; /* west, middle, east */
         for (int y = 0; y <= patch; y++) {
-            const uint8_t *line = strip->pixels[y + 1] + SIMD_BYTES + x;
+            const uint8_t *line = strip->pixels[y + 1] + MARGIN + x;
             memcpy(here, below, sizeof here);
             below[0] = y < patch ? simd_load(line - 1) & west : (simd_u8){0};
             below[1] = y < patch ? simd_load(line) : (simd_u8){0};

@@ -1,9 +1,10 @@
 /*
- * Idea:     codes by vectors: a strip of several patches is copied line by line into a small buffer with a border of zeros;
- *           a neighbour is then a load one place on, and eight comparisons give the codes of 16 to 64 pixels.
- * Changed:  count_patch became count_strip: copy, codes, then the increments, which no vector can do.
- * Expect:   25 times omp: codes cost half a cycle a pixel, and what is left is one increment, a load and a store, a pixel.
- *           In flat areas the code is 255 again and again, and each increment waits for the store of the one before it.
+ * Idea:     codes by vectors: a line's three vectors, from the west, the middle and the east, serve the lines above and below
+ *           as well, and eight comparisons give the codes of 16 to 64 pixels.
+ * Changed:  find_codes(), by columns of vectors instead of pixels.
+ * Expect:   1.5 times border: codes cost half a cycle a pixel, and what is left is one increment, a load and a store, a
+ *           pixel. In flat areas the code is 255 again and again, and each increment waits for the store of the one before.
+ * From:     cpu/border
  */
 /* Try: make bench-lbp VERSIONS=cpu */
 #include <string.h>
@@ -12,8 +13,9 @@
 #include "common/simd/simd.h"
 
 /* A strip is STRIP pixels wide: patches of any size and vectors of any width fill it. Its pixels have a line of zeros
- * above and below, and a vector's width of memory on either side. */
-enum { STRIP = 64, PITCH = STRIP + 2 * SIMD_BYTES };
+ * above and below, and MARGIN
+ * bytes on either side. */
+enum { STRIP = 64, MARGIN = 64, PITCH = STRIP + 2 * MARGIN };
 
 struct strip {
     uint8_t pixels[LBP_MAX_PATCH + 2][PITCH] __attribute__((aligned(64)));
@@ -36,7 +38,7 @@ static void load(struct strip *strip, const struct image *in, int patch, int lef
     const int width = in->width - left < STRIP ? in->width - left : STRIP;
 
     for (int y = 0; y < patch; y++) {
-        uint8_t *line = strip->pixels[y + 1] + SIMD_BYTES;
+        uint8_t *line = strip->pixels[y + 1] + MARGIN;
         if (top + y < in->height)
             memcpy(line, (const uint8_t *)image_row(in, top + y) + left, (size_t)width);
         if (width < STRIP || top + y >= in->height)
@@ -56,7 +58,7 @@ static void find_codes(struct strip *strip, int patch)
         const simd_u8 west = simd_load(strip->west + x), east = simd_load(strip->east + x);
         simd_u8 above[3] = {{0}, {0}, {0}}, here[3], below[3] = {{0}, {0}, {0}}; /* west, middle, east */
         for (int y = 0; y <= patch; y++) {
-            const uint8_t *line = strip->pixels[y + 1] + SIMD_BYTES + x;
+            const uint8_t *line = strip->pixels[y + 1] + MARGIN + x;
             memcpy(here, below, sizeof here);
             below[0] = y < patch ? simd_load(line - 1) & west : (simd_u8){0};
             below[1] = y < patch ? simd_load(line) : (simd_u8){0};

@@ -23,7 +23,7 @@ static __device__ bool is_hit(const struct model_view &model, const uint8_t *win
         if (*response < model.stages[t].threshold)
             return false;
     }
-    return *response >= model.min_score;
+    return *response >= model.min_response;
 }
 
 static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,

@@ -28,7 +28,7 @@ static __device__ bool is_hit(const struct stages &stages, const struct model_vi
         if (*response < stage.threshold)
             return false;
     }
-    return *response >= model.min_score;
+    return *response >= model.min_response;
 }
 
 static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,

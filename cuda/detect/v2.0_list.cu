@@ -90,7 +90,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
     x = rest.places[own] % blockDim.x;
     y = rest.places[own] / blockDim.x;
     response = rest.responses[own];
-    if (pass(stages, model, tile + y * width + x, width, first, model.count, &response) && response >= model.min_score)
+    if (pass(stages, model, tile + y * width + x, width, first, model.count, &response) && response >= model.min_response)
         hits_add(list, response, &layout, level.x + left + x, level.y + top + y);
 }
 

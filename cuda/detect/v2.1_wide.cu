@@ -78,7 +78,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
         int i = rest.places[entry];
         float response = rest.responses[entry];
         if (pass(stages, model, tile + i / WIDTH * width + i % WIDTH, width, first, model.count, &response) &&
-            response >= model.min_score)
+            response >= model.min_response)
             hits_add(list, response, &layout, level.x + left + i % WIDTH, level.y + top + i / WIDTH);
     }
 }

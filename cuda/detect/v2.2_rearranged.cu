@@ -102,7 +102,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
     }
     const struct left_windows &last = lists[(PARTS - 1) % 2];
     for (unsigned entry = threadIdx.x; entry < last.count; entry += THREADS)
-        if (last.responses[entry] >= model.min_score)
+        if (last.responses[entry] >= model.min_response)
             hits_add(list, last.responses[entry], &layout, level.x + left + last.places[entry] % WIDTH,
                      level.y + top + last.places[entry] / WIDTH);
 }

@@ -52,7 +52,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
         if (response < stage.threshold) {
             i = WINDOWS;
         } else if (++t == model.count) {
-            if (response >= model.min_score)
+            if (response >= model.min_response)
                 hits_add(list, response, &layout, level.x + left + i % WIDTH, level.y + top + i / WIDTH);
             i = WINDOWS;
         }

@@ -1,5 +1,5 @@
 /*
- * Idea:     a block a run of rows, with counters in shared memory: the circular buffer of n rows (document 003, algorithm 4).
+ * Idea:     a block a run of rows, with counters in shared memory: the circular buffer of n rows (Jošth 2014, algorithm 4).
  *           All points vote for one row, then for the next; as soon as a row has its neighbours, it is searched. The whole
  *           accumulator never exists, unless it is asked for.
  * Changed:  the points are listed first (steps/points.cuh), a thread takes every 256th; a block computes n / 2 rows beyond

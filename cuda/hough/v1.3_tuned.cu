@@ -3,7 +3,7 @@
  * Changed:  run and threads are tunables.
  * Expect:   runs of 1 or 2: with 180 rows for 132 multiprocessors, each row of a run more leaves more of them idle, though
  *           the overlap triples the votes at runs of 1. 512 threads or 1024: a vote waits for its point 0.3 us, and only
- *           more warps hide that. The document's scheme is made for many more rows than multiprocessors.
+ *           more warps hide that. The scheme of the thesis is made for many more rows than multiprocessors.
  */
 /* Try: make bench-hough VERSIONS=cuda
  *      make tune-hough V=cuda/v1.3 */

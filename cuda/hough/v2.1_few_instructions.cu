@@ -11,8 +11,7 @@
  *      make tune-hough V=cuda/v2.1 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/lines.h"
-#include "cuda/hough/steps/points.h"
+#include "cuda/hough/steps/rows.h"
 
 struct state {
     struct lines_step lines;
@@ -27,25 +26,7 @@ static struct tunable tunables[] = {{"rows", &rows, row_counts, "rows that a blo
                                     {"threads", &threads, thread_counts, "threads of a block"},
                                     {}};
 
-enum {
-    MOST_SHARED = 227 << 10,
-    ROUNDER_BITS = 0x4b400000 /* of 1.5 * 2^23 */,
-    SLICE = 1 << 16 /* pixels, at least, that have a slice of points */
-};
-
-/* Counters of `count` rows, each `length` long at most: the reach of a picture, and one for rounding. */
-static size_t counter_bytes(const struct lines_step *lines, int count)
-{
-    return (size_t)count * (lines->space.reach + 2) * sizeof(int);
-}
-
-/* The least offset of a row, which a corner of the picture has. */
-static __device__ int least_offset(struct hough_angle angle, int width, int height)
-{
-    const int right = hough_offset(width - 1, 0, angle), below = hough_offset(0, height - 1, angle);
-
-    return min(min(0, right), min(below, hough_offset(width - 1, height - 1, angle)));
-}
+enum { ROUNDER_BITS = 0x4b400000 /* of 1.5 * 2^23 */ };
 
 /* A whole number below 2^16 as a float. */
 static __device__ float coordinate(unsigned value)
@@ -76,7 +57,7 @@ static __global__ void vote_kernel(int width, int height, const __grid_constant_
 #pragma unroll
     for (int k = 0; k < ROWS; k++) {
         angles[k] = lines.angles[first + min(k, own_rows - 1)];
-        zero[k] = k * length - least_offset(angles[k], width, height) - ROUNDER_BITS;
+        zero[k] = k * length - rows_least_offset(angles[k], width, height) - ROUNDER_BITS;
     }
     __syncthreads();
     for (unsigned i = blockIdx.y * blockDim.x + threadIdx.x; i < count; i += gridDim.y * blockDim.x) {
@@ -89,25 +70,11 @@ static __global__ void vote_kernel(int width, int height, const __grid_constant_
     }
     __syncthreads();
     for (int k = 0; k < own_rows; k++) {
-        const int least = least_offset(lines.angles[first + k], width, height);
+        const int least = rows_least_offset(lines.angles[first + k], width, height);
         int *to = (int *)image_row(&accumulator, first + k) + lines.space.centre + least;
         for (int i = threadIdx.x; i < length; i += blockDim.x)
             if (counters[k * length + i] > 0)
                 atomicAdd(&to[i], counters[k * length + i]);
-    }
-}
-
-/* For pictures whose rows do not fit in shared memory. */
-static __global__ void global_kernel(const __grid_constant__ struct lines_step lines, struct points_step points,
-                                     struct image accumulator, const __grid_constant__ struct hough_params params)
-{
-    int *row = (int *)image_row(&accumulator, blockIdx.x) + lines.space.centre;
-    const unsigned count = *points.count;
-
-    for (unsigned i = blockIdx.y * blockDim.x + threadIdx.x; i < count; i += gridDim.y * blockDim.x) {
-        const struct points_item item = points.items[i];
-        if (hough_votes_for(&params, item.bin, blockIdx.x))
-            atomicAdd(&row[hough_offset(item.place & 0xffff, item.place >> 16, lines.angles[blockIdx.x])], 1);
     }
 }
 
@@ -135,8 +102,8 @@ static enum status setup(struct state *state, const struct image in[], const str
     TRY(lines_setup(&state->lines, in, params));
     TRY(points_setup(&state->points, in));
     for (int count = 1; count <= 8; count *= 2)
-        CUDA_TRY(
-            cudaFuncSetAttribute(kernel_for(params, count), cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED));
+        CUDA_TRY(cudaFuncSetAttribute(kernel_for(params, count), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      ROWS_MOST_SHARED));
 out:
     return status;
 }
@@ -147,24 +114,22 @@ static enum status launch(struct state *state, const struct image in[], struct i
     enum status status = STATUS_OK;
     const struct lines_step *lines = &state->lines;
     const struct image accumulator = lines_accumulator(lines, out);
-    const int64_t pixels = (int64_t)in->width * in->height, most_slices = (pixels + SLICE - 1) / SLICE;
-    const unsigned used_slices = (unsigned)(most_slices < slices ? most_slices : slices);
+    const unsigned used_slices = rows_slices(in, slices);
     int fitting = rows;
 
     TRY(points_launch(&state->points, in, lines->directions, params, stream));
     TRY(lines_clear(&state->lines, out, stream));
-    while (fitting > 0 && counter_bytes(lines, fitting) > MOST_SHARED)
+    while (fitting > 0 && rows_counter_bytes(lines, fitting) > ROWS_MOST_SHARED)
         fitting /= 2;
     if (fitting > 0) {
         const dim3 grid(ceiling_divide(params->theta_steps, fitting), used_slices);
         vote_function *const kernel = kernel_for(params, fitting);
-        kernel<<<grid, threads, counter_bytes(lines, fitting), stream>>>(in->width, in->height, *lines, state->points,
-                                                                         accumulator, *params);
+        kernel<<<grid, threads, rows_counter_bytes(lines, fitting), stream>>>(in->width, in->height, *lines,
+                                                                              state->points, accumulator, *params);
+        CUDA_TRY(cudaGetLastError());
     } else {
-        const dim3 grid((unsigned)params->theta_steps, used_slices);
-        global_kernel<<<grid, threads, 0, stream>>>(*lines, state->points, accumulator, *params);
+        TRY(rows_vote_globally(lines, &state->points, &accumulator, params, used_slices, stream));
     }
-    CUDA_TRY(cudaGetLastError());
     TRY(lines_launch(&state->lines, out, params, stream));
 out:
     return status;

@@ -84,11 +84,12 @@ static __device__ int group(struct shared_hits *shared, int count, const struct 
                 continue;
             shared->taken[own] = true;
             float response = detect_key_response(shared->keys[own]);
-            atomicAdd(&shared->votes, (unsigned long long)detect_vote(response, (float)params.min_score));
+            atomicAdd(&shared->votes, (unsigned long long)detect_vote(response, (float)params.min_response));
             atomicAdd(&shared->members, 1u);
         }
         __syncthreads();
-        if ((int)shared->members < params.neighbours)
+        float score = (float)((double)(long long)shared->votes / (double)DETECT_VOTE);
+        if ((int)shared->members < params.neighbours || score < params.min_score)
             continue;
         found++;
         if (threadIdx.x == 0) {
@@ -96,7 +97,7 @@ static __device__ int group(struct shared_hits *shared, int count, const struct 
             row[0] = box.x;
             row[1] = box.y;
             row[2] = row[3] = box.side;
-            row[4] = (float)((double)(long long)shared->votes / (double)DETECT_VOTE);
+            row[4] = score;
         }
     }
     return found;
@@ -184,7 +185,7 @@ struct model_view hits_model(const struct hits_step *step, const struct detect_p
             (int)model->feature,
             (int)model->bins,
             params->stage_count,
-            (float)params->min_score};
+            (float)params->min_response};
 }
 
 struct stages hits_stages(const struct detect_params *params)

@@ -27,7 +27,7 @@ struct model_view {
     const struct detect_stage *stages;
     const float *tables;
     int feature, bins, count;
-    float min_score;
+    float min_response;
 };
 
 enum { CONSTANT_STAGES = 1024 };
