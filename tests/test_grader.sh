@@ -161,7 +161,7 @@ fi
 # Pipelines: the same with videos.
 if [ "$harm" = tests/grader ] && [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
     videos=tests/grader/videos
-    $labs mutants 03 "$videos" --case-seconds 6 --total-seconds 60 >"$folder/mutants" 2>&1
+    $labs mutants 03 "$videos" --case-seconds 10 --total-seconds 60 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
     failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))

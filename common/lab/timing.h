@@ -27,7 +27,6 @@ struct timing {
     struct image scenes[TIMING_MAX_SETS]; /* of a video: what its frames are made of */
     /* The inputs of the next call, or the frames of the next video, which no worker has seen yet. */
     struct image fresh[TIMING_MAX_SETS][ALGORITHM_MAX_INPUTS];
-    double listened, heard; /* seconds between calls, and processor seconds that the version used in them */
     int frames;             /* of a video, of which each set holds one; 0: pictures */
     bool pictures;          /* all inputs are of one size and may be shifted and cut */
     int inputs;             /* of a set */

@@ -238,6 +238,11 @@ static int add(scmp_filter_ctx filter, uint32_t action, const char *name)
     return error == -EDOM || error == -EEXIST || error == -EACCES ? 0 : error;
 }
 
+static struct scmp_arg_cmp argument(unsigned number, enum scmp_compare compare, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){.arg = number, .op = compare, .datum_a = value, .datum_b = 0};
+}
+
 /* execve() of `program` alone; `refusal` for all others. The filter of a worker on a GPU allows what it does not name, so
  * there each argument that differs is refused. */
 static int add_program(scmp_filter_ctx filter, bool gpu, const struct confine_program *program)
@@ -250,11 +255,11 @@ static int add_program(scmp_filter_ctx filter, bool gpu, const struct confine_pr
     if (!program)
         return gpu ? add(filter, SCMP_ACT_ERRNO(EPERM), "execve") : 0;
     if (!gpu)
-        return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(execve), 3, SCMP_A0(SCMP_CMP_EQ, addresses[0]),
-                                SCMP_A1(SCMP_CMP_EQ, addresses[1]), SCMP_A2(SCMP_CMP_EQ, addresses[2]));
+        return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(execve), 3, argument(0, SCMP_CMP_EQ, addresses[0]),
+                                argument(1, SCMP_CMP_EQ, addresses[1]), argument(2, SCMP_CMP_EQ, addresses[2]));
     for (unsigned i = 0; i < 3; i++)
         error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(execve), 1,
-                                  SCMP_CMP(i, SCMP_CMP_NE, addresses[i]));
+                                  argument(i, SCMP_CMP_NE, addresses[i]));
     return error;
 }
 
@@ -269,13 +274,14 @@ static int add_gpu_rules(scmp_filter_ctx filter)
     for (scmp_datum_t family = AF_UNIX + 1; family <= AF_INET6; family++)
         error |= seccomp_rule_add(
             filter, family == AF_INET || family == AF_INET6 ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EAFNOSUPPORT),
-            SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, family));
+            SCMP_SYS(socket), 1, argument(0, SCMP_CMP_EQ, family));
     error |=
-        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_GT, AF_INET6));
-    error |= seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid()));
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, argument(0, SCMP_CMP_GT, AF_INET6));
+    error |=
+        seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(tgkill), 1, argument(0, SCMP_CMP_NE, (scmp_datum_t)getpid()));
     for (size_t i = 0; i < sizeof own_process_only / sizeof *own_process_only; i++)
         error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), seccomp_syscall_resolve_name(own_process_only[i]), 1,
-                                  SCMP_A0(SCMP_CMP_NE, 0));
+                                  argument(0, SCMP_CMP_NE, 0));
     for (size_t i = 0; i < sizeof refused_to_gpu / sizeof *refused_to_gpu; i++)
         error |= add(filter, SCMP_ACT_TRAP, refused_to_gpu[i]);
     for (size_t i = 0; i < sizeof denied_to_gpu / sizeof *denied_to_gpu; i++)
@@ -296,15 +302,16 @@ static int add_rules(scmp_filter_ctx filter, struct confine_needs needs, const s
                               SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     /* abort() and raise(), of which the report says what they are. */
     error |=
-        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
-    error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sched_setaffinity), 1, SCMP_A0(SCMP_CMP_EQ, 0));
-    error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sched_setaffinity), 1, SCMP_A0(SCMP_CMP_NE, 0));
+        seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, argument(0, SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+    error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sched_setaffinity), 1, argument(0, SCMP_CMP_EQ, 0));
+    error |=
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sched_setaffinity), 1, argument(0, SCMP_CMP_NE, 0));
     /* Its own limits it may read, as pthread_getattr_np() does; AddressSanitizer lowers one at its start. */
-    error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_NE, 0));
-    error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0),
-                              SCMP_A2(SCMP_CMP_EQ, 0));
+    error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(prlimit64), 1, argument(0, SCMP_CMP_NE, 0));
+    error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, argument(0, SCMP_CMP_EQ, 0),
+                              argument(2, SCMP_CMP_EQ, 0));
     error |= seccomp_rule_add(filter, needs.loader ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES), SCMP_SYS(prlimit64), 2,
-                              SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_NE, 0));
+                              argument(0, SCMP_CMP_EQ, 0), argument(2, SCMP_CMP_NE, 0));
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         error |= add(filter, SCMP_ACT_ALLOW, allowed[i]);
     for (size_t i = 0; needs.loader && i < sizeof allowed_to_loader / sizeof *allowed_to_loader; i++) {

@@ -512,6 +512,28 @@ bool remote_died(const struct remote *remote, int *signal_number, int *exit_code
     return remote->died;
 }
 
+bool remote_is_busy(const struct remote *remote)
+{
+    char name[300], state = 0;
+    bool busy = false;
+    DIR *threads;
+
+    snprintf(name, sizeof name, "/proc/%d/task", (int)remote->pid);
+    threads = opendir(name);
+    for (struct dirent *entry; threads && !busy && (entry = readdir(threads)) != NULL;) {
+        snprintf(name, sizeof name, "/proc/%d/task/%.16s/status", (int)remote->pid, entry->d_name);
+        FILE *file = entry->d_name[0] != '.' ? fopen(name, "re") : NULL;
+
+        for (char line[128]; file && fgets(line, sizeof line, file) && !busy;)
+            busy = sscanf(line, "State: %c", &state) == 1 && state == 'R';
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
+    return busy;
+}
+
 double remote_processor_seconds(const struct remote *remote)
 {
     struct timespec time = {0};

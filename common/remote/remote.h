@@ -51,6 +51,8 @@ enum status remote_call(struct remote *remote, enum channel_request request, dou
 bool remote_lost(const struct remote *remote);
 /* How it ended; false while it lives, or when it was ended from here for a reason (a limit, a refused call). */
 bool remote_died(const struct remote *remote, int *signal, int *exit_code);
+/* Whether one of its threads runs, or waits for a processor only. */
+bool remote_is_busy(const struct remote *remote);
 /* Seconds of processor time that it has used, all threads together. */
 double remote_processor_seconds(const struct remote *remote);
 /* Since its start, for how long its threads have run, and for how long they were ready to and had no core: the kernel's
