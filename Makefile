@@ -273,10 +273,13 @@ $(BUILD)/cu2cpp: common/emulator/cu2cpp.c
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
 	$(quiet)$(BUILD)/cu2cpp $< $@
+# Each access calls the emulator (common/emulator/races.h). clang calls other functions, and real sanitizers have their own.
+seen_accesses := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
+                 --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++.
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
 	$(call say,emulate,$*.cu)
-	$(quiet)$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
+	$(quiet)$(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
 endif
 
 include assignments/labs.mk
