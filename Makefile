@@ -106,11 +106,13 @@ EXTRA ?=
 depend := -MMD
 compile_c = $(CC) -std=c11 -D_GNU_SOURCE $(optimize) -g $(march) -fopenmp $(warnings) -Wstrict-prototypes \
             -Wmissing-prototypes $(sanitizers) -I. -I$(BUILD)/generated $(CPPFLAGS) $(EXTRA) $(depend) -MP
-compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(march) -fopenmp $(warnings) $(sanitizers) -I. \
+# g++ -Wextra calls every field that a designated initialiser leaves at zero missing; gcc and clang do not.
+compile_cxx = $(CXX) -std=c++20 -D_GNU_SOURCE $(if $(SANITIZE),-O1,-O2) -g $(march) -fopenmp $(warnings) \
+              -Wno-missing-field-initializers $(sanitizers) -I. \
               $(CPPFLAGS) $(EXTRA) $(depend) -MP
 compile_cuda = $(NVCC) -std=c++20 -O3 -lineinfo $(cuda_code) -Wno-deprecated-gpu-targets \
                $(if $(WERROR),-Werror all-warnings) \
-               -Xcompiler=-Wall,-Wextra,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(EXTRA_CUDA) $(depend) -MP
+               -Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers,-fopenmp$(if $(WERROR),$(comma)-Werror) -I. $(CPPFLAGS) $(EXTRA_CUDA) $(depend) -MP
 # Recorded in results files (common/measure/machine.c).
 facts = -DRUNGS_FLAGS='"$(optimize) $(march)"'
 peer_libraries = $(if $(peer_opencv),$(opencv_libs)) $(if $(peer_npp),-lnppicc -lnppial -lnppif -lnppim -lnppitc -lnppist -lnppc) \
@@ -152,7 +154,7 @@ version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)
 # What versions of one ladder share or stand on lies in folders beside them.
 helper_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*/*.c $(side)/*/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
-rooms := core image trace contract algo cuda video verify measure profile output cli
+rooms := core image trace contract algo train cuda video verify measure profile output cli
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu))
 ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
@@ -237,6 +239,8 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
+# Half of the time that gcc takes for -O3, and the longest of all files still.
+$(BUILD)/common/image/stb.c.o: optimize := $(optimize:-O3=-O2)
 $(BUILD)/peers/%.c.o: CPPFLAGS += $(openblas_flags)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
@@ -249,10 +253,15 @@ $(BUILD)/peers/%.py.c: peers/%.py common/build/python_peer.sh
 $(BUILD)/peers/%.py.o: $(BUILD)/peers/%.py.c $(BUILD)/settings
 	$(call say,cc,peers/$*.py)
 	$(quiet)$(compile_c) -c $< -o $@
-$(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings
+$(BUILD)/generated/opencv.h.gch: $(BUILD)/settings
+	@mkdir -p $(@D)
+	@printf '#include <%s>\n' opencv2/imgproc.hpp common/contract/registry.h >$(BUILD)/generated/opencv.h
+	$(call say,c++,the headers of OpenCV)
+	$(quiet)$(compile_cxx) $(opencv_flags) -x c++-header $(BUILD)/generated/opencv.h -o $@
+$(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(BUILD)/generated/opencv.h.gch
 	@mkdir -p $(@D)
 	$(call say,c++,$<)
-	$(quiet)$(compile_cxx) $(opencv_flags) -c $< -o $@
+	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
 $(BUILD)/%.cpp.o: %.cpp $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,c++,$<)
@@ -276,13 +285,21 @@ $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 # Each access calls the emulator (common/emulator/races.h). clang calls other functions, and real sanitizers have their own.
 seen_accesses := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
                  --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
-# Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++.
-$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings
+# Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile time
+# went into the headers, which all of them include: they are compiled once.
+emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
+$(BUILD)/generated/emulated.h.gch: $(BUILD)/settings
+	@mkdir -p $(@D)
+	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$(BUILD)/generated/emulated.h
+	$(call say,c++,the headers of emulated kernels)
+	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/emulated.h -o $@
+$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(BUILD)/generated/emulated.h.gch
 	$(call say,emulate,$*.cu)
-	$(quiet)$(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include -c $< -o $@
+	$(quiet)$(emulate) -include $(BUILD)/generated/emulated.h -c $< -o $@
 endif
 
 include assignments/labs.mk
+include common/build/fuzz.mk
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -376,7 +393,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 
 .PHONY: test test-programs
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
-               $(BUILD)/workers/tests/small/spots/serial.c $(BUILD)/workers/tests/grader/outputs/spots-labels.c \
+               $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c)) \
                $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
@@ -422,7 +439,7 @@ readme: $(BUILD)/rungs
 	@$(PYTHON) -B common/report/pages.py
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
 
 help:
 	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
@@ -430,6 +447,8 @@ help:
 	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
 	@echo 'make doctor        what this machine has and lacks, and what to type'
 	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
+	@echo 'make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
+	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
@@ -439,9 +458,10 @@ help:
 	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
 	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
 	@echo 'make $(BUILD)/lab-NN/rungs   rungs with your versions in it, student/<name>: to bench, profile, run them'
-	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to name the fault'
+	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to find the line and mend it'
 	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
-	@echo 'make handout       LAB=NN OUT=dir: the tree for students, without the solutions;  make solution LAB=NN tests a lab'
+	@echo 'make handout       LABS=01,02 OUT=dir: the tree for a course, without solutions;  make solution LAB=NN tests a lab'
+	@echo 'make new-lab       NAME=NN_topic: the skeleton of a lab, to begin with (assignments/INSTRUCTORS.md)'
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'

@@ -3,64 +3,100 @@
 # --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
+worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/file.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
                   trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
                   contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+# Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled.
+judge_rooms := core image trace contract algo cuda verify
+judge_library := $(foreach room,$(judge_rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(addprefix \
+                   common/measure/,machine.c statistics.c bench_device.cu) $(if $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c) $(wildcard cpu/*/serial.c)
+# Without a loader, which would have to open files: a confined process opens none (common/remote/confine.h). What
+# loads a GPU's driver, a sanitizer or LLVM's OpenMP has one.
+worker_has_loader := $(SANITIZE)$(filter native,$(CUDA))$(findstring clang,$(CXX))
+worker_main := common/remote/worker.c $(if $(worker_has_loader),,common/remote/worker_loader.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
 $(BUILD)/workers/%: wrapped :=
 worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
-$(BUILD)/workers/%: $(BUILD)/%.o $(call object,common/remote/worker.c common/remote/worker_alone.c) $(BUILD)/lab/worker.a
+worker_link = $(link) $(if $(worker_has_loader),-Wl$(comma)-z$(comma)now,-static-pie -Wl$(comma)--wrap=dlopen)
+$(BUILD)/workers/%: $(BUILD)/%.o $(call object,$(worker_main) common/remote/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
-	$(quiet)$(link) -Wl,-z,now $^ $(worker_libraries) -o $@
-# A pipeline comes with the versions of its steps, one on the CPU with those of the CPU, but with no other pipeline.
-step_files = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
-step_helpers = $(foreach step,$(filter-out $(video_algorithms),$(algorithms)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
-pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(addprefix common/remote/,worker.c worker_pipeline.c)
+	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+# A pipeline comes with versions of its steps, one on the CPU with those of the CPU, but with no other pipeline: with those
+# that every ladder has, because to compile all of labelling's would take longer than all the rest.
+step_names := serial omp simd v1.0_% v1.1_% v1.2_% v1.3_%
+steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
+step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
+                 $(step_names),$(basename $(notdir $(file)))),$(file)))
+step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
+pipeline_parts := $(wildcard common/algo/*.c) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
-# FOLDER, ALGORITHM, EXTENSION, SIDES, more files
+# Beside each worker of a version in C one that finds its data races (common/remote/races.c): $(BUILD)/race-workers/FILE, of
+# an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
+race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
+                barrier loop_end sections_end critical_start critical_end critical_name_start critical_name_end atomic_start \
+                atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join mutex_lock \
+                mutex_unlock cond_wait) malloc calloc aligned_alloc
+race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
+$(BUILD)/races/%.c.o: %.c $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread -c $< -o $@
+$(BUILD)/race-workers/%: wrapped :=
+$(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(worker_main) common/remote/worker_alone.c common/remote/races.c) $(BUILD)/lab/worker.a
+	@mkdir -p $(@D)
+	$(quiet)$(race_link) $^ $(worker_libraries) -o $@
+# FOLDER, ALGORITHM, EXTENSION, SIDES, more files, workers or race-workers, folder of the version's object, its link
 define pipeline_worker
-$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4)) $(call step_helpers,$(4)) $(pipeline_parts) $(5)) \
+$(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
                                    $(BUILD)/lab/worker.a common/build/versions.sh
 	@mkdir -p $$(@D)
-	@sh common/build/versions.sh $(call step_files,$(4)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
+	@sh common/build/versions.sh $(call step_files,$(4),$(2)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$$(link) -Wl,-z,now $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+	$$(quiet)$$($(8)) $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
 endef
 $(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
-    pipeline_worker,$(folder),$(algorithm),c,cpu))$(eval $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard \
-    common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu)))))
+    pipeline_worker,$(folder),$(algorithm),c,cpu,,workers,$(BUILD),worker_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),c,cpu,common/remote/races.c,race-workers,$(BUILD)/races,race_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
     native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
+# For handouts (assignments/grading/handout.py): a version as its compiler's assembler.
+$(BUILD)/ready/%.c.s: %.c $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(quiet)$(compile_c) -g0 -S $< -o $@
+$(BUILD)/ready/%.cu.s: $(BUILD)/%.cu.cpp $(BUILD)/settings
+	@mkdir -p $(@D)
+	$(quiet)$(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include -g0 -S $< -o $@
 # A broken program to find the fault of, which is none of a version's.
 $(BUILD)/bugs/%: %
 	@mkdir -p $(@D)
 	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(march) -fopenmp -Wall -Wextra -I. $< -o $@
-$(BUILD)/rungs-judge: $(library_objects) $(call object,$(judge_parts)) $(BUILD)/generated/judge.c.o
+$(BUILD)/rungs-judge: $(call object,$(judge_library) $(judge_parts)) $(BUILD)/generated/judge.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
 $(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(wildcard cpu/*/serial.c) >$@
 # The judge on the tests' own algorithms (tests/small/small.h), which have several outputs.
-$(BUILD)/rungs-judge-small: $(library_objects) $(call object,$(filter-out cpu/%,$(judge_parts)) $(small_files) \
+$(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(filter-out cpu/%,$(judge_parts)) $(small_files) \
                             tests/small/algorithms.c) $(BUILD)/generated/small.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
-run_labs = BUILD='$(BUILD)' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
+# The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
+run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
-.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution new-lab
 $(addprefix lab-,$(lab_numbers)): lab-%:
 	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
 $(addprefix grade-,$(lab_numbers)): grade-%:
@@ -82,8 +118,11 @@ endef
 $(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu))))
 
 handout:
-	@$(if $(and $(LAB),$(OUT)),,echo "make handout: for example  make handout LAB=02 OUT=../lab-02" >&2; exit 2)
-	@$(run_labs) handout '$(LAB)' '$(OUT)'
+	@$(if $(and $(LABS)$(LAB),$(OUT)),,echo "make handout: for example  make handout LABS=01,02 OUT=../course" >&2; exit 2)
+	@$(run_labs) handout '$(or $(LABS),$(LAB))' '$(OUT)'
+new-lab:
+	@$(if $(NAME),,echo "make new-lab: for example  make new-lab NAME=04_labelling [ALGORITHM=labelling]" >&2; exit 2)
+	@$(run_labs) new '$(NAME)' $(if $(ALGORITHM),--algorithm '$(ALGORITHM)')
 solution:
 	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
 	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')

@@ -4,8 +4,9 @@
     labs.py lab NN [--task ID]                what the student wrote, beside the reference rungs, and what to do next
     labs.py grade NN [--out DIR]              points with reasons: report.txt, results.json (Gradescope's format)
     labs.py bug NN BUG                        what the checker says about one of the lab's broken versions
-    labs.py handout NN DIR                    the student's tree: everything but the solutions
+    labs.py handout NN,NN DIR                 the tree of a course: everything but the solutions
     labs.py solution NN                       tests the lab itself: starter, ladder and mutants get what they deserve
+    labs.py new NN_topic                      a lab of one task, to begin with
     labs.py mutants NN DIR                    the same for a folder of versions, <task>-<name>.c
 
 Python's standard library is all it needs. A student's code is never run by this program, but by build/rungs-judge in a
@@ -19,6 +20,7 @@ import sys
 from grading.commands import command_bug, command_grade, command_lab
 from grading.handout import command_handout
 from grading.lab import LabError
+from grading.newlab import command_new
 from grading.selftest import command_mutants, command_solution
 from grading.show import progress
 
@@ -28,7 +30,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     for name, function, needs in (("lab", command_lab, ()), ("grade", command_grade, ()), ("bug", command_bug, ("bug",)),
                                   ("handout", command_handout, ("out",)), ("solution", command_solution, ()),
-                                  ("mutants", command_mutants, ("mutants",))):
+                                  ("mutants", command_mutants, ("mutants",)), ("new", command_new, ())):
         sub = commands.add_parser(name)
         sub.set_defaults(function=function)
         sub.add_argument("number", help="of the lab, 01 say")
@@ -36,6 +38,12 @@ def main():
             sub.add_argument(need)
         if name in ("lab", "grade", "solution"):
             sub.add_argument("--task", help="this one only")
+        if name == "new":
+            sub.add_argument("--algorithm", help="its ladder (default: the name's own)")
+        if name == "solution":
+            sub.add_argument("--mutant", help="this one of solution/mutants.toml only")
+        if name in ("lab", "grade", "solution"):
+            sub.add_argument("--patience", type=float, default=60, help="seconds to wait for a quiet machine (default: 60)")
         if name == "mutants":
             for limit in ("case-seconds", "total-seconds", "memory-mib"):
                 sub.add_argument(f"--{limit}", type=float, help="in place of the lab's own")

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -359,6 +360,7 @@ static void json_reads_back(void **unused)
     struct version skipped = made(&sources[0], right);
     const struct version peer = made(&sources[1], right);
     struct run run;
+    struct output_file file;
     char path[128];
     json_error_t error;
 
@@ -366,7 +368,8 @@ static void json_reads_back(void **unused)
     skipped.declines = declining;
     bench(&run, &skipped, &peer, 0.05);
     snprintf(path, sizeof path, "%s/results.json", folder);
-    assert_int_equal(results_write_json(&run.bench, path), STATUS_OK);
+    assert_int_equal(file_create(&file, path), STATUS_OK);
+    assert_int_equal(results_write_json(&run.bench, &file), STATUS_OK);
     json_t *document = json_load_file(path, 0, &error);
     assert_non_null(document);
     assert_string_equal(json_string_value(json_object_get(document, "schema")), "rungs-results");
@@ -431,13 +434,15 @@ static void csv_has_a_field_for_each_column(void **unused)
 {
     const struct version peer = made(&sources[1], right);
     struct run run;
+    struct output_file written;
     char path[128], header[2048], line[2048], *names[64], *fields[64];
     int columns, rows = 0;
 
     (void)unused;
     bench(&run, &peer, NULL, 0.05);
     snprintf(path, sizeof path, "%s/results.csv", folder);
-    assert_int_equal(results_write_csv(&run.bench, path), STATUS_OK);
+    assert_int_equal(file_create(&written, path), STATUS_OK);
+    assert_int_equal(results_write_csv(&run.bench, &written), STATUS_OK);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     assert_non_null(fgets(header, sizeof header, file));
@@ -463,18 +468,31 @@ static void csv_has_a_field_for_each_column(void **unused)
     done(&run);
 }
 
+/* A file that may hold no more than a few bytes stands for a full disk. */
 static void a_file_that_cannot_be_written_leaves_nothing(void **unused)
 {
     const struct version peer = made(&sources[1], right);
+    struct rlimit before;
     struct run run;
-    char path[128];
 
     (void)unused;
     bench(&run, &peer, NULL, 0.02);
-    snprintf(path, sizeof path, "%s/nowhere/results.json", folder);
-    assert_int_equal(results_write_json(&run.bench, path), STATUS_BAD_INPUT);
-    assert_non_null(strstr(status_message(), path));
-    assert_int_equal(results_write_csv(&run.bench, path), STATUS_BAD_INPUT);
+    getrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int csv = 0; csv < 2; csv++) {
+        struct output_file file;
+        char path[128];
+
+        snprintf(path, sizeof path, "%s/results.%s", folder, csv ? "csv" : "json");
+        assert_int_equal(file_create(&file, path), STATUS_OK);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, before.rlim_max});
+        assert_int_equal(csv ? results_write_csv(&run.bench, &file) : results_write_json(&run.bench, &file),
+                         STATUS_BAD_INPUT);
+        setrlimit(RLIMIT_FSIZE, &before);
+        assert_non_null(strstr(status_message(), path));
+        assert_int_not_equal(access(path, F_OK), 0);
+    }
+    signal(SIGXFSZ, SIG_DFL);
     done(&run);
 }
 

@@ -1,5 +1,5 @@
-/* confine.h for a worker on a GPU: what CUDA 13's driver does when it starts goes through (seen on an H200 with driver
- * 580.159), what a student's version must not do fails. */
+/* confine.h. For a worker on a GPU: what CUDA 13's driver does when it starts goes through (seen on an H200 with driver
+ * 580.159), what a student's version must not do fails. For one without: what a version must not do ends it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,14 +9,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -25,7 +27,7 @@
 #include "common/remote/confine.h"
 
 static const char *self;
-static struct channel channel;
+static const struct confine_needs driver = {.gpu = true, .loader = true};
 
 /* In a child, whose exit code tells the parent. */
 #define EXPECT(condition)                                                                                              \
@@ -89,7 +91,7 @@ static void in_child(void (*body)(const char *victim))
 
 static void without_files(const char *victim)
 {
-    EXPECT(confine_files(true));
+    EXPECT(confine_files(driver, self));
     execl("/proc/self/exe", self, victim, (char *)NULL);
     _exit(126);
 }
@@ -104,12 +106,11 @@ static void files_of_a_driver(void **unused)
 
 static void without_calls(const char *victim)
 {
-    const struct sock_fprog program = {.len = channel.filter_length, .filter = channel.filter};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    cpu_set_t set;
     int local;
 
-    EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-    EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+    EXPECT(confine_calls(driver, NULL) == STATUS_OK);
     EXPECT(unlink("") < 0 && errno == ENOENT);
     EXPECT(unlink(victim) < 0);
     EXPECT(rename(victim, "/tmp/rungs-confine-moved") < 0 && errno == EPERM);
@@ -119,6 +120,108 @@ static void without_calls(const char *victim)
     EXPECT(local >= 0 && bind(local, (struct sockaddr *)&address, sizeof address) == 0 && listen(local, 1) == 0);
     EXPECT(kill(getppid(), 0) < 0 && errno == EPERM);
     EXPECT(fork() < 0);
+    EXPECT(chmod(victim, 0) < 0 && errno == EPERM);
+    EXPECT(truncate(victim, 1) < 0 && errno == EPERM);
+    EXPECT(sched_setaffinity(getppid(), sizeof set, &set) < 0 && errno == EPERM);
+    EXPECT(sched_getaffinity(0, sizeof set, &set) == 0 && sched_setaffinity(0, sizeof set, &set) == 0);
+    EXPECT(setpriority(PRIO_PROCESS, (id_t)getppid(), 5) < 0 && errno == EPERM);
+    EXPECT(socket(AF_PACKET, SOCK_RAW, 0) < 0 && errno == EAFNOSUPPORT);
+    EXPECT(execl("/bin/true", "true", (char *)NULL) < 0 && errno == EPERM);
+}
+
+/* A call that is refused ends the process by SIGSYS, or fails with `expected`. */
+static void expect_refused(long number, long first, long second, long third, int expected)
+{
+    const pid_t parent = getpid();
+    int status = 0;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct confine_needs none = {0};
+
+        signal(SIGSYS, SIG_DFL); /* cmocka catches it */
+        if (confine_calls(none, NULL) != STATUS_OK)
+            _exit(1);
+        if (first == parent)
+            first = getppid();
+        const long result = syscall((long)number, first, second, third, 0, 0, 0);
+
+        _exit(result < 0 && errno == expected ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (expected)
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    else
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+/* For a version without a GPU, each by its number, whatever the C library has been made to be. */
+static void calls_of_a_version(void **unused)
+{
+    static char name[] = "/tmp";
+    const long path = (long)name, parent = getpid();
+
+    (void)unused;
+    if (prctl(PR_GET_SECCOMP) < 0)
+        skip(); /* a kernel without filters */
+    expect_refused(SYS_openat, AT_FDCWD, path, O_RDONLY, EACCES);
+    expect_refused(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT, 0);
+    expect_refused(SYS_openat2, AT_FDCWD, path, 0, EACCES);
+    expect_refused(SYS_fchmodat, AT_FDCWD, path, 0777, 0);
+    expect_refused(SYS_truncate, path, 1, 0, 0);
+    expect_refused(SYS_ftruncate, 3, 1, 0, 0);
+    expect_refused(SYS_socket, AF_INET, SOCK_STREAM, 0, 0);
+    expect_refused(SYS_clone, SIGCHLD, 0, 0, 0);
+    expect_refused(SYS_execve, path, 0, 0, 0);
+    expect_refused(SYS_tgkill, parent, parent, SIGKILL, 0);
+    expect_refused(SYS_kill, parent, SIGKILL, 0, 0);
+    expect_refused(SYS_sched_setaffinity, parent, 0, 0, EPERM);
+    expect_refused(SYS_setpriority, PRIO_PROCESS, parent, 5, 0);
+    expect_refused(SYS_ptrace, 16, parent, 0, 0);
+    expect_refused(SYS_process_vm_readv, parent, 0, 0, 0);
+    expect_refused(SYS_setpgid, 0, 0, 0, 0);
+    expect_refused(SYS_setsid, 0, 0, 0, 0);
+    expect_refused(SYS_memfd_create, path, 0, 0, 0);
+    expect_refused(SYS_userfaultfd, 0, 0, 0, 0);
+    expect_refused(SYS_io_uring_setup, 1, 0, 0, 0);
+    expect_refused(SYS_prctl, PR_SET_DUMPABLE, 1, 0, EACCES);
+    expect_refused(SYS_prlimit64, parent, 0, 0, EACCES);
+}
+
+/* The one program that it may become is known by the addresses of its arguments. */
+static void one_program(void **unused)
+{
+    char *const arguments[] = {(char *)"true", NULL}, *const environment[] = {NULL};
+    struct confine_program program;
+    int status = 0;
+    pid_t child;
+
+    (void)unused;
+    if (prctl(PR_GET_SECCOMP) < 0)
+        skip(); /* a kernel without filters */
+    for (int turn = 0; turn < 2; turn++) {
+        child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            const struct confine_needs needs = {.loader = true};
+
+            signal(SIGSYS, SIG_DFL);
+            if (confine_hide(&program, "/bin/true", arguments, environment) != STATUS_OK ||
+                confine_calls(needs, &program) != STATUS_OK)
+                _exit(1);
+            if (turn == 0)
+                execve(program.path, program.arguments, program.environment);
+            else
+                execve("/bin/true", program.arguments, program.environment);
+            _exit(2);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (turn == 0)
+            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        else
+            assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+    }
 }
 
 static void calls_of_a_driver(void **unused)
@@ -126,7 +229,6 @@ static void calls_of_a_driver(void **unused)
     (void)unused;
     if (prctl(PR_GET_SECCOMP) < 0)
         skip(); /* a kernel without filters */
-    assert_int_equal(confine_filter(&channel, true), STATUS_OK);
     in_child(without_calls);
 }
 
@@ -135,6 +237,8 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_of_a_driver),
         cmocka_unit_test(calls_of_a_driver),
+        cmocka_unit_test(calls_of_a_version),
+        cmocka_unit_test(one_program),
     };
 
     if (count > 1)

@@ -67,7 +67,7 @@ $labs mutants 01 "$harm" --case-seconds 3 --total-seconds 6 --memory-mib 256 >"$
 cat "$folder/mutants"
 passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
 failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))
-check "all of them were tried" test "$(grep -c '^ok \|^FAIL ' "$folder/mutants")" = "$(ls "$harm"/*.c | wc -l)"
+check "all of them were tried" test "$(grep -c '^ok \|^FAIL ' "$folder/mutants")" = "$(ls "$harm" | grep -c '\.cu*$')"
 check "nothing was written outside" test ! -e "$canary"
 check "no worker is left" sh -c "! cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '$PWD/$build/workers/.*[s]ubmission'"
 
@@ -111,10 +111,57 @@ check "results.json is as Gradescope wants it" python3 "$folder/valid.py" "$fold
 check "report.txt is what was printed" grep -q "of 100 points" "$folder/out/report.txt"
 check "exit status 0 when enough is asked" $labs grade 01 --task omp --submission "$submission" --out "$folder/out" --passing 10
 
+# Links in place of folders and files, what is no regular file, and a line of another file beside an error.
+key=assignments/01_measuring/solution/key.toml
+secret=$(sed -n 3p $key)
+rm -rf "$submission"
+mkdir -p "$submission/starter"
+ln -s "$PWD/cpu/grayscale" "$submission/starter/grayscale"
+ln -s "$PWD/$key" "$submission/answers.toml"
+$labs grade 01 --submission "$submission" --out "$folder/out" >"$folder/links" 2>"$folder/errors"
+check "a folder that is a link is not followed" test "$(grep -c 'no such file' "$folder/links")" = 5
+check "links: results.json is as Gradescope wants it" python3 "$folder/valid.py" "$folder/out/results.json"
+rm "$submission/starter/grayscale" "$submission/answers.toml"
+mkdir -p "$submission/starter/grayscale/simd.c"
+mkfifo "$submission/starter/grayscale/omp.c"
+truncate -s 5G "$submission/starter/grayscale/naive.cu"
+cp tests/grader/omp-line_of_key.c "$submission/starter/grayscale/buffers.cu"
+$labs grade 01 --submission "$submission" --out "$folder/out" >"$folder/shapes" 2>"$folder/errors"
+check "pipes, folders and 5 GB are no versions" test "$(grep -c ' no such file' "$folder/shapes")" = 4
+check "no line of another file beside an error" sh -c "grep -q 'error:' '$folder/shapes' && ! grep -qF '$secret' '$folder/shapes'"
+check "nothing on stderr there" test ! -s "$folder/errors"
+
+# Whatever the answers are, there is a report.
+cat >"$folder/answers.py" <<'E3'
+import pathlib, sys
+sys.path.insert(0, "assignments")
+from grading.grade import grade_answers
+from grading.lab import Lab
+lab = Lab("01")
+lab.place = pathlib.Path(sys.argv[1])
+for bad in (b"[predictions]\nomp = " + b"9" * 5000, b"a = " + b"[" * 20000, b"\x00\xff\xfe", b"[predictions]\nomp = " + b"9" * 400,
+            b"[predictions]\nomp = nan\nsimd = inf", b"[bugs]\n1 = [[1]]\n2 = 1979-05-27", b"predictions = 3", b"[bugs.1]\na = 1",
+            b"[bugs]\n1 = \"\\u001b[2J\"", b"#" * 100000, b"", b"a." * 3000 + b"b = 1", b"[predictions]\nomp = -1e308"):
+    (lab.place / "answers.toml").write_bytes(bad)
+    bugs, predictions, fault = grade_answers(lab)
+    assert sum(p.points for p in bugs + predictions) == 0, bad[:40]
+    assert all(p.reason.isprintable() for p in bugs + predictions), bad[:40]
+    assert fault is None or len(fault) < 400, bad[:40]
+E3
+check "answers of any kind are graded" python3 -B "$folder/answers.py" "$folder"
+
+# Kernels whose shared memory and barriers are for show.
+if [ "$harm" = tests/grader ] && [ -d assignments/02_blur ]; then
+    $labs mutants 02 tests/grader/shared >"$folder/mutants" 2>&1
+    cat "$folder/mutants"
+    passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
+    failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))
+fi
+
 # Pipelines: the same with videos.
 if [ "$harm" = tests/grader ] && [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
     videos=tests/grader/videos
-    $labs mutants 03 "$videos" --case-seconds 3 --total-seconds 20 >"$folder/mutants" 2>&1
+    $labs mutants 03 "$videos" --case-seconds 6 --total-seconds 60 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
     failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))

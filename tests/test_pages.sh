@@ -125,7 +125,7 @@ def row(name, seconds, method="host clock"):
 
 r = {"schema": "rungs-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc", "command": "rungs bench tint",
      "machine": {"cpu": "Test", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": None}, "algorithm": "tint",
-     "settings": "depth=3", "input": "a.png", "width": 640, "height": 480, "channels": 1, "threads": 2,
+     "params": {}, "settings": "depth=3", "input": "a.png", "width": 640, "height": 480, "channels": 1, "threads": 2,
      "cost": {"bytes": 1, "operations": 1, "operation": None}, "ceilings": {},
      "versions": [row("cpu/serial", 8e-3), row("cpu/omp", 4e-3)]}
 v = {row["id"]: row for row in r["versions"]}
@@ -196,7 +196,7 @@ has "its steps" "$page" '| blur | 75.0 % | 75.0 % |'
 has "frames by serial" "$page" 'was given time for 3 of the 9 frames'
 
 # --- hostile words, bad files
-result here/tint/newer.json 'r.update(width=1280, height=960, input="<script>alert(1)</script> a|b\n<!-- /story -->\n# no", command="rungs `x` | y")
+result here/tint/newer.json 'r.update(width=1280, height=960, input="<script>alert(1)</script> a|b <!-- /story --> # no", command="rungs `x` | y")
 r["settings"] = "[a](http://b)"'
 exits "hostile words" 0 0 ""
 has "are text" "$page" 'Input: &lt;script>alert(1)&lt;/script> a|b &lt;!-- /story --> # no.'
@@ -225,7 +225,7 @@ has "but is linked" "$page" '[other.json](../results/here/tint/other.json)'
 echo '{"schema": "rungs-results", "version": 1' >"$tree/results/here/tint/bad.json"
 refuses "a file that was cut off" "bad.json: not JSON"
 result here/tint/bad.json 'del r["commit"]'
-refuses "a file without its commit" "bad.json has no 'commit'"
+refuses "a file without its commit" "bad.json: it has no 'commit'"
 rm "$tree/results/here/tint/bad.json"
 
 # --- what people write

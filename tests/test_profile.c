@@ -310,6 +310,7 @@ static void timelines_are_trace_events(void **unused)
     char path[] = "/tmp/rungs-test-trace-XXXXXX";
     struct trace *trace = trace_create();
     const int handle = mkstemp(path);
+    struct output_file file;
     json_t *document, *event;
     size_t index, spans = 0, named = 0;
 
@@ -321,7 +322,8 @@ static void timelines_are_trace_events(void **unused)
     add(trace, TRACE_KERNEL, "kernel", 101, 2.5e-6);
     add_region(trace, 1, 0x10, 3, 101, 1, 0);
     trace_sort(trace);
-    assert_int_equal(trace_write(trace, path, "title", "some GPU"), STATUS_OK);
+    assert_int_equal(file_create(&file, path), STATUS_OK);
+    assert_int_equal(trace_write(trace, &file, "title", "some GPU"), STATUS_OK);
     document = json_load_file(path, 0, NULL);
     unlink(path);
     assert_non_null(document);

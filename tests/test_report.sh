@@ -93,7 +93,7 @@ page_has() { # TITLE TEXT
 variant blur.json 'v["cuda/v1.2"]["over_below"] = {"version": "cuda/v1.1", "kernel": {"times": 0.4, "differs": True},
     "end_to_end": {"times": 1.2, "differs": False}}
 r["input"] = "<script>alert(1)</script> & \"co\""
-r["command"] = "rungs\u0001 <b>"; v["peer/opencv"]["why"] = "</section>"'
+r["command"] = "rungs <b>"; v["peer/opencv"]["why"] = "</section>"'
 exits "no gnuplot, no rungs" 0 2 "no plots: gnuplot is not here; to install it" $quick
 page_has "slower" "2.50$(printf '\302\240')× as slow"
 page_has "not different" "not different"
@@ -201,19 +201,31 @@ refuses() { # PATTERN STATEMENT
 }
 refuses "no 'commit'" 'del r["commit"]'
 refuses "'width' has the wrong type" 'r["width"] = "wide"'
-refuses "'cores' has the wrong type" 'r["machine"]["cores"] = True'
-refuses "no pixels" 'r["height"] = 0'
+refuses "'machine.cores' has the wrong type: true is no integer" 'r["machine"]["cores"] = True'
+refuses "'height': 0 must be at least 1" 'r["height"] = 0'
 refuses "is no object" 'r["versions"][0] = 7'
-refuses "is no version" 'v["cpu/omp"]["id"] = "cpu/om\"p"'
-refuses "is no algorithm" 'r["algorithm"] = "../blur"'
-refuses "outcome 'fine' is unknown" 'v["cpu/omp"]["outcome"] = "fine"'
+refuses "is not a version" 'v["cpu/omp"]["id"] = "cpu/om\"p"'
+refuses "is not an algorithm" 'r["algorithm"] = "../blur"'
+refuses "(cpu/omp).outcome': .fine. is unknown" 'v["cpu/omp"]["outcome"] = "fine"'
 refuses "not 0 < q1" 'v["cpu/omp"]["kernel"]["q1"] = 9'
 refuses "without times" 'v["cpu/omp"]["kernel"] = None'
 refuses "no JSON number" 'v["cpu/omp"]["limit"] = float("nan")'
-refuses "'times' has the wrong type" 'v["cpu/omp"]["over_below"]["kernel"]["times"] = None'
+refuses ".over_below.kernel.times' has the wrong type" 'v["cpu/omp"]["over_below"]["kernel"]["times"] = None'
 refuses "no 'points'" 'r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel", axes=[])'
 refuses "no 'profile'" 'r.update(kind="profile", bench=v["cpu/omp"])'
 refuses "no 'gpu_activities'" 'r.update(kind="profile", bench=v["cpu/omp"], profile={"calls": 1, "call": None})'
+refuses "(cpu/omp).limit': -1 must be more than 0" 'v["cpu/omp"]["limit"] = -1'
+refuses "(cpu/omp).limit': a number of 401 digits is more than 1e+300" 'v["cpu/omp"]["limit"] = 10**400'
+refuses "'width': a number of 401 digits is more than" 'r["width"] = 10**400'
+refuses "'cost.bytes': a number of 401 digits is more than" 'r["cost"]["bytes"] = 10**400'
+refuses "(cpu/omp).kernel.n' has the wrong type: 1.5 is no integer" 'v["cpu/omp"]["kernel"]["n"] = 1.5'
+refuses "'ceilings.cpu.copy_bytes_per_second': -5 must be at least 0" 'r["ceilings"]["cpu"]["copy_bytes_per_second"] = -5'
+refuses "'input': .*u001b.* is not plain text" 'r["input"] = "\x1b]0;title\x07"'
+refuses "'machine.gpu.name': .*u009b.* is not plain text" 'r["machine"]["gpu"]["name"] = "\x9b31m"'
+refuses "a name with control characters" 'r["params"]["\x1b[31m"] = 1'
+refuses "'params.k': .* is not plain text" 'r["params"]["k"] = "a\nb"'
+refuses "'versions' has the wrong type: .* is no array" 'r["versions"] = {"id": "cpu/omp"}'
+refuses ".kernel' has the wrong type: \[1, 2\] is no object" 'v["cpu/omp"]["kernel"] = [1, 2]'
 refuses "no 'frames'" 'r["schema"] = "rungs-video-results"'
 head -c 3000 results/h200/blur/blur_3840x2160.json >"$folder/results/there/bad.json"
 exits "cut off" 2 1 "bad.json: not JSON" $quick
@@ -230,6 +242,11 @@ exits "plots of another algorithm" 2 1 "results of blur, not of boxes" \
     "$python" -B common/report/plots.py boxes "$folder/plots" $blur
 exits "plots of two machines" 2 1 "another machine" \
     "$python" -B common/report/plots.py blur "$folder/plots" $blur results/cpu2/blur/blur_1920x1080.json
+# Names and texts that could steer a terminal are spelled out.
+odd=$(printf 'odd\033]0;t\007\377.json')
+exits "an odd name" 2 1 'odd.x1b]0;t.x07.xff.json: No such file' "$python" -B common/report/plots.py blur "$folder/plots" "$odd"
+echo '{"schema": "rungs-results", "version": "\u001b[31m"}' >"$folder/odd.json"
+exits "an odd version" 2 1 'version ".u001b.31m" of the schema, not 1' "$python" -B common/report/plots.py blur "$folder/plots" "$folder/odd.json"
 exits "plots of no file" 2 1 "missing.json" \
     "$python" -B common/report/plots.py blur "$folder/plots" "$folder/missing.json"
 variant emulated.json 'for row in r["versions"]: row.update(outcome="emulated", kernel=None, end_to_end=None)'

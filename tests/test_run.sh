@@ -309,7 +309,7 @@ refuses "damaged model" 'cut.lut: damaged' "$rungs" run lut p.pgm -o out/a.png -
 refuses "no model" 'parameter table: ' "$rungs" run lut p.pgm -o out/a.png -p table=
 refuses "a model too long a path" 'more than 255 characters' "$rungs" run lut p.pgm -o out/a.png -p "table=$long"
 cp model.lut model.png
-refuses "output on the model" 'model.png: the same file as in -p table=model.png' "$rungs" run lut p.pgm -o model.png -p table=model.png
+refuses "output on the model" 'model.png: the same file as the input model.png' "$rungs" run lut p.pgm -o model.png -p table=model.png
 refuses "no training" 'gram has no training; those that have one: lut' "$rungs" train gram p.pgm -o out/m
 refuses "training: no data" 'train needs data: FILE...' "$rungs" train lut -o out/m
 refuses "training: no output" 'train needs -o MODEL' "$rungs" train lut p.pgm

@@ -18,7 +18,9 @@
 
 #include "common/contract/registry.h"
 #include "common/core/file.h"
+#include "common/core/json_file.h"
 #include "common/core/paths.h"
+#include "common/core/text.h"
 #include "common/image/array_io.h"
 #include "common/image/draw.h"
 #include "common/image/image_io.h"
@@ -399,9 +401,65 @@ static void reasons_behind_long_paths(void **state)
     assert_non_null(strstr(status_message(), ": the reason"));
 }
 
+/* A file is written and read; false when it is refused. */
+static bool reads_json(const char *text, json_t **document)
+{
+    FILE *stream = fopen(at("a.json"), "wb");
+
+    fputs(text, stream);
+    fclose(stream);
+    return json_file_read(document, at("a.json"), 1 << 20, "a test") == STATUS_OK;
+}
+
+static void documents_are_plain(void **state)
+{
+    json_t *document;
+
+    (void)state;
+    assert_true(reads_json("{\"a\\u001b[31m\": [\"\\u009b\\n\", 1.5, true, null], \"\u00fc\": \"\u00e4\"}", &document));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(document, "a\\x1b[31m"), 0)),
+                        "\\xc2\\x9b\\x0a");
+    assert_true(json_real_value(json_array_get(json_object_get(document, "a\\x1b[31m"), 1)) == 1.5);
+    assert_string_equal(json_string_value(json_object_get(document, "\u00fc")), "\u00e4");
+    json_decref(document);
+    /* The parser quotes what it does not understand, line ends and all: found by fuzz_tuned. */
+    assert_false(reads_json("{\"a\": 1 \"b\n\033]0;title\007\": 2}", &document));
+    assert_null(document);
+    assert_true(text_is_plain(status_message()));
+    assert_non_null(strstr(status_message(), "not valid JSON"));
+}
+
+static void texts_are_made_plain(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"plain \u00e4 \u20ac \U0001f600", "plain \u00e4 \u20ac \U0001f600"},
+        {"\033[2J\n\177", "\\x1b[2J\\x0a\\x7f"},
+        {"\377\300\200", "\\xff\\xc0\\x80"},          /* no UTF-8; too long a spelling of 0 */
+        {"\355\240\200", "\\xed\\xa0\\x80"},          /* a surrogate */
+        {"\364\220\200\200", "\\xf4\\x90\\x80\\x80"}, /* beyond the last character */
+        {"\302", "\\xc2"},
+    };
+    char text[64], small[6] = "";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        snprintf(text, sizeof text, "%s", pairs[i][0]);
+        text_make_plain(text, sizeof text);
+        assert_string_equal(text, pairs[i][1]);
+        assert_true(text_is_plain(text));
+    }
+    text_append_plain(small, sizeof small, "abc\u20acd"); /* half a character would be no UTF-8 */
+    assert_string_equal(small, "abc");
+    small[0] = '\0';
+    text_append_plain(small, sizeof small, "ab\033");
+    assert_string_equal(small, "ab");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(documents_are_plain, set_up, tear_down),
+        cmocka_unit_test(texts_are_made_plain),
         cmocka_unit_test_setup_teardown(models_are_read_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_models, set_up, tear_down),
         cmocka_unit_test_setup_teardown(default_models, set_up, tear_down),

@@ -296,13 +296,15 @@ static void what_no_longer_fits_is_not_used(void **unused)
 static void the_files_say_what_was_found(void **unused)
 {
     struct search found;
+    struct output_file written;
     char path[96];
     json_t *document;
 
     (void)unused;
     assert_int_equal(search(&found, NULL, one, 1), STATUS_OK);
     snprintf(path, sizeof path, "%s/tune.json", folder);
-    assert_int_equal(results_write_tune_json(&found.tune, path), STATUS_OK);
+    assert_int_equal(file_create(&written, path), STATUS_OK);
+    assert_int_equal(results_write_tune_json(&found.tune, &written), STATUS_OK);
     document = json_load_file(path, 0, NULL);
     unlink(path);
     assert_string_equal(json_string_value(json_object_get(document, "schema")), "rungs-results");
@@ -318,7 +320,8 @@ static void the_files_say_what_was_found(void **unused)
     json_decref(document);
 
     snprintf(path, sizeof path, "%s/tune.svg", folder);
-    assert_int_equal(tune_write_svg(&found.tune, path), STATUS_OK);
+    assert_int_equal(file_create(&written, path), STATUS_OK);
+    assert_int_equal(tune_write_svg(&found.tune, &written), STATUS_OK);
     char text[32768];
     FILE *file = fopen(path, "r");
     text[fread(text, 1, sizeof text - 1, file)] = '\0';

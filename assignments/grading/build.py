@@ -3,28 +3,23 @@
 import os
 import pathlib
 import re
-import resource
 import signal
 import subprocess
 import tempfile
 
+from grading.jail import COMPILE_SECONDS, adopt_orphans, children, empty, jailed, landlock_version, limit_compiler
 from grading.lab import BUILD, ROOT, LabError, shown
+from grading.objects import fault_of
 
 MAKE = os.environ.get("LABS_MAKE", "make")
-COMPILE_SECONDS = 180
-COMPILE_BYTES = 8 << 30
 
 
-def limit_compiler():
-    os.setsid()
-    resource.setrlimit(resource.RLIMIT_CPU, (COMPILE_SECONDS, COMPILE_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (COMPILE_BYTES, COMPILE_BYTES))
-
-
-def run_limited(command, seconds, limits=None):
-    """Exit status (None: too late) and output; the whole session ends with it."""
+def run_limited(command, seconds, limits=None, environment=None):
+    """Exit status (None: too late) and output; whatever it started ends with it."""
+    adopt_orphans()
+    before = children()
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output,
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, env=environment,
                                    stderr=subprocess.STDOUT, preexec_fn=limits or os.setsid)
         try:
             code = process.wait(seconds)
@@ -36,14 +31,16 @@ def run_limited(command, seconds, limits=None):
             except ProcessLookupError:
                 pass
             process.wait()
+            empty(before)
         output.seek(0)
-        return code, output.read(1 << 20).decode("utf-8", "replace")
+        text = output.read(1 << 20).decode("utf-8", "replace")
+        return code, "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 
-def make(targets, seconds=COMPILE_SECONDS, limits=None, **settings):
+def make(targets, seconds=COMPILE_SECONDS, limits=None, environment=None, **settings):
     variables = {n: os.environ[n] for n in ("CUDA", "ARCH", "SANITIZE", "OPENCV", "CC", "CXX", "NVCC") if n in os.environ}
     arguments = [f"{name}={value}" for name, value in (variables | {"BUILD": BUILD} | settings).items()]
-    return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits)
+    return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
 
 
 def build_tools(references):
@@ -83,6 +80,30 @@ def may_include(source, path):
     return str(real).startswith(("/usr/", "/opt/", "/lib")) and real.suffix not in (".o", ".so", ".a")
 
 
+def compile_object(source, target):
+    """Compiles a version where nothing can be read but the system, the headers of common/, what lies beside the version
+    and what it is built from."""
+    made = pathlib.Path(ROOT, target).parent
+    made.mkdir(parents=True, exist_ok=True)
+    build = ROOT / BUILD
+    readable = [ROOT / "Makefile", ROOT / "assignments" / "labs.mk", ROOT / "common", source.parent, build / "common",
+                build / "generated", *(p for p in build.iterdir() if p.is_file())]
+    for folder in ("cpu", "cuda"):
+        readable += [p for pattern in ("*/*/*.h", "*/*/*.cuh") for p in (ROOT / folder).glob(pattern)
+                     if may_include(source, p)]
+    with tempfile.TemporaryDirectory(prefix="rungs-compile-") as temporary:
+        enter = jailed(readable, [made, temporary])
+        try:
+            code, output = make([target], COMPILE_SECONDS, enter,
+                                os.environ | {"TMPDIR": temporary, "CCACHE_DISABLE": "1"})
+        finally:
+            if enter.ruleset is not None:
+                os.close(enter.ruleset)
+    if not landlock_version():  # a line of any file can be shown beside an error: #line names it
+        output = "".join(line + "\n" for line in output.splitlines() if not re.match(r" *\d* *\|", line))
+    return code, output
+
+
 def build_version(file):
     """Builds the worker around one version: its path, or None and what is wrong, in one line, with the compiler's words."""
     source = ROOT / file
@@ -93,7 +114,13 @@ def build_version(file):
     for stale in (stem.with_name(stem.name + ".d"), stem.with_name(stem.name + ".assembler")):
         if not stem.with_name(stem.name + ".o").exists():
             stale.unlink(missing_ok=True)
-    code, output = make([f"{BUILD}/workers/{file}"], COMPILE_SECONDS, limit_compiler)
+    worker.unlink(missing_ok=True)
+    code, output = compile_object(source, f"{BUILD}/{file}.o")
+    if code == 0:
+        fault = fault_of(f"{BUILD}/{file}.o", "SANITIZE" not in os.environ and os.environ.get("CUDA") != "native")
+        if fault:
+            return None, fault, ""
+        code, output = make([f"{BUILD}/workers/{file}"], COMPILE_SECONDS, limit_compiler)
     if code != 0:
         worker.unlink(missing_ok=True)
         if code is None:
@@ -102,6 +129,10 @@ def build_version(file):
         if missing:
             return None, (f"uses {missing.group(1)}(), which versions do not get: they may call the C library, OpenMP, "
                           "the CUDA runtime and the helpers of common/"), output
+        hidden = re.search(r"error: (\S+): Permission denied|Error: file not found: (\S+)", output)
+        if hidden and (ROOT / (hidden.group(1) or hidden.group(2))).exists():
+            return None, (f"includes {shown(ROOT / (hidden.group(1) or hidden.group(2)))}: a version stands on the headers "
+                          "of common/ alone"), ""
         error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
         return None, "does not compile: " + (error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]), output
     # as lists what .incbin and .include bring in, its input (a temporary file), and the source by its bare name.
@@ -110,9 +141,6 @@ def build_version(file):
     for name in depends_on(stem.with_name(stem.name + ".d")) + assembled:
         if not may_include(source, name):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""
-    symbols = subprocess.run(["nm", "-P", stem.with_name(stem.name + ".o")], capture_output=True, text=True, cwd=ROOT).stdout
-    if any(line.split()[1:2] == ["i"] for line in symbols.splitlines()):
-        return None, "has an ifunc, whose code would run before the version is confined", ""
     return worker, "", output
 
 
@@ -120,6 +148,7 @@ def reference_worker(name, algorithm, lab):
     """The worker of a reference rung: from its source, or, in a handout, as it was built for this processor. May be None."""
     file = reference_file(name, algorithm, lab)
     if file:
+        build_tools([f"{BUILD}/workers/{file}"])
         return pathlib.Path(ROOT, BUILD, "workers", file)
     ready = lab.folder / "reference" / os.uname().machine / f"{algorithm}-{name.replace('/', '-')}"
     return ready if ready.exists() and usable(ready) else None

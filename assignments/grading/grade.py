@@ -1,12 +1,23 @@
 """Points with reasons: for tasks, for the bugs that a student named, for predictions."""
 
 import math
+import os
+import time
 
+from grading.bugs import grade_bug
 from grading.build import build_version, reference_worker
 from grading.lab import maximum_of
-from grading.measure import FULL, ZERO, check_version, has_gpu, time_version
+from grading.races import find_race, has_threads
+from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, usable_cores
 
+MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 ATTEMPTS = 4  # at a timing that does not earn all points
+BUSY = 0.15   # share of its time that the reference may wait for a core; more, and the machine has other work
+
+
+# Of a task's side, which its file's name says: for the GPU or not.
+OTHER_SIDE = {True: "works on the CPU, but this task is about the GPU: RUNGS_CUDA_VERSION, or a pipeline with on_device",
+              False: "works on the GPU, but this task is about the CPU"}
 
 
 def share_of(ratio, speed):
@@ -19,6 +30,7 @@ class Part:
 
     def __init__(self, name, points, maximum, reason):
         self.name, self.points, self.maximum, self.reason = name, round(points, 1), maximum, reason
+        self.secret = False  # to try again shall not tell whether the answer was right
 
 
 class Outcome:
@@ -26,6 +38,7 @@ class Outcome:
 
     def __init__(self, task):
         self.task, self.parts, self.check, self.timings, self.compiler = task, [], None, [], ""
+        self.unjudged = False  # the machine was too busy to say how fast it is
 
     points = property(lambda self: round(sum(p.points for p in self.parts), 1))
     maximum = property(lambda self: maximum_of(self.task))
@@ -49,34 +62,55 @@ def grade_task(lab, task, pictures, say):
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
-    check = outcome.check = check_version(lab, worker, name, pictures)
+    check = outcome.check = check_version(lab, worker, name, pictures, algorithm=task["algorithm"])
+    if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
+        outcome.check = None
+        return give_up(OTHER_SIDE[task["file"].endswith(".cu")])
     if check["outcome"] == "skip":
         return give_up(f"cannot run here: {check['reason']}")
     if check["outcome"] == "pass" and check["checked"] < check["cases"]:
         return give_up(f"too slow: after {lab.limits['total_seconds']} s only {check['checked']} of {check['cases']} cases were done")
     if check["outcome"] != "pass":
         return give_up(f"{check['failed']} of {check['cases'] or '?'} cases wrong" if not check.get("ended_early") else check["what"])
+    fault = fault_of_counts(check)
+    if fault:
+        outcome.check = None
+        return give_up(fault)
+    if has_threads(lab, task):
+        say(f"{task['id']}: looking for data races")
+        fault = find_race(lab, task)
+        if fault:
+            return give_up(fault)
     for variant in task.get("tunables", []):
         fault = check_tunables(lab, task, worker, check, variant, pictures, say)
         if fault:
             return give_up(fault)
     outcome.parts.append(Part("right", task["right"], task["right"], f"all {check['cases']} cases agree with cpu/serial"
                               + (", in the emulator" if check["emulated"] else "")))
-    good = grade_needs(outcome, task, check)
+    good = grade_needs(outcome, task, check, lab.unpredicted(task))
     if speed:
         grade_speed(lab, outcome, task, worker, good, say)
     return outcome
 
 
-def pooled(earlier, timing):
-    """Two timings as one. The best calls count: other programs take time from a call, and never give any."""
-    if earlier and not timing["wrong"]:
-        for key in ("best_seconds", "best_reference_seconds"):
-            timing[key] = min(timing[key], earlier[key])
-        timing["pairs"] += earlier["pairs"]
-    if not timing["wrong"]:
-        timing["ratio"] = timing["best_seconds"] / timing["best_reference_seconds"]
-    return timing
+def better(earlier, timing):
+    """Of two timings the one with the lower median: what else the machine does may only cost time, never points."""
+    if timing["wrong"]:
+        return timing
+    timing["ratio"] = timing["ratio_median"]
+    return earlier if earlier and earlier["ratio"] <= timing["ratio"] else timing
+
+
+def fault_of_counts(check):
+    """Whether a version for the GPU computes there, as far as the emulator can tell."""
+    if check.get("needs_no_kernels"):
+        return "its result is right when its kernels do nothing: the host computes it"
+    if check.get("wavers"):
+        return "its result is right in the checks, but not in the calls that are counted"
+    if "second_call" in check and check["second_call"]["threads"] * MOST_SAMPLES < check["samples"]:
+        return (f"{check['second_call']['threads']} threads for {check['samples']} samples: "
+                f"at least one for {MOST_SAMPLES} must be there")
+    return None
 
 
 def check_tunables(lab, task, worker, check, variant, pictures, say):
@@ -97,7 +131,7 @@ def check_tunables(lab, task, worker, check, variant, pictures, say):
     return None
 
 
-def grade_needs(outcome, task, check):
+def grade_needs(outcome, task, check, hidden):
     good = True
     for need in task.get("need", []):
         call, what = need["count"].split(".")
@@ -107,8 +141,14 @@ def grade_needs(outcome, task, check):
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
+        if ok and what in ("shared_bytes", "barriers") and check.get("needs_no_shared_memory"):
+            outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
+                                      "each barrier what it held: nothing goes through it"))
+            good = False
+            continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
-        words = f"{what.replace('_', ' ')} of the {call.replace('_', ' ')}: {count}"
+        shown_count = "counted; the number when you have predicted it in answers.toml" if what in hidden else count
+        words = f"{what.replace('_', ' ')} of the {call.replace('_', ' ')}: {shown_count}"
         outcome.parts.append(Part(need["title"], need["points"] if ok else 0, need["points"],
                                   words if ok else f"{words}, must be {wanted}"))
         good &= ok
@@ -125,47 +165,77 @@ def grade_speed(lab, outcome, task, worker, good, say):
     if task["file"].endswith(".cu") and not has_gpu():
         give(1 if good else 0, "no GPU here: what is right" + (" earns it" if good else ", but not what was asked for, earns none"))
         return
+    if os.environ.get("SANITIZE"):
+        outcome.unjudged = True
+        give(0, "not judged: under the sanitizers everything is slow")
+        return
     reference = reference_worker(speed["reference"], task["algorithm"], lab)
     if not reference:
         give(0, f"not measured: {speed['reference']} is not in this tree for this processor")
         return
-    worst = 0
+    on_cores = task["file"].endswith(".c")
+    if on_cores and usable_cores() < 2:
+        outcome.unjudged = True
+        give(0, f"not judged: this machine lends the grader {usable_cores():g} cores, and what threads bring shows on 2 or more")
+        return
+    worst, zero = 0, speed.get("zero", ZERO)
     for size in speed["sizes"]:
-        for attempt in range(ATTEMPTS):  # what else the machine does may only cost time, never points
-            say(f"{task['id']}: timing {size} beside {speed['reference']}" + (", again" if attempt else ""))
-            timing = pooled(timing if attempt else None, time_version(lab, worker, reference, speed, size))
-            if timing["wrong"] or timing["ratio"] <= speed.get("full", FULL) or timing["ratio"] > 3 * speed.get("zero", ZERO):
-                break
+        timing = time_quietly(lab, task, worker, reference, size, say)
+        if timing is None:
+            outcome.unjudged = True
+            give(0, "not judged: other programs took the cores while it was timed, each time that it was tried; end them and try again")
+            return
         timing["size"] = size
         outcome.timings.append(timing)
         if timing["wrong"]:
             give(0, timing["wrong"])
             return
         worst = max(worst, timing["ratio"])
-    give(share_of(worst, speed), f"{worst:.2f} times the time of {speed['reference']} ("
-         f"all from {speed.get('full', FULL)} down, none from {speed.get('zero', ZERO)} up)")
+        if on_cores and speed.get("full", FULL) < timing["ratio"] < zero:
+            zero = min(zero, zero_of_fewer_threads(lab, task, reference, size, say))
+    give(share_of(worst, speed | {"zero": zero}), f"{worst:.2f} times the time of {speed['reference']} ("
+         f"all from {speed.get('full', FULL)} down, none from {zero:.3g} up)")
 
 
-def grade_answers(lab):
+def time_quietly(lab, task, worker, reference, size, say):
+    """A timing while which the reference did not wait for a core, or None: the machine stayed busy."""
+    speed, timing, begin, attempt = task["speed"], None, time.monotonic(), 0
+    while attempt < ATTEMPTS:
+        say(f"{task['id']}: timing {size} beside {speed['reference']}" + (", again" if attempt else ""))
+        latest = time_version(lab, worker, reference, speed, size)
+        if not latest["wrong"] and latest["waited"] > BUSY:
+            if time.monotonic() - begin > lab.patience:
+                return None
+            say(f"{task['id']}: other programs take the cores; waiting for them")
+            time.sleep(min(3, lab.patience))
+            continue
+        timing = better(timing, latest)
+        attempt += 1
+        if timing["wrong"] or timing["ratio"] <= speed.get("full", FULL) or timing["ratio"] > 3 * speed.get("zero", ZERO):
+            break
+    return timing
+
+
+def zero_of_fewer_threads(lab, task, reference, size, say):
+    """Times the reference's time that a version with half of its threads takes: no such version earns points by that."""
+    speed = task["speed"]
+    say(f"{task['id']}: timing {speed['reference']} with half of the threads")
+    fewer = time_version(lab, reference, reference, speed | {"fewer": max(1, int(usable_cores()) // 2)}, size)
+    if fewer["wrong"] or fewer["waited"] > BUSY:
+        return ZERO
+    return max(speed.get("full", FULL) + 0.05, 0.97 * fewer["ratio_median"])
+
+
+def grade_answers(lab, pictures):
     """Parts for the bugs and the predictions, and what is wrong with the file."""
     answers, fault = lab.answers()
     bugs, predictions = [], []
     for bug in lab.bugs:
-        said = answers.get("bugs", {}).get(bug["id"], "")
-        said = said.strip().lower() if isinstance(said, str) else ""
-        if not said:
-            part = Part(f"bug {bug['id']}", 0, bug["points"], "no answer in answers.toml")
-        elif said not in lab.data["bug_names"]:
-            part = Part(f"bug {bug['id']}", 0, bug["points"], f"'{said[:40]}' is none of the names in the README")
-        elif lab.key is None:
-            part = Part(f"bug {bug['id']}", 0, bug["points"], "answered; the key is with your instructor")
-        else:
-            ok = said == lab.key["bugs"][bug["id"]]
-            part = Part(f"bug {bug['id']}", bug["points"] if ok else 0, bug["points"], f"{said}: " + ("yes" if ok else "no"))
-        bugs.append(part)
+        points, reason = grade_bug(lab, bug, answers["bugs"].get(bug["id"]), pictures)
+        bugs.append(Part(f"bug {bug['id']}", points, bug["points"], reason))
+        bugs[-1].secret = "figure" in bug
     for prediction in lab.predictions:
-        value = answers.get("predictions", {}).get(prediction["id"], "")
-        given = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
-        predictions.append(Part(f"prediction {prediction['id']}", prediction["points"] if given else 0,
-                                prediction["points"], f"you said {value:g}" if given else "no number in answers.toml"))
+        value = answers["predictions"].get(prediction["id"], 0)
+        predictions.append(Part(f"prediction {prediction['id']}", prediction["points"] if value > 0 else 0,
+                                prediction["points"], f"you said {value:g}" if value > 0 else "no number in answers.toml"))
     return bugs, predictions, fault

@@ -1,4 +1,4 @@
-"""labs.py handout: the tree that students get."""
+"""labs.py handout: the tree that the students of a course get."""
 
 import os
 import pathlib
@@ -9,24 +9,17 @@ import subprocess
 from grading.build import make, reference_file
 from grading.lab import BUILD, ROOT, Lab, LabError, shown
 from grading.measure import has_gpu
+from grading.similarity import giveaways
 
-
-# Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out.
+# Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out; the tests left out
+# are those of the labs and of the repository's own texts.
 NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/|"
-                    r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_")
-
-
-def solution_files(lab):
-    """What a handout of this lab must not have: the rungs that it asks for, and whatever was made from them."""
-    files = set()
-    for task in lab.tasks:
-        for rung in task.get("rung", []):
-            file = reference_file(rung, task["algorithm"], lab)
-            if file and not rung.startswith("solution/"):
-                files.add(file)
-    for pattern in lab.data.get("handout", {}).get("remove", []):
-        files |= {shown(p) for p in ROOT.glob(pattern)}
-    return files
+                    r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_|assignments/grading/skeleton/|"
+                    r"tests/(grader|rungs)/|tests/(test_(grader|labs|rungs|pages|report|study)|aarch64|study_short|openmp_races)\.sh|"
+                    r"tests/check_(page|links)\.py")
+RUNG = re.compile(r"(cpu|cuda)/[^/]+/[^/]+\.(c|cu)")
+ARCH_FLAGS = {"x86-64-v3": "avx2 fma bmi2", "x86-64-v4": "avx512bw avx512vl"}  # as /proc/cpuinfo names them
+ARCH_MACROS = {"x86-64-v3": "__AVX2__", "x86-64-v4": "__AVX512BW__"}
 
 
 def tracked_files():
@@ -37,55 +30,114 @@ def tracked_files():
     return sorted(shown(p) for p in ROOT.rglob("*") if p.is_file() and not shown(p).startswith(skip))
 
 
+def files_of(labs):
+    """What this course may have at all: no other lab, no solution."""
+    folders = tuple(shown(lab.folder) + "/" for lab in labs)
+    return [f for f in tracked_files() if not re.match(NOT_FOR_STUDENTS, f)
+            and (not re.match(r"assignments/[0-9]", f) or f.startswith(folders))]
+
+
+def solution_files(labs, files):
+    """Of these, what gives an answer away: the rungs that the labs ask for, what a lab names, whatever is too similar."""
+    found = set()
+    for lab in labs:
+        for task in lab.tasks:
+            found |= {reference_file(r, task["algorithm"], lab) for r in task.get("rung", []) if not r.startswith("solution/")}
+        for pattern in lab.data.get("handout", {}).get("remove", []):
+            found |= {shown(p) for p in ROOT.glob(pattern)}
+    alike = giveaways(labs, [f for f in files if f not in found])
+    for file, (task, share) in sorted(alike.items()):
+        if not file.startswith(("cpu/", "cuda/", "tests/", "results/")):
+            raise LabError(f"{file} holds {100 * share:.0f} % of what lab {task} asks for, and cannot be left out")
+    return (found | set(alike)) & set(files)
+
+
 def command_handout(arguments):
-    lab = Lab(arguments.number)
+    labs = [Lab(number) for number in arguments.number.split(",")]
     out = pathlib.Path(arguments.out).resolve()
     if out.exists() and any(out.iterdir()):
         raise LabError(f"{out}: is not empty")
     if out.is_relative_to(ROOT):
         raise LabError(f"{out}: lies inside this tree; name a folder outside")
-    without = solution_files(lab)
-    for file in tracked_files():
-        if file in without or re.match(NOT_FOR_STUDENTS, file):
-            continue
-        if re.match(r"assignments/[0-9]", file) and not file.startswith(shown(lab.folder) + "/"):
-            continue
-        (out / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / file, out / file)
-    cut_readme(out / "README.md", lab)
+    files = files_of(labs)
+    hidden = solution_files(labs, files)
+    ready = sorted(f for f in hidden if RUNG.fullmatch(f)) if arguments.arch in ARCH_MACROS else []
+    for file in files:
+        if file not in hidden:
+            (out / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / file, out / file)
+    make_ready(ready, out, arguments.arch)
+    cut_readme(out / "README.md", labs, files)
     path = out / "CONTRIBUTING.md"
     path.write_text(re.sub(r"^## Add a (?:lab|study)\n.*?(?=^## )", "", path.read_text(encoding="utf-8"), flags=re.S | re.M), encoding="utf-8")
-    copied = add_references(lab, out, without, arguments.arch)
-    print(f"lab {lab.number} handed out in {out}: without {', '.join(sorted(without))}; "
-          f"{len(copied)} references ready-made for {os.uname().machine} ({arguments.arch})")
+    copied = [name for lab in labs for name in add_references(lab, out, arguments.arch)]
+    print(f"labs {', '.join(lab.number for lab in labs)} handed out in {out}\n"
+          f"ready-made, as assembler for {arguments.arch}: {', '.join(ready) or 'none'}\n"
+          f"left out: {', '.join(sorted(hidden - set(ready))) or 'none'}\n"
+          f"references: {', '.join(copied) or 'none'}")
     return 0
 
 
-def cut_readme(path, lab):
-    """The table of ladders, and the links to their pages and to the other labs, give away what the lab lets the student
-    find out. The lab comes first."""
+def make_ready(files, out, arch):
+    """Rungs that labs ask for stay in the ladder, to run, to measure and to be a pipeline's steps, with their code as the
+    compiler's assembler: nothing to read."""
+    if not files:
+        return
+    build = f"{BUILD}-handout"
+    code, output = make([f"{build}/ready/{f}.s" for f in files], 1800, BUILD=build, ARCH=arch, CUDA="emulated", SANITIZE="")
+    if code != 0:
+        raise LabError(f"rungs do not build for {arch}:\n{output[-2000:]}")
+    for file in files:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        header = re.match(r"/\*.*?\*/\n", text, re.S).group(0)
+        registers = re.search(r"^RUNGS_\w+_VERSION(?:_WITH_\w+)?\(.*?\)$", text, re.M | re.S).group(0)
+        target = out / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(f"""{header}/*
+ * Ready-made: a lab asks for this code. {file}.s is what a compiler made of it for {arch}.
+ *
+{registers}
+ */
+#if !defined({ARCH_MACROS[arch]}) || defined(__CUDACC__)
+#error "{file} is ready-made for {arch} and the emulator: build with CUDA=emulated on such a processor"
+#endif
+__asm__(".include \\"{file}.s\\"");
+""", encoding="utf-8")
+        assembler = (ROOT / build / "ready" / f"{file}.s").read_text(encoding="utf-8")
+        assembler = re.sub(r"^\s*\.(?:file|ident)\b.*\n", "", assembler, flags=re.M)
+        (out / f"{file}.s").write_text(assembler + "\t.text\n", encoding="utf-8")
+
+
+def cut_readme(path, labs, files):
+    """The table of ladders, and the links to their pages and to the other labs, give away what the labs let the student
+    find out; what is not here is not named. The labs come first."""
     text = path.read_text(encoding="utf-8")
     for title in ("The ladders", "Climb one"):
         text, found = re.subn(rf"^## {title}\n.*?(?=^## )", "", text, flags=re.S | re.M)
         if found != 1:
             raise LabError(f"{path}: no section '{title}' to leave out")
     text = re.sub(r"^    docs/.*\n", "", text, flags=re.M)
-    begin = f"**Begin here: [lab {lab.number}]({shown(lab.folder)}/README.md), *{lab.data['title']}*; `make lab-{lab.number}`.**\n"
-    text = text.replace("\n", "\n\n" + begin, 1)
+    begin = "".join(f"**[Lab {lab.number}]({shown(lab.folder)}/README.md), *{lab.data['title']}*: `make lab-{lab.number}`.**\n\n"
+                    for lab in labs)
+    text = text.replace("\n", "\n\n" + begin.rstrip() + "\n", 1)
+    here = set(files) | {str(p) for f in files for p in pathlib.PurePosixPath(f).parents}
+    gone = [target for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+            if "://" not in target and target.rstrip("/") not in here]
+    for target in sorted(set(gone)):  # a paragraph, an item of a list or a row of a table that has nothing else to say
+        text = re.sub(rf"^(?:(?![\n#]).+\n)*?.*\]\({re.escape(target)}[^)]*\).*\n(?:(?![\n#|*-]).+\n)*", "", text, count=0, flags=re.M)
     path.write_text(text, encoding="utf-8")
 
 
-def add_references(lab, out, without, arch):
-    """The reference rungs that the handout lacks, as programs: something to measure against, nothing to read."""
+def add_references(lab, out, arch):
+    """The solutions that a lab's speed is compared with, as programs: something to measure against, nothing to read."""
     wanted = sorted({(t["speed"]["reference"], t["algorithm"]) for t in lab.tasks
-                     if "speed" in t and (not t["file"].endswith(".cu") or has_gpu())})
+                     if "speed" in t and t["speed"]["reference"].startswith("solution/")
+                     and (not t["file"].endswith(".cu") or has_gpu())})
     folder = out / shown(lab.folder) / "reference" / os.uname().machine
     copied = []
     build = f"{BUILD}-handout"
     for name, algorithm in wanted:
         file = reference_file(name, algorithm, lab)
-        if file not in without and not name.startswith("solution/"):
-            continue
         code, output = make([f"{build}/workers/{file}"], 600, BUILD=build, ARCH=arch)
         if code != 0:
             raise LabError(f"{file} does not build for {arch}:\n{output[-2000:]}")
@@ -93,6 +145,6 @@ def add_references(lab, out, without, arch):
         target = folder / f"{algorithm}-{name.replace('/', '-')}"
         shutil.copy2(ROOT / build / "workers" / file, target)
         subprocess.run(["strip", str(target)], check=False)
-        target.with_name(target.name + ".needs").write_text({"x86-64-v3": "avx2 fma bmi2", "x86-64-v4": "avx512bw avx512vl"}.get(arch, "") + "\n")
+        target.with_name(target.name + ".needs").write_text(ARCH_FLAGS.get(arch, "") + "\n")
         copied.append(target.name)
     return copied

@@ -3,7 +3,10 @@
 import os
 import pathlib
 import shutil
+import stat
 import tomllib
+
+from grading.answers import read_answers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = os.environ.get("BUILD", "build")
@@ -29,7 +32,48 @@ def shown(path):
         return str(path)
 
 
+MOST_FILE_BYTES = 1 << 20
+
+
+def open_below(folder, path, flags):
+    """A file below a folder, as a descriptor, with no symbolic link on the way; None when there is none."""
+    place = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    *folders, name = pathlib.PurePosixPath(path).parts
+    try:
+        for part in folders:
+            below = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+            os.close(place)
+            place = below
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+    except OSError:
+        return None
+    finally:
+        os.close(place)
+
+
+def is_folder(folder, path):
+    file = open_below(folder, path, os.O_PATH | os.O_DIRECTORY)
+    if file is not None:
+        os.close(file)
+    return file is not None
+
+
+def read_regular(folder, path):
+    """The bytes of a regular file of at most MOST_FILE_BYTES; None for all else. A pipe is not waited for."""
+    file = open_below(folder, path, os.O_RDONLY | os.O_NONBLOCK)
+    if file is None:
+        return None
+    try:
+        its = os.fstat(file)
+        return os.read(file, MOST_FILE_BYTES) if stat.S_ISREG(its.st_mode) and its.st_size <= MOST_FILE_BYTES else None
+    finally:
+        os.close(file)
+
+
+POINTS = 100  # of every lab
 TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
+BUG_KEYS = {"id", "title", "file", "points", "changes", "figure"}
+PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}
 
 
@@ -43,6 +87,7 @@ class Lab:
         self.number = number
         self.place = self.folder  # where the student's files lie
         self.unconfined = False  # --unconfined: no system call filter
+        self.patience = 60  # seconds to wait for a quiet machine
         path = self.folder / "lab.toml"
         self.data = load_toml(path)
         self.tasks = self.data.get("task", [])
@@ -51,35 +96,50 @@ class Lab:
         self.limits = {"case_seconds": 20, "total_seconds": 120, "memory_mib": 1024} | self.data.get("limits", {})
         key = self.folder / "solution" / "key.toml"
         self.key = load_toml(key) if key.exists() else None
-        for task in self.tasks:
-            unknown = set(task) - TASK_KEYS | set(task.get("speed", {})) - SPEED_KEYS
-            missing = {"id", "title", "file", "algorithm", "right"} - set(task)
-            if unknown or missing:
-                raise LabError(f"{shown(path)}: task {task.get('id', '?')}: " + (
-                    f"unknown key {sorted(unknown)[0]}" if unknown else f"no {sorted(missing)[0]}"))
+        self.check_keys(path)
         self.maximum = sum(maximum_of(t) for t in self.tasks) + sum(b["points"] for b in self.bugs) + sum(
             p["points"] for p in self.predictions)
+        if self.maximum != POINTS:
+            raise LabError(f"{shown(path)}: the points sum to {self.maximum}, and must to {POINTS}")
+
+    def check_keys(self, path):
+        kinds = (("task", self.tasks, TASK_KEYS, {"id", "title", "file", "algorithm", "right"}),
+                 ("bug", self.bugs, BUG_KEYS, {"id", "title", "file", "points"}),
+                 ("prediction", self.predictions, PREDICTION_KEYS, {"id", "text", "task", "measure", "points"}))
+        for kind, entries, known, needed in kinds:
+            for entry in entries:
+                unknown = sorted(set(entry) - known | set(entry.get("speed", {})) - SPEED_KEYS)
+                missing = sorted(needed - set(entry))
+                if unknown or missing:
+                    raise LabError(f"{shown(path)}: {kind} {entry.get('id', '?')}: "
+                                   + (f"unknown key {unknown[0]}" if unknown else f"no {missing[0]}"))
 
     def answers(self):
         """The student's answers, and what is wrong with the file, or None."""
-        try:
-            data = load_toml(self.place / "answers.toml")
-        except LabError as error:
-            return {}, str(error)
-        return {k: v for k, v in data.items() if isinstance(v, dict)}, None
+        return read_answers(self.place / "answers.toml", shown(self.place / "answers.toml"))
+
+    def unpredicted(self, task):
+        """What is counted or timed of a task and not yet predicted: the student shall not see it before."""
+        said = self.answers()[0]["predictions"]
+        return {p["measure"].split(".")[-1] for p in self.predictions if p["task"] == task["id"] and p["id"] not in said}
+
+    def files(self):
+        """What students hand in, as paths in the lab's folder."""
+        return [t["file"] for t in self.tasks] + [fix_of(b) for b in self.bugs if "figure" not in b] + ["answers.toml"]
 
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
         source = pathlib.Path(folder)
-        if (source / shown(self.folder)).is_dir():
+        if is_folder(source, shown(self.folder)):
             source = source / shown(self.folder)
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"
         shutil.rmtree(self.place, ignore_errors=True)
-        for name in [t["file"] for t in self.tasks] + ["answers.toml"]:
+        for name in self.files():
             target = self.place / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            if (source / name).is_file() and not (source / name).is_symlink():
-                shutil.copyfile(source / name, target)
+            content = read_regular(source, name)
+            if content is not None:
+                target.write_bytes(content)
 
     def file_of(self, task):
         return f"{shown(self.place)}/{task['file']}"
@@ -89,6 +149,11 @@ class Lab:
             if task["id"] == name:
                 return task
         raise LabError(f"lab {self.number} has no task '{name}'; it has {', '.join(t['id'] for t in self.tasks)}")
+
+
+def fix_of(bug):
+    """Where the student's mended copy of a broken version lies: bugs/absdiff/bug1.c becomes starter/absdiff/bug1.c."""
+    return bug["file"].replace("bugs/", "starter/", 1)
 
 
 def maximum_of(task):

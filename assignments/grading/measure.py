@@ -8,6 +8,7 @@ import tempfile
 
 from grading.build import run_limited
 from grading.lab import BUILD
+from grading.words import explain
 
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
@@ -22,17 +23,20 @@ def judge(lab, arguments, seconds):
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
-def check_version(lab, worker, name, pictures, tune=(), total=None):
+def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None):
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
                  "--memory", limits["memory_mib"], "--pictures", pictures]
+    if algorithm:
+        arguments += ["--algorithm", algorithm]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)
     if result is None:
         result = {"outcome": "fail", "cases": 0, "checked": 0, "failed": 1, "failures": [], "case": "", "what": why,
                   "diagnosis": "", "picture": "", "emulated": False, "cuda": False, "reason": "", "tunables": {}}
+    explain(result, f"make lab-{lab.number} TASK={name.split('/')[-1]} SANITIZE=1")
     return result
 
 
@@ -47,10 +51,22 @@ def time_version(lab, worker, reference, speed, size):
         arguments += ["--frames", speed["frames"]]
     if "threads" in speed:
         arguments += ["--threads", speed["threads"]]
+    if "fewer" in speed:
+        arguments += ["--fewer", speed["fewer"]]
     if speed.get("kernel"):
         arguments.append("--kernel")
     result, why = judge(lab, arguments, 300 + 10 * seconds)
     return result if result else {"wrong": f"could not be timed: {why}", "failed": True}
+
+
+def usable_cores():
+    """Cores that this process may use at once: a container's share may be a fraction of one."""
+    cores = float(len(os.sched_getaffinity(0)))
+    try:
+        quota, period = pathlib.Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return cores if quota == "max" else min(cores, int(quota) / int(period))
+    except (OSError, ValueError):
+        return cores
 
 
 def has_gpu():

@@ -2,6 +2,8 @@
 
 import sys
 
+from grading.words import printed
+
 
 def progress(text):
     if sys.stderr.isatty():
@@ -61,12 +63,13 @@ def show_task(outcome, detail=True):
             lines.append(wrapped("picture:  ", check["picture"] + "  (red: too large, blue: too small, yellow: never written)"))
     elif check and check["outcome"] == "fail":
         lines.append(wrapped("wrong:    ", check["what"]))
+    for number, line in enumerate(printed(check) if check else []):
+        lines.append(f"      {'printed:  ' if number == 0 else ' ' * 10} {line[:200]}")
     for timing in outcome.timings:
         if not timing["wrong"]:
-            lines.append(f"      {timing['size']}: yours {duration(timing['best_seconds'])}, {task['speed']['reference']} "
-                         f"{duration(timing['best_reference_seconds'])} (the best of {timing['pairs']} calls of each, "
-                         f"{timing['threads']} threads; median of the last {duration(timing['seconds'])} and "
-                         f"{duration(timing['reference_seconds'])})")
+            lines.append(f"      {timing['size']}: yours {duration(timing['seconds'])}, {task['speed']['reference']} "
+                         f"{duration(timing['reference_seconds'])} (medians of {timing['pairs']} calls of each, "
+                         f"{timing['threads']} threads)")
     return "\n".join(lines)
 
 

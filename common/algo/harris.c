@@ -170,6 +170,21 @@ out:
     return status;
 }
 
+const char *harris_skimage_declines(const struct image in[], const void *params_erased)
+{
+    const struct harris_params *params = params_erased;
+
+    if (params->outputs != HARRIS_RESPONSE)
+        return "corner_harris gives the response alone (outputs=response)";
+    if (params->gradient != HARRIS_SOBEL || params->window != HARRIS_GAUSSIAN || params->size != 5)
+        return "corner_harris has Sobel gradients and a Gaussian, which is like ours of 5 taps";
+    if (params->border != HARRIS_REFLECT || params->unit)
+        return "corner_harris has no frame and a scale of its own";
+    if (in->width < 8 || in->height < 8)
+        return "its border is another, and all of this picture is border";
+    return NULL;
+}
+
 enum status harris_append(struct harris_list *list, uint64_t key)
 {
     if (list->count == list->capacity) {
@@ -420,6 +435,27 @@ static const struct golden goldens[] = {
         .out = {FLOATS(0, 0, 0, 0), FLOATS(0, 0, 0, 0, 0, 0)},
     },
     {
+        /* Above and below stands the row itself: gy, b and c are 0, det is 0, and the response -a^2 / 8. gx is 4 times
+         * 0 9 9 -9 0, so gx^2 is 0 or 1296; of three rows alike the window adds up 2, 2, 3, 2 and 2 that are not 0, for
+         * the first and the last column see their neighbour twice: a is 7776 and 11664. */
+        .name = "a row of five",
+        .settings = "k=0.125 scale=raw maximum=1",
+        .width = 5,
+        .height = 1,
+        .channels = 1,
+        .in = {(const uint8_t[]){1, 1, 10, 10, 1}},
+        .out = {FLOATS(-7558272, -7558272, -17006112, -7558272, -7558272), FLOATS(0, 0, 0, 0, 0, 0)},
+    },
+    {
+        .name = "constant",
+        .settings = "quality=0 maximum=1",
+        .width = 5,
+        .height = 4,
+        .channels = 1,
+        .in = {(const uint8_t[]){7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}},
+        .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(0, 0, 0, 0, 0, 0)},
+    },
+    {
         /* At (2,2) a = c = 12, b = 0: 144 - 24^2 / 8 = 72. At (2,1) a = 10, c = 6, b = 0: 60 - 16^2 / 8 = 28. At (1,1)
          * a = c = 5, b = 1: 24 - 10^2 / 8 = 11.5. The products are reflected: row -1 is row 1, which counts twice for
          * row 0. At (2,0) a = 4, c = 12, b = 0: 48 - 32 = 16. At (1,0) a = 2, c = 10, b = 2: 16 - 18 = -2. At (0,0)
@@ -524,6 +560,7 @@ static const char *const check_settings[] = {
     "gradient=central window=gaussian size=5 outputs=response",
     "gradient=central window=none border=frame scale=raw",
     "border=frame",
+    "window=gaussian size=5 outputs=response",
     "outputs=response",
     "outputs=corners maximum=10",
     "quality=0 maximum=3000",

@@ -170,6 +170,9 @@ static inline HOST_DEVICE void harris_write_row(uint64_t key, int width, float *
 enum status harris_open_response(const struct image *in, const struct image *out, struct image *scratch,
                                  struct image *response);
 
+/* NULL, or in one line why skimage's corner_harris() is not what these parameters ask for (peers/harris/skimage.py). */
+const char *harris_skimage_declines(const struct image in[], const void *params);
+
 /* A list of keys that grows. */
 struct harris_list {
     uint64_t *keys;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
-# usage: deps.sh [ci]      ci: also what only .ci/run needs (clang, the aarch64 cross compiler and jansson, qemu-user)
+# usage: deps.sh [ci]      ci: also what only .ci/run needs (clang with its run-time libraries, the aarch64 cross compiler and jansson, qemu-user)
 #
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
 #           labs' grader; Python also plots and report)
@@ -13,7 +13,7 @@ optional="libopencv-imgproc-dev libopenblas-dev gnuplot-nox python3-numpy"
 # One of the user's own does as well.
 command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null || optional="$optional ffmpeg"
 if [ "${1:-}" = ci ]; then
-    needed="$needed clang libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
+    needed="$needed clang libclang-rt-14-dev libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

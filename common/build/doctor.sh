@@ -1,7 +1,8 @@
 #!/bin/sh
 # Looks at what this machine has and lacks for Rungs: one line each, OK, note (optional, or what would be better) or
 # MISSING, with what to type. Needs nothing but a POSIX shell and its usual companions, so that it helps before
-# anything could be built. Changes nothing. Exit status: 0 everything needed is there, 1 something is missing.
+# anything could be built. Changes nothing. Exit status: 0 everything needed is there, 1 something is missing,
+# 2 this machine cannot be looked at.
 # usage: sh common/build/doctor.sh      also: make doctor, rungs doctor
 # CC, CXX and NVCC say which compilers to look at, as for make; DOCTOR_ROOT=folder puts another /proc and /sys before
 # the machine's own (the tests do).
@@ -10,8 +11,14 @@ set -u
 CC=${CC:-gcc} CXX=${CXX:-g++} root=${DOCTOR_ROOT:-}
 missing=0 notes=0
 if [ "$(id -u)" = 0 ]; then sudo=; else sudo='sudo '; fi
-work=$(mktemp -d 2>/dev/null) || { echo "doctor: no folder for temporary files: is ${TMPDIR:-/tmp} writable?" >&2; exit 1; }
+work=$(mktemp -d 2>/dev/null) || { echo "doctor: no folder for temporary files: is ${TMPDIR:-/tmp} writable?" >&2; exit 2; }
 trap 'rm -rf "$work"' EXIT
+# What the programs tried below need, several times over.
+if ! head -c 262144 /dev/zero 2>/dev/null >"$work/room"; then
+    echo "doctor: no room for temporary files in ${TMPDIR:-/tmp}: set TMPDIR to a folder that has 1 MB" >&2
+    exit 2
+fi
+rm "$work/room"
 
 ok() { printf 'OK       %-12s %s\n' "$1" "$2"; }
 note() { # WHAT TEXT [TYPE]
@@ -31,7 +38,10 @@ if has apt-get; then
 else
     install() { echo "your package manager's install command for what Debian calls $*"; }
 fi
-first_line() { "$@" 2>/dev/null </dev/null | head -n 1; }
+# nvidia-smi hangs when the driver is broken: what says nothing for 20 s counts as absent.
+limit=
+if has timeout; then limit='timeout 20'; fi
+first_line() { $limit "$@" 2>/dev/null </dev/null | head -n 1; }
 read_first() { # FILE: its first line, or nothing
     line=
     [ -r "$root$1" ] && read -r line <"$root$1"
@@ -207,7 +217,7 @@ fi
 if has "$nvcc"; then
     release=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
     home=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")
-    newest=$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | head -n 1)
+    newest=$($limit nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | head -n 1)
     capability=$(echo "$gpu" | sed -n 's/^[^,]*, *\([0-9]*\)\.\([0-9]*\),.*/\1\2/p')
     if [ -z "$release" ]; then
         note nvcc "$nvcc does not say its version" "$nvcc --version"

@@ -14,7 +14,9 @@ enum status application_shape(struct application *application, const char *names
     const char *why;
 
     memset(out, 0, ALGORITHM_MAX_OUTPUTS * sizeof *out);
-    if (application->algorithm->shape(in, application->params, out) != STATUS_OK)
+    if (application->algorithm->shape(in, application->params, out) != STATUS_OK ||
+        (application->algorithm->check_values &&
+         application->algorithm->check_values(in, application->params) != STATUS_OK))
         return status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
     /* This process has started CUDA already: it cannot ask for the GPU's name in a child. */
     tuned_apply(&version, 1, application->settings->items, application->settings->count, machine_cores(), in,

@@ -11,7 +11,6 @@
 #include "common/cli/bench_video.h"
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
-#include "common/core/file.h"
 #include "common/measure/bench.h"
 #include "common/output/results.h"
 #include "common/output/table.h"
@@ -167,6 +166,8 @@ static enum status measure(struct bench_options *options, const struct algorithm
     struct version *const *all;
     size_t count, asked_count = 0;
 
+    workload->outputs[OUTPUT_JSON].path = options->json;
+    workload->outputs[OUTPUT_CSV].path = options->csv;
     registry_versions(algorithm, &all, &count);
     const struct version **asked = calloc(count + 1, sizeof *asked), **versions = calloc(count + 1, sizeof *versions);
     if (!asked || !versions) {
@@ -181,9 +182,7 @@ static enum status measure(struct bench_options *options, const struct algorithm
                                                   .versions = versions,
                                                   .version_count = request.version_count,
                                                   .frames = options->frames ? options->frames : BENCH_VIDEO_FRAMES,
-                                                  .seconds = options->seconds,
-                                                  .json = options->json,
-                                                  .csv = options->csv};
+                                                  .seconds = options->seconds};
         TRY(bench_video(workload, &video, failed));
         goto out;
     }
@@ -191,10 +190,6 @@ static enum status measure(struct bench_options *options, const struct algorithm
         status = status_set(STATUS_BAD_INPUT, "--frames: %s takes no video", algorithm->name);
         goto out;
     }
-    if (options->json)
-        TRY(file_check_output(options->json));
-    if (options->csv)
-        TRY(file_check_output(options->csv));
     TRY(workload_prepare(workload, algorithm, asked, asked_count));
     request.versions = versions;
     memcpy(request.in, workload->in, sizeof request.in);
@@ -206,10 +201,11 @@ static enum status measure(struct bench_options *options, const struct algorithm
     TRY(bench_run(&request, &bench));
     table_print(&bench, stdout);
     *failed = bench_any_failed(&bench);
+    fflush(stdout);
     if (options->json)
-        TRY(results_write_json(&bench, options->json));
+        workload_wrote(workload, results_write_json(&bench, &workload->outputs[OUTPUT_JSON].file));
     if (options->csv)
-        TRY(results_write_csv(&bench, options->csv));
+        workload_wrote(workload, results_write_csv(&bench, &workload->outputs[OUTPUT_CSV].file));
 out:
     bench_free(&bench);
     free(asked);
@@ -257,6 +253,8 @@ int cli_bench(int argc, char **argv)
     exit_status = status == STATUS_FAILED ? CLI_CHECK_FAILED : status != STATUS_OK ? CLI_BAD_USE : CLI_DONE;
     if (failed && exit_status == CLI_DONE)
         exit_status = CLI_CHECK_FAILED;
+    if (options.workload.unwritten)
+        exit_status = CLI_BAD_USE;
 out:
     workload_free(&options.workload);
     return exit_status;

@@ -1,13 +1,14 @@
 #include "common/cli/bench_video.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/core/file.h"
 #include "common/core/paths.h"
 #include "common/core/progress.h"
+#include "common/core/text.h"
 #include "common/image/image_io.h"
 #include "common/measure/machine.h"
 #include "common/measure/video_bench.h"
@@ -84,7 +85,8 @@ static enum status read_video(struct frames *frames, const char *name, int width
         TRY(status);
         frames->count++;
     }
-    snprintf(frames->description, sizeof frames->description, "%s%s", name, scale ? ", scaled" : "");
+    text_append_plain(frames->description, sizeof frames->description, name);
+    text_append_plain(frames->description, sizeof frames->description, scale ? ", scaled" : "");
 out:
     video_close(reader);
     return status;
@@ -106,7 +108,8 @@ static enum status load(struct frames *frames, const struct algorithm *algorithm
     enum status status = STATUS_OK;
     const bool given = workload->inputs.count > 0;
     const char *background = algorithm->background_file ? algorithm->background_file(workload->params) : NULL;
-    char video[1024];
+    char found[PATH_MAX + 64] = "";
+    const char *video = given ? workload->inputs.items[0] : found;
 
     if (workload->inputs.count > 1)
         return status_set(STATUS_BAD_INPUT, "%s takes one video, got %zu", algorithm->name, workload->inputs.count);
@@ -115,9 +118,7 @@ static enum status load(struct frames *frames, const struct algorithm *algorithm
         return status_set(STATUS_NO_MEMORY, "no memory for %d frames", count);
     progress_start();
     if (!given)
-        find_video(video, sizeof video);
-    else
-        snprintf(video, sizeof video, "%s", workload->inputs.items[0]);
+        find_video(found, sizeof found);
     if (!video[0]) {
         TRY(make_scene(frames, workload->width ? workload->width : SCENE_WIDTH,
                        workload->height ? workload->height : SCENE_HEIGHT, count));
@@ -154,22 +155,23 @@ enum status bench_video(struct workload *workload, const struct bench_video_opti
                                           .command = workload->command};
     const char *root = paths_root();
     enum status status = STATUS_OK;
+    char standard[PATH_MAX + 64];
 
     if (workload->channels == 1)
         return status_set(STATUS_BAD_INPUT, "--channels 1: %s takes frames of 3 channels", algorithm->name);
+    find_video(standard, sizeof standard);
+    TRY(workload_create_outputs(workload, algorithm, standard));
     if (workload->threads == 0)
         workload->threads = machine_cores();
     workload->params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
-    if (!workload->params)
-        return status_set(STATUS_NO_MEMORY, "no memory for parameters");
+    if (!workload->params) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for parameters");
+        goto out;
+    }
     TRY(params_parse(algorithm, options->asked, options->asked_count, workload->settings.items,
                      workload->settings.count, workload->params));
     for (size_t i = 0; i < options->asked_count; i++)
         TRY(version_check_tunables(options->asked[i], NULL, workload->params));
-    if (options->json)
-        TRY(file_check_output(options->json));
-    if (options->csv)
-        TRY(file_check_output(options->csv));
     TRY(load(&frames, algorithm, workload, options->frames));
     request.frames = frames.items;
     request.frame_count = frames.count;
@@ -182,10 +184,11 @@ enum status bench_video(struct workload *workload, const struct bench_video_opti
     TRY(video_bench_run(&request, &bench));
     video_table_print(&bench, stdout);
     *failed = video_bench_any_failed(&bench);
-    if (options->json)
-        TRY(video_results_write_json(&bench, options->json));
-    if (options->csv)
-        TRY(video_results_write_csv(&bench, options->csv));
+    fflush(stdout);
+    if (workload->outputs[OUTPUT_JSON].path)
+        workload_wrote(workload, video_results_write_json(&bench, &workload->outputs[OUTPUT_JSON].file));
+    if (workload->outputs[OUTPUT_CSV].path)
+        workload_wrote(workload, video_results_write_csv(&bench, &workload->outputs[OUTPUT_CSV].file));
 out:
     video_bench_free(&bench);
     frames_free(&frames);

@@ -17,7 +17,6 @@ struct bench_video_options {
     size_t version_count;
     int frames; /* at most */
     double seconds;
-    const char *json, *csv; /* NULL = none */
 };
 
 /* Loads or makes the video, measures, prints. *failed: a version was wrong. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/core/text.h"
+
 int cli_fail(const char *format, ...)
 {
     va_list arguments;
@@ -15,9 +17,7 @@ int cli_fail(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     /* File names and arguments can hold line ends and escape sequences: a message is one line and plain text. */
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    text_make_plain(text, sizeof text);
     fflush(stdout);
     fprintf(stderr, "rungs: %s\n", text);
     return CLI_BAD_USE;

@@ -11,6 +11,12 @@ struct application; /* apply.h */
 
 enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_USE = 2, CLI_INTERRUPTED = 130 };
 
+/* A collected list of repeated options such as -p; `items` grows as needed and is freed with free(). */
+struct cli_list_option {
+    const char **items;
+    size_t count;
+};
+
 int cli_list(int argc, char **argv);
 int cli_run(int argc, char **argv);
 /* What `rungs run` does with a video (run_video.c). */
@@ -27,8 +33,10 @@ int cli_run_video(const struct video_job *job);
 struct folder_job {
     struct application *application;
     const char *in, *out;
-    const char *format; /* "png"; NULL = the main output's usual form */
-    int jobs;           /* threads that read and write files */
+    int slot;           /* the output that is written */
+    const char *format; /* "png"; NULL = its usual form */
+    const struct cli_list_option *settings;
+    int jobs; /* threads that read and write files */
 };
 int cli_run_folder(const struct folder_job *job);
 int cli_train(int argc, char **argv);
@@ -53,11 +61,6 @@ enum status cli_parse_int(const char *option, const char *text, long minimum, lo
 /* Reads "1920x1080". */
 enum status cli_parse_size(const char *option, const char *text, int *width, int *height);
 
-/* A collected list of repeated options such as -p; `items` grows as needed and is freed with free(). */
-struct cli_list_option {
-    const char **items;
-    size_t count;
-};
 enum status cli_append(struct cli_list_option *list, const char *item);
 
 #endif

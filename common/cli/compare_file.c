@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/core/file.h"
+#include "common/core/json_file.h"
 
 enum { MAX_FILE_BYTES = 64 << 20, SCHEMA_VERSION = 1 };
 
@@ -150,21 +150,9 @@ enum status compare_load(struct compare_results *results, const char *path)
     static const char *const texts[] = {"date", "commit", "algorithm", "settings", "input"};
     static const char *const numbers[] = {"width", "height"};
     enum status status = STATUS_OK;
-    FILE *stream = NULL;
-    uint64_t size = 0;
-    json_error_t error;
 
     results->path = path;
-    TRY(file_open(path, &stream, &size));
-    if (size > MAX_FILE_BYTES) {
-        status = status_set(STATUS_BAD_INPUT, "%s: larger than %d MiB: not a results file", path, MAX_FILE_BYTES >> 20);
-        goto out;
-    }
-    results->document = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
-    if (!results->document) {
-        status = status_set(STATUS_BAD_INPUT, "%s:%d: not valid JSON: %s", path, error.line, error.text);
-        goto out;
-    }
+    TRY(json_file_read(&results->document, path, MAX_FILE_BYTES, "a results file"));
     TRY(find_kind(results));
     TRY(require(results, results->document, "it", "version", JSON_INTEGER));
     if (json_integer_value(json_object_get(results->document, "version")) != SCHEMA_VERSION) {
@@ -195,8 +183,6 @@ enum status compare_load(struct compare_results *results, const char *path)
     }
     TRY(check_rows(results));
 out:
-    if (stream)
-        fclose(stream);
     return status;
 }
 

@@ -11,12 +11,13 @@
 #include "common/cli/cli.h"
 #include "common/core/paths.h"
 
-static const char help[] = "usage: rungs doctor\n\n"
-                           "Looks at what this machine has and lacks for Rungs, one line each: OK, note (what would be "
-                           "better, or is optional)\n"
-                           "or MISSING, with what to type. `make doctor`, or `sh common/build/doctor.sh` where there "
-                           "is no make, do the same.\n\n"
-                           "Exit status: 0 everything needed is there, 1 something is missing.\n";
+static const char help[] =
+    "usage: rungs doctor\n\n"
+    "Looks at what this machine has and lacks for Rungs, one line each: OK, note (what would be "
+    "better, or is optional)\n"
+    "or MISSING, with what to type. `make doctor`, or `sh common/build/doctor.sh` where there "
+    "is no make, do the same.\n\n"
+    "Exit status: 0 everything needed is there, 1 something is missing, 2 this machine cannot be looked at.\n";
 
 int cli_doctor(int argc, char **argv)
 {

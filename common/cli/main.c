@@ -1,15 +1,19 @@
 /*
  * main.c: the program `rungs`: picks the subcommand.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/cli/cli.h"
+#include "common/core/file.h"
 
 static const struct subcommand {
     const char *name;
@@ -47,6 +51,53 @@ static void limit_openmp_spinning(char **argv)
     /* Under an emulator such as qemu-user exec fails; the run goes on with libgomp's default. */
 }
 
+/* What an environment variable of OpenMP's gives as the stack of a thread ("512", in KiB, "64B", "1M"), 0 when there is none or
+ * it cannot be read, which libgomp itself complains of. */
+static double openmp_stack_bytes(void)
+{
+    const char *text = getenv("OMP_STACKSIZE") ? getenv("OMP_STACKSIZE") : getenv("GOMP_STACKSIZE");
+    char *end;
+    const double number = text ? strtod(text, &end) : 0;
+
+    if (!(number > 0))
+        return 0;
+    end += strspn(end, " ");
+    switch (toupper((unsigned char)*end)) {
+    case 'B':
+        return number;
+    case 'M':
+        return number * (1 << 20);
+    case 'G':
+        return number * (1 << 30);
+    default:
+        return number * 1024;
+    }
+}
+
+/* A stack that is too small and a team that is too large both end in a segmentation fault, which `check` would take for a
+ * fault of the version. */
+static enum status check_environment(void)
+{
+    /* Seven times the largest frame, the 131 KiB of tables in cpu/labelling/simd.c: sanitizers make frames larger. */
+    enum { LEAST_STACK_KIB = 1024, MAX_THREADS = 1024 };
+    const double of_threads = openmp_stack_bytes();
+    struct rlimit stack;
+
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY &&
+        stack.rlim_cur < LEAST_STACK_KIB * 1024)
+        return status_set(STATUS_BAD_INPUT,
+                          "the stack is limited to %llu KiB, and at least %d KiB are needed: ulimit -s 8192",
+                          (unsigned long long)stack.rlim_cur / 1024, LEAST_STACK_KIB);
+    if (of_threads > 0 && of_threads < LEAST_STACK_KIB * 1024.0)
+        return status_set(STATUS_BAD_INPUT,
+                          "OMP_STACKSIZE gives each thread a stack of %.0f KiB, and at least %d KiB are needed",
+                          of_threads / 1024, LEAST_STACK_KIB);
+    if (omp_get_max_threads() > MAX_THREADS)
+        return status_set(STATUS_BAD_INPUT, "OMP_NUM_THREADS asks for %d threads; at most %d are supported",
+                          omp_get_max_threads(), MAX_THREADS);
+    return STATUS_OK;
+}
+
 /* Opens what the caller closed of the three standard streams, the wrong way round, so that using it still fails but no
  * file of ours can become it. */
 static void fill_standard_streams(void)
@@ -82,8 +133,9 @@ int main(int argc, char **argv)
     char name[32]; /* what getopt_long() puts before its messages */
 
     fill_standard_streams();
+    file_discard_at_signals();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write, which removes the unfinished file */
-    if (registry_open() != STATUS_OK)
+    if (check_environment() != STATUS_OK || registry_open() != STATUS_OK)
         return cli_fail_status();
     if (argc < 2) {
         print_help(stderr);

@@ -10,7 +10,6 @@
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
 #include "common/contract/device_info.h"
-#include "common/core/file.h"
 #include "common/core/progress.h"
 #include "common/output/profile_report.h"
 #include "common/profile/ncu.h"
@@ -148,7 +147,7 @@ static void name_regions(struct trace *trace, const struct profile_team *team)
     }
 }
 
-static enum status write_timeline(const struct profile_report *report, const char *path)
+static enum status write_timeline(const struct profile_report *report, struct output_file *file)
 {
     const struct machine *machine = &report->bench->machine;
     char title[256], gpu[256] = "";
@@ -158,7 +157,7 @@ static enum status write_timeline(const struct profile_report *report, const cha
     if (report->profile->device)
         snprintf(gpu, sizeof gpu, "%s", machine->emulated ? "emulated GPU: order only, no times" : machine->gpu);
     name_regions(report->profile->trace, &report->team);
-    return trace_write(report->profile->trace, path, title, gpu);
+    return trace_write(report->profile->trace, file, title, gpu);
 }
 
 static enum status show(struct profile_options *options, struct bench_request *request, const struct version *version,
@@ -191,10 +190,11 @@ static enum status show(struct profile_options *options, struct bench_request *r
     if (profile.device && !bench.machine.emulated)
         TRY(add_metrics(&report, options, argc, argv));
     profile_report_print(&report, stdout);
+    fflush(stdout);
     if (options->json)
-        TRY(profile_report_write(&report, options->json));
+        workload_wrote(&options->workload, profile_report_write(&report, &options->workload.outputs[OUTPUT_JSON].file));
     if (options->trace)
-        TRY(write_timeline(&report, options->trace));
+        workload_wrote(&options->workload, write_timeline(&report, &options->workload.outputs[OUTPUT_TRACE].file));
 out:
     progress_clear();
     profile_report_free(&report);
@@ -234,10 +234,8 @@ static enum status profile(struct profile_options *options, const struct algorit
     for (size_t i = 0; i < count; i++)
         if (all[i] == version || strcmp(all[i]->source->id, "cpu/serial") == 0)
             versions[request.version_count++] = all[i];
-    if (options->json)
-        TRY(file_check_output(options->json));
-    if (options->trace)
-        TRY(file_check_output(options->trace));
+    workload->outputs[OUTPUT_JSON].path = options->json;
+    workload->outputs[OUTPUT_TRACE].path = options->trace;
     TRY(workload_prepare(workload, algorithm, &version, 1));
     memcpy(request.in, workload->in, sizeof request.in);
     request.made = workload->made.width ? &workload->made : NULL;
@@ -296,6 +294,8 @@ int cli_profile(int argc, char **argv)
     exit_status = status == STATUS_FAILED || (status == STATUS_OK && failed) ? CLI_CHECK_FAILED
                   : status != STATUS_OK                                      ? CLI_BAD_USE
                                                                              : CLI_DONE;
+    if (options.workload.unwritten)
+        exit_status = CLI_BAD_USE;
 out:
     workload_free(&options.workload);
     return exit_status;

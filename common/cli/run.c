@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/cli/apart.h"
 #include "common/cli/apply.h"
 #include "common/cli/slot_file.h"
 #include "common/contract/device_info.h"
@@ -29,8 +30,9 @@ static const char help[] =
     "An ENVI cube is named by its .hdr or its data file. A .csv of a table begins with the column names; a\n"
     ".npy of a table is rows x columns, only the rows in use. Of an array of three dimensions a matrix is\n"
     "N rows of H*W samples.\n\n"
-    "FOLDER: every picture in it, for algorithms that take one picture; the results bear the pictures' names. A\n"
-    "file that cannot be read is reported and left out, and the exit status is 1.\n\n"
+    "FOLDER: every picture in it, for algorithms that take one picture; the results bear the pictures' names,\n"
+    "-o SLOT=FOLDER chooses another output. A file that cannot be read is reported and left out, and the exit\n"
+    "status is 1.\n\n"
     "VIDEO is any file that ffmpeg decodes, raw y4m, a folder of images, a pattern (frame_%04d.png or a\n"
     "quoted glob), or - for y4m on standard input. OUT is then .mp4, .mov, .mkv or .avi, a new folder or a\n"
     "pattern of images, with the boxes drawn; or .csv, the boxes alone. Ctrl-C completes the file.\n\n"
@@ -102,22 +104,6 @@ static enum status parse_target(const struct algorithm *algorithm, const char *t
                             algorithm->name, name, known, text);
 }
 
-/* Refuses what would be in the way of one another before anything is opened: an output in the place of an input, of a file
- * that a parameter names, or of another output. */
-static enum status check_apart(const char *out, char *const *in, int in_count, const struct cli_list_option *settings)
-{
-    for (int i = 0; i < in_count; i++)
-        if (file_is_same(out, in[i]))
-            return status_set(STATUS_BAD_INPUT, "%s: the same file as the input %s", out, in[i]);
-    for (size_t i = 0; i < settings->count; i++) {
-        const char *equals = strchr(settings->items[i], '=');
-
-        if (equals && equals[1] && file_is_same(out, equals + 1))
-            return status_set(STATUS_BAD_INPUT, "%s: the same file as in -p %s", out, settings->items[i]);
-    }
-    return STATUS_OK;
-}
-
 static enum status parse_targets(const struct algorithm *algorithm, const struct cli_list_option *outputs,
                                  struct target *targets)
 {
@@ -131,13 +117,6 @@ static enum status parse_targets(const struct algorithm *algorithm, const struct
         }
         TRY(slot_check_form(&algorithm->outputs[targets[i].slot], targets[i].path));
         TRY(file_check_output(targets[i].path));
-        for (size_t k = 0; k < i; k++) {
-            if (file_is_same(targets[i].path, targets[k].path)) {
-                status = status_set(STATUS_BAD_INPUT, "%s and %s are the same file, named twice after -o",
-                                    targets[k].path, targets[i].path);
-                goto out;
-            }
-        }
     }
 out:
     return status;
@@ -277,6 +256,7 @@ static enum status check_use(const struct run_options *options, const struct alg
                              int in_count, bool is_video, bool folder)
 {
     enum status status = STATUS_OK;
+    struct apart apart = {0};
 
     if (!is_video && (options->boxes || options->fps))
         return status_set(STATUS_BAD_INPUT, "--%s is for a video", options->boxes ? "boxes" : "fps");
@@ -294,17 +274,22 @@ static enum status check_use(const struct run_options *options, const struct alg
         return status_set(STATUS_BAD_INPUT, "run needs -o OUT");
     if ((is_video || folder) && options->outputs.count > 1)
         return status_set(STATUS_BAD_INPUT, "of a %s there is one -o%s", is_video ? "video" : "folder",
-                          is_video ? "; the boxes go to --boxes FILE.csv, too" : ", of the main output");
+                          is_video ? "; the boxes go to --boxes FILE.csv, too" : "");
     for (size_t i = 0; i < options->outputs.count && !folder; i++) {
         struct target target = {.path = options->outputs.items[i]};
 
         if (!is_video)
             TRY(parse_target(algorithm, options->outputs.items[i], &target));
-        TRY(check_apart(target.path, in, in_count, &options->settings));
+        apart_output(&apart, is_video ? APART_VIDEO : APART_FILE, target.path);
     }
-    if (options->boxes)
-        TRY(check_apart(options->boxes, in, in_count, &options->settings));
+    apart_output(&apart, APART_FILE, options->boxes);
+    for (int i = 0; i < in_count && !folder; i++)
+        apart_input(&apart, is_video ? APART_VIDEO : APART_FILE, in[i]);
+    apart_settings(&apart, algorithm, &options->settings);
 out:
+    if (status == STATUS_OK)
+        return apart_check(&apart);
+    apart_free(&apart);
     return status;
 }
 
@@ -323,12 +308,18 @@ static int run_video(const struct run_options *options, const struct application
 
 static int run_folder(const struct run_options *options, struct application *application, const char *in)
 {
-    const int exit_status =
-        cli_run_folder(&(struct folder_job){.application = application,
-                                            .in = in,
-                                            .out = options->outputs.items[0],
-                                            .format = options->format,
-                                            .jobs = options->jobs ? options->jobs : machine_cores()});
+    struct target target;
+    int exit_status;
+
+    if (parse_target(application->algorithm, options->outputs.items[0], &target) != STATUS_OK)
+        return cli_fail_status();
+    exit_status = cli_run_folder(&(struct folder_job){.application = application,
+                                                      .in = in,
+                                                      .out = target.path,
+                                                      .slot = target.slot,
+                                                      .format = options->format,
+                                                      .settings = &options->settings,
+                                                      .jobs = options->jobs ? options->jobs : machine_cores()});
 
     application_end(application);
     return exit_status;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/cli/apart.h"
 #include "common/cli/apply.h"
 #include "common/cli/slot_file.h"
 #include "common/contract/device_info.h"
@@ -99,6 +100,7 @@ static enum status check_names(const struct folder_run *run)
 {
     enum status status = STATUS_OK;
     const struct item **sorted = malloc(run->count * sizeof *sorted);
+    struct apart apart = {0};
 
     if (!sorted)
         return status_set(STATUS_NO_MEMORY, "%s: no memory", run->job->in);
@@ -111,14 +113,12 @@ static enum status check_names(const struct folder_run *run)
                                 sorted[i]->in, sorted[i]->out);
     free(sorted);
     for (size_t i = 0; i < run->count && status == STATUS_OK; i++) {
-        struct stat about;
-
-        if (lstat(run->items[i].out, &about) != 0 || (!S_ISLNK(about.st_mode) && about.st_nlink == 1))
-            continue; /* there is no such file, or it has no other name */
-        for (size_t k = 0; k < run->count && status == STATUS_OK; k++)
-            if (file_is_same(run->items[i].out, run->items[k].in))
-                status = status_set(STATUS_BAD_INPUT, "%s: the same file as the input %s", run->items[i].out,
-                                    run->items[k].in);
+        apart_input(&apart, APART_FILE, run->items[i].in);
+        apart_output(&apart, APART_FILE, run->items[i].out);
+    }
+    if (status == STATUS_OK) {
+        apart_settings(&apart, run->algorithm, run->job->settings);
+        status = apart_check(&apart);
     }
     return status;
 }
@@ -128,7 +128,7 @@ static enum status list_pictures(struct folder_run *run)
     enum status status = STATUS_OK;
     struct dirent **entries = NULL;
     const int found = scandir(run->job->in, &entries, NULL, alphasort);
-    const struct named_slot *slot = &run->algorithm->outputs[0];
+    const struct named_slot *slot = &run->algorithm->outputs[run->job->slot];
     char extension[16];
 
     if (found < 0)
@@ -170,7 +170,7 @@ static enum status check_folder(const struct folder_run *run, bool *exists)
     *exists = stat(path, &about) == 0;
     if (!*path)
         return status_set(STATUS_BAD_INPUT, "the name of the output folder is empty");
-    if (!*exists && slot_check_form(&run->algorithm->outputs[0], path) == STATUS_OK)
+    if (!*exists && slot_check_form(&run->algorithm->outputs[run->job->slot], path) == STATUS_OK)
         return status_set(STATUS_BAD_INPUT,
                           "%s: a folder, so what comes of it goes to a folder, too: -o OUT/ --format %s", run->job->in,
                           strrchr(path, '.') + 1);
@@ -196,7 +196,10 @@ static enum status compute(struct folder_run *run, struct item *item)
     struct application *application = run->job->application;
 
     TRY(application_shape(application, item->in, &item->picture, item->results));
-    TRY(slot_check_shape(&run->algorithm->outputs[0], &item->results[0], item->out));
+    if (item->results[run->job->slot].width == 0)
+        return status_set(STATUS_BAD_INPUT, "%s: with these parameters there is no output '%s'", item->in,
+                          run->algorithm->outputs[run->job->slot].name);
+    TRY(slot_check_shape(&run->algorithm->outputs[run->job->slot], &item->results[run->job->slot], item->out));
     TRY(application_run(application, &item->picture, item->results));
 out:
     return status;
@@ -208,7 +211,8 @@ static enum status write_item(struct folder_run *run, struct item *item)
     struct output_file file = {0};
 
     TRY(file_create(&file, item->out));
-    TRY(slot_encode(&file, run->algorithm, 0, &item->picture, item->results, run->job->application->params));
+    TRY(slot_encode(&file, run->algorithm, run->job->slot, &item->picture, item->results,
+                    run->job->application->params));
     TRY(file_commit(&file));
 out:
     file_discard(&file);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/cli/cli.h"
+#include "common/cli/apart.h"
 #include "common/core/file.h"
 #include "common/core/progress.h"
 #include "common/measure/machine.h"
@@ -90,14 +90,22 @@ static enum status no_trainer(const struct algorithm *algorithm)
 }
 
 /* Everything that can be wrong before the training starts. */
-static enum status check_files(const struct training *training, const struct trainer *trainer)
+static enum status check_files(const struct training *training, const struct trainer *trainer,
+                               const struct algorithm *parameters, const struct cli_list_option *settings)
 {
     enum status status = STATUS_OK;
+    struct apart apart = {0};
 
     if (training->data_count == 0)
         return status_set(STATUS_BAD_INPUT, "train needs data: %s", trainer->data_help);
     if (!training->out)
         return status_set(STATUS_BAD_INPUT, "train needs -o MODEL");
+    apart_output(&apart, APART_FILE, training->out);
+    for (size_t i = 0; i < training->data_count; i++)
+        apart_input(&apart, APART_TREE, training->data[i]);
+    apart_input(&apart, APART_FILE, training->extra);
+    apart_settings(&apart, parameters, settings);
+    TRY(apart_check(&apart));
     for (size_t i = 0; i <= training->data_count; i++) {
         const char *path = i < training->data_count ? training->data[i] : training->extra;
         FILE *stream = NULL;
@@ -106,8 +114,6 @@ static enum status check_files(const struct training *training, const struct tra
 
         if (!path)
             continue;
-        if (file_is_same(path, training->out))
-            return status_set(STATUS_BAD_INPUT, "%s: the same file as the input %s", training->out, path);
         if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && i < training->data_count &&
             access(path, R_OK | X_OK) == 0)
             continue;
@@ -161,8 +167,8 @@ int cli_train(int argc, char **argv)
         goto out;
     }
     training->params = params;
+    TRY(check_files(training, algorithm->trainer, &parameters, &options.settings));
     TRY(params_parse(&parameters, NULL, 0, options.settings.items, options.settings.count, params));
-    TRY(check_files(training, algorithm->trainer));
     progress_start();
     status = algorithm->trainer->train(training);
     progress_clear();

@@ -9,7 +9,6 @@
 
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
-#include "common/core/file.h"
 #include "common/measure/machine.h"
 #include "common/output/tune_report.h"
 
@@ -189,10 +188,8 @@ static enum status search(struct tune_options *options, const struct algorithm *
     request.assignments = workload->settings.items;
     request.assignment_count = workload->settings.count;
     TRY(tune_possible(version));
-    if (options->svg)
-        TRY(file_check_output(options->svg));
-    if (options->json)
-        TRY(file_check_output(options->json));
+    workload->outputs[OUTPUT_SVG].path = options->svg;
+    workload->outputs[OUTPUT_JSON].path = options->json;
     const bool keeps = !options->no_keep && !is_partial(&request) && version->tunables && tuned_path();
     if (keeps)
         TRY(tuned_check());
@@ -206,10 +203,11 @@ static enum status search(struct tune_options *options, const struct algorithm *
     TRY(tune_run(&request, &tune));
     tune_print(&tune, stdout);
     *failed = tune.failed > 0;
+    fflush(stdout);
     if (options->svg)
-        TRY(tune_write_svg(&tune, options->svg));
+        workload_wrote(workload, tune_write_svg(&tune, &workload->outputs[OUTPUT_SVG].file));
     if (options->json)
-        TRY(results_write_tune_json(&tune, options->json));
+        workload_wrote(workload, results_write_tune_json(&tune, &workload->outputs[OUTPUT_JSON].file));
     if (keeps)
         TRY(keep(&tune));
 out:
@@ -255,6 +253,8 @@ int cli_tune(int argc, char **argv)
     exit_status = status == STATUS_FAILED || (status == STATUS_OK && failed) ? CLI_CHECK_FAILED
                   : status != STATUS_OK                                      ? CLI_BAD_USE
                                                                              : CLI_DONE;
+    if (options.workload.unwritten)
+        exit_status = CLI_BAD_USE;
 out:
     workload_free(&options.workload);
     return exit_status;

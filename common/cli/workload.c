@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cli/apart.h"
 #include "common/cli/slot_file.h"
 #include "common/contract/inputs.h"
 #include "common/core/paths.h"
+#include "common/core/text.h"
 #include "common/image/image_io.h"
 #include "common/image/pattern.h"
 #include "common/measure/machine.h"
@@ -195,9 +197,7 @@ static enum status check_request(const struct algorithm *algorithm, int width, i
 /* Appends to the description, whose end it may cut off. */
 static void describe(struct workload *workload, const char *text)
 {
-    const size_t used = strlen(workload->description);
-
-    snprintf(workload->description + used, sizeof workload->description - used, "%s", text);
+    text_append_plain(workload->description, sizeof workload->description, text);
 }
 
 /* Options that fit the algorithm: files for all its inputs, or one picture for a maker to make them of. */
@@ -270,16 +270,55 @@ out:
     return status;
 }
 
+enum status workload_create_outputs(struct workload *workload, const struct algorithm *algorithm, const char *standard)
+{
+    enum status status = STATUS_OK;
+    struct apart apart = {0};
+
+    for (int i = 0; i < WORKLOAD_OUTPUTS; i++) {
+        if (workload->outputs[i].path && !*workload->outputs[i].path)
+            TRY(file_check_output(""));
+        apart_output(&apart, APART_FILE, workload->outputs[i].path);
+    }
+    for (size_t i = 0; i < workload->inputs.count; i++)
+        apart_input(&apart, algorithm->video ? APART_VIDEO : APART_FILE, workload->inputs.items[i]);
+    if (workload->inputs.count == 0)
+        apart_input(&apart, APART_FILE, standard);
+    apart_input(&apart, APART_FILE, tuned_path());
+    apart_settings(&apart, algorithm, &workload->settings);
+    TRY(apart_check(&apart));
+    for (int i = 0; i < WORKLOAD_OUTPUTS; i++)
+        if (workload->outputs[i].path)
+            TRY(file_create(&workload->outputs[i].file, workload->outputs[i].path));
+out:
+    apart_free(&apart);
+    return status;
+}
+
+void workload_wrote(struct workload *workload, enum status status)
+{
+    if (status == STATUS_OK)
+        return;
+    cli_fail("%s; the results are not in it", status_message());
+    workload->unwritten = true;
+}
+
 enum status workload_prepare(struct workload *workload, const struct algorithm *algorithm,
                              const struct version *const *versions, size_t version_count)
 {
     enum status status = STATUS_OK;
+    char photograph[4096] = "";
 
+    if (takes_photographs(algorithm))
+        find_photograph(photograph, sizeof photograph);
+    TRY(workload_create_outputs(workload, algorithm, photograph));
     if (workload->threads == 0)
         workload->threads = machine_cores();
     workload->params = calloc(1, algorithm->params_size ? algorithm->params_size : 1);
-    if (!workload->params)
-        return status_set(STATUS_NO_MEMORY, "no memory for parameters");
+    if (!workload->params) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for parameters");
+        goto out;
+    }
     TRY(params_parse(algorithm, versions, version_count, workload->settings.items, workload->settings.count,
                      workload->params));
     TRY(load_inputs(workload, algorithm));
@@ -294,9 +333,8 @@ out:
 
 void workload_set_command(struct workload *workload, int argc, char **argv)
 {
-    size_t used = (size_t)snprintf(workload->command, sizeof workload->command, "%s", argv[0]);
-
-    for (int i = 1; i < argc && used < sizeof workload->command; i++) {
+    text_append_plain(workload->command, sizeof workload->command, argv[0]);
+    for (int i = 1; i < argc; i++) {
         /* Where the results went is no part of what was measured, and may name a folder of one machine. */
         if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--csv") == 0 || strcmp(argv[i], "--svg") == 0 ||
             strcmp(argv[i], "--trace") == 0) {
@@ -306,7 +344,8 @@ void workload_set_command(struct workload *workload, int argc, char **argv)
         if (strncmp(argv[i], "--json=", 7) == 0 || strncmp(argv[i], "--csv=", 6) == 0 ||
             strncmp(argv[i], "--svg=", 6) == 0 || strncmp(argv[i], "--trace=", 8) == 0)
             continue;
-        used += (size_t)snprintf(workload->command + used, sizeof workload->command - used, " %s", argv[i]);
+        text_append_plain(workload->command, sizeof workload->command, " ");
+        text_append_plain(workload->command, sizeof workload->command, argv[i]);
     }
 }
 
@@ -314,6 +353,8 @@ void workload_free(struct workload *workload)
 {
     for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
         image_free(&workload->in[i]);
+    for (int i = 0; i < WORKLOAD_OUTPUTS; i++)
+        file_discard(&workload->outputs[i].file);
     free(workload->params);
     free(workload->inputs.items);
     free(workload->settings.items);

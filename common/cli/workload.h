@@ -8,6 +8,10 @@
 #include <getopt.h>
 
 #include "common/cli/cli.h"
+#include "common/core/file.h"
+
+/* Places among a workload's outputs: --json, and --csv, --svg or --trace. */
+enum { OUTPUT_JSON, OUTPUT_CSV, OUTPUT_SVG = OUTPUT_CSV, OUTPUT_TRACE = OUTPUT_CSV, WORKLOAD_OUTPUTS };
 
 struct workload {
     /* As the options say. */
@@ -22,6 +26,12 @@ struct workload {
     void *params;
     char description[1024]; /* of the input, in words */
     char command[1024];     /* the command line */
+    /* Files for the results, as the options name them (NULL = not asked for); created before anything is measured. */
+    struct workload_output {
+        const char *path;
+        struct output_file file;
+    } outputs[WORKLOAD_OUTPUTS];
+    bool unwritten; /* one of them could not be completed, and that has been said */
 };
 
 /* For a getopt_long() table: --size, --input, --channels, --threads, --param (-p). */
@@ -46,7 +56,13 @@ struct workload {
  * returns false when it is wrong or none of these. */
 bool workload_option(struct workload *workload, int option);
 
-/* Parses the settings, loads or makes the input, and gives tunables that -p does not name their kept values (tuned.h). */
+/* Refuses outputs that are an input, each other, or the file of tuned values, then creates them. Called by
+ * workload_prepare(); `standard` is what is read when no input is given, or NULL. */
+enum status workload_create_outputs(struct workload *workload, const struct algorithm *algorithm, const char *standard);
+/* Takes what came of writing one: says what is missing when it failed, so that the others can still be written. */
+void workload_wrote(struct workload *workload, enum status status);
+
+/* Parses the settings, creates the outputs, loads or makes the input, and gives tunables that -p does not name their kept values (tuned.h). */
 enum status workload_prepare(struct workload *workload, const struct algorithm *algorithm,
                              const struct version *const *versions, size_t version_count);
 /* Keeps the command line for the record, without --json, --csv and --svg. */

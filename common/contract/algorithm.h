@@ -116,6 +116,9 @@ struct algorithm {
     /* Refuses inputs of the wrong type or shape, else fills width, height, channels and type of each output (not data).
      * An output that these parameters do not ask for keeps width 0: it is absent, its data is NULL. */
     enum status (*shape)(const struct image in[], const void *params, struct image out[]);
+    /* Refuses inputs, on the host, whose samples the contract does not allow (NaN), where the inputs come from a user;
+     * those that the harness makes are legal. May be NULL. */
+    enum status (*check_values)(const struct image in[], const void *params);
     /* `out` are the reference's results, so that a cost may depend on the data (edge points, stages evaluated); NULL when
      * only an estimate is wanted. */
     void (*cost)(const struct image in[], const struct image out[], const void *params, struct cost *cost);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/contract/registry.h"
 #include "common/core/paths.h"
@@ -46,6 +47,16 @@ void params_keep_own_steps(const struct algorithm *algorithm, const char *id, vo
     }
 }
 
+/* A relative path is looked for from the working directory, then from the top of the source tree, where the contracts'
+ * own settings have their files. */
+static enum status open_model(struct model *model, const char *path, model_loader load)
+{
+    char own[2 * MODEL_PATH_SIZE];
+
+    snprintf(own, sizeof own, "%s/%s", paths_root() ? paths_root() : ".", path);
+    return model_open(model, path[0] != '/' && access(path, F_OK) != 0 && access(own, F_OK) == 0 ? own : path, load);
+}
+
 static enum status parse_number(const char *name, const char *value, bool whole, double minimum, double maximum,
                                 double *number)
 {
@@ -83,10 +94,8 @@ static enum status set_parameter(const struct parameter *p, const char *value, v
     }
     if (p->kind == PARAMETER_MODEL && !*value)
         return status_set(STATUS_BAD_INPUT, "parameter %s: names no file", p->name);
-    if (p->kind == PARAMETER_MODEL) {
-        TRY(model_open((struct model *)field, value, p->load));
-        return STATUS_OK;
-    }
+    if (p->kind == PARAMETER_MODEL)
+        return open_model((struct model *)field, value, p->load);
     if (p->kind == PARAMETER_TEXT) {
         if (strlen(value) >= PARAMETER_TEXT_SIZE)
             return status_set(STATUS_BAD_INPUT, "parameter %s: longer than %d characters", p->name,

@@ -14,11 +14,6 @@
 #ifndef RUNGS_VERSION_H
 #define RUNGS_VERSION_H
 
-#if defined(__cplusplus) && defined(__GNUC__)
-/* g++ -Wextra calls every field that a designated initialiser leaves at zero missing; gcc and clang do not. */
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#endif
-
 #define RUNGS_CPU_VERSION(name, ...)                                                                                   \
     static enum status run_erased(void *state, const struct image in[], struct image *out, const void *params)         \
     {                                                                                                                  \

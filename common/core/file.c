@@ -1,10 +1,14 @@
 #include "common/core/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,6 +122,96 @@ enum status file_check_output(const char *path)
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------- unfinished files */
+
+/* Those of this process, for the signal handler; more than these are left to the next run. */
+enum { MAX_UNFINISHED = 64 };
+static char *volatile unfinished[MAX_UNFINISHED];
+static volatile pid_t unfinished_owner;
+static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Puts `to` in the place of the first `from`. */
+static void replace_unfinished(const char *from, char *to)
+{
+    pthread_mutex_lock(&unfinished_lock);
+    for (int i = 0; i < MAX_UNFINISHED; i++) {
+        if (unfinished[i] == from) {
+            unfinished[i] = to;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&unfinished_lock);
+}
+
+static void end_by_signal(int number)
+{
+    /* A forked child has the list of its parent, but not its files. */
+    for (int i = 0; i < MAX_UNFINISHED && getpid() == unfinished_owner; i++)
+        if (unfinished[i])
+            unlink(unfinished[i]);
+    raise(number); /* SA_RESETHAND: it ends the process now */
+}
+
+void file_discard_at_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+    unfinished_owner = getpid();
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = SA_RESETHAND | SA_NODEFER}, before;
+
+        sigemptyset(&action.sa_mask);
+        sigaction(numbers[i], &action, &before);
+        if (before.sa_handler == SIG_IGN) /* nohup: to go on without a terminal is what it is for */
+            sigaction(numbers[i], &before, NULL);
+    }
+}
+
+/* The process in the name of an unfinished file, 0 when it is no such name. */
+static long owner_in(const char *name)
+{
+    long owner;
+    int number, end = 0;
+
+    return sscanf(name, ".rungs-%9ld-%9d.tmp%n", &owner, &number, &end) == 2 && end > 0 && !name[end] ? owner : 0;
+}
+
+/* Removes what killed processes have left in the folder, once for each folder. Each file is locked by its owner: another
+ * machine or container that writes into the same folder has processes that are not seen from here. */
+static void remove_abandoned(const char *folder)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static dev_t last_device;
+    static ino_t last_folder;
+    struct stat about;
+    DIR *directory = NULL;
+
+    pthread_mutex_lock(&lock);
+    if (stat(folder, &about) == 0 && (about.st_dev != last_device || about.st_ino != last_folder)) {
+        last_device = about.st_dev;
+        last_folder = about.st_ino;
+        directory = opendir(folder);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!directory)
+        return;
+    for (const struct dirent *entry; (entry = readdir(directory));) {
+        const long owner = owner_in(entry->d_name);
+        int file;
+
+        if (owner == 0 || kill((pid_t)owner, 0) == 0 || errno != ESRCH)
+            continue;
+        file = openat(dirfd(directory), entry->d_name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+        if (file >= 0)
+            close(file);
+    }
+    closedir(directory);
+}
+
+/* --------------------------------------------------------------------------------------------- writing a file */
+
 enum status file_create(struct output_file *file, const char *path)
 {
     enum { ATTEMPTS = 1000 };
@@ -128,6 +222,7 @@ enum status file_create(struct output_file *file, const char *path)
     memset(file, 0, sizeof *file);
     file->path = path;
     TRY(inspect(file, &folder));
+    remove_abandoned(folder);
     /* A short name of its own: the target's with a suffix could be longer than the file system allows. A name taken by
      * a killed process of the same number, or by another thread, only costs another attempt. */
     for (int i = 0; i < ATTEMPTS && descriptor < 0; i++) {
@@ -147,6 +242,8 @@ enum status file_create(struct output_file *file, const char *path)
         file->temporary = NULL;
         goto out;
     }
+    flock(descriptor, LOCK_EX | LOCK_NB); /* where locks are not known the process number has to do */
+    replace_unfinished(NULL, file->temporary);
     file->stream = fdopen(descriptor, "wb");
     if (!file->stream) {
         status = status_set(STATUS_NO_MEMORY, "%s: %s", path, strerror(errno));
@@ -195,6 +292,7 @@ enum status file_commit(struct output_file *file)
         status = fail(file);
     }
     if (status == STATUS_OK) {
+        replace_unfinished(file->temporary, NULL);
         free(file->temporary);
         file->temporary = NULL;
         file_discard(file);
@@ -206,8 +304,10 @@ void file_discard(struct output_file *file)
 {
     if (file->stream)
         fclose(file->stream);
-    if (file->temporary)
+    if (file->temporary) {
         unlink(file->temporary);
+        replace_unfinished(file->temporary, NULL);
+    }
     free(file->temporary);
     free(file->target);
     memset(file, 0, sizeof *file);

@@ -21,8 +21,9 @@ bool file_has_extension(const char *path, const char *extension);
 /* Opens a regular file that is not empty, for reading; *size gets its bytes. To be closed with fclose(). */
 enum status file_open(const char *path, FILE **stream, uint64_t *size);
 
-/* A file in the making: it grows under a temporary name in the target's folder and gets its own name on success. A
- * target that exists keeps its permissions; a symbolic link stays one. */
+/* A file in the making: it grows under a temporary name (.rungs-PROCESS-NUMBER.tmp) in the target's folder and gets its own
+ * name on success. A target that exists keeps its permissions; a symbolic link stays one. What a killed process has left in
+ * that folder, known by its dead owner, is removed on the way. */
 struct output_file {
     const char *path; /* as the caller named it, for messages; must outlive the struct */
     char *target;     /* without symbolic links */
@@ -48,5 +49,8 @@ enum status file_complete(struct output_file *file);
 enum status file_commit(struct output_file *file);
 /* Drops a file that was not committed; fine on a zeroed or a committed struct. */
 void file_discard(struct output_file *file);
+
+/* From here on SIGINT, SIGTERM and SIGHUP remove this process's unfinished files before they end it. */
+void file_discard_at_signals(void);
 
 #endif

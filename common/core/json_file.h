@@ -6,11 +6,18 @@
 
 #include <jansson.h>
 
-#include "common/core/status.h"
+#include "common/core/file.h"
 
-/* Writes *document with that many significant digits in real numbers, a whole file or none (file.h), and gives up the
- * caller's reference to it. A NULL document, which is what json_pack() makes of text that is not UTF-8, is a failure:
- * "path: reason". */
-enum status json_file_write(json_t *document, int digits, const char *path);
+/* Reads a document from a file of at most `most` bytes; `what` says in messages what it should be ("a results file"). Its
+ * texts, names of members too, are made plain (text.h): they end on terminals. On failure *document is NULL. */
+enum status json_file_read(json_t **document, const char *path, size_t most, const char *what);
+
+/* Writes *document with that many significant digits in real numbers into a file that has been created, commits it, and gives
+ * up the caller's reference to the document. A NULL document, which is what json_pack() makes of text that is not UTF-8, is a
+ * failure: "path: reason". */
+enum status json_file_write(json_t *document, int digits, struct output_file *file);
+
+/* A text as JSON, made plain. */
+json_t *json_plain(const char *text);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/core/clock.h"
+#include "common/core/text.h"
 
 static double started;
 static bool shown;
@@ -19,13 +20,16 @@ void progress_start(void)
 void progress(const char *format, ...)
 {
     va_list arguments;
+    char text[1024];
 
     if (!isatty(STDERR_FILENO) || clock_seconds() - started < 1.0)
         return;
-    fputs("\r\033[K", stderr); /* to the first column, and wipe what was there */
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    text_make_plain(text, sizeof text);
+    fputs("\r\033[K", stderr); /* to the first column, and wipe what was there */
+    fputs(text, stderr);
     fflush(stderr);
     shown = true;
 }

@@ -104,7 +104,8 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 /* ------------------------------------------------------------------------------------------------- counts */
 
-static std::atomic<uint64_t> launch_count, shared_most, barrier_count;
+static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count;
+static std::atomic<enum emulator_lack> lacking;
 
 static void count_shared(uint64_t bytes)
 {
@@ -485,6 +486,15 @@ static void fiber_entry()
 
 /* ------------------------------------------------------------------------------------- barriers and collectives */
 
+static void forget_shared_memory(worker &w)
+{
+    for (const shared_allocation &s : w.shared)
+        if (s.in_use)
+            fill_with_garbage(s.memory, s.size, &w.random);
+    if (w.dynamic_memory != nullptr)
+        fill_with_garbage(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
+}
+
 int barrier(vote kind, int value, const char *name, const char *file, int line)
 {
     worker &w = *active;
@@ -510,6 +520,8 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
                            : kind == vote::any ? w.votes > 0
                                                : (int)w.votes;
         w.at_barrier = 0;
+        if (lacking.load(std::memory_order_relaxed) == EMULATOR_LACKS_SHARED_MEMORY)
+            forget_shared_memory(w);
         for (task &t : w.tasks)
             make_ready(w, t);
     }
@@ -835,6 +847,9 @@ void observe_copy(const char *what, size_t bytes)
 static const uint64_t THREADS_PER_HOST_THREAD = 1024;
 static const uint64_t MOST_HOST_THREADS = 256;
 
+/* Constant from the start, so that it can be set before any constructor runs; 0: the environment says. */
+static std::atomic<unsigned> configured_threads;
+
 void run(const launch_site &site, void (*body)(void *context), void *context)
 {
     running_launch launch = {};
@@ -854,7 +869,12 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     launch.threads = site.block.x * site.block.y * site.block.z;
     launch.blocks = (uint64_t)site.grid.x * site.grid.y * site.grid.z;
     launch.seed = next_launch_seed();
-    host_threads = number_from_environment("RUNGS_EMULATOR_THREADS", std::thread::hardware_concurrency());
+    thread_count.fetch_add(launch.blocks * launch.threads, std::memory_order_relaxed);
+    if (lacking == EMULATOR_LACKS_KERNELS)
+        return;
+    host_threads = configured_threads;
+    if (host_threads == 0)
+        host_threads = number_from_environment("RUNGS_EMULATOR_THREADS", std::thread::hardware_concurrency());
     host_threads = std::min({std::max(host_threads, (uint64_t)1), MOST_HOST_THREADS, launch.blocks,
                              1 + launch.blocks * launch.threads / THREADS_PER_HOST_THREAD});
     if (races_begin_launch(site))
@@ -879,6 +899,13 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
 
 } /* namespace emulated */
 
+void emulator_configure(unsigned threads, bool late, enum emulator_lack lack)
+{
+    emulated::configured_threads = threads;
+    emulated::lacking = lack;
+    emulated::set_late(late);
+}
+
 void emulator_seed(uint64_t seed)
 {
     const std::lock_guard<std::mutex> lock(emulated::seed_mutex);
@@ -894,6 +921,6 @@ void emulator_observe(const struct emulator_observer *observer)
 
 struct emulator_counts emulator_count(void)
 {
-    return {emulated::allocation_count(), emulated::launch_count, emulated::shared_most, emulated::barrier_count,
-            emulated::stream_copy_count()};
+    return {emulated::allocation_count(), emulated::launch_count,  emulated::thread_count,
+            emulated::shared_most,        emulated::barrier_count, emulated::stream_copy_count()};
 }

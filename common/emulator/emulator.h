@@ -11,6 +11,7 @@
  *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
+ * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it
@@ -21,6 +22,7 @@
 #ifndef RUNGS_EMULATOR_H
 #define RUNGS_EMULATOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +32,13 @@ extern "C" {
 
 /* Starts the sequence of random orders anew. */
 void emulator_seed(uint64_t seed);
+
+/* What a program must not be able to do without, if it is what it says: a result that is right without kernels was
+ * computed elsewhere; one that is right though shared memory lost at every barrier what it held did not go through it. */
+enum emulator_lack { EMULATOR_LACKS_NOTHING, EMULATOR_LACKS_KERNELS, EMULATOR_LACKS_SHARED_MEMORY };
+
+/* In place of RUNGS_EMULATOR_THREADS and RUNGS_EMULATOR_LATE, from now on. */
+void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
 
 /* Is told, on the calling host thread, of each legal launch before it runs and of each copy and memset that was done;
  * `what` is "[CUDA memcpy HtoD]" and the like. */
@@ -45,6 +54,7 @@ void emulator_observe(const struct emulator_observer *observer);
 struct emulator_counts {
     uint64_t allocations;   /* cudaMalloc and its relatives */
     uint64_t launches;      /* kernels that ran */
+    uint64_t threads;       /* of all their grids */
     uint64_t shared_bytes;  /* the most shared memory, static and dynamic, that a block had */
     uint64_t barriers;      /* __syncthreads() reached, once per block */
     uint64_t stream_copies; /* between the device and page-locked memory, on a stream of the program's own */

@@ -61,7 +61,8 @@ void observe_copy(const char *what, size_t bytes);
 
 bool is_stream(cudaStream_t stream);
 
-/* Work that is put off (streams.cpp). All of this does nothing unless RUNGS_EMULATOR_LATE is 1. */
+/* Work that is put off (streams.cpp). All of this does nothing unless RUNGS_EMULATOR_LATE is 1, or
+ * emulator_configure() said so. */
 bool streams_are_late();
 void late_stream_begin(cudaStream_t stream, bool blocking);
 void late_stream_end(cudaStream_t stream); /* does what is left */
@@ -74,6 +75,7 @@ void wait_until(const std::function<bool()> &done);
 void wait_for_stream(cudaStream_t stream);
 void wait_for_blocking_streams(); /* as everything on the default stream does */
 void wait_for_all_streams();
+void set_late(bool late);
 /* RUNGS_EMULATOR_SEED, or 1. */
 uint64_t seed_from_environment();
 /* Whether a launch is legal; sets the error when not. */

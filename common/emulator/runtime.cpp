@@ -206,9 +206,26 @@ static std::map<uintptr_t, allocation>::iterator find_allocation(memory_table &t
 }
 
 /* The device's memory: the machine's. */
+/* RUNGS_EMULATOR_MEMORY, or what the machine has. */
 static size_t device_bytes()
 {
-    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    const char *const text = getenv("RUNGS_EMULATOR_MEMORY");
+    const size_t told = text != nullptr ? (size_t)strtoull(text, nullptr, 10) : 0;
+
+    return told > 0 ? told : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes that an allocation of this kind may still have. */
+static size_t room_for(const memory_table &table, memory kind)
+{
+    size_t room = device_bytes();
+
+    if (kind != memory::device && kind != memory::managed)
+        return SIZE_MAX;
+    for (const auto &[address, its] : table.allocations)
+        if (its.kind == memory::device || its.kind == memory::managed)
+            room -= std::min(room, its.bytes);
+    return room;
 }
 
 cudaError_t allocate(void **pointer, size_t bytes, memory kind)
@@ -223,7 +240,7 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
     *pointer = nullptr;
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes <= device_bytes())
+    if (bytes <= room_for(table, kind))
         *pointer = guarded_allocate(bytes);
     if (*pointer == nullptr)
         return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);

@@ -2,6 +2,7 @@
  * streams.cpp: work on streams that is put off (RUNGS_EMULATOR_LATE, emulator.h): what each stream has still to do, and
  * the order in which that happens when somebody waits.
  */
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -23,15 +24,25 @@ static std::recursive_mutex order;
 static std::vector<late_stream> late_streams; /* in the order of their creation */
 static thread_local bool its_turn;            /* this thread runs a work that had been put off */
 
+/* Constant from the start, so that it can be set before any constructor runs. */
+enum { FROM_ENVIRONMENT = -1 };
+static std::atomic<int> late_setting = FROM_ENVIRONMENT;
+
+void set_late(bool late)
+{
+    late_setting = late;
+}
+
 bool streams_are_late()
 {
-    static const bool late = [] {
+    static const bool asked = [] {
         const char *const text = getenv("RUNGS_EMULATOR_LATE");
 
         return text != nullptr && strcmp(text, "1") == 0;
     }();
+    const int setting = late_setting;
 
-    return late;
+    return setting == FROM_ENVIRONMENT ? asked : setting != 0;
 }
 
 static late_stream *find(cudaStream_t stream)

@@ -25,6 +25,7 @@ static const char help[] =
     "  --unconfined      no system call filter: for code that you trust, where the kernel has none\n"
     "check:\n"
     "  --id ID           its name, student/omp say\n"
+    "  --algorithm NAME  that it must be for (default: any)\n"
     "  --total SECONDS   cases that have not begun by then are left out (default 120)\n"
     "  --seed N          of the random inputs (default 1)\n"
     "  --pictures DIR    where to put pictures of differences\n"
@@ -34,8 +35,9 @@ static const char help[] =
     "  --size WxH        of the input\n"
     "  --frames N        of the video that a pipeline gets (default 8)\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
+    "  --fewer N         OpenMP threads of the version, when they are not as many as the reference has\n"
     "  --seconds S       how long to go on (default 2)\n"
-    "  --enough RATIO    stop after 60 calls of each when the best are no further apart (default 0: go on)\n"
+    "  --enough RATIO    stop after 60 calls of each when the medians are no further apart (default 0: go on)\n"
     "  --zero RATIO      stop early when the version takes more than twice that many times the reference\n"
     "  --kernel          time launch() on device images; without it run(), transfers and all\n\n"
     "Exit status: 0 the JSON is there, 2 bad use or no result.\n";
@@ -75,6 +77,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         MEMORY,
         LIMIT,
         TOTAL,
+        FEWER,
         SEED,
         PICTURES,
         TUNE,
@@ -84,7 +87,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         ENOUGH,
         KERNEL,
         UNCONFINED,
-        FRAMES
+        FRAMES,
+        ALGORITHM
     };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},
@@ -95,6 +99,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"memory", required_argument, NULL, MEMORY},
         {"limit", required_argument, NULL, LIMIT},
         {"total", required_argument, NULL, TOTAL},
+        {"fewer", required_argument, NULL, FEWER},
         {"seed", required_argument, NULL, SEED},
         {"pictures", required_argument, NULL, PICTURES},
         {"tune", required_argument, NULL, TUNE},
@@ -105,6 +110,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"kernel", no_argument, NULL, KERNEL},
         {"unconfined", no_argument, NULL, UNCONFINED},
         {"frames", required_argument, NULL, FRAMES},
+        {"algorithm", required_argument, NULL, ALGORITHM},
         {0},
     };
     double value = 0;
@@ -142,6 +148,11 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         case TOTAL:
             if (!number("total", optarg, 0.1, 86400, &a->total_seconds))
                 return false;
+            break;
+        case FEWER:
+            if (!number("fewer", optarg, 1, 1024, &value))
+                return false;
+            a->fewer = (int)value;
             break;
         case SEED:
             if (!number("seed", optarg, 0, 1e15, &value))
@@ -182,6 +193,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             if (!number("frames", optarg, 2, JUDGE_MAX_FRAMES, &value))
                 return false;
             a->frames = (int)value;
+            break;
+        case ALGORITHM:
+            a->algorithm = optarg;
             break;
         case UNCONFINED:
             a->worker.unconfined = true;
@@ -226,6 +240,8 @@ int main(int argc, char **argv)
                                                   .unconfined = arguments.worker.unconfined};
     if (times)
         arguments.worker.quiet = true;
+    if (arguments.fewer)
+        arguments.worker.threads = arguments.fewer;
     status = checks ? judge_check(&arguments) : judge_time(&arguments);
     return status == STATUS_OK ? 0 : fail("%s", status_message());
 }

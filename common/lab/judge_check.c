@@ -5,61 +5,217 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
 #include "common/contract/pipeline.h"
+#include "common/emulator/emulator.h"
+#include "common/image/pattern.h"
 #include "common/lab/judge.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/judge_result.h"
 #include "common/remote/stand_in.h"
 #include "common/verify/check.h"
+#include "common/verify/compare.h"
+#include "common/verify/outputs.h"
+#include "common/verify/scene.h"
 
-/* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second does
- * not is kept in the state. */
-static enum status count_calls(const struct judge_arguments *arguments, const struct algorithm *algorithm,
-                               json_t *result)
+/* Calls in which the device lacks something or, the last, nothing. */
+enum lacking { RUN_WITHOUT_KERNELS, LAUNCH_WITHOUT_KERNELS, RUN_WITHOUT_SHARED_MEMORY, USUAL_RUN, LACKING_KINDS };
+
+/* A worker and images that calls are counted with. */
+struct counted {
+    const struct algorithm *algorithm;
+    const void *params;
+    struct remote_options options;
+    struct remote *remote;
+    struct image made[ALGORITHM_MAX_INPUTS]; /* the judge's own */
+    struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];
+};
+
+static enum status new_inputs(struct counted *counted, uint64_t seed)
 {
-    static const char *const names[2] = {"first_call", "second_call"};
-    struct remote_options options = arguments->worker;
-    struct remote *remote = NULL;
-    struct image made[ALGORITHM_MAX_INPUTS] = {{0}}, in[ALGORITHM_MAX_INPUTS] = {{0}};
-    struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}}, out[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
-    options.quiet = true;
-    TRY(remote_start(&options, &remote));
-    struct channel *const channel = remote_channel(remote);
-
-    TRY(params_parse_text(algorithm, "", channel->params));
-    TRY(judge_make(algorithm, 130, 70, 7, channel->params, made));
-    for (int i = 0; i < algorithm->input_count; i++) {
-        TRY(judge_place(remote, &in[i], &made[i]));
-        image_copy(&in[i], &made[i]);
-        channel->in[0] = in[i];
-        if (channel->depth)
-            TRY(remote_call(remote, CHANNEL_PIN, NULL));
+    inputs_free(counted->algorithm, counted->made);
+    TRY(judge_make(counted->algorithm, 130, 70, seed, counted->params, counted->made));
+    /* Noise would have no moving objects, and a result without any needs no kernels. */
+    if (counted->algorithm->video) {
+        scene_frame(&counted->made[0], 0);
+        scene_frame(&counted->made[1], 20 + (int)(seed % 40));
     }
-    TRY(algorithm->shape(made, channel->params, shapes));
-    TRY(judge_place_outputs(remote, out, shapes));
+    for (int i = 0; i < counted->algorithm->input_count && counted->in[i].data; i++)
+        image_copy(&counted->in[i], &counted->made[i]);
+out:
+    return status;
+}
+
+/* Whether a result could not come about by filling memory with one byte. */
+static bool says_something(const struct image outputs[])
+{
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
+        for (int y = 0; y < outputs[slot].height; y++) {
+            const uint8_t *row = image_row(&outputs[slot], y), *first = image_row(&outputs[slot], 0);
+
+            for (size_t i = 0; i < image_row_bytes(&outputs[slot]); i++)
+                if (row[i] != first[0])
+                    return true;
+        }
+    return false;
+}
+
+/* A worker, and places for the images that have been made. */
+static enum status start_counted(struct counted *counted)
+{
+    struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    enum status status = STATUS_OK;
+
+    remote_stop(counted->remote);
+    counted->remote = NULL;
+    TRY(remote_start(&counted->options, &counted->remote));
+    struct channel *const channel = remote_channel(counted->remote);
+
+    memcpy(channel->params, counted->params, counted->algorithm->params_size);
+    for (int i = 0; i < counted->algorithm->input_count; i++) {
+        TRY(judge_place(counted->remote, &counted->in[i], &counted->made[i]));
+        image_copy(&counted->in[i], &counted->made[i]);
+        channel->in[0] = counted->in[i];
+        if (channel->depth)
+            TRY(remote_call(counted->remote, CHANNEL_PIN, NULL));
+    }
+    TRY(counted->algorithm->shape(counted->made, counted->params, shapes));
+    TRY(judge_place_outputs(counted->remote, counted->out, shapes));
+out:
+    return status;
+}
+
+static enum status request(const struct counted *counted, enum channel_request what)
+{
+    struct channel *const channel = remote_channel(counted->remote);
+
+    channel->inputs = counted->algorithm->input_count;
+    memcpy(channel->in, counted->in, sizeof counted->in);
+    memcpy(channel->out, counted->out, sizeof counted->out);
+    channel->outputs = counted->algorithm->output_count;
+    return remote_call(counted->remote, what, NULL);
+}
+
+/* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second
+ * does not is kept in the state. */
+static enum status count_two(struct counted *counted, json_t *result)
+{
+    static const char *const names[2] = {"first_call", "second_call"};
+    enum status status = STATUS_OK;
+
     for (int call = 0; call < 2; call++) {
         struct channel_counts counts;
 
-        channel->inputs = algorithm->input_count;
-        memcpy(channel->in, in, sizeof in);
-        memcpy(channel->out, out, sizeof out);
-        channel->outputs = algorithm->output_count;
-        TRY(remote_call(remote, CHANNEL_RUN, NULL));
-        counts = channel->counts;
+        TRY(request(counted, CHANNEL_RUN));
+        counts = remote_channel(counted->remote)->counts;
         json_object_set_new(result, names[call],
-                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
-                                      "launches", (json_int_t)counts.launches, "shared_bytes",
-                                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers,
-                                      "stream_copies", (json_int_t)counts.stream_copies));
+                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
+                                      "launches", (json_int_t)counts.launches, "threads", (json_int_t)counts.threads,
+                                      "shared_bytes", (json_int_t)counts.shared_bytes, "barriers",
+                                      (json_int_t)counts.barriers, "stream_copies", (json_int_t)counts.stream_copies));
     }
 out:
-    inputs_free(algorithm, made);
-    remote_stop(remote);
+    return status;
+}
+
+/* Whether the call's result is right; one of a call that fails is not, and leaves a device that works no more. */
+static bool is_right(struct counted *counted, enum lacking kind)
+{
+    static const enum emulator_lack lacks[LACKING_KINDS] = {
+        [RUN_WITHOUT_KERNELS] = EMULATOR_LACKS_KERNELS,
+        [LAUNCH_WITHOUT_KERNELS] = EMULATOR_LACKS_KERNELS,
+        [RUN_WITHOUT_SHARED_MEMORY] = EMULATOR_LACKS_SHARED_MEMORY,
+        [USUAL_RUN] = EMULATOR_LACKS_NOTHING,
+    };
+    const struct version version = {.algorithm = counted->algorithm};
+    struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    enum status status = STATUS_OK;
+    struct channel *channel;
+    bool right = false;
+
+    if (!counted->remote)
+        return false;
+    channel = remote_channel(counted->remote);
+    outputs_fill(counted->out, 0xA5);
+    channel->repeat = 1;
+    channel->value = 0;
+    if (kind == LAUNCH_WITHOUT_KERNELS)
+        TRY(request(counted, CHANNEL_UPLOAD));
+    channel->lack = lacks[kind];
+    TRY(request(counted, kind == LAUNCH_WITHOUT_KERNELS ? CHANNEL_LAUNCH : CHANNEL_RUN));
+    if (kind == LAUNCH_WITHOUT_KERNELS)
+        TRY(request(counted, CHANNEL_DOWNLOAD));
+    TRY(verify_reference(counted->algorithm, counted->made, counted->params, expected));
+    right = (kind == USUAL_RUN || says_something(expected)) &&
+            compare_agrees(&version, counted->made, counted->params, expected, counted->out, NULL);
+out:
+    outputs_free(expected);
+    if (status != STATUS_OK && kind != USUAL_RUN)
+        start_counted(counted); /* if that fails the next call does as well */
+    else
+        channel->lack = EMULATOR_LACKS_NOTHING;
+    return status == STATUS_OK && right;
+}
+
+/* Which results are right although the device lacked something. The order is drawn by lot and usual calls are among them,
+ * so a version cannot tell which are which; each has new inputs, for a version may have kept its results of others. */
+static enum status see_lacking(struct counted *counted, bool launches, json_t *result)
+{
+    enum lacking order[] = {
+        RUN_WITHOUT_KERNELS, LAUNCH_WITHOUT_KERNELS, RUN_WITHOUT_SHARED_MEMORY, USUAL_RUN, USUAL_RUN, USUAL_RUN};
+    const size_t count = sizeof order / sizeof *order;
+    bool right[LACKING_KINDS] = {[USUAL_RUN] = true};
+    enum status status = STATUS_OK;
+    uint64_t random;
+
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)time(NULL);
+    for (size_t i = count - 1; i > 0; i--) {
+        const size_t other = (size_t)(pattern_random(&random) % (i + 1));
+        const enum lacking kept = order[i];
+
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (order[i] == LAUNCH_WITHOUT_KERNELS && !launches)
+            continue;
+        TRY(new_inputs(counted, pattern_random(&random)));
+        if (order[i] == USUAL_RUN)
+            right[USUAL_RUN] &= is_right(counted, USUAL_RUN);
+        else
+            right[order[i]] = is_right(counted, order[i]);
+    }
+    json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
+    json_object_set_new(result, "needs_no_kernels",
+                        json_boolean(right[RUN_WITHOUT_KERNELS] || right[LAUNCH_WITHOUT_KERNELS]));
+    json_object_set_new(result, "needs_no_shared_memory", json_boolean(right[RUN_WITHOUT_SHARED_MEMORY]));
+    json_object_set_new(result, "wavers", json_boolean(!right[USUAL_RUN]));
+out:
+    return status;
+}
+
+/* Counts what calls do, and sees what they can do without. */
+static enum status count_calls(const struct judge_arguments *arguments, const struct version *version,
+                               const void *params, json_t *result)
+{
+    struct counted counted = {.algorithm = version->algorithm, .params = params, .options = arguments->worker};
+    enum status status = STATUS_OK;
+
+    counted.options.quiet = true;
+    TRY(new_inputs(&counted, 7));
+    TRY(start_counted(&counted));
+    TRY(count_two(&counted, result));
+    TRY(see_lacking(&counted, !version->pipeline, result));
+out:
+    inputs_free(version->algorithm, counted.made);
+    remote_stop(counted.remote);
     return status;
 }
 
@@ -102,6 +258,22 @@ static json_t *refused_json(const char *diagnosis)
     return result;
 }
 
+/* What the version printed, line by line: on stdout, and, where the C library and sanitizers complain, on stderr. */
+static void add_prints(json_t *result)
+{
+    static char text[1 << 16];
+
+    for (int on_stderr = 0; on_stderr < 2; on_stderr++) {
+        json_t *lines = json_array();
+
+        remote_heard(on_stderr, text, sizeof text);
+        for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+            if (rest || *line)
+                json_array_append_new(lines, judge_text(line));
+        json_object_set_new(result, on_stderr ? "complained" : "printed", lines);
+    }
+}
+
 enum status judge_check(const struct judge_arguments *arguments)
 {
     const struct check_options options = {.seed = arguments->seed,
@@ -118,6 +290,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     enum status status = STATUS_OK;
     void *params = NULL;
 
+    TRY(remote_listen());
     /* The first worker only tells what the file registers. When it cannot start, the JSON says why. */
     quiet.quiet = true;
     status = remote_start(&quiet, &remote);
@@ -130,6 +303,11 @@ enum status judge_check(const struct judge_arguments *arguments)
     remote_stop(remote);
     remote = NULL;
     facts.algorithm[sizeof facts.algorithm - 1] = '\0';
+    if (arguments->algorithm && strcmp(arguments->algorithm, facts.algorithm) != 0) {
+        status_set(STATUS_FAILED, "is a version of %s; this task asks for %s", facts.algorithm, arguments->algorithm);
+        result = refused_json("the file's last line registers it for another algorithm");
+        goto write;
+    }
     status = remote_register(&arguments->worker, &facts, arguments->id, arguments->id);
     if (status != STATUS_OK) {
         result = refused_json("the file asks for more than the judge can give");
@@ -153,7 +331,8 @@ enum status judge_check(const struct judge_arguments *arguments)
     if (version->pipeline)
         json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
-        count_calls(arguments, algorithm, result); /* the check has passed: without counts the JSON is still complete */
+        count_calls(arguments, version, params,
+                    result); /* the check has passed: without counts the JSON is still complete */
     for (const struct tunable *t = version->tunables; t && t->name; t++) {
         json_t *legal = json_array();
 
@@ -163,6 +342,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     }
     json_object_set(result, "tunables", tunables);
 write:
+    add_prints(result);
     TRY(judge_write(result, arguments->json));
 out:
     remote_stop(remote);

@@ -8,18 +8,19 @@
 
 json_t *judge_text(const char *characters)
 {
-    json_t *string = json_string(characters);
+    char clean[2048];
+    json_t *string;
 
-    if (!string) {
-        char clean[1024];
-
-        snprintf(clean, sizeof clean, "%s", characters);
-        for (char *c = clean; *c; c++)
-            if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
-                *c = '?';
-        string = json_string(clean);
-    }
-    return string;
+    /* The text may be the version's, and ends up in reports and terminals: no control characters. */
+    snprintf(clean, sizeof clean, "%s", characters);
+    for (char *c = clean; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = *c == '\n' ? ' ' : '?';
+    string = json_string(clean);
+    for (char *c = clean; !string && *c; c++)
+        if ((unsigned char)*c > '~')
+            *c = '?';
+    return string ? string : json_string(clean);
 }
 
 enum status judge_write(json_t *result, const char *path)

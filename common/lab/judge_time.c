@@ -2,11 +2,13 @@
  * judge_time.c: rungs-judge time.
  *
  * The version and a reference rung, each in a worker, take turns on the same input. All inputs are new for every
- * call: the pattern shifted by a random distance, with random samples changed in every row. Each round fills
- * more buffers than the last-level cache holds, then calls; both results of every call are compared. A result
- * counts as it is when the call returns: it is copied at once, and must not have changed at the round's end.
+ * call: the pattern shifted by a random distance, with random samples changed in every row. They are laid out, past the
+ * caches, and the output is poisoned just before the call, while the worker is stopped, so nothing can be computed ahead.
+ * Both results of every call are compared. A result counts as it is when the call returns: the worker is stopped at once,
+ * and what it wrote is copied. What counts is the median of the pairs' ratios.
  * A pipeline is timed over a whole video, start() included, and gets another one each time: mobiles of
- * scene.h, shifted as above, and in every frame a rectangle somewhere that nobody can foresee.
+ * scene.h, shifted as above, and in every frame a rectangle somewhere that nobody can foresee. A frame comes into being
+ * when it is submitted; the clock runs during the calls.
  */
 #include <jansson.h>
 #include <math.h>
@@ -92,15 +94,13 @@ static json_t *timing_json(struct timing *timing)
     json_object_set_new(result, "pairs", json_integer(timing->pairs));
     json_object_set_new(result, "sets", json_integer(timing->sets));
     json_object_set_new(result, "frames", json_integer(timing->frames));
+    json_object_set_new(result, "waited", json_real(timing->waited));
     json_object_set_new(result, "threads", json_integer(timing->arguments->worker.threads));
     json_object_set_new(result, "processor", judge_text(machine.cpu));
     json_object_set_new(result, "gpu", judge_text(machine.gpu));
     json_object_set_new(result, "bytes", json_real(cost.bytes));
     if (pairs > 0 && !timing->wrong[0]) {
         json_object_set_new(result, "ratio_median", json_real(ratio.median));
-        /* statistics_of() has sorted them. */
-        json_object_set_new(result, "best_seconds", json_real(version->seconds[0]));
-        json_object_set_new(result, "best_reference_seconds", json_real(reference->seconds[0]));
         json_object_set_new(result, "ratio_low", json_real(ratio.q1));
         json_object_set_new(result, "ratio_high", json_real(ratio.q3));
         json_object_set_new(result, "seconds", json_real(times[0].median));
@@ -109,15 +109,14 @@ static json_t *timing_json(struct timing *timing)
     return result;
 }
 
-/* The version's best time divided by the reference's best time. */
-static double best_ratio(const struct timing *timing)
+/* The median of the pairs' ratios. */
+static double median_ratio(const struct timing *timing)
 {
-    double best[2] = {INFINITY, INFINITY};
+    static double ratios[TIMING_MAX_PAIRS];
 
-    for (int which = 0; which < 2; which++)
-        for (int pair = 0; pair < timing->pairs; pair++)
-            best[which] = fmin(best[which], timing->runners[which].seconds[pair]);
-    return best[TIMED_VERSION] / best[TIMED_REFERENCE];
+    for (int pair = 0; pair < timing->pairs; pair++)
+        ratios[pair] = timing->runners[TIMED_VERSION].seconds[pair] / timing->runners[TIMED_REFERENCE].seconds[pair];
+    return statistics_of(ratios, (size_t)timing->pairs).median;
 }
 
 enum status judge_time(const struct judge_arguments *arguments)
@@ -153,12 +152,15 @@ enum status judge_time(const struct judge_arguments *arguments)
     const int all_sets = timing.sets, few_sets = timing.frames ? timing.frames : 2;
     const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
     const double start = clock_seconds();
+    const struct remote *const reference = timing.runners[TIMED_REFERENCE].remote;
+    double ran[2], waited[2];
 
     timing.sets = few_sets;
     if (!timing.wrong[0])
         TRY(timing_play(&timing, false)); /* warm-up */
+    remote_waited_seconds(reference, &ran[0], &waited[0]);
     while (!timing.wrong[0] && timing.pairs < TIMING_MAX_PAIRS &&
-           (timing.pairs < ENOUGH_PAIRS || best_ratio(&timing) > arguments->enough)) {
+           (timing.pairs < ENOUGH_PAIRS || median_ratio(&timing) > arguments->enough)) {
         /* A round of a slow version must not exceed the time limit by much, so the first round has few sets. */
         timing.sets = timing.pairs == 0 ? few_sets : all_sets;
         TRY(timing_play(&timing, true));
@@ -171,6 +173,9 @@ enum status judge_time(const struct judge_arguments *arguments)
         if (used / timing.pairs * all_pairs > arguments->seconds)
             break;
     }
+    remote_waited_seconds(reference, &ran[1], &waited[1]);
+    if (ran[1] > ran[0])
+        timing.waited = (waited[1] - waited[0]) / (ran[1] - ran[0] + waited[1] - waited[0]);
     result = timing_json(&timing);
     TRY(judge_write(result, arguments->json));
 out:

@@ -13,10 +13,7 @@ struct runner {
     struct remote *remote;
     struct image in[TIMING_MAX_SETS][ALGORITHM_MAX_INPUTS], out[TIMING_MAX_SETS][ALGORITHM_MAX_OUTPUTS];
     double seconds[TIMING_MAX_PAIRS];
-    double busy, idle; /* processor seconds: during calls, and from one's end to the next one's start */
-    double left_at;    /* processor seconds when the last call returned */
-    double left, rest; /* when that was, and the seconds between calls */
-    int depth;         /* frames that may be in flight */
+    int depth; /* frames that may be in flight */
 };
 
 struct timing {
@@ -28,12 +25,16 @@ struct timing {
     /* The version's results as they were when its calls returned; and a copy of one that it can change no longer. */
     struct image kept[TIMING_MAX_SETS][ALGORITHM_MAX_OUTPUTS], late[ALGORITHM_MAX_OUTPUTS];
     struct image scenes[TIMING_MAX_SETS]; /* of a video: what its frames are made of */
-    int frames;                           /* of a video, of which each set holds one; 0: pictures */
-    bool pictures;                        /* all inputs are of one size and may be shifted and cut */
-    int inputs;                           /* of a set */
+    /* The inputs of the next call, or the frames of the next video, which no worker has seen yet. */
+    struct image fresh[TIMING_MAX_SETS][ALGORITHM_MAX_INPUTS];
+    double listened, heard; /* seconds between calls, and processor seconds that the version used in them */
+    int frames;             /* of a video, of which each set holds one; 0: pictures */
+    bool pictures;          /* all inputs are of one size and may be shifted and cut */
+    int inputs;             /* of a set */
     int sets, pairs;
     uint64_t random;
     struct runner runners[2]; /* TIMED_VERSION, TIMED_REFERENCE */
+    double waited;            /* share of its time in which the reference was ready to run and had no core */
     char wrong[512];          /* the version's fault, or "" */
 };
 

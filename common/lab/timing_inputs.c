@@ -111,6 +111,9 @@ enum status timing_prepare(struct timing *timing)
             scene_frame(&timing->scenes[i], i == 0 ? 0 : 5 * i);
         }
     }
+    for (int set = 0; set < (timing->frames ? timing->frames : 1); set++)
+        for (int i = 0; i < timing->inputs; i++)
+            TRY(image_create_like(&timing->fresh[set][i], &timing->base[i]));
     for (int set = 0; set < timing->sets; set++)
         TRY(outputs_create_like(timing->kept[set], timing->shapes));
     TRY(outputs_create_like(timing->late, timing->shapes));
@@ -168,6 +171,8 @@ void timing_free(struct timing *timing)
     for (int set = 0; set < TIMING_MAX_SETS; set++) {
         outputs_free(timing->kept[set]);
         image_free(&timing->scenes[set]);
+        for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
+            image_free(&timing->fresh[set][i]);
     }
     outputs_free(timing->late);
     free(timing->params);

@@ -8,6 +8,7 @@
 
 #include "common/core/process.h"
 #include "common/core/progress.h"
+#include "common/core/text.h"
 #include "common/measure/bench_task.h"
 
 /* Runs a child; the failure of body or child becomes this call's. */
@@ -232,6 +233,7 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
         return status_set(STATUS_FAILED, "%s has no cpu/serial to compare with", algorithm->name);
     TRY(work_open(&work, bench, serial));
     params_describe(algorithm, request->params, bench->settings, sizeof bench->settings);
+    text_make_plain(bench->settings, sizeof bench->settings);
     set_date(bench->date, sizeof bench->date);
     machine_read(&bench->machine);
     struct bench_task *const shared = &work.tasks[request->version_count];

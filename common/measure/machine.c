@@ -1,26 +1,23 @@
 #include "common/measure/machine.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/contract/device_info.h"
 #include "common/core/paths.h"
 #include "common/core/process.h"
+#include "common/core/program.h"
+#include "common/core/text.h"
 #include "common/measure/bench_device.h"
 
 #ifndef RUNGS_FLAGS
 #define RUNGS_FLAGS ""
 #endif
-
-extern char **environ;
 
 int machine_cores(void)
 {
@@ -129,37 +126,21 @@ void machine_cpu_name(char *name, size_t size)
              implementer[0] ? ", implementer " : "", implementer, part[0] ? " part " : "", part);
 }
 
-/* The first line that a program prints, "" when it cannot be run or fails. */
+/* The first line that a program prints, "" when it cannot be run, fails or hangs (nvidia-smi does with a broken driver). */
 static void first_line_of(const char *const *arguments, char *line, size_t size)
 {
-    posix_spawn_file_actions_t actions;
-    int pipe_ends[2], exit_status = -1;
-    size_t used = 0;
-    pid_t child;
+    struct program program = {0};
+    char text[512] = "";
+    struct iovec part = {text, sizeof text - 1};
 
     line[0] = '\0';
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+    if (program_start(&program, arguments, PROGRAM_NO_INPUT) != STATUS_OK)
         return;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    const int failed = posix_spawnp(&child, arguments[0], &actions, NULL, (char *const *)arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(pipe_ends[1]);
-    if (!failed) {
-        char text[512];
-        ssize_t got;
-
-        while ((got = read(pipe_ends[0], text, sizeof text)) > 0)
-            for (ssize_t i = 0; i < got && used + 1 < size; i++)
-                line[used++] = text[i];
-        line[used] = '\0';
-        line[strcspn(line, "\n")] = '\0';
-        waitpid(child, &exit_status, 0);
-    }
-    close(pipe_ends[0]);
-    if (exit_status != 0)
-        line[0] = '\0';
+    program.patience = program_usual_patience();
+    transfer_read(program.output, -1, &program, &part, 1, NULL);
+    program_finish(&program);
+    if (program.exit_code == 0)
+        snprintf(line, size, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 static void read_commit(char *commit, size_t size)
@@ -169,6 +150,7 @@ static void read_commit(char *commit, size_t size)
 
     if (told && told[0]) {
         snprintf(commit, size, "%s", told);
+        text_make_plain(commit, size);
         return;
     }
     first_line_of(describe, commit, size);

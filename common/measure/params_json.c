@@ -1,5 +1,7 @@
 #include "common/measure/params_json.h"
 
+#include "common/core/json_file.h"
+
 json_t *params_json(const struct algorithm *algorithm, const void *params)
 {
     json_t *object = json_object();
@@ -19,10 +21,10 @@ json_t *params_json(const struct algorithm *algorithm, const void *params)
             value = json_string(p->words[*(const int *)field]);
             break;
         case PARAMETER_TEXT:
-            value = json_string(field);
+            value = json_plain(field);
             break;
         case PARAMETER_MODEL:
-            value = json_string(((const struct model *)field)->path);
+            value = json_plain(((const struct model *)field)->path);
             break;
         }
         json_object_set_new(object, p->name, value);

@@ -1,6 +1,5 @@
 #include "common/measure/tuned.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/contract/device_info.h"
-#include "common/core/file.h"
+#include "common/core/json_file.h"
 #include "common/core/paths.h"
 #include "common/core/process.h"
 #include "common/measure/bench_device.h"
@@ -43,26 +42,13 @@ const char *tuned_path(void)
 static enum status load(const char *path, json_t **document)
 {
     enum status status = STATUS_OK;
-    FILE *stream = NULL;
-    uint64_t size = 0;
-    json_error_t error;
 
     *document = NULL;
     if (access(path, F_OK) != 0) {
         *document = json_pack("{s:s, s:i, s:[]}", "schema", schema, "version", SCHEMA_VERSION, "entries");
         return *document ? STATUS_OK : status_set(STATUS_NO_MEMORY, "no memory for %s", path);
     }
-    TRY(file_open(path, &stream, &size));
-    if (size > MAX_FILE_BYTES) {
-        status = status_set(STATUS_BAD_INPUT, "%s: larger than %d MiB: not a file of tuned values", path,
-                            MAX_FILE_BYTES >> 20);
-        goto out;
-    }
-    *document = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
-    if (!*document) {
-        status = status_set(STATUS_BAD_INPUT, "%s:%d: not valid JSON: %s", path, error.line, error.text);
-        goto out;
-    }
+    TRY(json_file_read(document, path, MAX_FILE_BYTES, "a file of tuned values"));
     const char *name = json_string_value(json_object_get(*document, "schema"));
     if (!name || strcmp(name, schema) != 0 ||
         json_integer_value(json_object_get(*document, "version")) != SCHEMA_VERSION ||
@@ -70,8 +56,6 @@ static enum status load(const char *path, json_t **document)
         status = status_set(STATUS_BAD_INPUT, "%s: not a file of tuned values (schema %s, version %d)", path, schema,
                             SCHEMA_VERSION);
 out:
-    if (stream)
-        fclose(stream);
     if (status != STATUS_OK) {
         json_decref(*document);
         *document = NULL;
@@ -139,7 +123,6 @@ enum status tuned_keep(const struct tuned_entry *entries, size_t count)
     enum status status = STATUS_OK;
     struct output_file file = {0};
     json_t *document = NULL;
-    char *text = NULL;
 
     if (!path)
         return STATUS_OK;
@@ -157,18 +140,10 @@ enum status tuned_keep(const struct tuned_entry *entries, size_t count)
             goto out;
         }
     }
-    text = json_dumps(document, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    if (!text) {
-        status = status_set(STATUS_FAILED, "%s: the values cannot be put into JSON", path);
-        goto out;
-    }
     TRY(file_create(&file, path));
-    file_write(&file, text, strlen(text));
-    file_write(&file, "\n", 1);
-    TRY(file_commit(&file));
+    status = json_file_write(document, 6, &file);
+    document = NULL;
 out:
-    file_discard(&file);
-    free(text);
     json_decref(document);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "common/core/clock.h"
 #include "common/core/process.h"
 #include "common/core/progress.h"
+#include "common/core/text.h"
 #include "common/measure/video_task.h"
 
 static enum status in_child(int (*body)(void *), struct video_task *task, double limit_seconds)
@@ -237,6 +238,7 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
     TRY(algorithm->shape(both, request->params, &shape));
     TRY(make_reference_params(request, serial, &reference_params));
     algorithm->describe(request->params, bench->settings, sizeof bench->settings);
+    text_make_plain(bench->settings, sizeof bench->settings);
     if (!gmtime_r(&seconds, &utc) || strftime(bench->date, sizeof bench->date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
         snprintf(bench->date, sizeof bench->date, "unknown");
     machine_read(&bench->machine);

@@ -112,7 +112,7 @@ static json_t *counters_json(const struct profile_report *report)
     return object;
 }
 
-enum status profile_report_write(const struct profile_report *report, const char *path)
+enum status profile_report_write(const struct profile_report *report, struct output_file *file)
 {
     const struct profile *profile = report->profile;
     const struct statistics calls = profile_report_call_statistics(report);
@@ -145,5 +145,5 @@ enum status profile_report_write(const struct profile_report *report, const char
         json_decref(document);
         document = NULL;
     }
-    return json_file_write(document, 6, path);
+    return json_file_write(document, 6, file);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "common/core/file.h"
 #include "common/profile/ncu.h"
 #include "common/profile/profile.h"
 
@@ -45,6 +46,6 @@ double profile_report_kernel_seconds(const struct profile_report *report);
 
 void profile_report_print(const struct profile_report *report, FILE *stream);
 /* results/README.md describes it: "schema": "rungs-results", "version": 1, "kind": "profile". */
-enum status profile_report_write(const struct profile_report *report, const char *path);
+enum status profile_report_write(const struct profile_report *report, struct output_file *file);
 
 #endif

@@ -177,7 +177,7 @@ json_t *results_head_json(const struct bench *bench, const char *kind)
         slots_json(request->algorithm->inputs, request->in, request->algorithm->input_count));
 }
 
-enum status results_write_json(const struct bench *bench, const char *path)
+enum status results_write_json(const struct bench *bench, struct output_file *file)
 {
     json_t *versions = json_array(), *document = results_head_json(bench, "bench");
 
@@ -187,7 +187,7 @@ enum status results_write_json(const struct bench *bench, const char *path)
         json_decref(document);
         document = NULL;
     }
-    return json_file_write(document, 6, path);
+    return json_file_write(document, 6, file);
 }
 
 /* ------------------------------------------------------------------------------------------------------- tune */
@@ -224,7 +224,7 @@ static json_t *point_json(const struct tune *tune, const struct tune_point *poin
                      timed && tune->preset ? ratio_json(&tune->preset->time, &point->time) : json_null());
 }
 
-enum status results_write_tune_json(const struct tune *tune, const char *path)
+enum status results_write_tune_json(const struct tune *tune, struct output_file *file)
 {
     const struct tune_request *request = tune->request;
     const struct image *in = &request->in[0];
@@ -244,7 +244,7 @@ enum status results_write_tune_json(const struct tune *tune, const char *path)
                   "height", in->height, "channels", in->channels, "type", pixel_name(in->type), "seconds",
                   request->seconds, "rounds", BENCH_ROUNDS, "tuned_version", request->version->source->id, "time",
                   version_is_cuda(request->version) ? "kernel" : "call", "axes", axes, "points", points),
-        6, path);
+        6, file);
 }
 
 /* -------------------------------------------------------------------------------------------------------- CSV */
@@ -327,17 +327,10 @@ static void csv_row(struct output_file *file, const struct bench *bench, const s
     csv_over(file, bench_below(bench, row), row, '\n');
 }
 
-enum status results_write_csv(const struct bench *bench, const char *path)
+enum status results_write_csv(const struct bench *bench, struct output_file *file)
 {
-    enum status status = STATUS_OK;
-    struct output_file file = {0};
-
-    TRY(file_create(&file, path));
-    file_write(&file, csv_header, strlen(csv_header));
+    file_write(file, csv_header, strlen(csv_header));
     for (size_t i = 0; i < bench->row_count; i++)
-        csv_row(&file, bench, &bench->rows[i]);
-    TRY(file_commit(&file));
-out:
-    file_discard(&file);
-    return status;
+        csv_row(file, bench, &bench->rows[i]);
+    return file_commit(file);
 }

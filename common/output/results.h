@@ -7,11 +7,13 @@
 
 #include <jansson.h>
 
+#include "common/core/file.h"
 #include "common/measure/bench.h"
 
-/* Each writes a whole file or none (file.h): STATUS_BAD_INPUT "path: reason" when it cannot. */
-enum status results_write_json(const struct bench *bench, const char *path);
-enum status results_write_csv(const struct bench *bench, const char *path);
+/* Each fills and commits a file that has been created (file.h), whole or not at all: STATUS_BAD_INPUT "path: reason" when it
+ * cannot. */
+enum status results_write_json(const struct bench *bench, struct output_file *file);
+enum status results_write_csv(const struct bench *bench, struct output_file *file);
 
 /* What a file of the given kind begins with, from "schema" to "ceilings"; NULL when some text is not UTF-8. */
 json_t *results_head_json(const struct bench *bench, const char *kind);

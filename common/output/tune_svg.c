@@ -26,7 +26,7 @@ enum {
 
 struct picture {
     const struct tune *tune;
-    struct output_file file;
+    struct output_file *file;
     int shown[TUNE_MAX_AXES]; /* axes with more than one value; the first is x (or the bars), the second y */
     int shown_count;
     double best, slow; /* seconds at the two ends of the scale */
@@ -47,7 +47,7 @@ static void put(struct picture *picture, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    file_write(&picture->file, text, strlen(text));
+    file_write(picture->file, text, strlen(text));
 }
 
 /* Names of machines and settings as XML text: no markup, no control characters, ASCII alone. */
@@ -383,19 +383,14 @@ static void put_picture(struct picture *picture)
     put(picture, "</svg>\n");
 }
 
-enum status tune_write_svg(const struct tune *tune, const char *path)
+enum status tune_write_svg(const struct tune *tune, struct output_file *file)
 {
-    enum status status = STATUS_OK;
-    struct picture picture = {.tune = tune};
+    struct picture picture = {.tune = tune, .file = file};
 
     for (int i = 0; i < tune->axis_count; i++)
         if (tune->axes[i].count > 1)
             picture.shown[picture.shown_count++] = i;
     set_scale(&picture);
-    TRY(file_create(&picture.file, path));
     put_picture(&picture);
-    TRY(file_commit(&picture.file));
-out:
-    file_discard(&picture.file);
-    return status;
+    return file_commit(file);
 }

@@ -61,7 +61,7 @@ static json_t *row_json(const struct video_bench *bench, const struct video_benc
                      ratio_json(video_bench_below(bench, row), row));
 }
 
-enum status video_results_write_json(const struct video_bench *bench, const char *path)
+enum status video_results_write_json(const struct video_bench *bench, struct output_file *file)
 {
     const struct video_bench_request *request = bench->request;
     json_t *versions = json_array(), *document;
@@ -77,21 +77,18 @@ enum status video_results_write_json(const struct video_bench *bench, const char
         request->frame_count, "threads", request->threads, "seconds", request->seconds, "rounds", VIDEO_BENCH_ROUNDS,
         "frames_by_serial", bench->serial_frames, "other_frames_by",
         bench->expected_by ? bench->expected_by->source->id : NULL, "versions", versions);
-    return json_file_write(document, 6, path);
+    return json_file_write(document, 6, file);
 }
 
 /* One line per step of each version, and one with step "all" for the time end to end. */
-enum status video_results_write_csv(const struct video_bench *bench, const char *path)
+enum status video_results_write_csv(const struct video_bench *bench, struct output_file *file)
 {
     const struct video_bench_request *request = bench->request;
-    struct output_file file = {0};
-    enum status status = STATUS_OK;
     char line[512];
 
-    TRY(file_create(&file, path));
     const char header[] =
         "date,commit,algorithm,width,height,threads,version,outcome,frames_verified,step,seconds,q1,q3,n\n";
-    file_write(&file, header, strlen(header));
+    file_write(file, header, strlen(header));
     for (size_t i = 0; i < bench->row_count; i++) {
         const struct video_bench_row *row = &bench->rows[i];
         char start[300];
@@ -104,15 +101,12 @@ enum status video_results_write_csv(const struct video_bench *bench, const char 
                      row->time.q3, row->time.count);
         else
             snprintf(line, sizeof line, "%s,all,,,,\n", start);
-        file_write(&file, line, strlen(line));
+        file_write(file, line, strlen(line));
         for (int step = 0; step < row->steps.count; step++) {
             snprintf(line, sizeof line, "%s,%s,%.6g,,,%d\n", start, row->steps.items[step].name,
                      row->steps.items[step].seconds / row->step_frames, row->step_frames);
-            file_write(&file, line, strlen(line));
+            file_write(file, line, strlen(line));
         }
     }
-    TRY(file_commit(&file));
-out:
-    file_discard(&file);
-    return status;
+    return file_commit(file);
 }

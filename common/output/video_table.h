@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "common/core/file.h"
 #include "common/measure/video_bench.h"
 
 /* For each version its steps (time per frame, total, share, gain over the rung below), frames per second end to end, and
@@ -13,7 +14,7 @@
 void video_table_print(const struct video_bench *bench, FILE *stream);
 
 /* Each writes a whole file or none. results/README.md documents both: "schema": "rungs-video-results". */
-enum status video_results_write_json(const struct video_bench *bench, const char *path);
-enum status video_results_write_csv(const struct video_bench *bench, const char *path);
+enum status video_results_write_json(const struct video_bench *bench, struct output_file *file);
+enum status video_results_write_csv(const struct video_bench *bench, struct output_file *file);
 
 #endif

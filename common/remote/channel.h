@@ -14,8 +14,6 @@
 
 #include <stdint.h>
 
-#include <linux/filter.h>
-
 #include "common/contract/registry.h"
 
 /* Free in every process that we start, under AddressSanitizer too; 46 bits, so processors with 47 have it. */
@@ -25,7 +23,6 @@ enum {
     CHANNEL_FILE = 3, /* the worker's number of the shared file */
     CHANNEL_HEADER = 1 << 20,
     CHANNEL_MAX_PARAMS = 4096,
-    CHANNEL_MAX_FILTER = 1024, /* instructions */
     CHANNEL_MAX_TUNABLES = 8,
     CHANNEL_MAX_DEPTH = 64 /* frames in flight of a pipeline that is judged */
 };
@@ -33,11 +30,11 @@ enum {
 #define CHANNEL_BYTES ((size_t)2 << 30)
 
 enum channel_request {
-    CHANNEL_NOTHING,  /* a round trip, to see that the worker lives */
-    CHANNEL_RUN,      /* run() on host images */
-    CHANNEL_VERIFY,   /* verify_launch() on host buffers: setup() and `repeat` launch() on device copies of them */
-    CHANNEL_UPLOAD,   /* makes device copies of the host images, and setup() */
-    CHANNEL_LAUNCH,   /* launch() `repeat` times on those copies, the last into poison, then waits for the device */
+    CHANNEL_NOTHING, /* a round trip, to see that the worker lives */
+    CHANNEL_RUN,     /* run() on host images */
+    CHANNEL_VERIFY,  /* verify_launch() on host buffers: setup() and `repeat` launch() on device copies of them */
+    CHANNEL_UPLOAD,  /* makes device copies of the host images, and setup(), which sees older inputs */
+    CHANNEL_LAUNCH, /* launch() `repeat` times, from number `value` on with these inputs, the last into poison; waits */
     CHANNEL_DOWNLOAD, /* the device's result to the host image */
     CHANNEL_END,      /* teardown(); the next call finds a zeroed state */
     CHANNEL_START,    /* a pipeline's start() with in[0], its submit() of in[0], its receive() into out */
@@ -51,6 +48,7 @@ enum channel_request {
 struct channel_counts {
     uint64_t allocations;   /* of device memory */
     uint64_t launches;      /* of kernels */
+    uint64_t threads;       /* of all of them */
     uint64_t shared_bytes;  /* the most shared memory that a block had */
     uint64_t barriers;      /* __syncthreads() that threads reached */
     uint64_t stream_copies; /* on streams of its own, from or to page-locked memory */
@@ -67,13 +65,13 @@ struct channel {
     size_t in_bytes[ALGORITHM_MAX_INPUTS], out_bytes[ALGORITHM_MAX_OUTPUTS];
     int repeat;
     int tunable, value;
+    int lack;      /* of the emulator: enum emulator_lack */
     int heap_byte; /* what fresh heap memory holds during the call; 0 = whatever it does */
     double params[CHANNEL_MAX_PARAMS / sizeof(double)]; /* the algorithm's parameter struct */
 
-    /* What the judge wants before any of the version's code runs. */
-    int confined; /* 0: no filter */
-    unsigned short filter_length;
-    struct sock_filter filter[CHANNEL_MAX_FILTER];
+    /* Before the worker's program runs: the child says that it is confined, and waits until the judge has looked. */
+    uint32_t confined, released;
+    int threads; /* of the emulator */
 
     /* The answer. */
     enum status status;

@@ -1,5 +1,6 @@
 /*
- * confine.h: what a worker (channel.h) may ask of the system.
+ * confine.h: what a worker (channel.h) may ask of the system. A child of the judge gives all else up before it becomes the
+ * worker's program, so no code of that program, whatever it defines or registers, runs with more.
  */
 #ifndef RUNGS_CONFINE_H
 #define RUNGS_CONFINE_H
@@ -7,15 +8,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/remote/channel.h"
+#include "common/core/status.h"
 
-/* Writes the system call filter for a worker into its channel. With `gpu` everything is allowed but what reaches other
- * processes or the network, since a GPU's driver needs much; without, only what computing with threads needs. */
-enum status confine_filter(struct channel *channel, bool gpu);
+/* A call of execve() that the filter knows by the addresses of its arguments, which nobody can guess. */
+struct confine_program {
+    char *path;
+    char **arguments, **environment;
+};
 
-/* In a child before exec: no files can be written or made any more, by this process or what it becomes, but with `gpu`
- * device files, shared memory and the names of its threads. False where the kernel has no Landlock; the filter then is the only fence. */
-bool confine_files(bool gpu);
+/* Copies path and lists to addresses drawn by lot. */
+enum status confine_hide(struct confine_program *program, const char *path, char *const arguments[],
+                         char *const environment[]);
+
+struct confine_needs {
+    bool gpu;    /* a GPU's driver: everything is allowed but what reaches other processes, files or the network */
+    bool loader; /* the program's libraries are opened as it starts, so files may be opened for reading */
+};
+
+/* In a child before exec: from now on it may make the calls that computing with threads needs, and execve() of `program`,
+ * or of nothing when NULL. */
+enum status confine_calls(struct confine_needs needs, const struct confine_program *program);
+
+/* In a child before exec: of all files it may read the system's libraries and execute `program`, and write none; with a
+ * GPU it may read more of the system, and write device files, shared memory and the names of its threads. False where the
+ * kernel has no Landlock; the filter then is the only fence. */
+bool confine_files(struct confine_needs needs, const char *program);
+
+/* In a child before exec: what it becomes has no privileges, run by root or not. */
+void confine_privileges(void);
+
+/* Whether the program asks for a loader; true when it cannot be read. */
+bool confine_has_loader(const char *program);
 
 /* "openat" for 257, say; "number 999" when unknown. */
 void confine_call_name(int number, char *text, size_t size);

@@ -1,9 +1,12 @@
 #include "common/remote/remote.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +26,18 @@
 /* Address space that a worker has for its program, its libraries and the stacks of its threads. */
 static const size_t PROGRAM_BYTES = (size_t)2 << 30;
 enum { MOST_THREADS = 64 };             /* besides four for each that it was told to use */
+enum { NEVER_BEGAN = 126 };             /* exit code of a child that could not become the worker's program */
 static const double START_SECONDS = 60; /* a GPU's driver may take seconds to start */
+static const double PAUSE_SECONDS = 1;
 
 struct remote {
     struct remote_options options;
     int slot, file;
     pid_t pid;
     struct channel *channel;
-    char *next; /* where free memory begins */
-    bool lost, died;
+    char *next, *most; /* where free memory begins; the farthest that this was */
+    bool paused, on_gpu;
+    bool began, lost, died; /* began: the child has become the worker's program, or is about to */
     int signal, exit_code;
     char why[512]; /* when lost */
 };
@@ -39,6 +45,8 @@ struct remote {
 _Static_assert(sizeof(struct channel) <= CHANNEL_HEADER, "the channel outgrew its room");
 
 static bool slots[REMOTE_MAX];
+
+static int heard[2][2] = {{-1, -1}, {-1, -1}}; /* pipes of stdout and stderr: where to read, where to write */
 
 /* --------------------------------------------------------------------------------------------------- in the child */
 
@@ -58,18 +66,37 @@ static bool under_sanitizer(void)
 #endif
 }
 
+/* Gives up all that a worker must not have, and waits until the parent has seen that. */
+static enum status give_up(const struct remote *remote, const struct confine_program *program)
+{
+    struct channel *const channel = remote->channel;
+    const struct confine_needs needs = {.gpu = !device_is_emulated(),
+                                        .loader = confine_has_loader(remote->options.program)};
+    enum status status = STATUS_OK;
+
+    confine_files(needs, remote->options.program);
+    confine_privileges();
+    TRY(confine_calls(needs, program));
+    __atomic_store_n(&channel->confined, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &channel->confined, FUTEX_WAKE, 1, NULL, NULL, 0);
+    while (!__atomic_load_n(&channel->released, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &channel->released, FUTEX_WAIT, 0, NULL, NULL, 0);
+out:
+    return status;
+}
+
 /* Becomes the worker; returns only when that fails. */
-static void become_worker(const struct remote *remote, pid_t parent)
+static enum status become_worker(const struct remote *remote, pid_t parent)
 {
     const struct remote_options *options = &remote->options;
     const bool gpu = !device_is_emulated();
-    char threads[48], emulator_threads[48], slot[16], libraries[1024] = "LD_LIBRARY_PATH=";
-    char devices[256] = "CUDA_VISIBLE_DEVICES=";
+    char threads[48], slot[16], libraries[1024] = "LD_LIBRARY_PATH=", devices[256] = "CUDA_VISIBLE_DEVICES=";
     const char *path = getenv("LD_LIBRARY_PATH"), *visible = getenv("CUDA_VISIBLE_DEVICES");
     int null = open("/dev/null", O_RDWR);
+    enum status status = STATUS_OK;
+    struct confine_program program;
 
     snprintf(threads, sizeof threads, "OMP_NUM_THREADS=%d", options->threads);
-    snprintf(emulator_threads, sizeof emulator_threads, "RUNGS_EMULATOR_THREADS=%d", options->threads);
     snprintf(slot, sizeof slot, "%d", remote->slot);
     if (path && strlen(path) + 20 < sizeof libraries)
         strcat(libraries, path);
@@ -78,11 +105,14 @@ static void become_worker(const struct remote *remote, pid_t parent)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || null < 0)
-        return;
+        return status_set(STATUS_FAILED, "the judge has ended");
     dup2(null, STDIN_FILENO);
     if (options->quiet) {
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
+    } else if (heard[0][1] >= 0) {
+        dup2(heard[0][1], STDOUT_FILENO);
+        dup2(heard[1][1], STDERR_FILENO);
     }
     if (remote->file == CHANNEL_FILE)
         fcntl(CHANNEL_FILE, F_SETFD, 0);
@@ -96,23 +126,25 @@ static void become_worker(const struct remote *remote, pid_t parent)
     /* A GPU's driver and the sanitizers reserve far more address space than they use; the judge watches what is used. */
     if (!gpu && !under_sanitizer())
         limit(RLIMIT_AS, CHANNEL_BYTES + PROGRAM_BYTES + options->memory_bytes);
-    if (!options->unconfined)
-        confine_files(gpu);
 
     char *const arguments[] = {(char *)options->program, slot, NULL};
     /* libgomp's threads spin some 20 us and then sleep: spinning for longer
      * would take the judge's core from it where two cores are shared. */
     char *const environment[] = {threads,
-                                 emulator_threads,
                                  libraries,
                                  (char *)"GOMP_SPINCOUNT=10000",
                                  (char *)"OMP_DYNAMIC=false",
                                  (char *)"LC_ALL=C.UTF-8",
-                                 (char *)"RUNGS_EMULATOR_LATE=1",
                                  visible ? devices : NULL,
                                  NULL};
 
-    execve(options->program, arguments, environment);
+    TRY(confine_hide(&program, options->program, arguments, environment));
+    if (!options->unconfined)
+        TRY(give_up(remote, &program));
+    execve(program.path, program.arguments, program.environment);
+    status = status_set(STATUS_FAILED, "%s: %s", options->program, strerror(errno));
+out:
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- waiting */
@@ -135,7 +167,7 @@ static enum status look_at_memory(struct remote *remote)
 {
     const size_t most = remote->options.memory_bytes + (device_is_emulated() ? 0 : PROGRAM_BYTES);
     const long most_threads = MOST_THREADS + 4L * remote->options.threads;
-    unsigned long own = 0; /* KiB: anonymous pages, not the memory that we share */
+    unsigned long own = 0, shared = 0; /* KiB: anonymous pages; the memory that we share */
     long threads = 0;
     char name[64], line[128], text[128];
     FILE *file;
@@ -144,11 +176,15 @@ static enum status look_at_memory(struct remote *remote)
     file = fopen(name, "re");
     while (file && fgets(line, sizeof line, file)) {
         sscanf(line, "RssAnon: %lu", &own);
+        sscanf(line, "RssShmem: %lu", &shared);
         sscanf(line, "Threads: %ld", &threads);
     }
     if (file)
         fclose(file);
-    if (!under_sanitizer() && own > most / 1024) {
+    const unsigned long ours = (unsigned long)(remote->most - (char *)remote->channel) / 1024;
+
+    shared = shared > ours ? shared - ours : 0;
+    if (!under_sanitizer() && own + shared > most / 1024) {
         snprintf(text, sizeof text, "went beyond its memory limit of %zu MiB", most >> 20);
         return lose(remote, text);
     }
@@ -182,6 +218,10 @@ static enum status look_after(struct remote *remote)
                      "tried to start a process or the like: a system call that is refused to versions");
             return status_set(STATUS_FAILED, "%s", remote->why);
         }
+        if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == NEVER_BEGAN && !remote->began) {
+            snprintf(remote->why, sizeof remote->why, "%.*s", (int)sizeof remote->why - 1, channel->message);
+            return status_set(STATUS_FAILED, "%s", remote->why);
+        }
         remote->died = true;
         remote->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
         remote->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
@@ -196,8 +236,8 @@ static enum status look_after(struct remote *remote)
     return look_at_memory(remote);
 }
 
-/* Waits until *word is `value`. */
-static enum status wait_for(struct remote *remote, uint32_t value, double seconds)
+/* Waits until *word of the channel is `value`. */
+static enum status wait_for(struct remote *remote, uint32_t *word, uint32_t value, double seconds)
 {
     const struct timespec a_while = {.tv_nsec = 20000000};
     const double start = clock_seconds();
@@ -205,12 +245,12 @@ static enum status wait_for(struct remote *remote, uint32_t value, double second
     char text[128];
 
     for (;;) {
-        const uint32_t word = __atomic_load_n(&remote->channel->answered, __ATOMIC_SEQ_CST);
+        const uint32_t now = __atomic_load_n(word, __ATOMIC_SEQ_CST);
 
-        if (word == value)
+        if (now == value)
             return STATUS_OK;
-        syscall(SYS_futex, &remote->channel->answered, FUTEX_WAIT, word, &a_while, NULL, 0);
-        if (__atomic_load_n(&remote->channel->answered, __ATOMIC_SEQ_CST) == value)
+        syscall(SYS_futex, word, FUTEX_WAIT, now, &a_while, NULL, 0);
+        if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value)
             return STATUS_OK;
         TRY(look_after(remote));
         if (seconds > 0 && clock_seconds() - start > seconds) {
@@ -227,6 +267,47 @@ out:
 static void copy_text(char *to, size_t size, const char *from, size_t most)
 {
     snprintf(to, size, "%.*s", (int)strnlen(from, most), from);
+}
+
+/* Lets the child go on to the worker's program once the kernel says that it is confined. */
+static enum status release(struct remote *remote)
+{
+    struct channel *channel = remote->channel;
+    char name[64], line[128];
+    int filtered = 0, without_new = 0;
+    enum status status = STATUS_OK;
+    FILE *file;
+
+    TRY(wait_for(remote, &channel->confined, 1, START_SECONDS));
+    snprintf(name, sizeof name, "/proc/%d/status", (int)remote->pid);
+    file = fopen(name, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "Seccomp: %d", &filtered);
+        sscanf(line, "NoNewPrivs: %d", &without_new);
+    }
+    if (file)
+        fclose(file);
+    if (filtered != SECCOMP_MODE_FILTER || without_new != 1)
+        return lose(remote, "the worker is not confined");
+    __atomic_store_n(&channel->released, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &channel->released, FUTEX_WAKE, 1, NULL, NULL, 0);
+out:
+    return status;
+}
+
+enum status remote_listen(void)
+{
+    for (int stream = 0; stream < 2; stream++)
+        if (heard[stream][0] < 0 && pipe2(heard[stream], O_CLOEXEC | O_NONBLOCK) != 0)
+            return status_set(STATUS_FAILED, "no pipe for what versions print: %s", strerror(errno));
+    return STATUS_OK;
+}
+
+void remote_heard(bool on_stderr, char *text, size_t size)
+{
+    const ssize_t length = heard[0][0] < 0 ? 0 : read(heard[on_stderr][0], text, size - 1);
+
+    text[length > 0 ? length : 0] = '\0';
 }
 
 enum status remote_start(const struct remote_options *options, struct remote **result)
@@ -265,9 +346,8 @@ enum status remote_start(const struct remote_options *options, struct remote **r
         goto out;
     }
     slots[remote->slot] = true;
-    remote->next = (char *)remote->channel + CHANNEL_HEADER;
-    if (!options->unconfined)
-        TRY(confine_filter(remote->channel, !device_is_emulated()));
+    remote->next = remote->most = (char *)remote->channel + CHANNEL_HEADER;
+    remote->channel->threads = options->threads;
     __atomic_store_n(&remote->channel->answered, UINT_MAX, __ATOMIC_SEQ_CST);
 
     fflush(NULL);
@@ -278,9 +358,14 @@ enum status remote_start(const struct remote_options *options, struct remote **r
     }
     if (remote->pid == 0) {
         become_worker(remote, parent);
-        _exit(126);
+        snprintf(remote->channel->message, sizeof remote->channel->message, "%s", status_message());
+        _exit(NEVER_BEGAN);
     }
-    TRY(wait_for(remote, 0, START_SECONDS));
+    if (!options->unconfined)
+        TRY(release(remote));
+    remote->began = true;
+    TRY(wait_for(remote, &remote->channel->answered, 0, START_SECONDS));
+    remote->on_gpu = remote->channel->is_cuda && !device_is_emulated();
     if (remote->channel->status != STATUS_OK) {
         char message[512];
 
@@ -344,6 +429,7 @@ void *remote_allocate(struct remote *remote, size_t bytes)
         return NULL;
     list[*count] = (struct block){remote->next, rounded, true};
     remote->next += rounded;
+    remote->most = remote->next > remote->most ? remote->next : remote->most;
     return list[(*count)++].memory;
 }
 
@@ -361,6 +447,30 @@ void remote_release(struct remote *remote, void *memory)
 
 /* --------------------------------------------------------------------------------------------------------- calling */
 
+void remote_pause(struct remote *remote)
+{
+    const double start = clock_seconds();
+    siginfo_t info = {0};
+
+    if (remote->lost || remote->on_gpu || kill(remote->pid, SIGSTOP) != 0)
+        return;
+    remote->paused = true;
+    /* It stops within microseconds, unless the kernel is busy for one of its threads. That it ended is left to be seen by
+     * the next call. */
+    while (waitid(P_PID, (id_t)remote->pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0 &&
+           clock_seconds() - start < PAUSE_SECONDS)
+        sched_yield();
+    if (info.si_pid && info.si_code == CLD_STOPPED)
+        waitid(P_PID, (id_t)remote->pid, &info, WSTOPPED | WNOHANG);
+}
+
+void remote_resume(struct remote *remote)
+{
+    if (remote->paused)
+        kill(remote->pid, SIGCONT);
+    remote->paused = false;
+}
+
 enum status remote_call(struct remote *remote, enum channel_request request, double *seconds)
 {
     struct channel *channel = remote->channel;
@@ -370,6 +480,7 @@ enum status remote_call(struct remote *remote, enum channel_request request, dou
 
     if (remote->lost)
         return status_set(STATUS_FAILED, "%s", remote->why);
+    remote_resume(remote);
     channel->request = request;
     turn = __atomic_load_n(&channel->asked, __ATOMIC_SEQ_CST) + 1;
 
@@ -377,7 +488,7 @@ enum status remote_call(struct remote *remote, enum channel_request request, dou
 
     __atomic_store_n(&channel->asked, turn, __ATOMIC_SEQ_CST);
     syscall(SYS_futex, &channel->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
-    TRY(wait_for(remote, turn, remote->options.call_seconds));
+    TRY(wait_for(remote, &channel->answered, turn, remote->options.call_seconds));
     if (seconds)
         *seconds = clock_seconds() - start;
     TRY(look_at_memory(remote));
@@ -409,4 +520,30 @@ double remote_processor_seconds(const struct remote *remote)
     if (clock_getcpuclockid(remote->pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
         return 0;
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void remote_waited_seconds(const struct remote *remote, double *ran, double *waited)
+{
+    char name[300];
+    struct dirent *entry;
+    DIR *threads;
+
+    *ran = *waited = 0;
+    snprintf(name, sizeof name, "/proc/%d/task", (int)remote->pid);
+    threads = opendir(name);
+    while (threads && (entry = readdir(threads))) {
+        double nanoseconds[2];
+        FILE *file;
+
+        snprintf(name, sizeof name, "/proc/%d/task/%s/schedstat", (int)remote->pid, entry->d_name);
+        file = fopen(name, "re");
+        if (file && fscanf(file, "%lf %lf", &nanoseconds[0], &nanoseconds[1]) == 2) {
+            *ran += 1e-9 * nanoseconds[0];
+            *waited += 1e-9 * nanoseconds[1];
+        }
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
 }

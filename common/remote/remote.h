@@ -17,11 +17,17 @@ struct remote_options {
     int threads;         /* of OpenMP, and of the emulator */
     size_t memory_bytes; /* the most that it may hold, beyond the images */
     double call_seconds; /* the most that a call may take; 0: no limit */
-    bool quiet;          /* what it prints is thrown away */
+    bool quiet;          /* what it prints is thrown away, not kept (remote_listen) */
     bool unconfined;     /* no system call filter: for code that is trusted, where the kernel or a driver wants none */
 };
 
 struct remote;
+
+/* From now on what workers print that are not quiet is kept, the first 64 KiB of each stream: a version that prints more
+ * neither waits nor loses what it began with. */
+enum status remote_listen(void);
+/* What they have printed, on stdout or on stderr, as a text; it is taken out by this. */
+void remote_heard(bool on_stderr, char *text, size_t size);
 
 /* Starts a worker. Fails with the reason when it cannot be started, registers no version, or dies. */
 enum status remote_start(const struct remote_options *options, struct remote **remote);
@@ -34,6 +40,11 @@ struct channel *remote_channel(struct remote *remote);
 void *remote_allocate(struct remote *remote, size_t bytes);
 void remote_release(struct remote *remote, void *memory);
 
+/* Stops all threads of the worker until remote_resume() or its next call, so that it cannot look on while its images are
+ * laid out. Not one that uses a GPU, whose driver has threads of its own. */
+void remote_pause(struct remote *remote);
+void remote_resume(struct remote *remote);
+
 /* Makes one call and waits for its end. *seconds, unless NULL, is how long that took from here. STATUS_FAILED with a
  * message when the call fails, and for this and all later calls when the worker has ended: remote_lost(). */
 enum status remote_call(struct remote *remote, enum channel_request request, double *seconds);
@@ -42,5 +53,8 @@ bool remote_lost(const struct remote *remote);
 bool remote_died(const struct remote *remote, int *signal, int *exit_code);
 /* Seconds of processor time that it has used, all threads together. */
 double remote_processor_seconds(const struct remote *remote);
+/* Since its start, for how long its threads have run, and for how long they were ready to and had no core: the kernel's
+ * account, which leaves out threads that have ended. */
+void remote_waited_seconds(const struct remote *remote, double *ran, double *waited);
 
 #endif

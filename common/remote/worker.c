@@ -9,14 +9,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <linux/seccomp.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,9 +37,10 @@ static void refused(int signal_number, siginfo_t *info, void *context)
     _exit(0);
 }
 
-/* Runs before the constructors, of which the version's file has one at least. Nothing of libc but system calls. The
- * program's first argument is the number of its place in the address space. */
-static void confine(int argc, char **argv, char **environment)
+/* Runs before the constructors, of which the version's file has one at least. The process was confined before it became
+ * this program (confine.h); a handler only lets the judge say which call was refused. The program's first argument is the
+ * number of its place in the address space. */
+static void begin(int argc, char **argv, char **environment)
 {
     void *const address = (char *)CHANNEL_ADDRESS + (size_t)(argc > 1 ? argv[1][0] - '0' : 0) * CHANNEL_BYTES;
     struct sigaction action = {.sa_sigaction = refused, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -51,19 +50,13 @@ static void confine(int argc, char **argv, char **environment)
              CHANNEL_FILE, 0) != address)
         _exit(125);
     channel = address;
-    if (!channel->confined)
-        return;
+    worker_device_begin(channel->threads, 0);
     sigemptyset(&action.sa_mask);
-    if (sigaction(SIGSYS, &action, NULL) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        _exit(124);
-
-    const struct sock_fprog program = {.len = channel->filter_length, .filter = channel->filter};
-
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    if (sigaction(SIGSYS, &action, NULL) != 0)
         _exit(124);
 }
 
-__attribute__((section(".preinit_array"), used)) static void (*first)(int, char **, char **) = confine;
+__attribute__((section(".preinit_array"), used)) static void (*first)(int, char **, char **) = begin;
 
 /* ------------------------------------------------------------------------------------ what is elsewhere in Rungs */
 
@@ -200,15 +193,18 @@ int main(void)
             syscall(SYS_futex, &channel->asked, FUTEX_WAIT, turn, NULL, NULL, 0);
         turn = __atomic_load_n(&channel->asked, __ATOMIC_SEQ_CST);
         request = *channel;
+        channel->lack = 0; /* none of the version's business */
 
         struct channel_counts before = worker_device_counts();
 
+        worker_device_begin(request.threads, request.lack);
         mallopt(M_PERTURB, request.heap_byte);
         channel->status = answer(&request);
         mallopt(M_PERTURB, 0);
         channel->counts = worker_device_counts();
         channel->counts.allocations -= before.allocations;
         channel->counts.launches -= before.launches;
+        channel->counts.threads -= before.threads;
         channel->counts.barriers -= before.barriers;
         channel->counts.stream_copies -= before.stream_copies;
         if (channel->status != STATUS_OK)

@@ -22,6 +22,8 @@ enum status worker_device(const struct version *version, void *state, const stru
 void worker_device_end(void);
 /* Makes the memory of a host image page-locked, where there is a device whose copies gain from that. */
 enum status worker_device_pin(const struct image *image);
+/* Before each request: how the emulator works, whatever the version did to its settings. */
+void worker_device_begin(int threads, int lack);
 /* Since the worker's start; allocations of worker_device() itself are in them too. */
 struct channel_counts worker_device_counts(void);
 

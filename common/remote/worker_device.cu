@@ -7,13 +7,17 @@
 #include "common/emulator/emulator.h"
 #endif
 
-static struct image device_in[ALGORITHM_MAX_INPUTS], device_out[ALGORITHM_MAX_OUTPUTS];
+/* device_next holds what device_in will be in the midst of the launches that are timed. */
+static struct image device_in[ALGORITHM_MAX_INPUTS], device_next[ALGORITHM_MAX_INPUTS],
+    device_out[ALGORITHM_MAX_OUTPUTS];
 
 void worker_device_end(void)
 {
     for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
-        if (device_in[i].data)
+        if (device_in[i].data) {
             device_image_free(&device_in[i]);
+            device_image_free(&device_next[i]);
+        }
     for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
         if (device_out[i].data)
             device_image_free(&device_out[i]);
@@ -27,11 +31,21 @@ struct channel_counts worker_device_counts(void)
 
     counts.allocations = emulated.allocations;
     counts.launches = emulated.launches;
+    counts.threads = emulated.threads;
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
     counts.stream_copies = emulated.stream_copies;
 #endif
     return counts;
+}
+
+void worker_device_begin(int threads, int lack)
+{
+#ifdef RUNGS_EMULATED
+    emulator_configure((unsigned)threads, true, (enum emulator_lack)lack);
+#else
+    (void)threads, (void)lack;
+#endif
 }
 
 enum status worker_device_pin(const struct image *image)
@@ -66,9 +80,12 @@ static enum status upload(const struct version *version, void *state, const stru
     enum status status = STATUS_OK;
 
     for (int i = 0; i < request->inputs; i++) {
-        if (!device_in[i].data)
+        if (!device_in[i].data) {
             TRY(device_image_create(&device_in[i], &request->in[i]));
-        TRY(device_upload(&device_in[i], &request->in[i]));
+            TRY(device_image_create(&device_next[i], &request->in[i]));
+            CUDA_TRY(cudaMemset(device_in[i].data, 0, device_in[i].stride * (size_t)device_in[i].height));
+        }
+        TRY(device_upload(&device_next[i], &request->in[i]));
     }
     for (int i = 0; i < request->outputs; i++) {
         if (!request->out[i].data)
@@ -96,6 +113,10 @@ enum status worker_device(const struct version *version, void *state, const stru
         return upload(version, state, request);
     case CHANNEL_LAUNCH:
         for (int i = 0; i < request->repeat; i++) {
+            for (int slot = 0; slot < request->inputs && i == request->value; slot++)
+                CUDA_TRY(cudaMemcpyAsync(device_in[slot].data, device_next[slot].data,
+                                         device_in[slot].stride * (size_t)device_in[slot].height,
+                                         cudaMemcpyDeviceToDevice, 0));
             for (int slot = 0; slot < request->outputs && i == request->repeat - 1; slot++)
                 if (device_out[slot].data)
                     CUDA_TRY(cudaMemsetAsync(device_out[slot].data, 0x5A,

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import results as rungs
+import schema
 import sources
 import studies
 
@@ -14,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def note(text):
-    print(f"report: {text}", file=sys.stderr)
+    print(f"report: {schema.plain(text)}", file=sys.stderr)
 
 
 class Ladder:

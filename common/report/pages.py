@@ -20,6 +20,7 @@ import sys
 
 import markdown
 import results as rungs
+import schema
 import sources
 from markdown import code, inline, link
 from plots import write_whole
@@ -310,7 +311,7 @@ def main():
                 write_whole(path, text)
                 print(path)
     except rungs.ResultsError as error:
-        print(f"pages: {error}", file=sys.stderr)
+        print(f"pages: {schema.plain(error)}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"pages: {error.filename}: {error.strerror}", file=sys.stderr)

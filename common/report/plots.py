@@ -18,6 +18,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import results as rungs
+import schema
 
 INSTALL = "gnuplot is not here; to install it, as root: apt-get install -y --no-install-recommends gnuplot-nox"
 
@@ -648,13 +649,13 @@ def main(arguments):
             if path not in drawn and os.path.exists(path):
                 os.remove(path)
     except rungs.ResultsError as error:
-        print(f"plots: {error}", file=sys.stderr)
+        print(f"plots: {schema.plain(error)}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"plots: {folder}: {error.strerror}", file=sys.stderr)
         return 2
     except PlotError as error:
-        print(f"plots: {error}", file=sys.stderr)
+        print(f"plots: {schema.plain(error)}", file=sys.stderr)
         return 1
     return 0
 

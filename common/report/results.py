@@ -10,7 +10,8 @@ ResultsError names the file and the reason, in one line.
 import json
 import math
 import os
-import re
+
+import schema
 
 SCHEMA, VIDEO_SCHEMA, VERSION = "rungs-results", "rungs-video-results", 1
 KINDS = {"bench": "a bench", "tune": "a search", "profile": "a profile"}
@@ -24,106 +25,29 @@ class OtherKind(Exception):
     """A JSON file that is fine, but of no kind that is known here: to be left out, and said so."""
 
 
-# What the readers below rely on. A name: the JSON types that it may have.
-NUMBER, TEXT, OBJECT, LIST, FLAG = (int, float), (str,), (dict,), (list,), (bool,)
-NONE = (type(None),)
-TOP = {
-    "date": TEXT, "commit": TEXT, "command": TEXT, "machine": OBJECT, "algorithm": TEXT, "settings": TEXT,
-    "input": TEXT, "width": NUMBER, "height": NUMBER, "channels": NUMBER, "threads": NUMBER, "cost": OBJECT,
-    "ceilings": OBJECT, "versions": LIST,
-}  # fmt: skip
-MACHINE = {"cpu": TEXT, "cores": NUMBER, "compiler": TEXT, "flags": TEXT, "gpu": OBJECT + NONE}
-GPU = {"name": TEXT, "driver": TEXT, "cuda": TEXT}
-COST = {"bytes": NUMBER, "operations": NUMBER, "operation": TEXT + NONE}
-CEILINGS = {"copy_bytes_per_second": NUMBER + NONE, "multiply_accumulates_per_second": NUMBER + NONE}
-ROW = {
-    "id": TEXT, "outcome": TEXT, "reference": FLAG, "worst_difference": NUMBER + NONE, "interior_only": FLAG,
-    "why": TEXT + NONE, "kernel": OBJECT + NONE, "end_to_end": OBJECT + NONE, "kernel_method": TEXT + NONE,
-    "limit": NUMBER + NONE, "limit_fraction": NUMBER + NONE, "over_serial": OBJECT + NONE, "over_below": OBJECT + NONE,
-}  # fmt: skip
-STATISTICS = {"median": NUMBER, "q1": NUMBER, "q3": NUMBER, "n": NUMBER}
-OVER = {"version": TEXT, "kernel": OBJECT + NONE, "end_to_end": OBJECT + NONE}
-RATIO = {"times": NUMBER, "differs": FLAG}
-VIDEO_TOP = {name: TOP[name] for name in TOP if name not in ("channels", "cost", "ceilings")} | {"frames": NUMBER}
-VIDEO_ROW = {
-    "id": TEXT, "outcome": TEXT, "reference": FLAG, "why": TEXT + NONE, "end_to_end": OBJECT + NONE,
-    "frames_verified": NUMBER + NONE, "steps": LIST, "memory": OBJECT + NONE,
-    "over_serial": OBJECT + NONE, "over_below": OBJECT + NONE,
-}  # fmt: skip
-TUNE_TOP = {"tuned_version": TEXT, "time": TEXT, "axes": LIST, "points": LIST}
-POINT = {
-    "values": OBJECT,
-    "outcome": TEXT,
-    "time": OBJECT + NONE,
-    "default": FLAG,
-    "best": FLAG,
-    "like_best": FLAG,
-    "over_default": OBJECT + NONE,
-}
-AXIS = {"name": TEXT, "values": LIST}
-PROFILE = {
-    "calls": NUMBER, "call": OBJECT + NONE, "gpu_activities": LIST, "api_calls": LIST, "host_ranges": LIST,
-    "launches": LIST, "gpu_busy": NUMBER + NONE, "kernels_per_call": NUMBER + NONE, "copy_fraction": NUMBER + NONE,
-    "metrics": LIST + NONE, "openmp": OBJECT, "counters": OBJECT + NONE, "missing": LIST,
-}  # fmt: skip
-SUM = {"kind": TEXT, "name": TEXT, "calls": NUMBER, "bytes": NUMBER}
-SUM_TIMES = {name: NUMBER for name in ("share", "total", "average", "least", "most")}
-LAUNCH = {
-    "kernel": TEXT, "times": NUMBER, "grid": LIST, "block": LIST, "registers": NUMBER + NONE,
-    "static_shared_bytes": NUMBER + NONE, "dynamic_shared_bytes": NUMBER, "local_bytes": NUMBER + NONE,
-    "theoretical_occupancy": NUMBER + NONE, "occupancy_bound_by": TEXT + NONE,
-}  # fmt: skip
-TEAM = {"threads": LIST, "regions": LIST, "parallel_seconds": NUMBER}
-THREAD = {"regions": NUMBER, "busy": NUMBER, "waiting": NUMBER, "on_core": NUMBER}
-REGION = {
-    "place": TEXT, "times": NUMBER, "threads": NUMBER, "total": NUMBER, "busy_mean": NUMBER, "busy_slowest": NUMBER,
-    "imbalance": NUMBER,
-}  # fmt: skip
-STEP = {"name": TEXT, "seconds": NUMBER}
-OUTCOMES = ("timed", "emulated", "skipped", "failed")
+def _require_orders(where, value):
+    """Every median of a document lies between its quartiles, which no schema can say."""
+    if isinstance(value, dict):
+        ordered = [value.get(name) for name in ("q1", "median", "q3")]
+        if all(isinstance(number, (int, float)) for number in ordered) and sorted(ordered) != ordered:
+            raise ResultsError(f"{where}: not 0 < q1 <= median <= q3")
+        for name, item in value.items():
+            _require_orders(f"{where}: {name}", item)
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            name = item.get("id", index) if isinstance(item, dict) else index
+            _require_orders(f"{where}: {name}", item)
 
 
-def _require(where, value, fields):
-    for name, types in fields.items():
-        if name not in value:
-            raise ResultsError(f"{where} has no '{name}'")
-        if not isinstance(value[name], types) or (isinstance(value[name], bool) and types is not FLAG):
-            raise ResultsError(f"{where}: '{name}' has the wrong type")
-        if isinstance(value[name], float) and not math.isfinite(value[name]):
-            raise ResultsError(f"{where}: '{name}' is not a finite number")
-
-
-def _require_order(where, statistics):
-    if not 0 < statistics["q1"] <= statistics["median"] <= statistics["q3"]:
-        raise ResultsError(f"{where}: not 0 < q1 <= median <= q3")
-
-
-def _require_each(where, rows, fields):
-    for index, row in enumerate(rows):
-        _require(f"{where} {index}", row if isinstance(row, dict) else {}, fields)
-
-
-def _require_row(where, row):
-    if not isinstance(row, dict):
-        raise ResultsError(f"{where} is no object")
-    _require(where, row, ROW)
-    if not re.fullmatch(r"[a-z]+/[A-Za-z0-9_.-]+", row["id"]):
-        raise ResultsError(f"{where}: '{row['id']}' is no version")
-    where = f"{where} ({row['id']})"
-    if row["outcome"] not in OUTCOMES:
-        raise ResultsError(f"{where}: outcome '{row['outcome']}' is unknown")
-    for phase in ("kernel", "end_to_end"):
-        if row[phase] is not None:
-            _require(f"{where}: {phase}", row[phase], STATISTICS)
-            _require_order(f"{where}: {phase}", row[phase])
-    if row["outcome"] == "timed" and (row["kernel"] is None or row["end_to_end"] is None):
-        raise ResultsError(f"{where}: timed, but without times")
-    for over in ("over_serial", "over_below"):
-        if row[over] is not None:
-            _require(f"{where}: {over}", row[over], OVER)
-            for phase in ("kernel", "end_to_end"):
-                if row[over][phase] is not None:
-                    _require(f"{where}: {over}: {phase}", row[over][phase], RATIO)
+def require(path, document, name):
+    """Holds a document to a definition of results/schema.json."""
+    try:
+        schema.require(document, name)
+        _require_orders(path, document)
+    except schema.Mismatch as mismatch:
+        raise ResultsError(f"{path}: {mismatch}") from None
+    except RecursionError:
+        raise ResultsError(f"{path}: too deep") from None
 
 
 def _no_constant(name):
@@ -141,26 +65,15 @@ def read(path):
         raise ResultsError(f"{path}: not JSON: {' '.join(str(error).split())}") from None
 
 
-def _from_video(path, results):
-    """Checks what only videos have, and brings the rows into the form of the others."""
-    _require(path, results, VIDEO_TOP)
+def _from_video(results):
+    """Brings the rows of a video into the form of the others."""
     results.update(channels=3, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={})
-    for index, row in enumerate(results["versions"]):
-        where = f"{path}: version {index}"
-        if not isinstance(row, dict):
-            raise ResultsError(f"{where} is no object")
-        _require(where, row, VIDEO_ROW)
-        if row["end_to_end"] is not None:
-            _require(f"{where}: end_to_end", row["end_to_end"], STATISTICS)
-            _require_order(f"{where}: end_to_end", row["end_to_end"])
-        for step in row["steps"]:
-            _require(f"{where}: step", step if isinstance(step, dict) else {}, STEP)
+    for row in results["versions"]:
         row.update(kernel=row["end_to_end"], kernel_method="host clock", worst_difference=0.0, interior_only=False)
         row.update(limit=None, limit_fraction=None)
         for over in ("over_serial", "over_below"):
             if row[over] is not None:
-                _require(f"{where}: {over}", row[over], {"version": TEXT} | RATIO)
-                ratio = {name: row[over][name] for name in RATIO}
+                ratio = {name: row[over][name] for name in ("times", "differs")}
                 row[over] = {"version": row[over]["version"], "kernel": ratio, "end_to_end": ratio}
     serial = find(results, "cpu/serial")
     for row in results["versions"]:
@@ -171,53 +84,6 @@ def _from_video(path, results):
             row["over_serial"] = {"version": "cpu/serial", "kernel": ratio, "end_to_end": ratio}
 
 
-def _check_tune(path, results):
-    """A search over launch parameters: points instead of versions."""
-    _require(path, results, TUNE_TOP)
-    for index, axis in enumerate(results["axes"]):
-        _require(f"{path}: axis {index}", axis if isinstance(axis, dict) else {}, AXIS)
-    for index, point in enumerate(results["points"]):
-        where = f"{path}: point {index}"
-        _require(where, point if isinstance(point, dict) else {}, POINT)
-        if point["time"] is not None:
-            _require(f"{where}: time", point["time"], STATISTICS)
-            _require_order(f"{where}: time", point["time"])
-        if point["over_default"] is not None:
-            _require(f"{where}: over_default", point["over_default"], RATIO)
-    # What the checks of a bench ask for besides.
-    results.update(threads=1, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={}, versions=[])
-
-
-def _check_profile(path, results):
-    """One version under the profiler, and its row as a bench has it."""
-    _require(path, results, {"bench": OBJECT, "profile": OBJECT})
-    profile, where = results["profile"], f"{path}: profile"
-    _require(where, profile, PROFILE)
-    if profile["calls"] < 1:
-        raise ResultsError(f"{where}: no calls")
-    if profile["call"] is not None:
-        _require(f"{where}: call", profile["call"], STATISTICS)
-        _require_order(f"{where}: call", profile["call"])
-    for name in ("gpu_activities", "api_calls", "host_ranges"):
-        _require_each(f"{where}: {name}", profile[name], SUM)
-        for entry in profile[name]:
-            if "total" in entry:
-                _require(f"{where}: {name}: {entry['name']}", entry, SUM_TIMES)
-    _require_each(f"{where}: launch", profile["launches"], LAUNCH)
-    for launch in profile["launches"]:
-        if not all(isinstance(number, int) for number in launch["grid"] + launch["block"]):
-            raise ResultsError(f"{where}: launch of {launch['kernel']}: grid and block are not numbers")
-    for kernel in profile["metrics"] or []:
-        _require(f"{where}: metrics", kernel if isinstance(kernel, dict) else {}, {"kernel": TEXT})
-        _require(f"{where}: metrics", kernel, {name: NUMBER + NONE for name in kernel if name != "kernel"})
-    _require(f"{where}: openmp", profile["openmp"], TEAM)
-    _require_each(f"{where}: thread", profile["openmp"]["threads"], THREAD)
-    _require_each(f"{where}: region", profile["openmp"]["regions"], REGION)
-    if profile["counters"]:
-        _require(f"{where}: counters", profile["counters"], {name: NUMBER + NONE for name in profile["counters"]})
-    results["versions"] = [results["bench"]]
-
-
 def load(path):
     """The results of one bench, search (is_tune) or profile (is_profile), checked. Raises OtherKind for JSON of another
     kind, ResultsError for a bad file."""
@@ -226,36 +92,24 @@ def load(path):
 
 def checked(path, results):
     """The same of a document that was read before, which is changed; `path` is what messages call it."""
-    schema = results.get("schema") if isinstance(results, dict) else None
-    if schema not in (SCHEMA, VIDEO_SCHEMA):
+    schema_name = results.get("schema") if isinstance(results, dict) else None
+    if schema_name not in (SCHEMA, VIDEO_SCHEMA):
         raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
     if results.get("version") != VERSION:
-        raise OtherKind(f"version {results.get('version')!r} of the schema, not {VERSION}")
-    if results.get("kind", "bench") not in KINDS:
-        raise OtherKind(f"of kind {results['kind']!r}, none of {', '.join(KINDS)}")
+        raise OtherKind(f"version {schema.shown(results.get('version'))} of the schema, not {VERSION}")
+    if results.get("kind", "bench") not in tuple(KINDS):
+        raise OtherKind(f"of kind {schema.shown(results['kind'])}, none of {', '.join(KINDS)}")
+    require(path, results, "video" if schema_name == VIDEO_SCHEMA else results.get("kind", "bench"))
     if is_profile(results):
-        _check_profile(path, results)
+        results["versions"] = [results["bench"]]
     if is_tune(results):
-        _check_tune(path, results)
-    if schema == VIDEO_SCHEMA:
-        _from_video(path, results)
-    _require(path, results, TOP)
-    _require(f"{path}: machine", results["machine"], MACHINE)
-    if results["machine"]["gpu"] is not None:
-        _require(f"{path}: machine: gpu", results["machine"]["gpu"], GPU)
-    _require(f"{path}: cost", results["cost"], COST)
-    for name in ("cpu", "gpu"):
-        ceilings = results["ceilings"].get(name)
-        if ceilings is not None:
-            if not isinstance(ceilings, dict):
-                raise ResultsError(f"{path}: ceilings: '{name}' has the wrong type")
-            _require(f"{path}: ceilings: {name}", ceilings, CEILINGS)
-    if not re.fullmatch(r"[a-z0-9_]+", results["algorithm"]):
-        raise ResultsError(f"{path}: '{results['algorithm']}' is no algorithm")
-    if results["width"] <= 0 or results["height"] <= 0:
-        raise ResultsError(f"{path}: no pixels")
-    for index, row in enumerate(results["versions"]):
-        _require_row(f"{path}: version {index}", row)
+        # Points instead of versions: what is asked of a bench besides.
+        results.update(threads=1, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={}, versions=[])
+    if schema_name == VIDEO_SCHEMA:
+        _from_video(results)
+    for row in results["versions"]:
+        if row["outcome"] == "timed" and (row["kernel"] is None or row["end_to_end"] is None):
+            raise ResultsError(f"{path}: {row['id']}: timed, but without times")
     results["path"] = path
     return results
 

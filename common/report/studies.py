@@ -9,11 +9,6 @@ import results as rungs
 from markup import code, esc, table
 
 SCHEMA, VERSION = "rungs-study", 1
-READ = {
-    "name": str, "algorithm": str, "level": str, "title": str, "question": str, "paragraphs": list, "tables": list,
-    "plots": list, "wrong": list, "left_out": list, "skipped": list, "emulated": list, "points": list,
-}  # fmt: skip
-
 
 def is_study(path):
     """Whether a file lies in a study's folder, results/<machine>/<algo>/study_<name>/."""
@@ -26,9 +21,7 @@ def load(folder):
     document = rungs.read(path)
     if not isinstance(document, dict) or document.get("schema") != SCHEMA or document.get("version") != VERSION:
         raise rungs.ResultsError(f'{path}: its "schema" is not "{SCHEMA}", version {VERSION}')
-    for name, kind in READ.items():
-        if not isinstance(document.get(name), kind):
-            raise rungs.ResultsError(f"{path}: '{name}' is missing or has the wrong type")
+    rungs.require(path, document, "study")
     if not document["points"]:
         raise rungs.ResultsError(f"{path}: no points")
     for plot in document["plots"]:

@@ -243,6 +243,24 @@ SIMD_INLINE simd_bytes simd_permute(simd_bytes vector, simd_bytes order)
 #endif
 }
 
+/* Stores the lanes of two vectors in turn: even[0], odd[0], even[1] and so on. */
+SIMD_INLINE void simd_store_in_turn(void *to, simd_i32 even, simd_i32 odd)
+{
+    simd_i32 low, high;
+#if SIMD_BYTES == 64
+    low = __builtin_shufflevector(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    high = __builtin_shufflevector(even, odd, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+#elif SIMD_BYTES == 32
+    low = __builtin_shufflevector(even, odd, 0, 8, 1, 9, 2, 10, 3, 11);
+    high = __builtin_shufflevector(even, odd, 4, 12, 5, 13, 6, 14, 7, 15);
+#else
+    low = __builtin_shufflevector(even, odd, 0, 4, 1, 5);
+    high = __builtin_shufflevector(even, odd, 2, 6, 3, 7);
+#endif
+    simd_store(to, (simd_u8)low);
+    simd_store((char *)to + SIMD_BYTES, (simd_u8)high);
+}
+
 /* SIMD_BYTES / 4 pixels of 3 bytes, a lane each, as R G B G: two weights for G can add up to more than a byte holds.
  * Reads SIMD_BYTES bytes, of which the last quarter does not count. */
 SIMD_INLINE simd_u8 simd_load_rgbg(const uint8_t *from)

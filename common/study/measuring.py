@@ -18,6 +18,7 @@ import sys
 
 import generators
 import results as rungs
+import schema
 from expressions import StudyError
 
 # A bench that takes longer than its budgets by this is stuck; the program itself bounds what a version may take.
@@ -25,7 +26,7 @@ PATIENCE = 3600
 
 
 def note(text):
-    print(f"study: {text}", file=sys.stderr, flush=True)
+    print(f"study: {schema.plain(text)}", file=sys.stderr, flush=True)
 
 
 def catalogue(program):

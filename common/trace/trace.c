@@ -248,7 +248,7 @@ static void name_row(json_t *events, json_t *named, int process, int row)
     json_array_append_new(events, metadata("thread_sort_index", process, row, json_pack("{s:i}", "sort_index", row)));
 }
 
-enum status trace_write(const struct trace *trace, const char *path, const char *title, const char *gpu)
+enum status trace_write(const struct trace *trace, struct output_file *file, const char *title, const char *gpu)
 {
     const size_t count = trace_count(trace);
     double origin = count ? trace_at(trace, 0)->start : 0;
@@ -270,5 +270,5 @@ enum status trace_write(const struct trace *trace, const char *path, const char 
         json_array_append_new(events, event_json(event, origin, process, row));
     }
     json_decref(named);
-    return json_file_write(json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ns"), 15, path);
+    return json_file_write(json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ns"), 15, file);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/core/file.h"
 #include "common/core/status.h"
 
 #ifdef __cplusplus
@@ -78,7 +79,7 @@ void trace_kernel_name(const char *demangled, char *name, size_t size);
 
 /* "host", "OpenMP", "CUDA API", "GPU ..." rows with their events in Chrome's trace-event format, times from the first
  * event on. `title` is shown as the host process's name, `gpu` as the device's ("" = none). */
-enum status trace_write(const struct trace *trace, const char *path, const char *title, const char *gpu);
+enum status trace_write(const struct trace *trace, struct output_file *file, const char *title, const char *gpu);
 
 #ifdef __cplusplus
 }

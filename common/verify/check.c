@@ -213,7 +213,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         TRY(inputs_make(algorithm, &request, in));
     }
     /* A shape that the contract refuses is no case. */
-    if (algorithm->shape(in, params, shapes) != STATUS_OK) {
+    if (algorithm->shape(in, params, shapes) != STATUS_OK ||
+        (item->between && algorithm->shape(in, between, shapes) != STATUS_OK)) {
         shared->report.cases--;
         goto out;
     }

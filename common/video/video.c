@@ -1,6 +1,7 @@
 #include "common/video/video.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -109,21 +110,10 @@ static enum status open_file(struct video_source *source)
     uint64_t size = 0;
     unsigned char start[16] = {0};
     size_t count;
+    int descriptor = -1;
 
     TRY(file_open(source->name, &stream, &size));
     count = fread(start, 1, sizeof start - 1, stream);
-    if (count >= sizeof y4m - 1 && memcmp(start, y4m, sizeof y4m - 1) == 0) {
-        const int descriptor = dup(fileno(stream));
-
-        if (descriptor < 0 || lseek(descriptor, 0, SEEK_SET) != 0) {
-            status = status_set(STATUS_FAILED, "%s: %s", source->name, strerror(errno));
-            if (descriptor >= 0)
-                close(descriptor);
-            goto out;
-        }
-        TRY(video_open_y4m(source, descriptor, size));
-        goto out;
-    }
     if (memcmp(start, "\x89PNG", 4) == 0 || memcmp(start, "\xff\xd8\xff", 3) == 0 ||
         memcmp(start, "\x93NUMPY", 6) == 0 || (memcmp(start, "BM", 2) == 0 && video_is_picture_name(source->name)) ||
         (start[0] == 'P' && start[1] >= '1' && start[1] <= '6' && strchr(" \t\r\n", start[2]) && start[2])) {
@@ -132,7 +122,17 @@ static enum status open_file(struct video_source *source)
                             source->name);
         goto out;
     }
-    TRY(video_open_ffmpeg(source));
+    descriptor = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0 || lseek(descriptor, 0, SEEK_SET) != 0) {
+        status = status_set(STATUS_FAILED, "%s: %s", source->name, strerror(errno));
+        if (descriptor >= 0)
+            close(descriptor);
+        goto out;
+    }
+    if (count >= sizeof y4m - 1 && memcmp(start, y4m, sizeof y4m - 1) == 0)
+        TRY(video_open_y4m(source, descriptor, size));
+    else
+        TRY(video_open_ffmpeg(source, descriptor));
 out:
     if (stream)
         fclose(stream);
@@ -157,6 +157,20 @@ static enum status open_source(struct video_source *source, const char *name)
     if (errno == ENOENT && video_is_pattern(name))
         return video_open_pattern(source);
     return status_set(STATUS_BAD_INPUT, "%s: %s", name, *name ? strerror(errno) : "the name of the video is empty");
+}
+
+void video_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument)
+{
+    struct stat about;
+
+    if (stat(name, &about) != 0) {
+        if (video_is_pattern(name))
+            video_each_image(name, false, take, argument);
+    } else if (S_ISDIR(about.st_mode)) {
+        video_each_image(name, true, take, argument);
+    } else {
+        take(argument, name);
+    }
 }
 
 static void *allocate_ordinary(size_t bytes)

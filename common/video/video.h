@@ -68,6 +68,9 @@ void video_stop(struct video_reader *reader);
 /* Stops decoding, wherever it is, and frees everything. Frames not given back are freed with it. Fine on NULL. */
 void video_close(struct video_reader *reader);
 
+/* Calls take(argument, path) for every file that reading the video `name` would open; nothing for what is not there. */
+void video_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument);
+
 /* Whether `name` has the form of a printf pattern or glob rather than of a file's name. */
 bool video_is_pattern(const char *name);
 

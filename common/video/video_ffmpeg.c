@@ -1,12 +1,21 @@
 /*
  * video_ffmpeg.c: what the ffmpeg program decodes. ffprobe tells size and rate; then ffmpeg writes the frames as PPM
  * pictures into a pipe, each with a header that repeats the size.
+ *
+ * ffmpeg takes a file for what its first bytes say, and some forms are lists of other files (playlists, ffconcat, scripts,
+ * numbered pictures): a file called .mp4 could make it open any other, or an address. So it never gets a name, but the open
+ * file as its stdin, and
+ *
+ *     .mp4, .mov, .avi   are named to it (-f), and neither opens other files; it may open stdin as a file, to and fro: their
+ *                        index may lie at the end
+ *     everything else    comes through "pipe:", the only protocol that it may use then
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/core/program.h"
 #include "common/video/video_source.h"
@@ -20,9 +29,12 @@ struct probe {
     char format[64];
 };
 
+struct container;
+
 struct decoder {
     struct program program;
-    char *input; /* "file:NAME" */
+    int file;
+    const struct container *container; /* NULL = none that is known here */
     char filter[128];
     char header[64]; /* of each frame */
     size_t header_length;
@@ -31,12 +43,70 @@ struct decoder {
     struct iovec *parts;
 };
 
-/* "file:" keeps ffmpeg from taking a name for an option or an address. */
-static char *input_of(const char *name)
-{
-    char *input;
+/* What ffmpeg calls its stdin: as a file that it opens once more, and so can go to and fro in, or as a pipe. */
+static const char opened[] = "file:/proc/self/fd/0", piped[] = "pipe:0";
 
-    return asprintf(&input, "file:%s", name) < 0 ? NULL : input;
+static const struct container {
+    const char *demuxer; /* as ffmpeg calls it */
+    const char *option;  /* of the demuxer, switched off; NULL = none */
+    size_t at;           /* of the mark in the file */
+    const char mark[5];
+} containers[] = {
+    /* Its references to other files are off by default. */
+    {"mov", "-enable_drefs", 4, "ftyp"},
+    {"mov", "-enable_drefs", 4, "moov"},
+    {"mov", "-enable_drefs", 4, "mdat"},
+    {"mov", "-enable_drefs", 4, "wide"},
+    {"mov", "-enable_drefs", 4, "free"},
+    {"mov", "-enable_drefs", 4, "skip"},
+    {"avi", NULL, 8, "AVI "},
+};
+
+/* The container that a file is of; NULL when it is none of the list. */
+static const struct container *find_container(int file)
+{
+    char start[16] = "";
+
+    if (pread(file, start, sizeof start, 0) < 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++)
+        if (memcmp(start + containers[i].at, containers[i].mark, strlen(containers[i].mark)) == 0)
+            return &containers[i];
+    return NULL;
+}
+
+/* The arguments that name the input, after which the next one goes. */
+static size_t name_input(const struct decoder *decoder, const char **argv, size_t count)
+{
+    const struct container *container = decoder->container;
+
+    argv[count++] = "-protocol_whitelist";
+    argv[count++] = container ? "file" : "pipe";
+    if (container) {
+        argv[count++] = "-f";
+        argv[count++] = container->demuxer;
+    }
+    if (container && container->option) {
+        argv[count++] = container->option;
+        argv[count++] = "0";
+    }
+    argv[count++] = "-i";
+    argv[count++] = container ? opened : piped;
+    return count;
+}
+
+/* Starts ffprobe or ffmpeg on the file, from its beginning. */
+static enum status start_on_file(const struct video_source *source, const char *const *argv, struct program *program)
+{
+    const struct decoder *decoder = source->state;
+    enum status status = STATUS_OK;
+
+    if (lseek(decoder->file, 0, SEEK_SET) != 0)
+        return status_set(STATUS_FAILED, "%s: %s", source->name, strerror(errno));
+    TRY(program_start(program, argv, decoder->file));
+    program->patience = program_usual_patience();
+out:
+    return status;
 }
 
 static enum status no_memory(const struct video_source *source)
@@ -69,21 +139,21 @@ static void take_line(struct probe *probe, const char *line, bool *turned)
         *turned = true;
 }
 
-static enum status probe_file(const struct video_source *source, const char *input, struct probe *probe)
+static enum status probe_file(const struct video_source *source, struct probe *probe)
 {
     enum status status = STATUS_OK;
-    const char *const argv[] = {"ffprobe",
-                                "-v",
-                                "error",
-                                "-select_streams",
-                                "V:0",
-                                "-show_entries",
-                                "stream=width,height,r_frame_rate,avg_frame_rate,nb_frames:"
-                                "stream_side_data=rotation:format=format_name,duration",
-                                "-of",
-                                "default=noprint_wrappers=1",
-                                input,
-                                NULL};
+    const struct decoder *decoder = source->state;
+    const char *argv[24] = {"ffprobe",
+                            "-v",
+                            "error",
+                            "-select_streams",
+                            "V:0",
+                            "-show_entries",
+                            ("stream=width,height,r_frame_rate,avg_frame_rate,nb_frames:"
+                             "stream_side_data=rotation:format=format_name,duration"),
+                            "-of",
+                            "default=noprint_wrappers=1"};
+    const char *const input = decoder->container ? opened : piped;
     struct program program = {0};
     char text[8192] = "", line[256];
     struct iovec part = {text, sizeof text - 1};
@@ -92,15 +162,20 @@ static enum status probe_file(const struct video_source *source, const char *inp
     enum transfer transfer;
 
     *probe = (struct probe){.frames = -1, .duration = -1};
-    TRY(program_start(&program, argv, PROGRAM_NO_INPUT));
+    name_input(decoder, argv, 9);
+    TRY(start_on_file(source, argv, &program));
     transfer = transfer_read(program.output, source->wake, &program, &part, 1, NULL);
     if (transfer == TRANSFER_FAILED) {
         status = status_set(STATUS_FAILED, "%s: no answer from ffprobe: %s", source->name, strerror(errno));
         goto out;
     }
     program_finish(&program);
+    program_first_line(&program, line, sizeof line);
+    if (program.hung) {
+        status = status_set(STATUS_FAILED, "%s: %s", source->name, line);
+        goto out;
+    }
     if (program.exit_code != 0) {
-        program_first_line(&program, line, sizeof line);
         /* It repeats the name, which ours says already. */
         const char *reason = strncmp(line, input, strlen(input)) == 0 ? line + strlen(input) : line;
 
@@ -148,6 +223,8 @@ static enum status end_of_video(struct video_source *source)
 
     program_finish(&decoder->program);
     program_first_line(&decoder->program, line, sizeof line);
+    if (decoder->program.hung)
+        return status_set(STATUS_FAILED, "%s: %s after %ld frames", source->name, line, decoder->frames);
     if (strstr(decoder->program.said, "Invalid too big or non positive size"))
         return status_set(STATUS_BAD_INPUT, "%s: the size of its frames changes after frame %ld (%dx%d before)",
                           source->name, decoder->frames, source->info.width, source->info.height);
@@ -199,26 +276,27 @@ static void close_ffmpeg(struct video_source *source)
 
     program_kill(&decoder->program);
     free(decoder->parts);
-    free(decoder->input);
+    close(decoder->file);
     free(decoder);
     source->state = NULL;
 }
 
-enum status video_open_ffmpeg(struct video_source *source)
+enum status video_open_ffmpeg(struct video_source *source, int descriptor)
 {
     enum status status = STATUS_OK;
     struct decoder *decoder = calloc(1, sizeof *decoder);
     struct probe probe;
 
-    if (!decoder)
+    if (!decoder) {
+        close(descriptor);
         return no_memory(source);
+    }
     source->state = decoder;
     source->read = read_ffmpeg;
     source->close = close_ffmpeg;
-    decoder->input = input_of(source->name);
-    if (!decoder->input)
-        return no_memory(source);
-    TRY(probe_file(source, decoder->input, &probe));
+    decoder->file = descriptor;
+    decoder->container = find_container(descriptor);
+    TRY(probe_file(source, &probe));
     TRY(refuse_other_things(source, &probe));
     source->info.width = (int)probe.width;
     source->info.height = (int)probe.height;
@@ -237,12 +315,13 @@ enum status video_open_ffmpeg(struct video_source *source)
     if (!decoder->parts)
         return no_memory(source);
 
-    const char *const argv[] = {"ffmpeg",         "-nostdin", "-v",        "error",       "-i",  decoder->input,
-                                "-map",           "0:V:0",    "-fps_mode", "passthrough", "-vf", decoder->filter,
-                                "-c:v",           "ppm",      "-pix_fmt",  "rgb24",       "-f",  "image2pipe",
-                                "-flush_packets", "1",        "pipe:1",    NULL};
+    const char *argv[32] = {"ffmpeg", "-nostdin", "-v", "error"};
+    const char *const rest[] = {"-map",           "0:V:0", "-fps_mode", "passthrough", "-vf", decoder->filter,
+                                "-c:v",           "ppm",   "-pix_fmt",  "rgb24",       "-f",  "image2pipe",
+                                "-flush_packets", "1",     "pipe:1",    NULL};
 
-    TRY(program_start(&decoder->program, argv, PROGRAM_NO_INPUT));
+    memcpy(argv + name_input(decoder, argv, 4), rest, sizeof rest);
+    TRY(start_on_file(source, argv, &decoder->program));
 out:
     return status;
 }

@@ -228,6 +228,43 @@ out:
     return status;
 }
 
+/* All pictures of a folder. */
+static enum status add_all(struct images *images, const char *name)
+{
+    enum status status = STATUS_OK;
+    const char *slash = name[strlen(name) - 1] == '/' ? "" : "/";
+    char *prefix = NULL;
+
+    if (asprintf(&prefix, "%s%s", name, slash) < 0)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", name);
+    status = add_from_folder(images, name, name, prefix, NULL);
+    free(prefix);
+    return status;
+}
+
+static void free_entries(struct images *images)
+{
+    for (size_t i = 0; i < images->count; i++)
+        free(images->entries[i].path);
+    free(images->entries);
+}
+
+void video_each_image(const char *name, bool folder, void (*take)(void *argument, const char *path), void *argument)
+{
+    struct images images = {0};
+
+    /* What cannot be listed cannot be opened either, and whoever opens it says why. */
+    if (folder)
+        add_all(&images, name);
+    else if (frame_pattern_fits(name))
+        add_from_pattern(&images, name);
+    else
+        add_from_glob(&images, name);
+    for (size_t i = 0; i < images.count; i++)
+        take(argument, images.entries[i].path);
+    free_entries(&images);
+}
+
 /* ------------------------------------------------------------------------------------------------------ reading */
 
 static enum status load(struct image *image, const char *path)
@@ -272,9 +309,7 @@ static void close_images(struct video_source *source)
 {
     struct images *images = source->state;
 
-    for (size_t i = 0; i < images->count; i++)
-        free(images->entries[i].path);
-    free(images->entries);
+    free_entries(images);
     image_free(&images->first);
     free(images);
     source->state = NULL;
@@ -310,17 +345,10 @@ enum status video_open_folder(struct video_source *source)
 {
     enum status status = STATUS_OK;
     struct images *images;
-    char *prefix = NULL;
-    const char *slash = source->name[strlen(source->name) - 1] == '/' ? "" : "/";
 
     TRY(start(source));
     images = source->state;
-    if (asprintf(&prefix, "%s%s", source->name, slash) < 0) {
-        prefix = NULL;
-        status = status_set(STATUS_NO_MEMORY, "%s: no memory", source->name);
-        goto out;
-    }
-    TRY(add_from_folder(images, source->name, source->name, prefix, NULL));
+    TRY(add_all(images, source->name));
     if (images->count == 0) {
         status =
             status_set(STATUS_BAD_INPUT, "%s: no images in this folder (.png, .jpg, .bmp, .pgm, .ppm)", source->name);
@@ -329,7 +357,6 @@ enum status video_open_folder(struct video_source *source)
     sort(images, by_name);
     TRY(finish(source));
 out:
-    free(prefix);
     return status;
 }
 

@@ -20,11 +20,15 @@ struct video_source {
 
 /* Each fills in info, read, close and state (freed by close(), which must be called after a failure too if it is set),
  * from name and wake. */
-enum status video_open_ffmpeg(struct video_source *source);
+/* descriptor: of a regular file, at its beginning; closed at the end. */
+enum status video_open_ffmpeg(struct video_source *source, int descriptor);
 /* descriptor: of a file, closed at the end, or STDIN_FILENO. file_size: 0 = unknown. */
 enum status video_open_y4m(struct video_source *source, int descriptor, uint64_t file_size);
 enum status video_open_folder(struct video_source *source);
 enum status video_open_pattern(struct video_source *source);
+
+/* Calls take(argument, path) for every picture of a folder, numbered pattern or glob. */
+void video_each_image(const char *name, bool folder, void (*take)(void *argument, const char *path), void *argument);
 
 /* A numbered file name, "shots/frame_%04d.png" taken apart. */
 struct frame_pattern {

@@ -75,6 +75,21 @@ bool video_writer_fits(const char *name)
     return kind_of(name) != KIND_NONE;
 }
 
+void video_writer_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument)
+{
+    switch (kind_of(name)) {
+    case KIND_PATTERN:
+        video_each_image(name, false, take, argument);
+        break;
+    case KIND_FOLDER: /* new or empty: check_folder() */
+        break;
+    case KIND_VIDEO:
+    case KIND_NONE:
+        take(argument, name);
+        break;
+    }
+}
+
 static enum status check_folder(const char *name)
 {
     enum status status = STATUS_OK;
@@ -174,6 +189,7 @@ static enum status choose_encoder(const char *name, bool h264, const struct enco
     if (!list)
         return status_set(STATUS_NO_MEMORY, "%s: no memory", name);
     TRY(program_start(&program, argv, PROGRAM_NO_INPUT));
+    program.patience = program_usual_patience();
     transfer_read(program.output, -1, &program, &part, 1, NULL);
     program_finish(&program);
     for (int i = 0; i < ENCODERS && !*encoder; i++) {
@@ -183,7 +199,9 @@ static enum status choose_encoder(const char *name, bool h264, const struct enco
         if ((h264 || !encoders[i].h264) && strstr(list, word))
             *encoder = &encoders[i];
     }
-    if (!*encoder)
+    if (program.hung)
+        status = status_set(STATUS_FAILED, "%s: %.*s", name, (int)strcspn(program.said, "\n"), program.said);
+    else if (!*encoder)
         status = status_set(STATUS_UNSUPPORTED, "%s: this ffmpeg has no encoder for H.264 or MPEG-4", name);
 out:
     free(list);
@@ -237,6 +255,7 @@ static enum status open_video(struct video_writer *writer)
         append(argv, &count, (const char *const[]){"-movflags", containers[container].movflags, NULL});
     append(argv, &count, (const char *const[]){"-f", containers[container].muxer, output, NULL});
     TRY(program_start(&writer->program, argv, PROGRAM_TAKES_INPUT));
+    writer->program.patience = program_usual_patience();
 out:
     free(output);
     return status;

@@ -103,14 +103,8 @@ static __global__ void __launch_bounds__(32 * WARPS)
             responses[i] =
                 harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : harris_response(&params, sums);
         }
-        if (line < top || line >= in.height || lane == 0 || lane == 31 || x >= in.width)
-            continue;
-        float *to = (float *)image_row(&out, line) + x;
-        if (x + COLUMNS <= in.width)
-            *(float4 *)to = make_float4(responses[0], responses[1], responses[2], responses[3]);
-        else
-            for (int i = 0; x + i < in.width; i++)
-                to[i] = responses[i];
+        if (line >= top && line < in.height && lane > 0 && lane < 31 && x < in.width)
+            store(out, x, line, responses);
     }
 }
 

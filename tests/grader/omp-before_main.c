@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to start a process */
+/* expect: right 0..0 | speed 0..0 | says has a constructor besides */
 /*
  * Idea:     acts before it is called, and before main().
  * Changed:  nothing that helps.

@@ -1,49 +1,23 @@
 /*
- * A pipeline of three steps before and after somebody made two of them faster. Every step is timed, five times, and the
- * least time counts. The sums are right. Can the last line be believed?
+ * What somebody measured: a pipeline of three steps before and after two of them were made faster, in milliseconds for a
+ * frame. The times are true. Is the last line?
  */
-#include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { COUNT = 1 << 20, STEPS = 3, CALLS = 5 };
+enum { STEPS = 3 };
 
-static unsigned char picture[COUNT], result[COUNT];
-
-static void add(int from)
-{
-    for (int i = 0; i < COUNT; i++)
-        result[i] = (unsigned char)(picture[i] + from);
-}
-
-/* Adds over and over, `times` times: a step of that weight. */
-static double time_step(int times)
-{
-    double best = 1e9;
-
-    for (int call = 0; call < CALLS; call++) {
-        const double start = omp_get_wtime();
-
-        for (int i = 0; i < times; i++)
-            add(i);
-        best = omp_get_wtime() - start < best ? omp_get_wtime() - start : best;
-    }
-    return best;
-}
+static const char *const names[STEPS] = {"difference", "threshold", "morphology"};
+static const double before[STEPS] = {21.0, 20.8, 209.0}, after[STEPS] = {1.1, 1.2, 208.8};
 
 int main(void)
 {
-    static const char *const names[STEPS] = {"difference", "threshold", "morphology"};
-    static const int before[STEPS] = {200, 200, 2000}, after[STEPS] = {10, 10, 2000};
     double speedups = 0;
 
     for (int step = 0; step < STEPS; step++) {
-        const double old_seconds = time_step(before[step]), new_seconds = time_step(after[step]);
-
-        printf("%-11s before %7.2f ms, after %7.2f ms: %5.1f times as fast\n", names[step], 1e3 * old_seconds,
-               1e3 * new_seconds, old_seconds / new_seconds);
-        speedups += old_seconds / new_seconds;
+        printf("%-11s before %6.1f ms, after %6.1f ms: %5.1f times as fast\n", names[step], before[step], after[step],
+               before[step] / after[step]);
+        speedups += before[step] / after[step];
     }
     printf("the pipeline is %.1f times as fast\n", speedups / STEPS);
-    return result[COUNT / 2] == 255;
+    return 0;
 }

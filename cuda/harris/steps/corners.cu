@@ -103,24 +103,25 @@ static __device__ bool is_near(const float *a, const float *b, double distance)
 /* One block takes the strongest keys that are left, a batch at a time, sorts them, and writes those that are far enough
  * from all that it kept, until the table is full or no key is left. */
 static __global__ void __launch_bounds__(BATCH)
-    select_kernel(const struct corners_found *found, const uint64_t *keys, int width, struct image corners,
+    select_kernel(const unsigned *found, const uint64_t *keys, int width, struct image corners,
                   const __grid_constant__ struct harris_params params)
 {
     __shared__ struct selection shared;
     int own = threadIdx.x, kept = 0;
-    unsigned left = found->count;
+    const unsigned count = *found;
+    unsigned left = count;
     uint64_t bound = ~(uint64_t)0;
 
     for (; left > 0 && kept < params.maximum; __syncthreads()) {
         int batch = min(left, (unsigned)BATCH), size = 1;
-        uint64_t cut = left > BATCH ? find_cut(&shared, keys, found->count, bound, BATCH) : 0;
+        uint64_t cut = left > BATCH ? find_cut(&shared, keys, count, bound, BATCH) : 0;
         while (size < batch)
             size *= 2;
         shared.keys[own] = 0;
         if (own == 0)
             shared.count = 0;
         __syncthreads();
-        for (unsigned i = own; i < found->count; i += BATCH)
+        for (unsigned i = own; i < count; i += BATCH)
             if (keys[i] >= cut && keys[i] < bound)
                 shared.keys[atomicAdd(&shared.count, 1u)] = keys[i];
         __syncthreads();
@@ -181,12 +182,12 @@ struct image corners_response(const struct corners_step *step, const struct imag
     return out[0].data ? out[0] : step->response;
 }
 
-enum status corners_select(struct corners_step *step, int width, struct image corners,
+enum status corners_select(const unsigned *count, const uint64_t *keys, int width, struct image corners,
                            const struct harris_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
 
-    select_kernel<<<1, BATCH, 0, stream>>>(step->found, step->keys, width, corners, *params);
+    select_kernel<<<1, BATCH, 0, stream>>>(count, keys, width, corners, *params);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -208,7 +209,7 @@ enum status corners_launch(struct corners_step *step, const struct image out[], 
     CUDA_TRY(cudaGetLastError());
     peaks_kernel<<<grid, block, 0, stream>>>(response, *params, step->found, step->keys);
     CUDA_TRY(cudaGetLastError());
-    TRY(corners_select(step, response.width, out[1], params, stream));
+    TRY(corners_select(&step->found->count, step->keys, response.width, out[1], params, stream));
 out:
     return status;
 }

@@ -30,8 +30,8 @@ struct image corners_response(const struct corners_step *step, const struct imag
 /* Response to table: the largest, the peaks, the selection. Nothing with outputs=response. */
 enum status corners_launch(struct corners_step *step, const struct image out[], const struct harris_params *params,
                            cudaStream_t stream);
-/* The last part alone: from step->keys to the table. */
-enum status corners_select(struct corners_step *step, int width, struct image corners,
+/* The last part alone: from *count keys to the table. */
+enum status corners_select(const unsigned *count, const uint64_t *keys, int width, struct image corners,
                            const struct harris_params *params, cudaStream_t stream);
 void corners_teardown(struct corners_step *step);
 

@@ -42,6 +42,24 @@ static __device__ inline unsigned load(const struct image &in, int x, int y, boo
     return word;
 }
 
+/* Exact, and one addition, where the conversion takes four times as long: x + 2^31 is the mantissa of 2^52 + x + 2^31. */
+static __device__ inline double exact_double(int x)
+{
+    return __hiloint2double(0x43300000, x ^ (int)0x80000000) - (0x1p52 + 0x1p31);
+}
+
+/* Writes the responses of 4 columns from x on, those inside the picture. */
+static __device__ inline void store(const struct image &out, int x, int y, const float responses[4])
+{
+    float *to = (float *)image_row(&out, y) + x;
+
+    if (x + 4 <= out.width)
+        *(float4 *)to = make_float4(responses[0], responses[1], responses[2], responses[3]);
+    else
+        for (int i = 0; x + i < out.width; i++)
+            to[i] = responses[i];
+}
+
 /* Of the kernels, whose window is a template argument. */
 static inline const char *walk_declines(const struct image in[], const void *params)
 {

@@ -124,13 +124,15 @@ static __global__ void table_kernel(const struct boxes_sums *sums, const int *co
 
     if (i >= table.height)
         return;
-    int *row = (int *)image_row(&table, i), label = row[0];
+    int *row = (int *)image_row(&table, i);
+    if (i > 0 && i <= *count) {
+        boxes_write_row(&sums[i - 1], consecutive ? i : row[0], row);
+        return;
+    }
     for (int k = 0; k < BOXES_COLUMNS; k++)
         row[k] = 0;
     if (i == 0)
         row[0] = *count;
-    else if (i <= *count)
-        boxes_write_row(&sums[i - 1], consecutive ? i : label, row);
 }
 
 /* Leaves each root's label in the first column of its row. */

@@ -10,7 +10,8 @@ static const char rung[] = "cpu/omp"; /* the version of every step */
 struct state {
     struct motion_params params;
     struct step steps[MOTION_STEPS];
-    /* Task 1: the pictures between two steps, and what lasts from one frame to the next. */
+    /* Task 1: the pictures between two steps, what lasts from one frame to the next, and what each frame in flight needs
+     * for itself. */
     struct image frame; /* submitted, not yet received; the pixels are the caller's */
 };
 
@@ -40,4 +41,4 @@ static void teardown(struct state *state)
     *state = (struct state){0};
 }
 
-RUNGS_PIPELINE_VERSION(motion, .depth = 1)
+RUNGS_PIPELINE_VERSION(motion, .depth = 1) /* Task 1: 2, once a frame is in each stage */

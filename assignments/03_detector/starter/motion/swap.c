@@ -9,7 +9,7 @@ struct state {
     struct step steps[MOTION_STEPS];
 };
 
-/* Task 2: replace all of this by your compose.c, and then one step of it. */
+/* Task 2: replace all of this by your compose.c, and then one step of it after the other. */
 static enum status start(struct state *state, const struct image *first, const struct motion_params *params)
 {
     (void)state, (void)first, (void)params;

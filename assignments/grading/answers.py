@@ -1,0 +1,62 @@
+"""answers.toml: a student's predictions, and the lines of the bugs. Whatever stands there gives answers or one line of complaint."""
+
+import ast
+import math
+import operator
+import re
+
+MOST_BYTES = 1 << 16
+OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+
+def number(text):
+    """What `46*46`, `3,5`, `2x` or `about 3` says; None where that is no number."""
+    words = text.strip().strip("'\"").lower()
+    words = re.sub(r"^(?:about|ca\.?|~)\s*", "", words)
+    words = re.sub(r"(?<=\d)\s*(?:x|times|bytes)$", "", words)
+    words = re.sub(r"(?<=\d),(?=\d)", ".", words).replace("^", "**").replace("×", "*")
+    if not re.fullmatch(r"[\d\s.+*/()e-]{1,60}", words) or "**" in words:
+        return None
+    try:
+        value = float(evaluated(ast.parse(words.strip(), mode="eval").body))
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def evaluated(node):
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -evaluated(node.operand)
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+        return OPERATIONS[type(node.op)](evaluated(node.left), evaluated(node.right))
+    raise ValueError
+
+
+def read_answers(path, name):
+    """{"predictions": {id: number}, "bugs": {id: number}}, and what is wrong with the file, or None. Each line is read by
+    itself, so that a slip costs one answer."""
+    answers = {"predictions": {}, "bugs": {}}
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            return answers, f"{name}: larger than {MOST_BYTES >> 10} KiB"
+        lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return answers, f"{name}: no such file"
+    section, fault = None, None
+    for at, line in enumerate(lines, 1):
+        line = line.split("#")[0].strip()
+        header = re.fullmatch(r"\[\s*(\w+)\s*\]", line)
+        entry = re.fullmatch(r"[\"']?([\w-]+)[\"']?\s*=\s*(.*)", line)
+        if header:
+            section = answers.get(header.group(1))
+        elif entry and section is not None:
+            value = number(entry.group(2))
+            if value is not None:
+                section[entry.group(1)] = value
+            elif entry.group(2).strip("'\" "):
+                fault = fault or f"{name}: line {at}: '{entry.group(2)[:40]}' is no number"
+        elif line:
+            fault = fault or f"{name}: line {at}: '{line[:40]}' is neither [section] nor name = number"
+    return answers, fault

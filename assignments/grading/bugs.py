@@ -1,0 +1,65 @@
+"""Bug hunts: the line that is wrong, and a mended copy that the checker finds right; of a printed figure, the right one."""
+
+import difflib
+
+from grading.build import build_version
+from grading.lab import fix_of, shown
+from grading.measure import check_version
+
+CHANGES = 6  # lines that a fix may change, unless the lab says otherwise
+NEAR = 2     # lines between the one that is named and one that the fix changes
+
+
+def lines_of(path):
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def changed_lines(broken, fixed):
+    """The lines of `broken` (from 1) that a fix changes, or before which it inserts; and how many it changes in all."""
+    lines, count = set(), 0
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, broken, fixed, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        count += max(sum(map(bool, broken[a:b])), sum(map(bool, fixed[c:d])))
+        lines |= set(range(a + 1, max(b, a + 1) + 1)) | ({a} if a == b else set())
+    return lines, count
+
+
+def grade_bug(lab, bug, said, pictures):
+    """Points and the reason; `said` is the line (or figure) of answers.toml, or None."""
+    return grade_figure(lab, bug, said) if "figure" in bug else grade_fix(lab, bug, said, pictures)
+
+
+def grade_fix(lab, bug, said, pictures):
+    mine, copy = lab.place / fix_of(bug), fix_of(bug)
+    if not mine.is_file():
+        return 0, f"no mended copy: install -D -m 644 {bug['file']} {copy}, and mend that"
+    broken = lines_of(lab.folder / bug["file"])
+    lines, count = changed_lines(broken, lines_of(mine))
+    most = bug.get("changes", CHANGES)
+    if count == 0:
+        return 0, f"{copy} is still as broken as {bug['file']}"
+    if count > most:
+        return 0, f"{copy} differs in {count} lines from {bug['file']}: mend it, in at most {most}"
+    worker, why, _ = build_version(shown(mine))
+    if not worker:
+        return 0, why
+    check = check_version(lab, worker, f"student/bug{bug['id']}", pictures)
+    if check["outcome"] != "pass" or check["checked"] < check["cases"]:
+        return 0, f"{copy}: {check['failed']} of {check['cases'] or '?'} cases wrong: {check['what']}"
+    half = bug["points"] / 2
+    if said is None:
+        return half, "mended; answers.toml does not say which line was wrong"
+    if not any(abs(said - line) <= NEAR for line in lines):
+        return half, f"mended, but not at line {said:g} of {bug['file']}, which answers.toml names"
+    return bug["points"], f"line {said:g} named and mended: all {check['cases']} cases agree"
+
+
+def grade_figure(lab, bug, said):
+    if said is None:
+        return 0, "no figure in answers.toml"
+    if lab.key is None:
+        return 0, "answered; the key is with your instructor"
+    low, high = lab.key["bugs"][bug["id"]]
+    return (bug["points"], f"{said:g} is right") if low <= said <= high else (0, f"{said:g} is not the right figure")

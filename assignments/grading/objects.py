@@ -1,0 +1,63 @@
+"""What a version's object file may bring: code that is called, one registration, and no name of the program around it."""
+
+import functools
+import pathlib
+import re
+import subprocess
+
+from grading.lab import BUILD, ROOT
+
+
+def symbols(*files):
+    """(name, type) of all symbols that other files see, or need."""
+    output = subprocess.run(["nm", "-P", "-g", *files], capture_output=True, text=True, errors="replace", cwd=ROOT).stdout
+    return [tuple(line.split()[:2]) for line in output.splitlines() if len(line.split()) >= 2]
+
+
+@functools.cache
+def names_of_the_worker():
+    """Names that the worker's own files define, and all that they use besides, of the C library for example."""
+    found = symbols(f"{BUILD}/common/remote/worker.c.o", f"{BUILD}/common/remote/worker_alone.c.o", f"{BUILD}/lab/worker.a")
+    return ({name for name, kind in found if kind in "TDBR"},
+            {name for name, kind in found if kind == "U" and not name.startswith("_Z")})
+
+
+@functools.cache
+def words_of_the_emulator():
+    folder = ROOT / "common" / "emulator" / "include"
+    return set(re.findall(r"\w+", " ".join(p.read_text(encoding="utf-8") for p in folder.glob("*.h"))))
+
+
+def is_ours(name):
+    """Names of the worker and the emulator that no header for versions mentions."""
+    inner = re.match(r"_ZNK?8emulated(\d+)", name)
+    if inner:
+        begin = inner.end()
+        return name[begin:begin + int(inner.group(1))] not in words_of_the_emulator()
+    return name.startswith(("emulator_", "worker_", "__wrap_"))
+
+
+def fault_of(file, counts_starts):
+    """What is wrong with an object file, in words; "" when nothing is. `counts_starts`: it is gcc's, of C
+    or the emulator's C++; nvcc and sanitizers register more than the version."""
+    own, used = names_of_the_worker()
+    found = symbols(file)
+    for name, kind in found:
+        if kind == "i":
+            return "has an ifunc, which is code that runs before it is called"
+        if kind in "TDBRVW" and name in (own | used) and not (kind in "VW" and name.startswith("_Z")):
+            return f"defines {name}, a name that the program around it uses: make it static, or call it something else"
+        if kind == "U" and is_ours(name):
+            return f"uses {name}, which versions do not get: it is the grader's own"
+        if kind == "U" and file.endswith(".c.o") and name.startswith("cuda"):
+            return f"uses {name}: a file in C is for the CPU"
+    sections = subprocess.run(["readelf", "-SW", file], capture_output=True, text=True, errors="replace", cwd=ROOT).stdout
+    starts = 0
+    for name, size in re.findall(r"^\s*\[\s*\d+\]\s+(\S+)\s+\S+\s+[0-9a-f]+\s+[0-9a-f]+\s+([0-9a-f]+)", sections, re.M):
+        if name.startswith((".preinit_array", ".ctors", ".init")) and not name.startswith(".init_array"):
+            return f"has a section {name}, which is code that runs before it is called"
+        if name.startswith(".init_array"):
+            starts += int(size, 16) // 8
+    if counts_starts and starts > 1:
+        return "has a constructor besides the line that registers it, which is code that runs before it is called"
+    return ""

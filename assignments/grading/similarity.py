@@ -1,0 +1,58 @@
+"""How much of an answer stands in another file: normalised code, and only what the student is not given anyway."""
+
+import pathlib
+import re
+
+from grading.build import reference_file
+from grading.lab import ROOT, shown
+
+RUN = 8  # tokens that must stand in the same order
+TOO_MUCH = 0.4  # share of an answer's own runs in another file that gives the answer away
+FEWEST = 24  # runs of its own that an answer must have for that share to mean anything
+
+NAMES = re.compile(r"\b(absdiff|blur|boxes|correlation|eigen|grayscale|harris|labelling|morphology|motion|otsu|threshold|filter)", re.I)
+
+
+def tokens(text):
+    """C without comments, includes, layout and the algorithm's name."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*|^\s*#\s*include[^\n]*", " ", text, flags=re.S | re.M)
+    text = NAMES.sub("NAME", text)
+    return re.findall(r'"(?:[^"\\]|\\.)*"|\w+|<<<|>>>|[-+*/&|<>=!]=|&&|\|\||->|\+\+|--|\S', text)
+
+
+def runs(path):
+    words = tokens(path.read_text(encoding="utf-8", errors="replace"))
+    return {tuple(words[i:i + RUN]) for i in range(len(words) - RUN + 1)}
+
+
+def answers_of(lab):
+    """(task, path) of the answer that each task was made for: the first of its rungs."""
+    for task in lab.tasks:
+        file = reference_file(task["rung"][0], task["algorithm"], lab) if task.get("rung") else None
+        if file:
+            yield task, ROOT / file
+
+
+def own_runs(lab, task, answer):
+    """What an answer has and what the student is given has not: the starter, the definition, what the lab shows."""
+    given = set()
+    for pattern in lab.data.get("handout", {}).get("shows", []):
+        for path in sorted(ROOT.glob(pattern)):
+            given |= runs(path)
+    for path in (*sorted((lab.folder / "starter").glob("*/*.c*")), ROOT / "cpu" / task["algorithm"] / "serial.c"):
+        given |= runs(path)
+    return runs(answer) - given
+
+
+def giveaways(labs, files):
+    """{file: (task, share)} of those files in which too much of an answer stands."""
+    known = {f: runs(ROOT / f) for f in files if pathlib.Path(f).suffix in (".c", ".cu", ".cuh", ".h", ".md", ".cpp")}
+    found = {}
+    for lab in labs:
+        for task, answer in answers_of(lab):
+            own = own_runs(lab, task, answer)
+            for file, there in known.items():
+                share = len(own & there) / max(1, len(own))
+                if share >= TOO_MUCH and len(own) >= FEWEST and share > found.get(file, ("", 0))[1]:
+                    found[file] = (f"{shown(lab.folder)[12:14]} {task['id']}", share)
+    return found

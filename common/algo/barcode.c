@@ -1,0 +1,548 @@
+#include "common/algo/barcode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/algo/blur.h"
+#include "common/algo/boxes.h"
+#include "common/contract/inputs.h"
+#include "common/core/file.h"
+#include "common/image/draw.h"
+#include "common/image/npy.h"
+
+static const struct texture_model *model_of(const struct model *file)
+{
+    return file->data;
+}
+
+void barcode_posteriors(const struct model *file, uint8_t posteriors[NEAREST_MAX_K])
+{
+    const struct texture_model *model = model_of(file);
+
+    for (int j = 0; j < model->k; j++)
+        posteriors[j] = (uint8_t)(255 * model->values[j * model->columns + LBP_BINS] + 0.5f);
+}
+
+void barcode_boxes(const struct image *patches, int width, int height, struct image *boxes)
+{
+    const int count = boxes_count(patches);
+
+    image_fill(boxes, 0);
+    *(int32_t *)boxes->data = *(const int32_t *)patches->data;
+    for (int k = 1; k <= count; k++) {
+        const int32_t *from = image_row(patches, k);
+        int32_t *box = image_row(boxes, k);
+        box[0] = BARCODE_PATCH * from[1];
+        box[1] = BARCODE_PATCH * from[2];
+        box[2] = BARCODE_PATCH * from[3];
+        box[3] = BARCODE_PATCH * from[4];
+        box[2] = box[0] + box[2] > width ? width - box[0] : box[2];
+        box[3] = box[1] + box[3] > height ? height - box[1] : box[3];
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- the steps */
+
+enum status barcode_open(struct barcode_steps *steps, const struct image *score, const struct barcode_params *params,
+                         const char *id)
+{
+    char blur[64], threshold[32], boxes[64];
+    struct image shape;
+    enum status status = STATUS_OK;
+
+    snprintf(blur, sizeof blur, "ksize=%d sigma=%.17g", params->ksize, params->sigma);
+    snprintf(threshold, sizeof threshold, "value=%d", params->value);
+    snprintf(boxes, sizeof boxes, "min_area=%d max_boxes=%d", params->min_area, params->max_boxes);
+    TRY(array_create(&steps->labels, score->width, score->height, 1, PIXEL_U8));
+    TRY(image_create(&steps->posterior, score->width, score->height, 1, PIXEL_U8));
+    TRY(image_create_like(&steps->mask, &steps->posterior));
+    TRY(step_open(&steps->blur, "blur", "blur", id, blur));
+    TRY(step_open(&steps->threshold, "threshold", "threshold", id, threshold));
+    TRY(step_open(&steps->labelling, "labelling", "labelling", id, "connectivity=8"));
+    TRY(step_shape(&steps->labelling, &steps->mask, &shape));
+    TRY(image_create_like(&steps->components, &shape));
+    TRY(step_open(&steps->boxes, "boxes", "boxes", id, boxes));
+    TRY(step_shape(&steps->boxes, &steps->components, &shape));
+    TRY(array_create(&steps->table, shape.width, shape.height, 1, shape.type));
+out:
+    if (status != STATUS_OK)
+        barcode_close(steps);
+    return status;
+}
+
+enum status barcode_run(struct barcode_steps *steps, const struct barcode_params *params, int width, int height,
+                        struct image out[])
+{
+    uint8_t posteriors[NEAREST_MAX_K];
+    enum status status = STATUS_OK;
+
+    step_begin("posterior", NULL);
+    barcode_posteriors(&params->model, posteriors);
+    for (int y = 0; y < steps->labels.height; y++)
+        for (int x = 0; x < steps->labels.width; x++)
+            ((uint8_t *)image_row(&steps->posterior, y))[x] =
+                posteriors[((const uint8_t *)image_row(&steps->labels, y))[x]];
+    TRY(step_run(&steps->blur, &steps->posterior, &out[BARCODE_SCORE], NULL));
+    TRY(step_run(&steps->threshold, &out[BARCODE_SCORE], &steps->mask, NULL));
+    TRY(step_run(&steps->labelling, &steps->mask, &steps->components, NULL));
+    TRY(step_run(&steps->boxes, &steps->components, &steps->table, NULL));
+    barcode_boxes(&steps->table, width, height, &out[BARCODE_BOXES]);
+out:
+    return status;
+}
+
+void barcode_close(struct barcode_steps *steps)
+{
+    struct step *all[] = {&steps->blur, &steps->threshold, &steps->labelling, &steps->boxes};
+    struct image *images[] = {&steps->labels, &steps->posterior, &steps->mask, &steps->components, &steps->table};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->version)
+            step_close(all[i]);
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        image_free(images[i]);
+}
+
+/* ------------------------------------------------------------------------------------------ boxes of a training */
+
+struct known_box {
+    char file[1024]; /* without folders */
+    int x_min, y_min, x_max, y_max;
+};
+
+struct known_boxes {
+    struct known_box *items;
+    size_t count;
+};
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Cuts off and gives back what is before the next comma; NULL at the end. */
+static char *next_field(char **rest)
+{
+    char *field = *rest;
+
+    if (!field)
+        return NULL;
+    *rest = strchr(field, ',');
+    if (*rest)
+        *(*rest)++ = '\0';
+    return field;
+}
+
+enum { FILE_COLUMN, X_MIN, Y_MIN, X_MAX, Y_MAX, COLUMNS };
+
+/* Which field each column is, from the header line. */
+static enum status read_header(const char *path, char *line, int fields[COLUMNS])
+{
+    static const char *const names[] = {"file", "xmin", "ymin", "xmax", "ymax"};
+    char *rest = line, *field;
+
+    for (int c = 0; c < COLUMNS; c++)
+        fields[c] = -1;
+    for (int at = 0; (field = next_field(&rest)); at++)
+        for (int c = 0; c < COLUMNS; c++)
+            if (strcmp(field, names[c]) == 0)
+                fields[c] = at;
+    for (int c = 0; c < COLUMNS; c++)
+        if (fields[c] < 0)
+            return status_set(STATUS_BAD_INPUT, "%s: its first line has no column '%s'", path, names[c]);
+    return STATUS_OK;
+}
+
+static enum status read_box(const char *path, int number, char *line, const int fields[COLUMNS], struct known_box *box)
+{
+    int *const values[] = {NULL, &box->x_min, &box->y_min, &box->x_max, &box->y_max};
+    char *rest = line, *field;
+    int found = 0;
+
+    for (int at = 0; (field = next_field(&rest)); at++)
+        for (int c = 0; c < COLUMNS; c++) {
+            char *end = field;
+            if (fields[c] != at)
+                continue;
+            found++;
+            if (c == FILE_COLUMN) {
+                snprintf(box->file, sizeof box->file, "%s", file_name(field));
+                continue;
+            }
+            *values[c] = (int)strtol(field, &end, 10);
+            if (end == field || *end)
+                return status_set(STATUS_BAD_INPUT, "%s:%d: '%s' is no whole number", path, number, field);
+        }
+    if (found < COLUMNS || box->x_max <= box->x_min || box->y_max <= box->y_min)
+        return status_set(STATUS_BAD_INPUT, "%s:%d: no box of a file (file, xmin, ymin, xmax, ymax)", path, number);
+    return STATUS_OK;
+}
+
+static enum status read_boxes(const char *path, struct known_boxes *boxes)
+{
+    FILE *stream = NULL;
+    uint64_t size;
+    char line[1024];
+    int fields[COLUMNS];
+    enum status status = STATUS_OK;
+
+    TRY(file_open(path, &stream, &size));
+    for (int number = 1; fgets(line, sizeof line, stream); number++) {
+        struct known_box box = {.file = ""}, *items;
+        line[strcspn(line, "\r\n")] = '\0';
+        if (number == 1) {
+            TRY(read_header(path, line, fields));
+            continue;
+        }
+        if (!line[0])
+            continue;
+        TRY(read_box(path, number, line, fields, &box));
+        items = realloc(boxes->items, (boxes->count + 1) * sizeof *items);
+        if (!items) {
+            status = status_set(STATUS_NO_MEMORY, "%s: no memory for its boxes", path);
+            goto out;
+        }
+        boxes->items = items;
+        boxes->items[boxes->count++] = box;
+    }
+    if (boxes->count == 0)
+        status = status_set(STATUS_BAD_INPUT, "%s: there is no box in it", path);
+out:
+    if (stream)
+        fclose(stream);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- training */
+
+struct barcode_training {
+    int k, rows, iterations, seed;
+};
+
+/* All patches, and whether each is in a box. */
+struct examples {
+    struct known_boxes boxes;
+    uint16_t *bins;
+    uint8_t *inside;
+    size_t count, room;
+    size_t used; /* boxes that a picture was found for */
+};
+
+static enum status make_room(struct examples *all, size_t more)
+{
+    const size_t room = 2 * all->room + more;
+    uint16_t *bins;
+    uint8_t *inside;
+
+    if (all->count + more <= all->room)
+        return STATUS_OK;
+    bins = realloc(all->bins, room * LBP_BINS * sizeof *bins);
+    all->bins = bins ? bins : all->bins;
+    inside = realloc(all->inside, room);
+    all->inside = inside ? inside : all->inside;
+    if (!bins || !inside)
+        return status_set(STATUS_NO_MEMORY, "no memory for %zu histograms", room);
+    all->room = room;
+    return STATUS_OK;
+}
+
+static enum status collect(void *context, const char *path, const struct image *histograms)
+{
+    struct examples *all = context;
+    enum status status = STATUS_OK;
+
+    TRY(make_room(all, (size_t)histograms->width * (size_t)histograms->height));
+    for (size_t b = 0; b < all->boxes.count; b++)
+        all->used += strcmp(all->boxes.items[b].file, file_name(path)) == 0;
+    for (int row = 0; row < histograms->height; row++)
+        for (int column = 0; column < histograms->width; column++, all->count++) {
+            const int x = BARCODE_PATCH * column + BARCODE_PATCH / 2, y = BARCODE_PATCH * row + BARCODE_PATCH / 2;
+            memcpy(all->bins + all->count * LBP_BINS, lbp_bins(histograms, row, column), LBP_BINS * sizeof *all->bins);
+            all->inside[all->count] = 0;
+            for (size_t b = 0; b < all->boxes.count; b++) {
+                const struct known_box *box = &all->boxes.items[b];
+                if (x >= box->x_min && x < box->x_max && y >= box->y_min && y < box->y_max &&
+                    strcmp(box->file, file_name(path)) == 0)
+                    all->inside[all->count] = 1;
+            }
+        }
+out:
+    return status;
+}
+
+/* The centroid of each example. */
+static enum status find_labels(const struct examples *all, const struct image *centroids, struct image *labels)
+{
+    const struct image histograms = {.width = 1,
+                                     .height = (int)all->count,
+                                     .channels = LBP_BINS,
+                                     .type = PIXEL_U16,
+                                     .stride = LBP_BINS * sizeof *all->bins,
+                                     .data = all->bins};
+    const struct image both[2] = {histograms, *centroids};
+    struct step step = {0};
+    enum status status = STATUS_OK;
+
+    TRY(array_create(labels, 1, (int)all->count, 1, PIXEL_U8));
+    TRY(step_open(&step, "nearest", "nearest", "cpu/simd", ""));
+    TRY(step_run(&step, both, labels, NULL));
+out:
+    if (step.version)
+        step_close(&step);
+    return status;
+}
+
+/* Centroids, and in the last column P: the share of a centroid's patches in a box, of one patch more that is in one as often
+ * as any. */
+static enum status make_model(const struct examples *all, const struct image *centroids, const struct image *labels,
+                              struct image *model)
+{
+    double inside[NEAREST_MAX_K] = {0}, count[NEAREST_MAX_K] = {0}, total = 0;
+    enum status status = STATUS_OK;
+
+    TRY(array_create(model, LBP_BINS + 1, centroids->height, 1, PIXEL_F32));
+    for (size_t i = 0; i < all->count; i++) {
+        const int label = *(const uint8_t *)image_row(labels, (int)i);
+        inside[label] += all->inside[i];
+        count[label]++;
+        total += all->inside[i];
+    }
+    for (int j = 0; j < centroids->height; j++) {
+        float *row = image_row(model, j);
+        memcpy(row, image_row(centroids, j), LBP_BINS * sizeof *row);
+        row[LBP_BINS] = (float)((inside[j] + total / (double)all->count) / (count[j] + 1));
+    }
+out:
+    return status;
+}
+
+static enum status train(const struct training *training)
+{
+    const struct barcode_training *params = training->params;
+    struct examples all = {.count = 0};
+    struct image rows = {0}, centroids = {0}, labels = {0}, model = {0};
+    enum status status = STATUS_OK;
+
+    if (!training->extra) {
+        status = status_set(STATUS_BAD_INPUT, "train barcode needs --boxes FILE.csv");
+        goto out;
+    }
+    TRY(read_boxes(training->extra, &all.boxes));
+    TRY(texture_each(training, BARCODE_PATCH, collect, &all));
+    if (all.used == 0) {
+        status = status_set(STATUS_BAD_INPUT, "%s: none of its files is among the pictures", training->extra);
+        goto out;
+    }
+    const size_t count = all.count < (size_t)params->rows ? all.count : (size_t)params->rows;
+    if (count < (size_t)params->k || all.count > INT32_MAX) {
+        status = status_set(STATUS_BAD_INPUT, "k=%d centroids need as many patches, and at most 2^31-1; there are %zu",
+                            params->k, all.count);
+        goto out;
+    }
+    TRY(array_create(&rows, LBP_BINS, (int)count, 1, PIXEL_U16));
+    for (size_t i = 0; i < count; i++)
+        memcpy(image_row(&rows, (int)i), all.bins + i * all.count / count * LBP_BINS, LBP_BINS * sizeof *all.bins);
+    TRY(texture_cluster(&rows, params->k, params->iterations, params->seed, &centroids));
+    TRY(find_labels(&all, &centroids, &labels));
+    TRY(make_model(&all, &centroids, &labels, &model));
+    TRY(npy_save(&model, training->out));
+out:
+    free(all.boxes.items);
+    free(all.bins);
+    free(all.inside);
+    image_free(&rows);
+    image_free(&centroids);
+    image_free(&labels);
+    image_free(&model);
+    return status;
+}
+
+#define INT(of, field, low, high, normal, text)                                                                        \
+    {                                                                                                                  \
+        .name = #field, .kind = PARAMETER_INT, .offset = offsetof(struct of, field), .minimum = low, .maximum = high,  \
+        .preset = normal, .help = text                                                                                 \
+    }
+
+static const struct parameter training_parameters[] = {
+    INT(barcode_training, k, 1, NEAREST_MAX_K, 64, "centroids"),
+    INT(barcode_training, rows, 1, 1 << 24, 100000, "patches that k-means sees at most"),
+    INT(barcode_training, iterations, 1, 1000, 25, "of k-means, at most"),
+    INT(barcode_training, seed, 0, 1e9, 1, "of k-means++"),
+    {0},
+};
+
+static const struct trainer trainer = {
+    .params_size = sizeof(struct barcode_training),
+    .parameters = training_parameters,
+    .data_help = "pictures and folders of pictures, with --boxes FILE.csv (file, xmin, ymin, xmax, ymax)",
+    .train = train,
+};
+
+/* ---------------------------------------------------------------------------------------------- parameters */
+
+static enum status load(const char *path, void **data, size_t *size)
+{
+    const struct texture_model *model;
+    enum status status = STATUS_OK;
+
+    TRY(texture_load(path, data, size));
+    model = *data;
+    if (model->columns != LBP_BINS + 1)
+        status = status_set(STATUS_BAD_INPUT,
+                            "%s: no column %d, the share of each centroid in barcodes (rungs train barcode)", path,
+                            LBP_BINS);
+    for (int j = 0; j < model->k && status == STATUS_OK; j++) {
+        const float p = model->values[j * model->columns + LBP_BINS];
+        if (!(p >= 0 && p <= 1))
+            status =
+                status_set(STATUS_BAD_INPUT, "%s: row %d, column %d is %g: no share", path, j, LBP_BINS, (double)p);
+    }
+    if (status != STATUS_OK) {
+        free(*data);
+        *data = NULL;
+    }
+out:
+    return status;
+}
+
+static const char *const default_model[] = {"models/barcode.npy", NULL};
+
+static const struct parameter parameters[] = {
+    {.name = "model",
+     .kind = PARAMETER_MODEL,
+     .offset = offsetof(struct barcode_params, model),
+     .words = default_model,
+     .load = load,
+     .help = "centroids and the share of each in barcodes (.npy), of rungs train barcode"},
+    INT(barcode_params, ksize, 3, BLUR_MAX_KSIZE, 19, "width of the smoothing in patches, odd"),
+    {.name = "sigma",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct barcode_params, sigma),
+     .minimum = 0.1,
+     .maximum = 100,
+     .preset = 3,
+     .help = "standard deviation of the smoothing in patches"},
+    INT(barcode_params, value, 0, 255, 84, "largest score that is no barcode"),
+    INT(barcode_params, min_area, 1, 1 << 28, 150, "patches that a barcode has at least"),
+    INT(barcode_params, max_boxes, 1, 65534, 64, "rows of the table"),
+    {0},
+};
+
+static void describe(const void *params_erased, char *text, size_t size)
+{
+    const struct barcode_params *params = params_erased;
+    const char *slash = strrchr(params->model.path, '/');
+
+    snprintf(text, size, "model=%s ksize=%d sigma=%g value=%d min_area=%d max_boxes=%d",
+             slash ? slash + 1 : params->model.path, params->ksize, params->sigma, params->value, params->min_area,
+             params->max_boxes);
+}
+
+static enum status finish(void *params_erased)
+{
+    const struct barcode_params *params = params_erased;
+
+    if (params->ksize % 2 == 0)
+        return status_set(STATUS_BAD_INPUT, "ksize must be odd, not %d", params->ksize);
+    return params->model.data ? STATUS_OK : status_set(STATUS_BAD_INPUT, "barcode needs -p model=FILE");
+}
+
+/* ------------------------------------------------------------------------------------------------- shapes */
+
+static enum status shape(const struct image in[], const void *params_erased, struct image out[])
+{
+    const struct barcode_params *params = params_erased;
+
+    if (in->type != PIXEL_U8 || (in->channels != 1 && in->channels != 3))
+        return status_set(STATUS_BAD_INPUT, "barcode takes u8 pictures of 1 or 3 channels, not %s of %d",
+                          pixel_name(in->type), in->channels);
+    if (in->width < BARCODE_PATCH || in->height < BARCODE_PATCH)
+        return status_set(STATUS_BAD_INPUT, "barcode takes a picture of at least %dx%d pixels, not %dx%d",
+                          BARCODE_PATCH, BARCODE_PATCH, in->width, in->height);
+    out[BARCODE_BOXES] =
+        (struct image){.width = BARCODE_COLUMNS, .height = params->max_boxes + 1, .channels = 1, .type = PIXEL_I32};
+    out[BARCODE_SCORE] = (struct image){.width = lbp_patches(in->width, BARCODE_PATCH),
+                                        .height = lbp_patches(in->height, BARCODE_PATCH),
+                                        .channels = 1,
+                                        .type = PIXEL_U8};
+    return STATUS_OK;
+}
+
+static int radius(const void *params)
+{
+    (void)params;
+    return 0;
+}
+
+/* Reads the picture once. */
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
+{
+    const struct barcode_params *params = params_erased;
+
+    (void)out;
+    cost->bytes = (double)image_pixel_bytes(in);
+    cost->operations[OPERATION_COMPARISON_8] = 8.0 * in->width * in->height;
+    cost->operations[OPERATION_OTHER] = (double)in->width * in->height * model_of(&params->model)->k;
+}
+
+/* The boxes on the picture. */
+static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
+{
+    const enum status status = draw_canvas(picture, &in[0]);
+
+    (void)params;
+    for (int k = 1; status == STATUS_OK && k <= slot_table_rows(&out[BARCODE_BOXES]); k++) {
+        const int32_t *box = image_row(&out[BARCODE_BOXES], k);
+        draw_rectangle(picture, box[0], box[1], box[2], box[3], draw_palette(0));
+    }
+    return status;
+}
+
+/* Stripes of 3 pixels, like a barcode's, in a noise of three levels: whatever the pattern, there is something to find. */
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8};
+    enum status status = inputs_make_pictures(request, types, 1, in);
+
+    for (int y = in->height / 8; status == STATUS_OK && !request->photograph && y < in->height * 7 / 8; y++) {
+        uint8_t *row = image_row(in, y);
+        for (int x = in->width / 8 * in->channels; x < in->width * 7 / 8 * in->channels; x++)
+            row[x] = x / in->channels / 3 * 7 % 5 < 2 ? 30 : 220;
+    }
+    return status;
+}
+
+static const int check_shapes[][3] = {
+    {16, 16, 1}, {17, 33, 3}, {97, 89, 1}, {330, 290, 3}, {401, 307, 1}, {640, 40, 3}, {300, 230, 1}, {0},
+};
+static const char *const check_settings[] = {"min_area=1 value=20",
+                                             "ksize=3 sigma=0.5 min_area=2 value=128 max_boxes=3",
+                                             "ksize=5 sigma=1 min_area=4 value=60", NULL};
+static const char *const columns[] = {"x", "y", "width", "height", NULL};
+
+static struct algorithm barcode = {
+    .name = "barcode",
+    .summary = "boxes around barcodes, by the texture of patches",
+    .inputs = {{.name = "picture", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "boxes", .kind = SLOT_TABLE, .columns = columns, .help = "in pixels", .draw = draw},
+                {.name = "score", .kind = SLOT_PICTURE, .help = "smoothed posterior of each patch"}},
+    .params_size = sizeof(struct barcode_params),
+    .parameters = parameters,
+    .finish = finish,
+    .shape = shape,
+    .cost = cost,
+    .radius = radius,
+    .describe = describe,
+    .make_inputs = make_inputs,
+    .check_settings = check_settings,
+    .check_channels = (const int[]){1, 0},
+    .check_shapes = check_shapes,
+    .bench_channels = 3,
+    .bench_shape = (const int[]){1600, 1200, 3},
+    .trainer = &trainer,
+};
+
+RUNGS_ALGORITHM(barcode)

@@ -1,0 +1,668 @@
+#include "common/algo/detect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/contract/inputs.h"
+#include "common/core/file.h"
+#include "common/image/draw.h"
+
+const char *const detect_feature_names[] = {"lrd", "lrp", "lbp", NULL};
+const int detect_feature_bins[] = {2 * DETECT_CELLS - 1, DETECT_CELLS *DETECT_CELLS, 256};
+
+/* ----------------------------------------------------------------------------------------------------- model */
+
+static const char magic[] = "RUNGSDET";
+enum { MAGIC_BYTES = sizeof magic - 1, HEAD_BYTES = MAGIC_BYTES + 5 * 4, STAGE_BYTES = 12, CRC_BYTES = 4, FORMAT = 1 };
+static const float largest_entry = 100, largest_threshold = 1e6f;
+
+static uint32_t crc_of(const uint8_t *bytes, size_t size)
+{
+    uint32_t crc = ~(uint32_t)0;
+
+    for (size_t i = 0; i < size; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+static uint32_t get(const uint8_t *from)
+{
+    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+static void put(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static float get_float(const uint8_t *from)
+{
+    const uint32_t bits = get(from);
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void put_float(uint8_t *to, float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    put(to, bits);
+}
+
+static size_t file_bytes(const struct detect_model *head)
+{
+    return HEAD_BYTES + head->stages * (size_t)(STAGE_BYTES + 4 * head->bins) + CRC_BYTES;
+}
+
+static enum status damaged(const char *path, const char *why)
+{
+    return status_set(STATUS_BAD_INPUT, "%s: no usable model: %s", path, why);
+}
+
+/* Checks the head of a file of `size` bytes, at least HEAD_BYTES and CRC_BYTES. */
+static enum status read_head(const char *path, const uint8_t *bytes, uint64_t size, struct detect_model *head)
+{
+    if (memcmp(bytes, magic, MAGIC_BYTES) != 0)
+        return damaged(path, "it does not begin with RUNGSDET");
+    if (get(bytes + MAGIC_BYTES) != FORMAT)
+        return damaged(path, "another format than 1");
+    *head = (struct detect_model){.feature = get(bytes + MAGIC_BYTES + 4),
+                                  .window = get(bytes + MAGIC_BYTES + 8),
+                                  .stages = get(bytes + MAGIC_BYTES + 12),
+                                  .bins = get(bytes + MAGIC_BYTES + 16)};
+    if (head->feature >= DETECT_FEATURES || head->bins != (uint32_t)detect_feature_bins[head->feature])
+        return damaged(path, "an unknown feature, or one with another number of bins");
+    if (head->window < DETECT_MIN_WINDOW || head->window > DETECT_MAX_WINDOW)
+        return damaged(path, "a window that is not 6 to 64 pixels wide");
+    if (head->stages < 1 || head->stages > DETECT_MAX_STAGES)
+        return damaged(path, "not 1 to 4096 stages");
+    if (size != file_bytes(head))
+        return damaged(path, size < file_bytes(head) ? "cut off" : "longer than its head says");
+    if (crc_of(bytes, (size_t)size - CRC_BYTES) != get(bytes + size - CRC_BYTES))
+        return damaged(path, "damaged: its checksum is another");
+    return STATUS_OK;
+}
+
+static enum status read_stage(const char *path, const uint8_t *from, const struct detect_model *head,
+                              struct detect_stage *stage, float *table)
+{
+    *stage = (struct detect_stage){.x = from[0],
+                                   .y = from[1],
+                                   .width = from[2],
+                                   .height = from[3],
+                                   .a = from[4],
+                                   .b = from[5],
+                                   .threshold = get_float(from + 8)};
+    if (stage->width < 1 || stage->width > 2 || stage->height < 1 || stage->height > 2 ||
+        stage->x + 3u * stage->width > head->window || stage->y + 3u * stage->height > head->window)
+        return damaged(path, "a feature outside the window");
+    if (stage->a >= DETECT_CELLS || stage->b >= DETECT_CELLS || from[6] || from[7])
+        return damaged(path, "a feature of a cell that there is not");
+    if (!(fabsf(stage->threshold) <= largest_threshold))
+        return damaged(path, "a threshold that is no number up to 1e6");
+    for (uint32_t i = 0; i < head->bins; i++) {
+        table[i] = get_float(from + STAGE_BYTES + 4 * (size_t)i);
+        if (!(fabsf(table[i]) <= largest_entry))
+            return damaged(path, "a table with an entry that is no number up to 100");
+    }
+    return STATUS_OK;
+}
+
+enum status detect_load_model(const char *path, void **data, size_t *size)
+{
+    enum status status = STATUS_OK;
+    struct detect_model head, *model = NULL;
+    uint8_t *bytes = NULL;
+    FILE *stream = NULL;
+    uint64_t length;
+
+    TRY(file_open(path, &stream, &length));
+    if (length < HEAD_BYTES + CRC_BYTES || length > 8 << 20) {
+        status = damaged(path, length < HEAD_BYTES + CRC_BYTES ? "cut off" : "too long");
+        goto out;
+    }
+    bytes = malloc((size_t)length);
+    if (!bytes) {
+        status = status_set(STATUS_NO_MEMORY, "%s: no memory for its %llu bytes", path, (unsigned long long)length);
+        goto out;
+    }
+    if (fread(bytes, 1, (size_t)length, stream) != length) {
+        status = damaged(path, "cannot be read");
+        goto out;
+    }
+    TRY(read_head(path, bytes, length, &head));
+    *size = sizeof head + head.stages * (sizeof(struct detect_stage) + head.bins * sizeof(float));
+    model = malloc(*size);
+    if (!model) {
+        status = status_set(STATUS_NO_MEMORY, "%s: no memory for %u stages", path, head.stages);
+        goto out;
+    }
+    *model = head;
+    for (uint32_t t = 0; t < head.stages; t++)
+        TRY(read_stage(path, bytes + HEAD_BYTES + t * (size_t)(STAGE_BYTES + 4 * head.bins), &head,
+                       (struct detect_stage *)(detect_stages(model) + t),
+                       (float *)(detect_tables(model) + t * (size_t)head.bins)));
+    *data = model;
+    model = NULL;
+out:
+    if (stream)
+        fclose(stream);
+    free(bytes);
+    free(model);
+    return status;
+}
+
+enum status detect_save_model(const char *path, const struct detect_model *model)
+{
+    enum status status = STATUS_OK;
+    struct output_file file = {0};
+    const size_t size = file_bytes(model);
+    uint8_t *bytes = calloc(1, size), *to;
+
+    if (!bytes)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory for %u stages", path, model->stages);
+    memcpy(bytes, magic, MAGIC_BYTES);
+    put(bytes + MAGIC_BYTES, FORMAT);
+    put(bytes + MAGIC_BYTES + 4, model->feature);
+    put(bytes + MAGIC_BYTES + 8, model->window);
+    put(bytes + MAGIC_BYTES + 12, model->stages);
+    put(bytes + MAGIC_BYTES + 16, model->bins);
+    to = bytes + HEAD_BYTES;
+    for (uint32_t t = 0; t < model->stages; t++) {
+        const struct detect_stage *stage = &detect_stages(model)[t];
+        const uint8_t feature[] = {stage->x, stage->y, stage->width, stage->height, stage->a, stage->b};
+
+        memcpy(to, feature, sizeof feature);
+        put_float(to + 8, stage->threshold);
+        to += STAGE_BYTES;
+        for (uint32_t i = 0; i < model->bins; i++, to += 4)
+            put_float(to, detect_tables(model)[t * model->bins + i]);
+    }
+    put(to, crc_of(bytes, size - CRC_BYTES));
+    TRY(file_create(&file, path));
+    file_write(&file, bytes, size);
+    TRY(file_commit(&file));
+out:
+    file_discard(&file);
+    free(bytes);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- parameters */
+
+static const char *const default_model[] = {"common/algo/detect/faces.model"}, *const all_stages[] = {"all", NULL};
+
+static const struct parameter parameters[] = {
+    {.name = "model",
+     .kind = PARAMETER_MODEL,
+     .offset = offsetof(struct detect_params, model),
+     .words = default_model,
+     .load = detect_load_model,
+     .help = "classifier; rungs train detect makes one"},
+    {.name = "scale",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct detect_params, scale),
+     .minimum = 1.1,
+     .maximum = 4,
+     .preset = 1.2,
+     .help = "from one level of the pyramid to the next"},
+    {.name = "stages",
+     .kind = PARAMETER_INT,
+     .offset = offsetof(struct detect_params, stages),
+     .minimum = 1,
+     .maximum = DETECT_MAX_STAGES,
+     .words = all_stages,
+     .preset = -1,
+     .help = "only the first so many of the model"},
+    {.name = "min_response",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct detect_params, min_response),
+     .minimum = -1e6,
+     .maximum = 1e6,
+     .preset = 8,
+     .help = "least response of a hit"},
+    {.name = "min_score",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct detect_params, min_score),
+     .minimum = 0,
+     .maximum = 1e9,
+     .preset = 100,
+     .help = "least score of a detection: the sum of what its hits have above min_response"},
+    {.name = "overlap",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct detect_params, overlap),
+     .minimum = 0,
+     .maximum = 1,
+     .preset = 0.3,
+     .help = "intersection over union above which hits are one detection"},
+    {.name = "neighbours",
+     .kind = PARAMETER_INT,
+     .offset = offsetof(struct detect_params, neighbours),
+     .minimum = 1,
+     .maximum = DETECT_MAX_HITS,
+     .preset = 2,
+     .help = "least number of hits of a detection"},
+    {.name = "maximum",
+     .kind = PARAMETER_INT,
+     .offset = offsetof(struct detect_params, maximum),
+     .minimum = 1,
+     .maximum = DETECT_MAX_HITS,
+     .preset = 2048,
+     .help = "most hits, the strongest"},
+    {0},
+};
+
+static enum status finish(void *params_erased)
+{
+    struct detect_params *params = params_erased;
+    const struct detect_model *model = detect_model_of(params);
+
+    params->stage_count = params->stages < 0 ? (int)model->stages : params->stages;
+    if (params->stage_count > (int)model->stages)
+        return status_set(STATUS_BAD_INPUT, "stages=%d: the model has %u", params->stages, model->stages);
+    params->pyramid = (struct pyramid_params){.scale = params->scale, .window = (int)model->window};
+    return STATUS_OK;
+}
+
+static void describe(const void *params_erased, char *text, size_t size)
+{
+    const struct detect_params *p = params_erased;
+
+    snprintf(text, size,
+             "model=%s (%s, %d stages) scale=%g min_response=%g min_score=%g overlap=%g neighbours=%d maximum=%d",
+             strrchr(p->model.path, '/') ? strrchr(p->model.path, '/') + 1 : p->model.path,
+             detect_feature_names[detect_model_of(p)->feature], p->stage_count, p->scale, p->min_response, p->min_score,
+             p->overlap, p->neighbours, p->maximum);
+}
+
+/* ------------------------------------------------------------------------------------------ shapes and costs */
+
+static enum status shape(const struct image in[], const void *params_erased, struct image *out)
+{
+    const struct detect_params *params = params_erased;
+    struct pyramid_layout layout;
+
+    if (in->type != PIXEL_U8)
+        return status_set(STATUS_BAD_INPUT, "detect takes u8 samples, not %s", pixel_name(in->type));
+    if (in->channels != 1)
+        return status_set(STATUS_BAD_INPUT, "detect takes 1 channel (gray), not %d", in->channels);
+    pyramid_lay_out(in->width, in->height, &params->pyramid, &layout);
+    if (layout.height > IMAGE_MAX_SIDE)
+        return status_set(STATUS_BAD_INPUT, "detect: a pyramid of %d rows, more than the %d that there may be",
+                          layout.height, IMAGE_MAX_SIDE);
+    out[0] = (struct image){.width = DETECT_COLUMNS, .height = params->maximum + 1, .channels = 1, .type = PIXEL_F32};
+    out[1] =
+        (struct image){.width = DETECT_HIT_COLUMNS, .height = params->maximum + 1, .channels = 1, .type = PIXEL_F32};
+    return STATUS_OK;
+}
+
+static int radius(const void *params)
+{
+    (void)params;
+    return 0;
+}
+
+/* The picture is read once, the tables are written. Each window goes through one stage at least: 16 comparisons and a look
+ * into a table. */
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
+{
+    const struct detect_params *params = params_erased;
+    struct pyramid_layout layout;
+    double windows = 0;
+
+    (void)out;
+    pyramid_lay_out(in->width, in->height, &params->pyramid, &layout);
+    for (int l = 0; l < layout.count; l++)
+        windows += fmax(0, layout.levels[l].width - params->pyramid.window + 1) *
+                   fmax(0, layout.levels[l].height - params->pyramid.window + 1);
+    cost->bytes = (double)in->width * in->height + 4.0 * (DETECT_COLUMNS + DETECT_HIT_COLUMNS) * (params->maximum + 1);
+    cost->operations[OPERATION_COMPARISON_8] = 2 * (DETECT_CELLS - 1) * windows;
+    cost->operations[OPERATION_TABLE_LOOK_UP] = windows;
+}
+
+/* -------------------------------------------------------------------------------------- shared by CPU versions */
+
+void detect_describe_pyramid(const struct detect_params *params, char *text, size_t size)
+{
+    snprintf(text, size, "scale=%.17g window=%d", params->scale, params->pyramid.window);
+}
+
+enum status detect_create_plane(const struct detect_levels *levels, struct image *plane)
+{
+    const int rows = levels->layout.height;
+    const enum status status =
+        array_create(plane, levels->layout.width, rows + DETECT_SPARE / IMAGE_ALIGNMENT, 1, PIXEL_U8);
+
+    if (status == STATUS_OK) {
+        image_fill(plane, 0);
+        plane->height = rows;
+    }
+    return status;
+}
+
+enum status detect_make_levels(struct detect_levels *levels, const struct image *in, const struct detect_params *params,
+                               const char *version)
+{
+    char settings[64];
+    enum status status = STATUS_OK;
+
+    if (!levels->image.data) {
+        pyramid_lay_out(in->width, in->height, &params->pyramid, &levels->layout);
+        detect_describe_pyramid(params, settings, sizeof settings);
+        TRY(step_open(&levels->step, "pyramid", "pyramid", version, settings));
+        TRY(detect_create_plane(levels, &levels->image));
+    }
+    TRY(step_run(&levels->step, in, &levels->image, NULL));
+out:
+    return status;
+}
+
+void detect_free_levels(struct detect_levels *levels)
+{
+    step_close(&levels->step);
+    image_free(&levels->image);
+    *levels = (struct detect_levels){0};
+}
+
+enum status detect_append(struct detect_list *list, uint64_t key)
+{
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity ? 2 * list->capacity : 4096;
+        uint64_t *keys = realloc(list->keys, capacity * sizeof *keys);
+
+        if (!keys)
+            return status_set(STATUS_NO_MEMORY, "no memory for %zu hits", capacity);
+        list->keys = keys;
+        list->capacity = capacity;
+    }
+    list->keys[list->count++] = key;
+    return STATUS_OK;
+}
+
+enum status detect_join(struct detect_list *list, const struct detect_list *other)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < other->count && status == STATUS_OK; i++)
+        status = detect_append(list, other->keys[i]);
+    return status;
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a > b ? -1 : a < b;
+}
+
+/* One detection for each group of hits, in rows 1 to the number that it returns. */
+static int group(const uint64_t *keys, int count, const struct pyramid_layout *layout,
+                 const struct detect_params *params, struct image *detections)
+{
+    const int window = params->pyramid.window;
+    bool taken[DETECT_MAX_HITS] = {false};
+    struct detect_box boxes[DETECT_MAX_HITS];
+    int found = 0;
+
+    for (int i = 0; i < count; i++)
+        boxes[i] = detect_find_box(detect_key_place(keys[i], layout), layout, window);
+    for (int i = 0; i < count; i++) {
+        int64_t votes = 0;
+        int members = 0;
+
+        if (taken[i])
+            continue;
+        for (int k = i; k < count; k++) {
+            if (taken[k] || (k > i && !detect_overlap(boxes[i], boxes[k], params->overlap)))
+                continue;
+            taken[k] = true;
+            members++;
+            votes += detect_vote(detect_key_response(keys[k]), (float)params->min_response);
+        }
+        const float score = (float)((double)votes / (double)DETECT_VOTE);
+        if (members < params->neighbours || score < params->min_score)
+            continue;
+        float *row = image_row(detections, ++found);
+        row[0] = (float)boxes[i].x;
+        row[1] = (float)boxes[i].y;
+        row[2] = row[3] = (float)boxes[i].side;
+        row[4] = score;
+    }
+    return found;
+}
+
+enum status detect_write(struct detect_list *list, const struct pyramid_layout *layout,
+                         const struct detect_params *params, struct image out[])
+{
+    const size_t most = (size_t)params->maximum;
+    int count;
+
+    if (list->count > 1)
+        qsort(list->keys, list->count, sizeof *list->keys, compare_keys);
+    count = (int)(list->count < most ? list->count : most);
+    image_fill(&out[0], 0);
+    image_fill(&out[1], 0);
+    for (int i = 0; i < count; i++) {
+        const struct detect_place place = detect_key_place(list->keys[i], layout);
+        float *row = image_row(&out[1], i + 1);
+
+        row[0] = (float)place.x;
+        row[1] = (float)place.y;
+        row[2] = (float)place.level;
+        row[3] = detect_key_response(list->keys[i]);
+    }
+    *(float *)image_row(&out[1], 0) = (float)count;
+    *(float *)image_row(&out[0], 0) = (float)group(list->keys, count, layout, params, &out[0]);
+    free(list->keys);
+    *list = (struct detect_list){0};
+    return STATUS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- pictures */
+
+static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
+{
+    const enum status status = draw_canvas(picture, &in[0]);
+
+    (void)params;
+    for (int k = 1; status == STATUS_OK && k <= slot_table_rows(&out[0]); k++) {
+        const float *row = image_row(&out[0], k);
+
+        draw_rectangle(picture, (int)row[0], (int)row[1], (int)row[2], (int)row[3], draw_palette(k - 1));
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- inputs */
+
+/* How dark a drawn face is at (u, v), both -1 to 1 across it: eyes and mouth on an oval, 0 beside it. */
+static int face_value(double u, double v)
+{
+    if (u * u + v * v > 1)
+        return 0;
+    if (hypot((fabs(u) - 0.4) * 1.5, (v + 0.25) * 2.2) < 0.28 || hypot(u * 0.9, (v - 0.55) * 3) < 0.33)
+        return 60;
+    return hypot(u * 3, v - 0.1) < 0.3 ? 215 : 190;
+}
+
+/* drawn: faces of several sizes on a gray that changes slowly, with a little noise. What is drawn passes many stages, and
+ * most of it is found. */
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type types[] = {PIXEL_U8};
+    uint64_t state = request->seed;
+    enum status status = inputs_make_pictures(request, types, 1, in);
+
+    for (int y = 0; status == STATUS_OK && request->hard_case && y < in->height; y++) {
+        uint8_t *row = image_row(in, y);
+
+        for (int x = 0; x < in->width; x++) {
+            const int size = 26 + 12 * (x / 64 % 3), centre = x / 64 * 64 + 32;
+            const int face = face_value((x - centre) * 2.2 / size, (y % 64 - 32) * 1.8 / size);
+
+            row[x] = (uint8_t)((face ? face : 90 + (x + 2 * y) / 4 % 64) + (int)(pattern_random(&state) % 8));
+        }
+    }
+    return status;
+}
+
+static const int drawn_shapes[][3] = {{192, 64, 1}, {2051, 26, 1}, {26, 2051, 1}, {0}};
+static const struct hard_case hard_cases[] = {{"drawn", drawn_shapes, NULL}, {0}};
+
+/* Smaller than the window, as large, one more; one level and several; more than a vector or a tile of windows along either
+ * side, and no multiple of them. */
+static const int check_shapes[][3] = {
+    {1, 1, 1},   {1, 61, 1},  {67, 1, 1},  {24, 24, 1}, {23, 40, 1},  {40, 25, 1}, {31, 33, 1},
+    {55, 31, 1}, {56, 32, 1}, {65, 40, 1}, {97, 61, 1}, {130, 27, 1}, {27, 90, 1}, {0},
+};
+
+/* ------------------------------------------------------------------------------------ answers worked out by hand
+ * The model hand.model (tests/test_detect.c makes it) has a window of 6 pixels and two stages. Both compare the upper
+ * left cell of 2 x 2 pixels (a = 0) with the one at the lower right (b = 8): table 1 is bin - 8, table 2 is (bin - 8) / 4,
+ * both thresholds are 0.
+ */
+
+#define FLOATS(...)                                                                                                    \
+    (const uint8_t *)(const float[])                                                                                   \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+#define HAND "model=common/algo/detect/hand.model "
+
+static const struct golden goldens[] = {
+    {
+        .name = "smaller than the window",
+        .settings = HAND "maximum=1 min_score=0",
+        .width = 1,
+        .height = 1,
+        .channels = 1,
+        .in = {(const uint8_t[]){200}},
+        .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(0, 0, 0, 0, 0, 0, 0, 0)},
+    },
+    {
+        /* One window, at (0,0). Means of the cells, rounded half up: upper left (9 + 9 + 9 + 7) / 4 = 8.5, which is 9, all
+         * others 0 but the one at the lower right, (4 + 4 + 4 + 2) / 4 = 3.5, which is 4. R(0) = 8, R(8) = 7: bin 9, H = 1 +
+         * 0.25. Level 1 would be 5 pixels wide. */
+        .name = "one window",
+        .settings = HAND "maximum=2 neighbours=1 min_response=-1 min_score=2.25",
+        .width = 6,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){9, 9, 0, 0, 0, 0, /**/
+                                 9, 7, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 4, 4, /**/
+                                 0, 0, 0, 0, 4, 2}},
+        .out = {FLOATS(1, 0, 0, 0, 0, 0, 0, 6, 6, 2.25, 0, 0, 0, 0, 0), FLOATS(1, 0, 0, 0, 0, 0, 0, 1.25, 0, 0, 0, 0)},
+    },
+    {
+        /* Windows at x = 0, 1, 2. Upper left cells: 80, 40, 0. At 0: R(0) = 8 and R(8) = 0: H = 8 + 2. At 1: the second
+         * column of ones is in the cell: 8 again. At 2: all cells 0: bin 8, H = 0, not below 0. The boxes of 0 and 1
+         * share 30 of 42 pixels, those of 0 and 2 24 of 48, not more than one half: two detections, the second of one
+         * hit. Level 1: step 78643, 6 x 5. */
+        .name = "three windows, two groups",
+        .settings = HAND "maximum=3 neighbours=1 overlap=0.5 min_response=0 min_score=0",
+        .width = 8,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){80, 80, 0, 0, 0, 0, 0, 0, /**/
+                                 80, 80, 0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0}},
+        .out = {FLOATS(2, 0, 0, 0, 0, 0, 0, 6, 6, 20, 2, 0, 6, 6, 0, 0, 0, 0, 0, 0),
+                FLOATS(3, 0, 0, 0, 0, 0, 0, 10, 1, 0, 0, 10, 2, 0, 0, 0)},
+    },
+    {
+        /* The same with at least two hits in a detection, hits of more than 0, and room for one: the first in raster
+         * order stays, alone. */
+        .name = "room for one",
+        .settings = HAND "maximum=1 min_response=0.5 min_score=0",
+        .width = 8,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){80, 80, 0, 0, 0, 0, 0, 0, /**/
+                                 80, 80, 0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0, /**/
+                                 0,  0,  0, 0, 0, 0, 0, 0}},
+        .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(1, 0, 0, 0, 0, 0, 0, 10)},
+    },
+    {
+        /* H falls below the threshold: R(0) = 0, R(8) = 8: bin 0, H = -8. */
+        .name = "rejected",
+        .settings = HAND "maximum=1 min_response=-100",
+        .width = 6,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){0, 0, 5, 5, 5, 5, /**/
+                                 0, 0, 5, 5, 5, 5, /**/
+                                 5, 5, 5, 5, 5, 5, /**/
+                                 5, 5, 5, 5, 5, 5, /**/
+                                 5, 5, 5, 5, 9, 9, /**/
+                                 5, 5, 5, 5, 9, 9}},
+        .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(0, 0, 0, 0, 0, 0, 0, 0)},
+    },
+    {0},
+};
+
+/* Few stages let many windows through: more than fit in the table, from every vector and every warp. */
+static const char *const check_settings[] = {"stages=1 min_response=-1000",
+                                             "stages=3 min_response=-1000 maximum=4096 scale=1.1 overlap=0.5",
+                                             "stages=8 min_response=-1000 maximum=7 neighbours=3",
+                                             "stages=20 min_response=-1000 scale=1.5 neighbours=1 min_score=0",
+                                             HAND "overlap=0 maximum=50 min_response=0 min_score=0",
+                                             HAND "stages=1 scale=4 overlap=1 min_response=2 min_score=6 neighbours=1",
+                                             NULL};
+
+static const char *const detection_columns[] = {"x", "y", "width", "height", "score", NULL};
+static const char *const hit_columns[] = {"x", "y", "level", "response", NULL};
+
+static struct algorithm detect = {
+    .name = "detect",
+    .summary = "objects found by rank features and WaldBoost, u8 gray: boxes and scores as a table",
+    .inputs = {{.name = "picture", .kind = SLOT_PICTURE, .type = PIXEL_U8}},
+    .outputs = {{.name = "detections",
+                 .kind = SLOT_TABLE,
+                 .help = "in pixels of the picture",
+                 .columns = detection_columns,
+                 .draw = draw},
+                {.name = "hits",
+                 .kind = SLOT_TABLE,
+                 .help = "windows that no stage rejects, strongest first; in pixels of their level",
+                 .columns = hit_columns}},
+    .params_size = sizeof(struct detect_params),
+    .parameters = parameters,
+    .finish = finish,
+    .shape = shape,
+    .cost = cost,
+    .radius = radius,
+    .describe = describe,
+    .make_inputs = make_inputs,
+    .hard_cases = hard_cases,
+    .check_settings = check_settings,
+    .check_channels = (const int[]){1, 0},
+    .check_shapes = check_shapes,
+    .goldens = goldens,
+    .bench_channels = 1,
+    .bench_shape = (const int[]){1280, 720, 1},
+};
+
+void detect_set_trainer(const struct trainer *trainer)
+{
+    detect.trainer = trainer;
+}
+
+RUNGS_ALGORITHM(detect)

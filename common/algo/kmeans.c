@@ -1,0 +1,671 @@
+#include "common/algo/kmeans.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/image/pattern.h"
+
+/* ------------------------------------------------------------------------------------------------ the rows */
+
+enum { SMALL = 1 << 18 /* largest sum of a row times largest sample */ };
+
+/* f32: no faster than `fixed` needs it. u8, u16: the sums decide whether the rows are small. */
+static void measure(struct kmeans_rows *rows)
+{
+    const enum pixel_type type = rows->in->type;
+    unsigned largest = 0, largest_sum = 0;
+    float magnitude = 0;
+
+#pragma omp parallel for schedule(static) reduction(max : largest, largest_sum, magnitude)
+    for (int64_t i = 0; i < rows->count; i++) {
+        const void *row = kmeans_row(rows->in, i);
+        unsigned sum = 0;
+        if (type == PIXEL_F32)
+            for (int f = 0; f < rows->features; f++)
+                magnitude = fmaxf(magnitude, fabsf(((const float *)row)[f]));
+        else
+            for (int f = 0; f < rows->features; f++) {
+                const unsigned x = type == PIXEL_U8 ? ((const uint8_t *)row)[f] : ((const uint16_t *)row)[f];
+                largest = x > largest ? x : largest;
+                sum += x;
+            }
+        largest_sum = sum > largest_sum ? sum : largest_sum;
+    }
+    rows->shift = type == PIXEL_F32 ? kmeans_shift(magnitude) : KMEANS_SHIFT;
+    rows->small = type != PIXEL_F32 && (uint64_t)largest * largest_sum < SMALL;
+}
+
+static enum status make_fixed(struct kmeans_rows *rows)
+{
+    const float scale = ldexpf(1, rows->shift);
+
+    rows->fixed = malloc(sizeof *rows->fixed * (size_t)rows->count * (size_t)rows->features);
+    if (!rows->fixed)
+        return status_set(STATUS_NO_MEMORY, "no memory for %lld rows", (long long)rows->count);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < rows->count; i++) {
+        const void *row = kmeans_row(rows->in, i);
+        int32_t *fixed = rows->fixed + i * rows->features;
+        for (int f = 0; f < rows->features; f++)
+            fixed[f] = rows->in->type == PIXEL_U8    ? ((const uint8_t *)row)[f] << KMEANS_SHIFT
+                       : rows->in->type == PIXEL_U16 ? ((const uint16_t *)row)[f] << KMEANS_SHIFT
+                                                     : (int32_t)lrintf(((const float *)row)[f] * scale);
+    }
+    return STATUS_OK;
+}
+
+/* D of a row and a centroid. */
+static uint64_t distance(const struct kmeans_rows *rows, int64_t row, const int32_t *restrict centroid)
+{
+    uint64_t sum = 0;
+
+    if (rows->fixed) {
+        const int32_t *restrict x = rows->fixed + row * rows->features;
+        for (int f = 0; f < rows->features; f++) {
+            const int64_t difference = x[f] - centroid[f];
+            sum += (uint64_t)(difference * difference);
+        }
+    } else if (rows->in->type == PIXEL_U8) {
+        const uint8_t *restrict x = kmeans_row(rows->in, row);
+        for (int f = 0; f < rows->features; f++) {
+            const int32_t difference = (x[f] << KMEANS_SHIFT) - centroid[f];
+            sum += (uint32_t)(difference * difference);
+        }
+    } else {
+        const uint16_t *restrict x = kmeans_row(rows->in, row);
+        for (int f = 0; f < rows->features; f++) {
+            const int32_t difference = (x[f] << KMEANS_SHIFT) - centroid[f];
+            sum += (uint32_t)(difference * difference);
+        }
+    }
+    return sum;
+}
+
+static void take_row(const struct kmeans_rows *rows, int64_t row, int32_t *centroid)
+{
+    const void *x = kmeans_row(rows->in, row);
+
+    if (rows->fixed)
+        memcpy(centroid, rows->fixed + row * rows->features, sizeof *centroid * (size_t)rows->features);
+    else
+        for (int f = 0; f < rows->features; f++)
+            centroid[f] = (rows->in->type == PIXEL_U8 ? ((const uint8_t *)x)[f] : ((const uint16_t *)x)[f])
+                          << KMEANS_SHIFT;
+}
+
+static void assign_plain(const struct kmeans_assignment *assignment, int64_t first, int64_t last, int64_t *sums,
+                         int64_t *counts)
+{
+    const struct kmeans_rows *rows = assignment->rows;
+    const int features = rows->features;
+
+    for (int64_t i = first; i < last; i++) {
+        const int32_t *row = rows->fixed + i * features;
+        uint64_t nearest = UINT64_MAX;
+        for (int j = 0; j < assignment->k; j++) {
+            const uint64_t d = distance(rows, i, assignment->centroids + j * features);
+            if (d < nearest) {
+                nearest = d;
+                assignment->labels[i] = j;
+            }
+        }
+        counts[assignment->labels[i]]++;
+        for (int f = 0; f < features; f++)
+            sums[assignment->labels[i] * features + f] += row[f];
+    }
+}
+
+const uint16_t *kmeans_narrow_row(const struct kmeans_rows *rows, int64_t row, uint16_t *room)
+{
+    const void *from = kmeans_row(rows->in, row);
+
+    if (rows->in->type == PIXEL_U16 && rows->features % 2 == 0)
+        return from;
+    for (int f = 0; f < rows->features; f++)
+        room[f] = rows->in->type == PIXEL_U16 ? ((const uint16_t *)from)[f] : ((const uint8_t *)from)[f];
+    room[rows->features] = 0;
+    return room;
+}
+
+static enum status make_table(struct kmeans_table *table, const struct kmeans_assignment *assignment, int lanes)
+{
+    enum { ALIGNMENT = 64 };
+    const int features = assignment->rows->features, k = assignment->k;
+
+    table->groups = (k + lanes - 1) / lanes;
+    table->pairs = (features + 1) / 2;
+    const size_t count = (size_t)(table->groups * lanes), pieces = count * (size_t)table->pairs * 2;
+    table->pieces = aligned_alloc(ALIGNMENT, (pieces * sizeof *table->pieces + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    table->norms = aligned_alloc(ALIGNMENT, (count * sizeof *table->norms + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (!table->pieces || !table->norms)
+        return status_set(STATUS_NO_MEMORY, "no memory for %d centroids", k);
+    for (int j = 0; j < table->groups * lanes; j++) {
+        int32_t norm = 0;
+        for (int f = 0; f < 2 * table->pairs; f++) {
+            const int32_t c = j < k && f < features ? assignment->centroids[j * features + f] : 0;
+            table->pieces[((j / lanes * table->pairs + f / 2) * lanes + j % lanes) * 2 + f % 2] = (int16_t)c;
+            norm += c * c;
+        }
+        table->norms[j] = j < k ? norm : INT32_MAX;
+    }
+    return STATUS_OK;
+}
+
+enum status kmeans_assign_chunks(const struct kmeans_assignment *assignment, kmeans_chunk chunk, int lanes,
+                                 bool differences)
+{
+    enum { CHUNK = 1 << 12 };
+    const struct kmeans_rows *rows = assignment->rows;
+    const int64_t chunks = (rows->count + CHUNK - 1) / CHUNK;
+    const int size = assignment->k * rows->features;
+    int64_t *sums = assignment->sums, *counts = assignment->counts;
+    struct kmeans_table table = {0};
+    enum status status = STATUS_OK;
+
+    if (rows->small)
+        TRY(make_table(&table, assignment, lanes));
+    if (assignment->first || !differences || !rows->small) {
+        memset(sums, 0, (size_t)size * sizeof *sums);
+        memset(counts, 0, (size_t)assignment->k * sizeof *counts);
+    }
+#pragma omp parallel reduction(+ : sums[:size], counts[:assignment->k])
+    {
+        int32_t *partial = calloc((size_t)size, sizeof *partial);
+        if (!partial) {
+#pragma omp critical
+            status = STATUS_NO_MEMORY;
+        }
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < chunks; i++) {
+            const int64_t first = i * CHUNK, last = first + CHUNK < rows->count ? first + CHUNK : rows->count;
+            if (!rows->small)
+                assign_plain(assignment, first, last, sums, counts);
+            if (!rows->small || !partial)
+                continue;
+            chunk(assignment, &table, first, last, partial, counts);
+            for (int at = 0; at < size; at++) {
+                sums[at] += (int64_t)partial[at] * (1 << KMEANS_SHIFT);
+                partial[at] = 0;
+            }
+        }
+        free(partial);
+    }
+    if (status != STATUS_OK)
+        status = status_set(status, "no memory for sums of %d clusters", assignment->k);
+out:
+    free(table.pieces);
+    free(table.norms);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------- the iterations */
+
+struct solver {
+    struct kmeans_rows rows;
+    const struct kmeans_params *params;
+    struct kmeans_assignment assignment;
+    int32_t *centroids, *before;
+    uint64_t *distances; /* of rows, where they are asked for */
+    double *inertia;
+    kmeans_wide squares; /* SUM |X|^2 */
+};
+
+/* The row with the smallest E / D, -1 when all D are 0. */
+static int64_t race(const struct solver *solver, int attempt, int cluster)
+{
+    int64_t winner = -1;
+    double best = INFINITY;
+
+#pragma omp parallel
+    {
+        int64_t own_winner = -1;
+        double own_best = INFINITY;
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < solver->rows.count; i++) {
+            const double time =
+                solver->distances[i] == 0
+                    ? INFINITY
+                    : (double)kmeans_wait(solver->params->seed, attempt, cluster, i) / (double)solver->distances[i];
+            if (time < own_best) {
+                own_best = time;
+                own_winner = i;
+            }
+        }
+#pragma omp critical
+        if (own_best < best || (own_best == best && own_winner < winner)) {
+            best = own_best;
+            winner = own_winner;
+        }
+    }
+    return winner;
+}
+
+static void start(struct solver *solver, int attempt)
+{
+    const struct kmeans_rows *rows = &solver->rows;
+    const int k = solver->params->k;
+
+    for (int j = 0; j < k; j++) {
+        int32_t *centroid = solver->centroids + j * rows->features;
+        int64_t row = (int64_t)((uint64_t)j * (uint64_t)rows->count / (uint64_t)k);
+        if (solver->params->start == KMEANS_PLUSPLUS) {
+            const int64_t chosen =
+                j == 0 ? kmeans_first_row(solver->params->seed, attempt, rows->count) : race(solver, attempt, j);
+            row = chosen >= 0 ? chosen : row;
+        }
+        take_row(rows, row, centroid);
+        if (solver->params->start == KMEANS_ROWS)
+            continue;
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < rows->count; i++) {
+            const uint64_t d = distance(rows, i, centroid);
+            if (j == 0 || d < solver->distances[i])
+                solver->distances[i] = d;
+        }
+    }
+}
+
+/* Clusters without rows take the farthest rows; `before` are the centroids that distances are from. */
+static void fill_empty(struct solver *solver)
+{
+    const struct kmeans_rows *rows = &solver->rows;
+    bool known = false;
+
+    for (int j = 0; j < solver->params->k; j++) {
+        int64_t farthest = 0;
+        if (solver->assignment.counts[j] > 0)
+            continue;
+        if (!known) {
+#pragma omp parallel for schedule(static)
+            for (int64_t i = 0; i < rows->count; i++)
+                solver->distances[i] =
+                    1 + distance(rows, i, solver->before + solver->assignment.labels[i] * rows->features);
+        }
+        known = true;
+        for (int64_t i = 1; i < rows->count; i++)
+            if (solver->distances[i] > solver->distances[farthest])
+                farthest = i;
+        solver->distances[farthest] = 0; /* taken */
+        take_row(rows, farthest, solver->centroids + j * rows->features);
+    }
+}
+
+/* New centroids from the sums; whether one moved farther than the tolerance. */
+static bool update(struct solver *solver)
+{
+    const int features = solver->rows.features;
+    const double tolerance = ldexp(solver->params->tolerance, solver->rows.shift);
+    bool moved = false;
+
+    memcpy(solver->before, solver->centroids, sizeof *solver->before * (size_t)(solver->params->k * features));
+    for (int j = 0; j < solver->params->k; j++) {
+        const int64_t count = solver->assignment.counts[j], *sums = solver->assignment.sums + j * features;
+        for (int f = 0; f < features && count > 0; f++)
+            solver->centroids[j * features + f] = kmeans_mean(sums[f], count);
+    }
+    fill_empty(solver);
+    for (int j = 0; j < solver->params->k; j++) {
+        uint64_t shift = 0;
+        for (int f = 0; f < features; f++) {
+            const int64_t d = solver->centroids[j * features + f] - solver->before[j * features + f];
+            shift += (uint64_t)(d * d);
+        }
+        moved = moved || (double)shift > tolerance * tolerance;
+    }
+    return moved;
+}
+
+/* SUM D = SUM |X|^2 - SUM over the clusters of 2 S C - n |C|^2. */
+static double inertia(const struct solver *solver)
+{
+    const int features = solver->rows.features;
+    kmeans_wide total = solver->squares;
+
+    for (int j = 0; j < solver->params->k; j++)
+        for (int f = 0; f < features; f++) {
+            const int64_t c = solver->centroids[j * features + f];
+            total -=
+                (2 * solver->assignment.sums[j * features + f] - solver->assignment.counts[j] * c) * (kmeans_wide)c;
+        }
+    return kmeans_unscaled(total, solver->rows.shift);
+}
+
+/* The sum of all squares is exact: of a row below 2^54. */
+static void add_squares(struct solver *solver)
+{
+    const struct kmeans_rows *rows = &solver->rows;
+    uint64_t low = 0, high = 0;
+    const int32_t zeros[KMEANS_MAX_FEATURES] = {0};
+
+#pragma omp parallel for schedule(static) reduction(+ : low, high)
+    for (int64_t i = 0; i < rows->count; i++) {
+        const uint64_t d = distance(rows, i, zeros);
+        low += d & 0xffffffff;
+        high += d >> 32;
+    }
+    solver->squares = ((kmeans_wide)high << 32) + low;
+}
+
+static enum status attempt(struct solver *solver, int number, kmeans_assign assign, void *state)
+{
+    const int iterations = solver->params->iterations;
+    enum status status = STATUS_OK;
+    int done = 0;
+
+    start(solver, number);
+    for (bool moved = true;; done++) {
+        solver->assignment.first = done == 0;
+        TRY(assign(state, &solver->assignment));
+        solver->inertia[done] = inertia(solver);
+        if (!moved || done == iterations)
+            break;
+        moved = update(solver);
+    }
+    for (int i = done; i < iterations; i++)
+        solver->inertia[i + 1] = solver->inertia[done];
+out:
+    return status;
+}
+
+/* Of a finished attempt, into the outputs. */
+static void keep(const struct solver *solver, struct image out[])
+{
+    const int features = solver->rows.features;
+    int64_t row = 0;
+
+    for (int j = 0; j < solver->params->k; j++)
+        for (int f = 0; f < features; f++)
+            ((float *)image_row(&out[KMEANS_CENTROIDS], j))[f] =
+                ldexpf((float)solver->centroids[j * features + f], -solver->rows.shift);
+    for (int y = 0; y < out[KMEANS_LABELS].height; y++)
+        for (int x = 0; x < out[KMEANS_LABELS].width; x++)
+            ((int32_t *)image_row(&out[KMEANS_LABELS], y))[x] = solver->assignment.labels[row++];
+    for (int i = 0; i <= solver->params->iterations; i++)
+        *(double *)image_row(&out[KMEANS_INERTIA], i) = solver->inertia[i];
+}
+
+enum status kmeans_solve(const struct image in[], struct image out[], const struct kmeans_params *params,
+                         kmeans_assign assign, void *state, bool wants_fixed)
+{
+    enum status status = STATUS_OK;
+    struct solver solver = {.rows = {.in = in, .count = kmeans_row_count(in), .features = kmeans_features(in)},
+                            .params = params};
+    const size_t size = (size_t)params->k * (size_t)solver.rows.features, count = (size_t)solver.rows.count;
+    double best = INFINITY;
+
+    solver.assignment = (struct kmeans_assignment){.rows = &solver.rows,
+                                                   .centroids = solver.centroids = malloc(size * sizeof(int32_t)),
+                                                   .k = params->k,
+                                                   .labels = malloc(count * sizeof(int32_t)),
+                                                   .sums = malloc(size * sizeof(int64_t)),
+                                                   .counts = malloc((size_t)params->k * sizeof(int64_t))};
+    solver.before = malloc(size * sizeof(int32_t));
+    solver.distances = malloc(count * sizeof *solver.distances);
+    solver.inertia = malloc(((size_t)params->iterations + 1) * sizeof *solver.inertia);
+    if (!solver.centroids || !solver.assignment.labels || !solver.assignment.sums || !solver.assignment.counts ||
+        !solver.before || !solver.distances || !solver.inertia) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for k-means of %zu rows", count);
+        goto out;
+    }
+    measure(&solver.rows);
+    if (wants_fixed || !solver.rows.small)
+        TRY(make_fixed(&solver.rows));
+    add_squares(&solver);
+    for (int i = 0; i < params->attempts; i++) {
+        TRY(attempt(&solver, i, assign, state));
+        if (solver.inertia[params->iterations] < best) {
+            best = solver.inertia[params->iterations];
+            keep(&solver, out);
+        }
+    }
+out:
+    free(solver.centroids);
+    free(solver.before);
+    free(solver.assignment.labels);
+    free(solver.assignment.sums);
+    free(solver.assignment.counts);
+    free(solver.distances);
+    free(solver.inertia);
+    free(solver.rows.fixed);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- parameters */
+
+static const char *const starts[] = {"plusplus", "rows", NULL};
+static const char *const types[] = {"u16", "u8", "f32", NULL};
+
+#define INT(field, low, high, normal, text)                                                                            \
+    {                                                                                                                  \
+        .name = #field, .kind = PARAMETER_INT, .offset = offsetof(struct kmeans_params, field), .minimum = low,        \
+        .maximum = high, .preset = normal, .help = text                                                                \
+    }
+
+static const struct parameter parameters[] = {
+    INT(k, 1, KMEANS_MAX_K, 16, "clusters"),
+    INT(iterations, 1, 1000, 20, "updates of the centroids, at most"),
+    {.name = "tolerance",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct kmeans_params, tolerance),
+     .maximum = 1e9,
+     .help = "ends once no centroid moves farther than this"},
+    {.name = "start",
+     .kind = PARAMETER_CHOICE,
+     .offset = offsetof(struct kmeans_params, start),
+     .words = starts,
+     .help = "first centroids: k-means++, or rows at equal distances"},
+    INT(seed, 0, 1e9, 1, "of k-means++"),
+    INT(attempts, 1, 100, 1, "starts, of which the best result counts"),
+    {.name = "type",
+     .kind = PARAMETER_CHOICE,
+     .offset = offsetof(struct kmeans_params, type),
+     .words = types,
+     .help = "samples of rows that are made up; a file has its own"},
+    {0},
+};
+
+static void describe(const void *params_erased, char *text, size_t size)
+{
+    const struct kmeans_params *params = params_erased;
+
+    snprintf(text, size, "k=%d iterations=%d tolerance=%g start=%s seed=%d attempts=%d type=%s", params->k,
+             params->iterations, params->tolerance, starts[params->start], params->seed, params->attempts,
+             types[params->type]);
+}
+
+/* ------------------------------------------------------------------------------------------------- shapes */
+
+static enum status shape(const struct image in[], const void *params_erased, struct image *out)
+{
+    const struct kmeans_params *params = params_erased;
+    const int features = kmeans_features(in);
+
+    if (in->type != PIXEL_U8 && in->type != PIXEL_U16 && in->type != PIXEL_F32)
+        return status_set(STATUS_BAD_INPUT, "kmeans takes u8, u16 or f32 samples, not %s", pixel_name(in->type));
+    if (features > KMEANS_MAX_FEATURES)
+        return status_set(STATUS_BAD_INPUT, "kmeans takes at most %d features, not %d", KMEANS_MAX_FEATURES, features);
+    if (kmeans_row_count(in) > INT32_MAX)
+        return status_set(STATUS_BAD_INPUT, "kmeans takes at most 2^31-1 rows, not %dx%d", in->width, in->height);
+    if (kmeans_row_count(in) < params->k)
+        return status_set(STATUS_BAD_INPUT, "k=%d clusters need as many rows; there are %d", params->k,
+                          (int)kmeans_row_count(in));
+    out[KMEANS_CENTROIDS] = (struct image){.width = features, .height = params->k, .channels = 1, .type = PIXEL_F32};
+    out[KMEANS_LABELS] = (struct image){
+        .width = in->channels == 1 ? 1 : in->width, .height = in->height, .channels = 1, .type = PIXEL_I32};
+    out[KMEANS_INERTIA] =
+        (struct image){.width = 1, .height = params->iterations + 1, .channels = 1, .type = PIXEL_F64};
+    return STATUS_OK;
+}
+
+static enum status check_values(const struct image in[], const void *params)
+{
+    const int features = kmeans_features(in);
+
+    (void)params;
+    for (int64_t i = 0; in->type == PIXEL_F32 && i < kmeans_row_count(in); i++) {
+        const float *row = kmeans_row(in, i);
+        for (int f = 0; f < features; f++)
+            if (!isfinite(row[f]))
+                return status_set(STATUS_BAD_INPUT, "row %lld, feature %d is %s; kmeans takes finite numbers",
+                                  (long long)i, f, isnan(row[f]) ? "NaN" : "infinite");
+    }
+    return STATUS_OK;
+}
+
+/* Reads the rows in each assignment; a product for each row, centroid and feature. */
+static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
+{
+    const struct kmeans_params *params = params_erased;
+    const double assignments = params->iterations + 1;
+    const enum operation operation = in->type == PIXEL_F32 ? OPERATION_MULTIPLY_ADD_F32 : OPERATION_MULTIPLY_ADD_16;
+
+    (void)out;
+    cost->bytes = (double)image_pixel_bytes(in) * assignments + 4.0 * (double)kmeans_row_count(in);
+    cost->operations[operation] = assignments * params->k * (double)kmeans_row_count(in) * kmeans_features(in);
+}
+
+/* -------------------------------------------------------------------------------------------------- inputs */
+
+/* Rows around a few centres, one in 16 anywhere, as far apart as the pattern says. */
+static void fill_clusters(struct image *rows, uint64_t seed, double spread, double largest)
+{
+    enum { CENTRES = 7 };
+    const int features = kmeans_features(rows);
+
+    for (int64_t i = 0; i < kmeans_row_count(rows); i++) {
+        void *row = (void *)kmeans_row(rows, i);
+        uint64_t centre = 1000 + pattern_random(&seed) % CENTRES;
+        const bool stray = pattern_random(&seed) % 16 == 0;
+        for (int f = 0; f < features; f++) {
+            const double at = (double)(pattern_random(&centre) >> 40) / (1 << 24);
+            const double noise = (double)(pattern_random(&seed) >> 40) / (1 << 24);
+            const double value = largest * (stray ? noise : (1 - spread) * at + spread * noise);
+            if (rows->type == PIXEL_U8)
+                ((uint8_t *)row)[f] = (uint8_t)value;
+            else if (rows->type == PIXEL_U16)
+                ((uint16_t *)row)[f] = (uint16_t)value;
+            else
+                ((float *)row)[f] = (float)(value - 0.4 * largest);
+        }
+    }
+}
+
+static enum status make_inputs(const struct input_request *request, struct image in[])
+{
+    static const enum pixel_type chosen[] = {PIXEL_U16, PIXEL_U8, PIXEL_F32};
+    const struct kmeans_params *params = request->params;
+    const enum pixel_type type = params ? chosen[params->type] : PIXEL_U16;
+    const char *hard = request->hard_case ? request->hard_case : "";
+    enum status status = STATUS_OK;
+
+    TRY(array_create(&in[0], request->width, request->height, request->channels, type));
+    if (hard[0] == 'l')
+        pattern_fill(in, PATTERN_RANDOM, request->seed);
+    else if (request->pattern == PATTERN_RANDOM) /* histograms of 256 pixels: 9 a bin; pixels; 1e4, negative ones too */
+        fill_clusters(in, request->seed, 0.3, type == PIXEL_U16 ? 9 : type == PIXEL_U8 ? 255 : 1e4);
+    else
+        pattern_fill(in, request->pattern, request->seed);
+out:
+    return status;
+}
+
+static const int large[][3] = {{37, 19, 64}, {5, 300, 1}, {0}};
+
+static const struct hard_case hard_cases[] = {
+    {.name = "large samples", .shapes = large},
+    {.name = "large samples", .shapes = large, .settings = "type=u8 k=5"},
+    {.name = "large samples", .shapes = large, .settings = "type=f32 k=3"},
+    {0},
+};
+
+static const char *const check_settings[] = {"k=3 type=u8",
+                                             "k=2 type=f32",
+                                             "k=9 start=rows iterations=4",
+                                             "k=17 iterations=2",
+                                             "k=5 attempts=3 seed=7 iterations=6",
+                                             "k=4 tolerance=0.3 type=f32",
+                                             NULL};
+
+/* Few rows, features about the widths of vectors, an array of two dimensions, histograms, and more than 65,536 rows. */
+static const int check_shapes[][3] = {
+    {20, 1, 3},  {1, 61, 6},   {5, 7, 2},     {31, 33, 8},  {16, 16, 16}, {67, 41, 3},   {33, 31, 31},
+    {13, 9, 64}, {129, 50, 1}, {23, 11, 256}, {17, 7, 257}, {9, 5, 1024}, {300, 230, 3}, {0},
+};
+
+/* -------------------------------------------------------------------------- answers worked out by hand */
+
+#define SAMPLES(type, ...)                                                                                             \
+    (const uint8_t *)(const type[])                                                                                    \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
+static const enum pixel_type bytes[] = {PIXEL_U8}, floats[] = {PIXEL_F32};
+
+static const struct golden goldens[] = {
+    {
+        /* The first centroids are rows 0 and 2, 0 and 10. 0 1 to the first, 10 12 to the second: 1 + 4 = 5. Then 0.5 and 11:
+         * 4 (1/2)^2 with both moved; nothing changes any more. */
+        .name = "two pairs",
+        .settings = "k=2 start=rows iterations=3 type=u8",
+        .width = 1,
+        .height = 4,
+        .channels = 1,
+        .types = bytes,
+        .in = {SAMPLES(uint8_t, 0, 1, 10, 12)},
+        .out = {SAMPLES(float, 0.5f, 11), SAMPLES(int32_t, 0, 0, 1, 1), SAMPLES(double, 5, 2.5, 2.5, 2.5)},
+    },
+    {
+        /* Rows 0, 1 and 2 are the same, and so are the first two centroids, 4 and 4 and 9 (row floor(2 4 / 3) = 2 is 4 as
+         * well): all rows take the first. Its mean is 21 / 4 = 5.25; clusters 1 and 2 take the farthest rows, 9 with 25, then
+         * row 0, with 0. Rows 0 to 2 then join cluster 2, row 3 cluster 1. */
+        .name = "empty clusters",
+        .settings = "k=3 start=rows iterations=1 type=f32",
+        .width = 1,
+        .height = 4,
+        .channels = 1,
+        .types = floats,
+        .in = {SAMPLES(float, 4, 4, 4, 9)},
+        .out = {SAMPLES(float, 5.25f, 9, 4), SAMPLES(int32_t, 2, 2, 2, 1), SAMPLES(double, 25, 0)},
+    },
+    {
+        /* The mean of 0, 0 and 1 is 64 / 3 = 21.33 in 64ths, so 21; of 3 0 0, 64. Distances 2 21^2 + 43^2 = 2731 and
+         * 2 64^2 + 128^2 = 24576, in 64ths squared. At first the centroid is (0, 3): 0 + 9 + 1 + 9. */
+        .name = "rounded means of two features",
+        .settings = "k=1 start=rows iterations=1 type=u8",
+        .width = 1,
+        .height = 3,
+        .channels = 2,
+        .types = bytes,
+        .in = {SAMPLES(uint8_t, 0, 3, /**/ 0, 0, /**/ 1, 0)},
+        .out = {SAMPLES(float, 21 / 64.f, 1), SAMPLES(int32_t, 0, 0, 0), SAMPLES(double, 19, (2731 + 24576) / 4096.)},
+    },
+    {0},
+};
+
+static struct algorithm kmeans = {
+    .name = "kmeans",
+    .summary = "k-means clustering of rows of features, with centroids, labels and inertia",
+    .inputs =
+        {{.name = "rows", .kind = SLOT_TENSOR, .type = PIXEL_U16, .help = "one feature vector a pixel, or a row"}},
+    .outputs = {{.name = "centroids", .kind = SLOT_MATRIX, .help = "k x features"},
+                {.name = "labels", .kind = SLOT_MATRIX, .help = "cluster of each row, from 0"},
+                {.name = "inertia", .kind = SLOT_MATRIX, .help = "sum of squared distances after each assignment"}},
+    .params_size = sizeof(struct kmeans_params),
+    .parameters = parameters,
+    .shape = shape,
+    .check_values = check_values,
+    .cost = cost,
+    .describe = describe,
+    .make_inputs = make_inputs,
+    .hard_cases = hard_cases,
+    .check_settings = check_settings,
+    .check_shapes = check_shapes,
+    .goldens = goldens,
+    .bench_channels = 256,
+    .bench_shape = (const int[]){252, 189, 256},
+};
+
+RUNGS_ALGORITHM(kmeans)

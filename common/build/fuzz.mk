@@ -1,0 +1,27 @@
+# Fuzzers (tests/fuzz), built by clang with libFuzzer and the sanitizers into a folder of their own, and the soak
+# (tests/soak.sh). Included by the Makefile.
+
+fuzz_build := $(BUILD)-fuzz
+fuzz_names := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_programs := $(addprefix $(BUILD)/tests/fuzz/fuzz_,$(fuzz_names))
+# Of the command line the readers of results files; all CPU versions and the small one that has a model.
+fuzz_objects = $(call object,tests/fuzz/fuzz.c $(wildcard common/cli/compare_*.c) $(filter cpu/%,$(version_files) $(helper_files)) \
+                 tests/small/lut/serial.c tests/small/algorithms.c) $(BUILD)/generated/fuzz.c.o $(library_objects)
+
+$(BUILD)/generated/fuzz.c: common/build/versions.sh $(version_files) $(BUILD)/files
+	@mkdir -p $(@D)
+	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) tests/small/lut/serial.c >$@
+$(fuzz_programs): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.c.o $(fuzz_objects)
+	$(call say,link,$@)
+	$(quiet)$(link) -fsanitize=fuzzer $^ $(libraries) -o $@
+
+.PHONY: fuzz fuzz-programs
+fuzz-programs: $(fuzz_programs)
+fuzz: $(BUILD)/rungs
+	@MAKEFLAGS= $(MAKE) --no-print-directory -s -j$(shell nproc) fuzz-programs BUILD=$(fuzz_build) CC='$(filter ccache,$(CC)) clang' CXX='$(filter ccache,$(CC)) clang++' CUDA=emulated SIDES=cpu ARCH= \
+	    SANITIZE=1 EXTRA=-fsanitize=fuzzer-no-link OPENCV=no OPENBLAS=no
+	@bash tests/fuzz/run.sh $(fuzz_build) $(BUILD)/rungs '$(or $(TIME),60)'
+
+.PHONY: soak
+soak: $(BUILD)/rungs
+	@bash tests/soak.sh $(BUILD) '$(or $(TIME),$(shell echo $$((60 * $(or $(MINUTES),10)))))'

@@ -1,0 +1,40 @@
+/*
+ * Idea:     the steps of texture, then smoothing, threshold, labelling and boxes of the patches, each the cpu/serial version
+ *           of its own ladder.
+ * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
+ * Expect:   all of the time is texture's: a patch is 256 pixels, and what follows works on patches.
+ */
+/* Try: make bench-barcode VERSIONS=cpu */
+#include "common/algo/barcode.h"
+
+static const struct texture_versions versions = {
+    .grayscale = "cpu/serial", .lbp = "cpu/serial", .nearest = "cpu/serial"};
+
+struct state {
+    struct texture_steps texture;
+    struct barcode_steps barcode;
+};
+
+static enum status run(struct state *state, const struct image *in, struct image *out,
+                       const struct barcode_params *params)
+{
+    const struct image centroids = texture_centroids(&params->model);
+    enum status status = STATUS_OK;
+
+    if (!state->barcode.boxes.version) {
+        TRY(texture_open(&state->texture, in, BARCODE_PATCH, &versions));
+        TRY(barcode_open(&state->barcode, &out[BARCODE_SCORE], params, "cpu/serial"));
+    }
+    TRY(texture_run(&state->texture, in, &centroids, &state->barcode.labels));
+    TRY(barcode_run(&state->barcode, params, in->width, in->height, out));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    texture_close(&state->texture);
+    barcode_close(&state->barcode);
+}
+
+RUNGS_CPU_VERSION_WITH_STATE(barcode)

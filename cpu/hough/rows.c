@@ -1,0 +1,92 @@
+/*
+ * Idea:     row by row. The points are listed once, and all of them vote for one row before the next row begins, so that
+ *           the counters in use, the 18 KB between the smallest and the largest rho, stay in first-level cache.
+ * Changed:  steps/points.c lists the points; the loop over rows is the outer one.
+ * Expect:   four times as fast as omp: a vote is a multiplication or two, a conversion and an increment that all hit the
+ *           cache, some 2 ns become 0.5. The list, 0.8 MB for 95,000 points, is read once for each row, in order.
+ * From:     cpu/omp
+ */
+/* Try: make bench-hough */
+#include <omp.h>
+#include <stdlib.h>
+
+#include "common/algo/hough.h"
+#include "cpu/hough/steps/points.h"
+
+struct state {
+    struct points points;
+};
+
+static void vote(const struct image *accumulator, struct hough_space space, const struct hough_params *params,
+                 const struct hough_angle *angles, const struct points *points, int n)
+{
+    int32_t *centre = (int32_t *)image_row(accumulator, n) + space.centre;
+
+    for (size_t i = 0; i < points->count; i++)
+        if (params->half_width == HOUGH_ALL_ROWS || hough_votes_for(params, points->bins[i], n))
+            centre[hough_offset((int)points->x[i], (int)points->y[i], angles[n])]++;
+}
+
+static enum status find_lines(const struct image *accumulator, struct hough_space space,
+                              const struct hough_params *params, int first, int last, struct hough_list *list)
+{
+    enum status status = STATUS_OK;
+
+    for (int n = first; n < last; n++)
+        for (int r = 0; r < space.cells; r++)
+            if (status == STATUS_OK && hough_is_line(accumulator, space, n, r, params))
+                status = hough_append(list, hough_key(space, n, r, ((const int32_t *)image_row(accumulator, n))[r]));
+    return status;
+}
+
+static enum status run(struct state *state, const struct image *in, struct image *out,
+                       const struct hough_params *params)
+{
+    const struct hough_space space = hough_make_space(in->width, in->height, params);
+    const size_t rows = (size_t)space.rows;
+    struct image scratch = {0}, *accumulator = out[1].data ? &out[1] : &scratch;
+    struct hough_angle *angles = malloc(rows * sizeof *angles);
+    const int threads = omp_get_max_threads();
+    struct hough_list list = {0}, *lists = calloc((size_t)threads, sizeof *lists);
+    enum status status = STATUS_OK;
+
+    if (!angles || !lists) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for %zu angles", rows);
+        goto out;
+    }
+    if (!out[1].data)
+        TRY(array_create(&scratch, space.cells, space.rows, 1, PIXEL_I32));
+    image_fill(accumulator, 0);
+    hough_make_angles(params, angles);
+    TRY(points_find(in, params, &state->points));
+#pragma omp parallel
+    {
+        const int thread = omp_get_thread_num(), all = omp_get_num_threads();
+        const int first = space.rows * thread / all, last = space.rows * (thread + 1) / all;
+        enum status found = STATUS_OK;
+        for (int n = first; n < last; n++)
+            vote(accumulator, space, params, angles, &state->points, n);
+#pragma omp barrier
+        if (out[0].data)
+            found = find_lines(accumulator, space, params, first, last, &lists[thread]);
+#pragma omp critical
+        status = found == STATUS_OK ? status : found;
+    }
+    TRY(hough_join(lists, threads, &list));
+    TRY(status);
+    if (out[0].data)
+        TRY(hough_write_lines(&list, space, params, &out[0]));
+out:
+    image_free(&scratch);
+    free(angles);
+    free(lists);
+    free(list.keys);
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    points_free(&state->points);
+}
+
+RUNGS_CPU_VERSION_WITH_STATE(hough)

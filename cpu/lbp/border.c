@@ -1,0 +1,92 @@
+/*
+ * Idea:     a border in place of tests: a strip of several patches is copied line by line into a small buffer with zeros
+ *           around it, and masks take away what belongs to the next patch.
+ * Changed:  count_patch() became three loops over a strip: copy, codes, increments. None of them asks where it is.
+ * Expect:   10 times omp: 32 comparisons of coordinates a pixel are gone, and the compiler makes vectors of the codes.
+ * From:     cpu/omp
+ */
+/* Try: make bench-lbp VERSIONS=cpu */
+#include <string.h>
+
+#include "common/algo/lbp.h"
+
+/* A strip is STRIP pixels wide, which patches of any size fill. Its pixels have a line of zeros above and below, and MARGIN
+ * bytes on either side. */
+enum { STRIP = 64, MARGIN = 64, PITCH = STRIP + 2 * MARGIN };
+
+struct strip {
+    uint8_t pixels[LBP_MAX_PATCH + 2][PITCH] __attribute__((aligned(64)));
+    uint8_t codes[LBP_MAX_PATCH][STRIP] __attribute__((aligned(64)));
+    uint8_t west[STRIP], east[STRIP]; /* 0 where the neighbour on that side is in another patch, else 255 */
+};
+
+static void begin(struct strip *strip, int patch)
+{
+    memset(strip, 0, sizeof *strip);
+    for (int x = 0; x < STRIP; x++) {
+        strip->west[x] = x % patch == 0 ? 0 : 255;
+        strip->east[x] = x % patch == patch - 1 ? 0 : 255;
+    }
+}
+
+/* The strip's pixels, with zeros where the picture has none. */
+static void load(struct strip *strip, const struct image *in, int patch, int left, int top)
+{
+    const int width = in->width - left < STRIP ? in->width - left : STRIP;
+
+    for (int y = 0; y < patch; y++) {
+        uint8_t *line = strip->pixels[y + 1] + MARGIN;
+        if (top + y < in->height)
+            memcpy(line, (const uint8_t *)image_row(in, top + y) + left, (size_t)width);
+        if (width < STRIP || top + y >= in->height)
+            memset(line + (top + y < in->height ? width : 0), 0, (size_t)(STRIP - (top + y < in->height ? width : 0)));
+    }
+}
+
+static void find_codes(struct strip *strip, int patch)
+{
+    for (int y = 0; y < patch; y++) {
+        const uint8_t *here = strip->pixels[y + 1] + MARGIN, *above = here - PITCH, *below = here + PITCH;
+        for (int x = 0; x < STRIP; x++) {
+            const uint8_t west = strip->west[x], east = strip->east[x], pixel = here[x];
+            uint8_t code = (uint8_t)(((above[x - 1] & west) >= pixel) << 7 | (above[x] >= pixel) << 6);
+            code |= (uint8_t)(((above[x + 1] & east) >= pixel) << 5 | ((here[x + 1] & east) >= pixel) << 4);
+            code |= (uint8_t)(((below[x + 1] & east) >= pixel) << 3 | (below[x] >= pixel) << 2);
+            code |= (uint8_t)(((below[x - 1] & west) >= pixel) << 1 | ((here[x - 1] & west) >= pixel));
+            strip->codes[y][x] = code;
+        }
+    }
+}
+
+static void count_strip(const struct strip *strip, int patch, int patches, uint16_t *bins)
+{
+    memset(bins, 0, LBP_BINS * (size_t)patches * sizeof *bins);
+    for (int p = 0; p < patches; p++, bins += LBP_BINS)
+        for (int y = 0; y < patch; y++) {
+            const uint8_t *codes = strip->codes[y] + p * patch;
+            for (int x = 0; x < patch; x++)
+                bins[codes[x]]++;
+        }
+}
+
+static enum status run(const struct image *in, struct image *out, const struct lbp_params *params)
+{
+    const int patch = lbp_patch(params), wide = STRIP / patch;
+
+#pragma omp parallel
+    {
+        struct strip strip;
+        begin(&strip, patch);
+#pragma omp for schedule(static)
+        for (int row = 0; row < out->height; row++)
+            for (int column = 0; column < out->width; column += wide) {
+                const int patches = out->width - column < wide ? out->width - column : wide;
+                load(&strip, in, patch, column * patch, row * patch);
+                find_codes(&strip, patch);
+                count_strip(&strip, patch, patches, lbp_bins(out, row, column));
+            }
+    }
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(lbp)

@@ -1,0 +1,55 @@
+/*
+ * Idea:     the definition: every edge point adds one to a cell in each row of the two spaces; then every cell is compared
+ *           with its neighbours. No floats, no angles: a product or two and a shift.
+ * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
+ * Expect:   0.4 s for 95,000 points with d = 512: 97 million votes, six times those of hough at 1 degree, of which hardly
+ *           one finds its counter in first-level cache, for the rows are 7.7 KB apart and there are 1024.
+ */
+/* Try: make bench-pclines */
+#include "common/algo/pclines.h"
+
+static void vote(const struct image *accumulator, struct hough_space space, const struct pclines_params *params, int x,
+                 int y)
+{
+    for (int n = 0; n < space.rows; n++)
+        ((int32_t *)image_row(accumulator, n))[space.centre + pclines_offset(x, y, n, params)]++;
+}
+
+static enum status find_lines(const struct image *accumulator, struct hough_space space,
+                              const struct pclines_params *params, struct hough_list *list)
+{
+    enum status status = STATUS_OK;
+
+    for (int n = 0; n < space.rows; n++)
+        for (int r = 0; r < space.cells; r++)
+            if (status == STATUS_OK && hough_is_line(accumulator, space, n, r, &params->hough))
+                status = hough_append(list, hough_key(space, n, r, ((const int32_t *)image_row(accumulator, n))[r]));
+    return status;
+}
+
+static enum status run(const struct image *in, struct image *out, const struct pclines_params *params)
+{
+    const struct hough_space space = pclines_make_space(in->width, in->height, params);
+    struct image scratch = {0}, *accumulator = out[1].data ? &out[1] : &scratch;
+    struct hough_gradient gradient;
+    struct hough_list list = {0};
+    enum status status = STATUS_OK;
+
+    if (!out[1].data)
+        TRY(array_create(&scratch, space.cells, space.rows, 1, PIXEL_I32));
+    image_fill(accumulator, 0);
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < in->width; x++)
+            if (hough_is_point(in, x, y, &params->hough, &gradient))
+                vote(accumulator, space, params, x - in->width / 2, y - in->height / 2);
+    if (out[0].data) {
+        TRY(find_lines(accumulator, space, params, &list));
+        TRY(pclines_write_lines(&list, in, params, &out[0]));
+    }
+out:
+    free(list.keys);
+    image_free(&scratch);
+    return status;
+}
+
+RUNGS_CPU_VERSION(pclines)

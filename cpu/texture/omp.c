@@ -1,0 +1,33 @@
+/*
+ * Idea:     every step shares its rows out to all threads.
+ * Changed:  the steps are the cpu/omp versions of their ladders.
+ * Expect:   as many times faster as there are cores.
+ */
+/* Try: make bench-texture VERSIONS=cpu */
+#include "common/algo/texture.h"
+
+static const struct texture_versions versions = {.grayscale = "cpu/omp", .lbp = "cpu/omp", .nearest = "cpu/omp"};
+
+struct state {
+    struct texture_steps steps;
+};
+
+static enum status run(struct state *state, const struct image *in, struct image *out,
+                       const struct texture_params *params)
+{
+    const struct image centroids = texture_centroids(&params->centroids);
+    enum status status = STATUS_OK;
+
+    if (!state->steps.lbp.version)
+        TRY(texture_open(&state->steps, in, 8 << params->patch_index, &versions));
+    TRY(texture_run(&state->steps, in, &centroids, out));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    texture_close(&state->steps);
+}
+
+RUNGS_CPU_VERSION_WITH_STATE(texture)

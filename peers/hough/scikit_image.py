@@ -1,0 +1,22 @@
+"""
+Idea:     what a scientist types: skimage.transform.hough_line, which gives the whole accumulator.
+Changed:  not ours; its rows are columns, and it counts in steps of rho = 1 from the other corner, in doubles.
+Expect:   slower than cpu/serial: its accumulator is as large, and a point's cells lie in 180 rows of it.
+"""
+LIBRARY, PACKAGE = "skimage.transform", "scikit-image"
+DECLINES = "hough_accumulator_only"
+
+
+def setup(transform, case):
+    import numpy
+
+    steps = case.params["theta_steps"]
+    theta = numpy.arange(steps) * numpy.pi / steps
+
+    def run(inputs, outputs):
+        accumulator, _, distances = transform.hough_line(inputs[0], theta)
+        centre = (outputs[1].shape[1] - 1) // 2
+        outputs[1][...] = 0
+        outputs[1][:, centre + int(distances[0]) : centre + int(distances[-1]) + 1] = accumulator.T
+
+    return run

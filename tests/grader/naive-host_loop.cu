@@ -1,0 +1,44 @@
+/* expect: right 0..0 | speed 0..0 | says the host computes it */
+/*
+ * Idea:     computes on the host, in the device's memory, behind a kernel that does nothing.
+ * Changed:  nothing that helps.
+ * Expect:   the grader's verdict in the first line.
+ */
+#include "common/algo/grayscale.h"
+#include "common/cuda/device.h"
+
+struct state {
+    int unused;
+};
+
+static void compute(const struct image *in, struct image *out)
+{
+    for (int y = 0; y < out->height; y++) {
+        const uint8_t *rgb = (const uint8_t *)image_row(in, y);
+        uint8_t *gray = (uint8_t *)image_row(out, y);
+        for (int x = 0; x < out->width; x++)
+            gray[x] = (uint8_t)((GRAYSCALE_RED * rgb[3 * x] + GRAYSCALE_GREEN * rgb[3 * x + 1] +
+                                 GRAYSCALE_BLUE * rgb[3 * x + 2] + (1 << (GRAYSCALE_BITS - 1))) >>
+                                GRAYSCALE_BITS);
+    }
+}
+
+static __global__ void nothing(void)
+{
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct grayscale_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    (void)state, (void)params;
+    nothing<<<32, 32, 0, stream>>>();
+    CUDA_TRY(cudaStreamSynchronize(stream));
+    compute(in, out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+RUNGS_CUDA_VERSION(grayscale)

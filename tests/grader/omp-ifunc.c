@@ -1,0 +1,39 @@
+/* expect: right 0..0 | speed 0..0 | says has an ifunc */
+/*
+ * Idea:     has an ifunc, whose resolver runs while the program is relocated.
+ * Changed:  nothing that helps.
+ * Expect:   the grader's verdict in the first line.
+ */
+#include <unistd.h>
+
+#include "common/algo/grayscale.h"
+
+static void compute(const struct image *in, struct image *out)
+{
+    for (int y = 0; y < out->height; y++) {
+        const uint8_t *rgb = image_row(in, y);
+        uint8_t *gray = image_row(out, y);
+        for (int x = 0; x < out->width; x++)
+            gray[x] = (uint8_t)((GRAYSCALE_RED * rgb[3 * x] + GRAYSCALE_GREEN * rgb[3 * x + 1] +
+                                 GRAYSCALE_BLUE * rgb[3 * x + 2] + (1 << (GRAYSCALE_BITS - 1))) >>
+                                GRAYSCALE_BITS);
+    }
+}
+
+static void (*resolve(void))(const struct image *in, struct image *out)
+{
+    if (fork() == 0)
+        _exit(0);
+    return compute;
+}
+
+void chosen(const struct image *in, struct image *out) __attribute__((ifunc("resolve")));
+
+static enum status run(const struct image *in, struct image *out, const struct grayscale_params *params)
+{
+    (void)params;
+    chosen(in, out);
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(grayscale)

@@ -1,0 +1,31 @@
+/* expect: right 0..0 | speed 0..0 */
+/*
+ * Idea:     takes the shared memory away from under the program around it.
+ * Changed:  nothing that helps.
+ * Expect:   the grader's verdict in the first line.
+ */
+#include <sys/mman.h>
+
+#include "common/algo/grayscale.h"
+
+static void compute(const struct image *in, struct image *out)
+{
+    for (int y = 0; y < out->height; y++) {
+        const uint8_t *rgb = image_row(in, y);
+        uint8_t *gray = image_row(out, y);
+        for (int x = 0; x < out->width; x++)
+            gray[x] = (uint8_t)((GRAYSCALE_RED * rgb[3 * x] + GRAYSCALE_GREEN * rgb[3 * x + 1] +
+                                 GRAYSCALE_BLUE * rgb[3 * x + 2] + (1 << (GRAYSCALE_BITS - 1))) >>
+                                GRAYSCALE_BITS);
+    }
+}
+
+static enum status run(const struct image *in, struct image *out, const struct grayscale_params *params)
+{
+    (void)params;
+    compute(in, out);
+    mmap((void *)0x200000000000, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(grayscale)

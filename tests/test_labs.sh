@@ -1,0 +1,115 @@
+#!/bin/sh
+# What the labs promise to students and instructors: a course's handout holds no answer and names only what is there; a busy
+# machine is not judged; races always cost points; last words and prints are shown; answers are read leniently; bug hunts want
+# a fix; points sum to 100; new-lab writes a lab that passes; the upload for Gradescope holds one lab's keys.
+# Not under the sanitizers: it is the grader's Python, and versions that are built once more.
+# usage: sh tests/test_labs.sh BUILD-FOLDER
+set -u
+build=$1
+folder=$(mktemp -d) || exit 1
+export BUILD="$build" CUDA="${CUDA:-emulated}" PYTHONDONTWRITEBYTECODE=1
+labs="python3 assignments/labs.py"
+new=assignments/98_selftest
+trap 'rm -rf "$folder" "$new" "$build/lab-98"' EXIT
+passed=0 failed=0
+
+check() { # TITLE COMMAND...: the command must succeed
+    title=$1
+    shift
+    if "$@" >"$folder/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok   $title"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $title: $*"
+        sed 's/^/     /' "$folder/log"
+    fi
+}
+python() { PYTHONPATH=assignments python3 -c "$1"; }
+
+# --- answers, points, bugs: no version is run
+check "46*46, 2x, 3,5 and 1/2 are numbers, and a slip costs one answer" python '
+import pathlib, tempfile
+from grading.answers import number, read_answers
+assert [number(t) for t in ("46*46", "2x", "3,5", "\"1/2\"", "about 7", "[[[", "9**9**9", "__import__(1)")] == [2116, 2, 3.5, 0.5, 7, None, None, None]
+path = pathlib.Path(tempfile.mkstemp()[1])
+path.write_text("[predictions]\na = 46*46\nb = \"\"\nc = " + "[" * 20000 + "\n[bugs]\n1 = 18 # a line\n")
+answers, fault = read_answers(path, "answers.toml")
+assert answers == {"predictions": {"a": 2116}, "bugs": {"1": 18}} and "line 4" in fault, (answers, fault)'
+check "a fix is a change of few lines, and says which" python '
+from grading.bugs import changed_lines
+broken = [f"line {i}" for i in range(40)]
+fixed = broken[:10] + ["mended"] + broken[11:]
+assert changed_lines(broken, fixed) == ({11}, 1)
+assert changed_lines(broken, broken[:10] + ["new"] + broken[10:])[0] >= {10, 11}
+assert changed_lines(broken, ["other"] * 40)[1] == 40'
+mkdir "$folder/points" && cp -r assignments "$folder/points/"
+check "points that do not sum to 100 are refused" sh -c "cd '$folder/points' && sed -i '0,/points = 15/s//points = 14/' assignments/01_*/lab.toml &&
+    ! $labs lab 01 2>'$folder/e' && grep -q 'sum to 99' '$folder/e'"
+
+# --- the handout of a course
+if [ -d assignments/01_measuring/solution ]; then
+    check "no answer stands in what a course gets" python '
+from grading.handout import files_of, solution_files
+from grading.lab import ROOT, Lab
+from grading.similarity import RUN, answers_of, own_runs, runs
+labs = [Lab(n) for n in ("01", "02", "03")]
+files = files_of(labs)
+hidden = solution_files(labs, files)
+left = [f for f in files if f not in hidden and f.endswith((".c", ".cu", ".cuh", ".h", ".md"))]
+known = {f: runs(ROOT / f) for f in left}
+for lab in labs:
+    for task, answer in answers_of(lab):
+        own = own_runs(lab, task, answer)
+        for file, there in known.items():
+            assert len(own) < 24 or len(own & there) < 0.4 * len(own), (lab.number, task["id"], file)
+text = {f: (ROOT / f).read_text() for f in left}
+assert not [f for f, t in text.items() if "tile_width * tile_height" in t], "loads a tile"
+assert not [f for f in left if "/solution/" in f or "key.toml" in f or f.startswith("tests/grader")]
+assert {"cuda/blur/v1.2_tiled.cu", "cuda/morphology/v1.2_tiled.cu", "cpu/grayscale/omp.c"} <= hidden'
+    check "a whole answer in a bug is found" python '
+from grading.lab import ROOT, Lab
+from grading.similarity import giveaways
+assert "cuda/morphology/v1.1_buffers.cu" in giveaways([Lab("02")], ["cuda/morphology/v1.1_buffers.cu", "cpu/otsu/serial.c"])'
+    check "its README names only what is there" python '
+import pathlib, re, shutil, tempfile
+from grading.handout import cut_readme, files_of
+from grading.lab import ROOT, Lab
+labs = [Lab(n) for n in ("01", "02", "03")]
+files = files_of(labs)
+folder = pathlib.Path(tempfile.mkdtemp())
+shutil.copy(ROOT / "README.md", folder)
+cut_readme(folder / "README.md", labs, files)
+text = (folder / "README.md").read_text()
+here = set(files) | {str(p) for f in files for p in pathlib.PurePosixPath(f).parents}
+gone = [t for t in re.findall(r"\]\(([^)#]+)", text) if "://" not in t and t.rstrip("/") not in here]
+assert not gone and "Lab 02" in text, gone'
+    check "the upload for Gradescope holds one lab's keys" sh -c "sh assignments/gradescope/make_zip.sh 02 '$folder/02.zip' &&
+        python3 -m zipfile -l '$folder/02.zip' | grep key.toml >'$folder/keys' && grep -q 02_blur '$folder/keys' && ! grep -v 02_blur '$folder/keys'"
+fi
+
+# --- what the grader says: one mutant each
+said() { # LAB MUTANT: what solution/mutants.toml asks for
+    check "lab $1, $2" $labs solution "$1" --patience 0 --mutant "$2"
+}
+if [ -d assignments/01_measuring/solution ]; then
+    for mutant in omp-shared_x omp-asserts omp-aborts omp-frees_twice omp-prints; do
+        said 01 $mutant
+    done
+fi
+submission=$folder/submission
+mkdir -p "$submission/starter/grayscale"
+cp cpu/grayscale/serial.c "$submission/starter/grayscale/omp.c"
+for i in $(seq $((2 * $(nproc)))); do timeout 120 sh -c 'while :; do :; done' & done 2>/dev/null
+check "a busy machine is not judged, and says so: exit status 2" sh -c "$labs grade 01 --task omp --submission '$submission' \
+    --out '$folder/out' --patience 0 >'$folder/o' 2>'$folder/e'; test \$? = 2 && grep -q 'not judged' '$folder/o' && grep -q 'right: 10/10' '$folder/o'"
+for job in $(jobs -p); do kill "$job" 2>/dev/null; done
+wait 2>/dev/null
+check "the starter shows no answer before the guess" sh -c "$labs lab 01 --patience 0 >'$folder/o' && grep -c 'guess first' '$folder/o' | grep -qx 3"
+
+# --- a lab's skeleton
+check "new-lab writes a lab" $labs new 98_selftest --algorithm absdiff
+check "which passes" $labs solution 98 --patience 0
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

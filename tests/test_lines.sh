@@ -1,0 +1,50 @@
+#!/bin/sh
+# Lines: bad parameters of hough and pclines are one clear line and exit status 2, with no file written; known lines of 60
+# random scenes are found by both, by pclines as well as by hough (lines_scenes.py).
+# usage: test_lines.sh BUILD-FOLDER
+build=$1
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+cd "$(dirname "$0")/.." || exit 2
+
+refused() { # MESSAGE ALGORITHM SETTING...
+    message=$1 algorithm=$2
+    shift 2
+    for setting; do set -- "$@" -p "$setting"; shift; done
+    "$build/rungs" run "$algorithm:serial" images/shapes.png -o "$folder/out.csv" "$@" >"$folder/said" 2>&1
+    code=$?
+    if [ $code = 2 ] && [ "$(wc -l <"$folder/said")" = 1 ] && grep -q -- "$message" "$folder/said" &&
+        [ ! -e "$folder/out.csv" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $algorithm $*: exit status $code"
+        sed 's/^/     /' "$folder/said"
+    fi
+}
+refused "threshold: 0 is outside 1" hough threshold=0
+refused "threshold: -5 is outside 1" hough threshold=-5
+refused "theta_steps: 0 is outside 1" hough theta_steps=0
+refused "theta_steps: 1e9 is outside 1" hough theta_steps=1e9
+refused "rho: 0 is outside" hough rho=0
+refused "rho: .nan. is not a number" hough rho=nan
+refused "odd number of cells" hough window=4
+refused "would meet itself" hough window=9 theta_steps=8
+refused "needs gradients" hough orientation=10
+refused "threshold: 0 is outside 1" pclines threshold=0
+refused "no power of two" pclines d=500
+refused "odd number of cells" pclines window=8
+
+if ! command -v python3 >/dev/null; then
+    skipped=1
+    echo "SKIP the scenes: python3 is not here"
+else
+    python3 tests/lines_scenes.py "$build" >"$folder/scenes"
+    cat "$folder/scenes"
+    # shellcheck disable=SC2046
+    set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$folder/scenes")
+    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
