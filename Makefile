@@ -282,9 +282,12 @@ $(BUILD)/cu2cpp: common/emulator/cu2cpp.c
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
 	$(quiet)$(BUILD)/cu2cpp $< $@
+# Each access calls the emulator (common/emulator/races.h). clang calls other functions, and real sanitizers have their own.
+seen_accesses := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
+                 --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile time
 # went into the headers, which all of them include: they are compiled once.
-emulate = $(compile_cxx) -fno-strict-aliasing -Icommon/emulator/include
+emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/emulated.h.gch: $(BUILD)/settings
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$(BUILD)/generated/emulated.h

@@ -542,6 +542,7 @@ static struct algorithm labelling = {
                 {.name = "statistics", .kind = SLOT_TABLE, .columns = boxes_column_names}},
     .params_size = sizeof(struct labelling_params),
     .parameters = parameters,
+    .unordered = "labels only become smaller, and who has read an old one looks again",
     .finish = finish,
     .shape = shape,
     .cost = cost,

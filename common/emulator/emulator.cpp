@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "common/emulator/emulator_internal.h"
+#include "common/emulator/races.h"
 #ifdef EMULATED_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
@@ -39,7 +40,6 @@ struct call { /* of a barrier or a warp collective */
 };
 
 struct task : thread {
-    unsigned number; /* within its block */
     enum state state;
     struct fiber *fiber; /* NULL before it has started */
     struct call call;    /* the one it waits at */
@@ -288,7 +288,7 @@ static void keep_divergence(const worker &w)
         if (t.state == state::at_collective && waiting == nullptr) {
             waiting = &t;
             for (unsigned lane = 0; lane < 32 && other == nullptr; lane++) {
-                const unsigned number = t.number / 32 * 32 + lane;
+                const unsigned number = t.place / 32 * 32 + lane;
 
                 if ((t.mask >> lane & 1) != 0 && number < w.tasks.size() && w.tasks[number].state != state::ended &&
                     (w.tasks[number].state != state::at_collective || w.tasks[number].mask != t.mask ||
@@ -445,14 +445,15 @@ static void complete_collective(worker &w, warp &its, const task &first);
 
 static void end_task(worker &w, task &t)
 {
-    warp &its = w.warps[t.number / 32];
+    warp &its = w.warps[t.place / 32];
 
+    races_thread_ends();
     t.state = state::ended;
     w.live--;
     its.gone |= 1u << t.lane;
     for (unsigned lane = 0; lane < 32; lane++) /* some may have waited for this lane only */
         if ((its.waiting >> lane & 1) != 0)
-            complete_collective(w, its, w.tasks[t.number / 32 * 32 + lane]);
+            complete_collective(w, its, w.tasks[t.place / 32 * 32 + lane]);
 }
 
 /* Runs tasks, one after the other, on a fiber. */
@@ -514,6 +515,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
             drop_block();
         }
         barrier_count.fetch_add(1, std::memory_order_relaxed);
+        races_barrier();
         w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size()
                            : kind == vote::any ? w.votes > 0
                                                : (int)w.votes;
@@ -531,7 +533,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
 static void complete_collective(worker &w, warp &its, const task &first)
 {
     const unsigned mask = first.mask, participants = mask & its.waiting;
-    task *const lanes = &w.tasks[first.number / 32 * 32];
+    task *const lanes = &w.tasks[first.place / 32 * 32];
     void *operands[32] = {};
 
     if (((its.waiting | its.gone) & mask) != mask)
@@ -545,6 +547,12 @@ static void complete_collective(worker &w, warp &its, const task &first)
     }
     first.compute(operands);
     its.waiting &= ~participants;
+    if (strcmp(first.call.name, "__syncwarp") == 0) { /* no other collective orders accesses to memory */
+        const unsigned clock = races_warp_barrier(first.place / 32);
+
+        for (unsigned left = participants; left != 0; left &= left - 1)
+            lanes[__builtin_ctz(left)].warp_clock = clock;
+    }
     for (unsigned left = participants; left != 0; left &= left - 1)
         make_ready(w, lanes[__builtin_ctz(left)]);
 }
@@ -553,7 +561,7 @@ void collective(const char *name, compute_function *compute, unsigned mask, void
 {
     worker &w = *active;
     task &own = *static_cast<task *>(self);
-    warp &its = w.warps[own.number / 32];
+    warp &its = w.warps[own.place / 32];
 
     if ((mask >> own.lane & 1) == 0)
         fault("%s() in %s:%d has mask 0x%08x, which leaves out the calling lane %u", name, file, line, mask, own.lane);
@@ -605,6 +613,20 @@ void *dynamic_shared_memory()
     return active->dynamic_memory;
 }
 
+const char *shared_name(const void *address, ptrdiff_t *offset)
+{
+    const char *const at = static_cast<const char *>(address);
+    const auto holds = [&](const void *memory, size_t size) {
+        *offset = memory == nullptr ? 0 : at - static_cast<const char *>(memory);
+        return memory != nullptr && *offset >= -GUARD_BYTES && *offset < (ptrdiff_t)size + GUARD_BYTES;
+    };
+
+    for (const shared_allocation &s : active->shared)
+        if (holds(s.memory, s.size))
+            return s.name;
+    return holds(active->dynamic_memory, active->launch->site->shared_bytes) ? "of dynamic size" : "";
+}
+
 /* A barrier-free end of the block: nobody may have written beside the shared variables. */
 static bool check_shared_guards(worker &w)
 {
@@ -644,6 +666,7 @@ static void run_block(worker &w, uint64_t number)
     for (unsigned i = 0; i < w.live; i++) {
         w.tasks[i].fiber = nullptr;
         w.tasks[i].state = state::ready;
+        w.tasks[i].warp_clock = 0;
         w.tasks[i].atomics_left = 1 + (int)(i * 37 % 64);
         w.ready[i] = &w.tasks[i];
     }
@@ -656,6 +679,7 @@ static void run_block(worker &w, uint64_t number)
         s.in_use = false;
     if (w.dynamic_memory != nullptr)
         fill_with_garbage(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
+    races_begin_block((uint32_t)number, (unsigned)w.warps.size());
     resume(w, pick(w));
     self = nullptr;
     if (!w.dropped)
@@ -678,7 +702,7 @@ static bool begin_launch(worker &w, running_launch *launch)
 
         t.index = {i % w.size.x, i / w.size.x % w.size.y, i / w.size.x / w.size.y};
         t.lane = i % 32;
-        t.number = i;
+        t.place = i;
         t.block = &w;
         t.call = {};
     }
@@ -697,9 +721,9 @@ static bool begin_launch(worker &w, running_launch *launch)
 static void end_launch(worker &w)
 {
     for (const shared_allocation &s : w.shared)
-        guarded_free(s.memory);
+        guarded_free(s.memory, s.size);
     w.shared.clear();
-    guarded_free(w.dynamic_memory);
+    guarded_free(w.dynamic_memory, w.launch->site->shared_bytes);
     w.dynamic_memory = nullptr;
 }
 
@@ -853,6 +877,8 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
         host_threads = number_from_environment("RUNGS_EMULATOR_THREADS", std::thread::hardware_concurrency());
     host_threads = std::min({std::max(host_threads, (uint64_t)1), MOST_HOST_THREADS, launch.blocks,
                              1 + launch.blocks * launch.threads / THREADS_PER_HOST_THREAD});
+    if (races_begin_launch(site))
+        host_threads = 1;
     install_crash_notes();
     try {
         for (uint64_t i = 1; i < host_threads; i++)
@@ -863,6 +889,7 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     run_blocks(&launch);
     for (std::thread &helper : helpers)
         helper.join();
+    races_end_launch();
     if (launch.failed)
         set_lasting_error(cudaErrorLaunchFailure, launch.message);
     else if (const std::string damage = damaged_allocation(); !damage.empty())

@@ -14,6 +14,9 @@
  * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
+ * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it
+ * RUNGS_EMULATOR_UNORDERED  folders, separated by blanks, whose kernels are not watched for races
+ *
  * Host threads live no longer than a launch, so a process may fork between launches.
  */
 #ifndef RUNGS_EMULATOR_H

@@ -37,7 +37,7 @@ enum { GUARD_BYTES = 256 };
 
 /* Memory of exactly `bytes` bytes between guards, aligned to 256 (as cudaMalloc's); NULL when there is none. */
 void *guarded_allocate(size_t bytes);
-void guarded_free(void *pointer);
+void guarded_free(void *pointer, size_t bytes);
 /* The offset from `pointer` of a guard byte that has changed; 0 when all are intact. */
 ptrdiff_t guarded_damage(const void *pointer, size_t bytes);
 

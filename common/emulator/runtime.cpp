@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/emulator/emulator_internal.h"
+#include "common/emulator/races.h"
 
 struct CUgraph_st {
     std::vector<std::function<void()>> works;
@@ -146,13 +147,16 @@ void *guarded_allocate(size_t bytes)
         return nullptr;
     memset(memory, GUARD_VALUE, GUARD_BYTES);
     memset((char *)memory + GUARD_BYTES + bytes, GUARD_VALUE, GUARD_BYTES);
+    races_register((char *)memory + GUARD_BYTES, bytes, GUARD_BYTES);
     return (char *)memory + GUARD_BYTES;
 }
 
-void guarded_free(void *pointer)
+void guarded_free(void *pointer, size_t bytes)
 {
-    if (pointer != nullptr)
-        free((char *)pointer - GUARD_BYTES);
+    if (pointer == nullptr)
+        return;
+    races_forget(pointer, bytes, GUARD_BYTES);
+    free((char *)pointer - GUARD_BYTES);
 }
 
 ptrdiff_t guarded_damage(const void *pointer, size_t bytes)
@@ -268,7 +272,7 @@ static cudaError_t release(void *pointer, bool on_host)
            (on_host ? it->second.kind == memory::pinned
                     : it->second.kind == memory::device || it->second.kind == memory::managed);
     if (fits) {
-        guarded_free(pointer);
+        guarded_free(pointer, it->second.bytes);
         table.allocations.erase(it);
     }
     if (lasting_error() != cudaSuccess)
@@ -799,7 +803,7 @@ cudaError_t cudaDeviceReset(void)
 
     for (const auto &[address, its] : table.allocations)
         if (its.kind != memory::symbol && its.kind != memory::registered)
-            guarded_free((void *)address);
+            guarded_free((void *)address, its.bytes);
     table.allocations.clear();
     it.error = last_error = cudaSuccess;
     return cudaSuccess;

@@ -119,6 +119,8 @@ static void explain_status(struct session *session, enum status status)
     static const struct {
         const char *word, *cause;
     } causes[] = {
+        {"race: ", "race: two threads touch the same memory unordered (a missing barrier, or no atomic?)"},
+        {"out-of-bounds: ", "out-of-bounds access in a kernel"},
         {"system call", "a version may compute and nothing else: no files, processes, signals or network"},
         {"threads, of which", "threads are started in every call, and never end"},
         {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
@@ -133,7 +135,7 @@ static void explain_status(struct session *session, enum status status)
          "misaligned access: a vector load or store on an address that is no multiple of its size"},
         {"out of memory", "not enough device memory"},
     };
-    char message[400];
+    char message[480];
 
     snprintf(message, sizeof message, "%s", status_message());
     FAIL(session, CERTAINTY_SURE, "%sreturned a failure: %s", session_entry(session), message);

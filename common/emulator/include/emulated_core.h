@@ -29,6 +29,10 @@ struct thread {
     uint3 index;
     unsigned lane;
     int atomics_left; /* until another thread gets a turn */
+    unsigned place;   /* within its block */
+    /* For races.cpp. */
+    uint32_t segment;
+    unsigned warp_clock;
     struct block *block;
 };
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     threads read the tile that others have yet to fill.
  * Changed:  no __syncthreads() between loading and use.
- * Expect:   differs between runs
+ * Expect:   race | differs between runs
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"

@@ -1,7 +1,7 @@
 /*
  * Idea:     a block computes the products of its pixels and of their halo once, into shared memory.
  * Changed:  no __syncthreads() between filling and using them.
- * Expect:   differs between runs
+ * Expect:   race | differs between runs
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/harris/mutant.h"

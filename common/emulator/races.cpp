@@ -1,0 +1,644 @@
+#include "common/emulator/races.h"
+
+#include <algorithm>
+#include <stdio.h>
+#include <string.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+#include "common/emulator/emulator_internal.h"
+
+extern "C" char __executable_start, __data_start, _end;
+
+namespace emulated
+{
+
+/* ------------------------------------------------------------------------------------------------------ segments */
+
+struct segment {
+    uint32_t block, epoch; /* the block, and how many barriers it had had */
+    uint16_t thread;       /* of the block, or one of the numbers below */
+    uint16_t clock;        /* barriers of its warp, as far as the thread took part */
+};
+enum : uint16_t { A_WARP = 0x8000 /* and the warp's number */, A_BLOCK = 0xffff };
+enum : uint32_t { THE_GRID = 0xffffffff /* as a block */ };
+
+/* Names in cells; a segment's is even for plain accesses, the next one for atomic ones. */
+enum : uint32_t { NOT_DEVICE_MEMORY, UNTOUCHED, GUARD, FIRST_NAME = 4, LAST_NAME = 0xf0000000 };
+
+struct cell {
+    uint32_t write, write_place, read, read_place; /* segments, and the places in the program */
+};
+
+/* What other blocks are known to have done: all before the epoch, and what some threads did in it. */
+struct release {
+    uint32_t epoch;
+    std::vector<uint16_t> threads;
+};
+struct acquisition {
+    uint16_t thread;
+    uint32_t epoch; /* of its own block: after the next barrier all threads of the block know */
+    release what;
+};
+
+static bool watching;
+static uint64_t *accesses;            /* of the launches that are like this one, watched so far */
+static std::vector<segment> segments; /* of this launch */
+static uint32_t first_name = FIRST_NAME, next_name = FIRST_NAME;
+static uint32_t block, epoch, fence_epoch; /* the epoch after the last one with a fence; 0: none */
+static std::vector<unsigned> warp_clocks;
+static uint32_t many_in_block, many_in_grid;
+static std::vector<uint32_t> many_in_warp;
+static std::unordered_map<uintptr_t, std::unordered_map<uint32_t, release>> released; /* by address, then block */
+static std::unordered_map<uint32_t, std::vector<acquisition>> acquired;               /* by the other block */
+
+static const segment &segment_of(uint32_t name)
+{
+    return segments[(name - first_name) / 2];
+}
+
+static uint32_t add_segment(const segment &made)
+{
+    segments.push_back(made);
+    next_name += 2;
+    return next_name - 2;
+}
+
+/* The running thread's. */
+static uint32_t own_segment(thread &own)
+{
+    if (own.segment < first_name || segment_of(own.segment).epoch != epoch || segment_of(own.segment).block != block ||
+        segment_of(own.segment).clock != (uint16_t)own.warp_clock || segment_of(own.segment).thread != own.place)
+        own.segment = add_segment({block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock});
+    return own.segment;
+}
+
+static unsigned warp_of(const segment &s)
+{
+    return (s.thread & A_WARP ? s.thread & ~A_WARP : s.thread / 32u);
+}
+
+static bool is_acquired(const segment &old, const segment &own)
+{
+    const auto found = acquired.find(old.block);
+
+    if (found == acquired.end())
+        return false;
+    for (const acquisition &a : found->second)
+        if ((a.thread == own.thread || a.epoch < own.epoch) &&
+            (old.epoch < a.what.epoch ||
+             (old.epoch == a.what.epoch &&
+              std::find(a.what.threads.begin(), a.what.threads.end(), old.thread) != a.what.threads.end())))
+            return true;
+    return false;
+}
+
+/* Whether everything that `name` stands for came before what `own` does now. Blocks that share memory follow each other. */
+static bool is_over(uint32_t name, const segment &own, bool in_shared)
+{
+    if (name < first_name)
+        return true;
+
+    const segment &old = segment_of(name);
+
+    if (old.block != own.block)
+        return in_shared || (old.block != THE_GRID && is_acquired(old, own));
+    if (old.epoch != own.epoch)
+        return true;
+    if (old.thread == own.thread)
+        return true;
+    return old.thread != A_BLOCK && warp_of(old) == warp_of(own) && old.clock < own.clock;
+}
+
+/* A segment that stands for both. */
+static uint32_t joined(uint32_t name, const segment &own)
+{
+    const segment &old = segment_of(name);
+    uint32_t *many;
+    segment made = own;
+
+    if (old.block != own.block) {
+        many = &many_in_grid;
+        made.block = THE_GRID;
+    } else if (old.thread == A_BLOCK || warp_of(old) != warp_of(own)) {
+        many = &many_in_block;
+        made.thread = A_BLOCK;
+    } else {
+        many = &many_in_warp[warp_of(own)];
+        made.thread = (uint16_t)(A_WARP | warp_of(own));
+    }
+    if (*many < first_name ||
+        (made.block != THE_GRID && (segment_of(*many).block != block || segment_of(*many).epoch != epoch ||
+                                    (made.thread != A_BLOCK && segment_of(*many).clock != made.clock))))
+        *many = add_segment(made);
+    return *many;
+}
+
+/* --------------------------------------------------------------------------------------------------------- cells */
+
+enum { CHUNK_BITS = 20, ADDRESS_BITS = 48 };
+
+static cell **chunks; /* by address / 2^CHUNK_BITS */
+
+static void *reserve(size_t bytes)
+{
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? nullptr : memory;
+}
+
+static cell *find_cell(uintptr_t address)
+{
+    cell *const chunk = address >> ADDRESS_BITS ? nullptr : chunks[address >> CHUNK_BITS];
+
+    return chunk == nullptr ? nullptr : &chunk[address & ((1 << CHUNK_BITS) - 1)];
+}
+
+static bool make_cells(uintptr_t first, uintptr_t end)
+{
+    if (chunks == nullptr)
+        chunks = (cell **)reserve(sizeof(*chunks) << (ADDRESS_BITS - CHUNK_BITS));
+    for (uintptr_t i = first >> CHUNK_BITS; chunks != nullptr && i <= (end - 1) >> CHUNK_BITS; i++)
+        if (chunks[i] == nullptr && (chunks[i] = (cell *)reserve(sizeof(cell) << CHUNK_BITS)) == nullptr)
+            return false;
+    return chunks != nullptr;
+}
+
+static void fill_cells(uintptr_t first, size_t bytes, uint32_t name)
+{
+    for (uintptr_t address = first; address < first + bytes; address++)
+        *find_cell(address) = {name, 0, 0, 0};
+}
+
+static bool are_wanted()
+{
+    static const bool wanted = [] {
+        const char *const text = getenv("RUNGS_EMULATOR_RACES");
+        const uintptr_t first = (uintptr_t)&__data_start, end = (uintptr_t)&_end;
+
+        return text != nullptr && strcmp(text, "1") == 0 && make_cells(first, end);
+    }();
+
+    return wanted;
+}
+
+/* Memory of more bytes is not watched: its cells are sixteen times as large. */
+static const size_t MOST_BYTES = 4 << 20;
+
+void races_register(const void *memory, size_t bytes, size_t guard)
+{
+    const uintptr_t first = (uintptr_t)memory;
+
+    if (!are_wanted() || bytes == 0 || bytes > MOST_BYTES || !make_cells(first - guard, first + bytes + guard))
+        return;
+    fill_cells(first - guard, guard, GUARD);
+    fill_cells(first, bytes, UNTOUCHED);
+    fill_cells(first + bytes, guard, GUARD);
+}
+
+void races_forget(const void *memory, size_t bytes, size_t guard)
+{
+    const uintptr_t first = (uintptr_t)memory;
+
+    if (are_wanted() && bytes > 0 && bytes <= MOST_BYTES && find_cell(first) != nullptr)
+        fill_cells(first - guard, bytes + 2 * guard, NOT_DEVICE_MEMORY);
+}
+
+/* ------------------------------------------------------------------------------------------------------- reports */
+
+/* "cuda/blur/v1.2_tiled.cu:41" for a place in the program; "" when binutils are not there, or may not be asked. */
+static std::string line_of(uint32_t place)
+{
+    char command[96], text[512];
+    std::string line;
+
+    if (place == 0 || prctl(PR_GET_SECCOMP) != 0)
+        return "";
+    snprintf(command, sizeof(command), "addr2line -i -e /proc/%d/exe 0x%x 2>/dev/null", (int)getpid(), place - 1);
+
+    FILE *const answer = popen(command, "r");
+
+    if (answer == nullptr)
+        return "";
+    /* From the innermost function to those that it was put into: the emulator's own are of no interest. */
+    while (fgets(text, sizeof(text), answer) != nullptr) {
+        text[strcspn(text, " \n")] = '\0';
+        if (!line.empty() || strchr(text, '?') != nullptr || strstr(text, "common/emulator/") != nullptr)
+            continue;
+        line = text;
+        for (const char *const top : {"/cuda/", "/common/", "/tests/", "/assignments/", "/peers/"})
+            if (const char *const found = strstr(text, top); found != nullptr)
+                line = found + 1; /* the compiler has put its folder before the name */
+    }
+    pclose(answer);
+    return line.empty() ? "" : " in " + line;
+}
+
+static std::string who(uint32_t name, bool with_block)
+{
+    const segment &s = segment_of(name);
+    const dim3 &size = self->block->size;
+    char text[96];
+
+    if (s.block == THE_GRID)
+        return "several blocks";
+    if (s.thread == A_BLOCK || s.thread & A_WARP)
+        snprintf(text, sizeof(text), s.thread == A_BLOCK ? "several threads" : "several lanes of a warp");
+    else
+        snprintf(text, sizeof(text), "thread (%u,%u,%u)", s.thread % size.x, s.thread / size.x % size.y,
+                 s.thread / size.x / size.y);
+    if (with_block && s.block != block)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), " of another block");
+    return text;
+}
+
+/* A race, or a write that turns out to change nothing. */
+struct suspicion {
+    bool pending;
+    thread *accused;
+    const void *address;
+    size_t bytes;
+    unsigned char before[16];
+    uint32_t earlier, earlier_place, place;
+    bool earlier_wrote, writes;
+};
+static suspicion suspect;
+
+[[noreturn]] static void report(const suspicion &s)
+{
+    static char text[768]; /* fault() leaves without destructors */
+    ptrdiff_t offset = 0;
+
+    watching = false;
+    self = s.accused;
+    {
+        const char *const name = shared_name(s.address, &offset);
+        const std::string first = line_of(s.earlier_place), second = line_of(s.place);
+
+        if (name[0] != '\0')
+            snprintf(text, sizeof(text), "race: shared variable %s, byte %td: ", name, offset);
+        else
+            snprintf(text, sizeof(text), "race: global memory: ");
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s, this one %s it%s, unordered",
+                 who(s.earlier, true).c_str(),
+                 s.earlier_wrote ? (s.earlier & 1 ? " wrote it atomically" : " wrote it") : " read it", first.c_str(),
+                 s.writes ? "writes" : "reads", second.c_str());
+    }
+    fault("%s", text);
+}
+
+/* Looks whether the last suspect write changed something. */
+static inline void settle()
+{
+    if (!suspect.pending)
+        return;
+    suspect.pending = false;
+    if (memcmp(suspect.before, suspect.address, suspect.bytes) != 0)
+        report(suspect);
+}
+
+static void accuse(const cell &c, bool of_write, const void *address, size_t bytes, uint32_t place, bool writes,
+                   bool plain)
+{
+    suspect = {true,
+               self,
+               address,
+               std::min(bytes, sizeof(suspect.before)),
+               {},
+               of_write ? c.write : c.read,
+               of_write ? c.write_place : c.read_place,
+               place,
+               of_write,
+               writes};
+    memcpy(suspect.before, address, suspect.bytes);
+    if (!writes || !plain) {
+        suspect.pending = false;
+        report(suspect);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ accesses */
+
+enum class access { read, write, atomic_read, atomic_write };
+
+[[noreturn]] static void report_outside(const void *address, bool writes, uint32_t place)
+{
+    static char text[320];
+
+    watching = false;
+    {
+        const std::string line = line_of(place);
+        ptrdiff_t offset = 0;
+        const char *const name = shared_name(address, &offset);
+
+        if (name[0] != '\0')
+            snprintf(text, sizeof(text), "out-of-bounds: %s byte %td of the shared variable %s%s",
+                     writes ? "writes" : "reads", offset, name, line.c_str());
+        else
+            snprintf(text, sizeof(text), "out-of-bounds: %s outside of an allocation%s", writes ? "writes" : "reads",
+                     line.c_str());
+    }
+    fault("%s", text);
+}
+
+static void watch(access kind, const volatile void *at, size_t bytes, const void *caller)
+{
+    const void *const address = const_cast<const void *>(at);
+    const bool atomic = kind >= access::atomic_read, writes = kind == access::write || kind == access::atomic_write;
+    const uint32_t place = (uint32_t)((const char *)caller - &__executable_start);
+    cell *c = find_cell((uintptr_t)address);
+    bool in_shared_known = false, in_shared = false;
+
+    if (c == nullptr)
+        return;
+    settle();
+    ++*accesses;
+    if (c->write == NOT_DEVICE_MEMORY && (address < &__data_start || address >= &_end))
+        return;
+    if (next_name >= LAST_NAME)
+        return;
+
+    const uint32_t own = own_segment(*self);
+
+    for (size_t i = 0; i < bytes; i++, c++) {
+        if (((uintptr_t)address + i) % (1 << CHUNK_BITS) == 0 && i > 0 &&
+            (c = find_cell((uintptr_t)address + i)) == nullptr)
+            return;
+        if (c->write == GUARD)
+            report_outside((const char *)address + i, writes, place);
+        if (!atomic && (writes ? c->write == own && c->read < first_name : c->read == own && c->write < first_name))
+            continue;
+
+        const segment mine = segment_of(own);
+        const auto over = [&](uint32_t name) {
+            if (name < first_name || (name & ~1u) == own)
+                return true;
+            if (!in_shared_known && segment_of(name).block != block) {
+                ptrdiff_t offset;
+
+                in_shared = shared_name(address, &offset)[0] != '\0';
+                in_shared_known = true;
+            }
+            return is_over(name, mine, in_shared);
+        };
+        const bool write_over = over(c->write), read_over = !writes || over(c->read);
+
+        if (!write_over && !(atomic && (c->write & 1)))
+            accuse(*c, true, address, bytes, place, writes, !atomic);
+        else if (!read_over)
+            accuse(*c, false, address, bytes, place, writes, !atomic);
+        if (kind == access::read) {
+            c->read = c->read == own || over(c->read) ? own : joined(c->read, mine);
+            c->read_place = place;
+        } else if (writes) {
+            c->write = (atomic && !write_over ? joined(c->write & ~1u, mine) : own) | (atomic ? 1u : 0u);
+            c->write_place = place;
+            if (!atomic)
+                c->read = 0;
+        }
+    }
+}
+
+/* What is known to whoever looks at `address` from now on. */
+static void publish(uintptr_t address)
+{
+    if (fence_epoch == 0 || fence_epoch < epoch) /* none in this epoch or the one before */
+        return;
+
+    release &mine = released[address][block];
+
+    if (mine.epoch != epoch)
+        mine = {epoch, {}};
+    mine.threads.push_back((uint16_t)self->place);
+}
+
+static void learn(uintptr_t address)
+{
+    const auto found = released.find(address);
+
+    if (found == released.end())
+        return;
+    for (const auto &[other, what] : found->second)
+        if (other != block)
+            acquired[other].push_back({(uint16_t)self->place, epoch, what});
+}
+
+static void atomic_access(access kind, volatile void *address, size_t bytes, const void *caller)
+{
+    if (!watching || self == nullptr)
+        return;
+    watch(kind, address, bytes, caller);
+    if (find_cell((uintptr_t)address) == nullptr)
+        return;
+    learn((uintptr_t)address);
+    if (kind == access::atomic_write)
+        publish((uintptr_t)address);
+}
+
+static void fence()
+{
+    if (watching && self != nullptr)
+        fence_epoch = epoch + 1;
+}
+
+/* ------------------------------------------------------------------------------------------------ the scheduler's */
+
+/* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which the next
+ * ones are let go: a race that a shape has shows in the first of them. */
+static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 20;
+
+/* Whether this file's kernels leave accesses unordered on purpose. */
+static bool is_excused(const char *file)
+{
+    const char *const names = getenv("RUNGS_EMULATOR_UNORDERED");
+    std::string rest = names == nullptr ? "" : names;
+
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find(' '), rest.size());
+
+        if (end > 0 && strstr(file, ("/" + rest.substr(0, end) + "/").c_str()) != nullptr)
+            return true;
+        rest.erase(0, end + 1);
+    }
+    return false;
+}
+
+bool races_begin_launch(const launch_site &site)
+{
+    static std::unordered_map<uint64_t, uint64_t> *const watched = new std::unordered_map<uint64_t, uint64_t>;
+    const uint64_t numbers[] = {(uintptr_t)site.name, (uintptr_t)site.line, site.grid.x,  site.grid.y,      site.grid.z,
+                                site.block.x,         site.block.y,         site.block.z, site.shared_bytes};
+    uint64_t key = 1;
+
+    if (!are_wanted() || is_excused(site.file) ||
+        (uint64_t)site.grid.x * site.grid.y * site.grid.z * site.block.x * site.block.y * site.block.z >
+            MOST_THREADS_WATCHED)
+        return false;
+    for (const uint64_t number : numbers) {
+        key ^= number;
+        key = next_random(&key);
+    }
+    accesses = &(*watched)[key];
+    watching = *accesses < MOST_ACCESSES_WATCHED;
+    if (!watching)
+        return false;
+    first_name = next_name;
+    segments.clear();
+    released.clear();
+    many_in_grid = 0;
+    suspect.pending = false;
+    return true;
+}
+
+void races_end_launch()
+{
+    watching = false;
+}
+
+void races_begin_block(uint32_t number, unsigned warps)
+{
+    if (!watching)
+        return;
+    block = number;
+    epoch = fence_epoch = 0;
+    warp_clocks.assign(warps, 0);
+    many_in_warp.assign(warps, 0);
+    many_in_block = 0;
+    acquired.clear();
+}
+
+void races_thread_ends()
+{
+    if (watching)
+        settle();
+}
+
+void races_barrier()
+{
+    if (!watching)
+        return;
+    settle();
+    epoch++;
+}
+
+unsigned races_warp_barrier(unsigned warp)
+{
+    if (!watching)
+        return 0;
+    settle();
+    return ++warp_clocks[warp];
+}
+
+} /* namespace emulated */
+
+/* ------------------------------------------------------------------------------------- what the compiler calls */
+
+/* A build with the real ThreadSanitizer has these functions already. */
+#if !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define REAL_SANITIZER 1
+#endif
+#endif
+#ifndef REAL_SANITIZER
+
+using emulated::access;
+
+#define PLAIN(name, kind, bytes)                                                                                       \
+    extern "C" void name(void *address);                                                                               \
+    extern "C" void name(void *address)                                                                                \
+    {                                                                                                                  \
+        if (emulated::watching && emulated::self != nullptr)                                                           \
+            emulated::watch(kind, address, bytes, __builtin_return_address(0));                                        \
+    }
+#define PLAIN_OF(bytes)                                                                                                \
+    PLAIN(__tsan_read##bytes, access::read, bytes)                                                                     \
+    PLAIN(__tsan_write##bytes, access::write, bytes)                                                                   \
+    PLAIN(__tsan_volatile_read##bytes, access::atomic_read, bytes)                                                     \
+    PLAIN(__tsan_volatile_write##bytes, access::write, bytes)
+PLAIN_OF(1)
+PLAIN_OF(2)
+PLAIN_OF(4)
+PLAIN_OF(8)
+PLAIN_OF(16)
+
+#define RANGE(name, kind)                                                                                              \
+    extern "C" void name(void *address, long bytes);                                                                   \
+    extern "C" void name(void *address, long bytes)                                                                    \
+    {                                                                                                                  \
+        if (emulated::watching && emulated::self != nullptr)                                                           \
+            emulated::watch(kind, address, (size_t)bytes, __builtin_return_address(0));                                \
+    }
+RANGE(__tsan_read_range, access::read)
+RANGE(__tsan_write_range, access::write)
+
+extern "C" void __tsan_init();
+extern "C" void __tsan_init()
+{
+}
+
+extern "C" void __tsan_vptr_update(void **pointer, void *value);
+extern "C" void __tsan_vptr_update(void **, void *)
+{
+}
+
+extern "C" void __tsan_atomic_thread_fence(int order);
+extern "C" void __tsan_atomic_thread_fence(int)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    emulated::fence();
+}
+
+#define CALLER __builtin_return_address(0)
+#define ATOMIC_CHANGE(bits, T, name)                                                                                   \
+    extern "C" T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                \
+    extern "C" T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                       \
+    {                                                                                                                  \
+        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
+        return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
+    }
+#define ATOMIC_COMPARE(bits, T, name)                                                                                  \
+    extern "C" int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int order, \
+                                                                 int failure);                                         \
+    extern "C" int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)  \
+    {                                                                                                                  \
+        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
+        return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
+    }
+#define ATOMIC_OF(bits, T)                                                                                             \
+    extern "C" T __tsan_atomic##bits##_load(const volatile T *address, int order);                                     \
+    extern "C" T __tsan_atomic##bits##_load(const volatile T *address, int)                                            \
+    {                                                                                                                  \
+        emulated::atomic_access(access::atomic_read, const_cast<volatile T *>(address), sizeof(T), CALLER);            \
+        return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                             \
+    }                                                                                                                  \
+    extern "C" void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                              \
+    extern "C" void __tsan_atomic##bits##_store(volatile T *address, T value, int)                                     \
+    {                                                                                                                  \
+        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
+        __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                            \
+    }                                                                                                                  \
+    extern "C" T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                              \
+    extern "C" T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                     \
+    {                                                                                                                  \
+        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
+        return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
+    }                                                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_add)                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_sub)                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_and)                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_or)                                                                                   \
+    ATOMIC_CHANGE(bits, T, fetch_xor)                                                                                  \
+    ATOMIC_COMPARE(bits, T, strong)                                                                                    \
+    ATOMIC_COMPARE(bits, T, weak)
+ATOMIC_OF(8, uint8_t)
+ATOMIC_OF(16, uint16_t)
+ATOMIC_OF(32, uint32_t)
+ATOMIC_OF(64, uint64_t)
+
+#endif
+#endif

@@ -1,0 +1,53 @@
+/*
+ * races.h: sees races between the threads of a kernel: two accesses to a byte, one of them a write and one no atomic,
+ * that nothing orders.
+ *
+ * The Makefile compiles .cu files with the instrumentation of -fsanitize=thread, which calls __tsan_read4(address) and its
+ * relatives before each access. ThreadSanitizer itself is not there: races.cpp has these functions, and knows what
+ * orders the threads of a grid: __syncthreads() all of a block, __syncwarp() those of a warp that take part,
+ * __threadfence() with an atomic operation behind it those that see its result. No access has to happen at the wrong
+ * moment to be seen, so a race that a run meets is found in each.
+ *
+ * For each byte of device memory a cell holds who wrote it last, and who has read it since. "Who" is a segment: what a
+ * thread does between two barriers. Where several have read, or added atomically, one segment stands for a warp, a block or
+ * the grid. Segments are numbered through all launches, so that what an earlier launch left in the cells is known by its
+ * number to be over.
+ *
+ * Writes of the value that is there already (a flag that many threads set) harm nobody and are no race.
+ */
+#ifndef RUNGS_RACES_H
+#define RUNGS_RACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace emulated
+{
+
+struct launch_site;
+
+/* Whether RUNGS_EMULATOR_RACES is 1 and this launch is to be watched: one of the first of its shape at its place in the
+ * program, of a small grid, and not from a folder that RUNGS_EMULATOR_UNORDERED names. Then its blocks must run on one
+ * host thread. */
+bool races_begin_launch(const struct launch_site &site);
+void races_end_launch();
+
+/* The block that runs from now on. */
+void races_begin_block(uint32_t number, unsigned warps);
+/* The running thread has come to its end. */
+void races_thread_ends();
+/* All threads of the block have met. */
+void races_barrier();
+/* Some lanes of a warp have met: their clock is now the one returned. */
+unsigned races_warp_barrier(unsigned warp);
+
+/* Device memory between guards: an access to these is a fault. */
+void races_register(const void *memory, size_t bytes, size_t guard);
+void races_forget(const void *memory, size_t bytes, size_t guard);
+
+/* emulator.cpp: the name of the memory of this block that holds an address, shared or other; "" for none. */
+const char *shared_name(const void *address, ptrdiff_t *offset);
+
+} /* namespace emulated */
+
+#endif
