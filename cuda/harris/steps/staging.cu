@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { WORTH_THREADS = 64 << 10 /* bytes, below which one thread is done before others have begun */ };
+
 static int band_begin(const struct image *image, int band)
 {
     return (int)((int64_t)image->height * band / STAGING_BANDS);
@@ -33,7 +35,7 @@ enum status staging_upload(struct staging *staging, struct image *device, const 
         const int first = band_begin(host, band), end = band_begin(host, band + 1);
         if (first == end)
             continue;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (row_bytes * (size_t)(end - first) > WORTH_THREADS)
         for (int y = first; y < end; y++)
             memcpy(staging->locked + (size_t)y * stride, image_row(host, y), row_bytes);
         CUDA_TRY(cudaMemcpyAsync(image_row(device, first), staging->locked + (size_t)first * stride,
@@ -60,7 +62,7 @@ enum status staging_download(struct staging *staging, struct image *host, const 
     }
     for (int band = 0; band < STAGING_BANDS; band++) {
         CUDA_TRY(cudaEventSynchronize(staging->arrived[band]));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (row_bytes * (size_t)host->height / STAGING_BANDS > WORTH_THREADS)
         for (int y = band_begin(host, band); y < band_begin(host, band + 1); y++)
             memcpy(image_row(host, y), staging->locked + (size_t)y * stride, row_bytes);
     }
