@@ -445,7 +445,7 @@ static const char *const types[] = {"u16", "u8", "f32", NULL};
 
 static const struct parameter parameters[] = {
     INT(k, 1, KMEANS_MAX_K, 16, "clusters"),
-    INT(iterations, 1, 1000, 20, "updates of the centroids, at most"),
+    INT(iterations, 1, 10000, 20, "updates of the centroids, at most"),
     {.name = "tolerance",
      .kind = PARAMETER_REAL,
      .offset = offsetof(struct kmeans_params, tolerance),
@@ -457,7 +457,7 @@ static const struct parameter parameters[] = {
      .words = starts,
      .help = "first centroids: k-means++, or rows at equal distances"},
     INT(seed, 0, 1e9, 1, "of k-means++"),
-    INT(attempts, 1, 100, 1, "starts, of which the best result counts"),
+    INT(attempts, 1, 16, 1, "starts, of which the best result counts"),
     {.name = "type",
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct kmeans_params, type),
