@@ -28,11 +28,11 @@
  *          The output is C * 2^-s, exact in f32.
  *
  * Parameters   k           1 to 256, default 16
- *              iterations  1 to 1000, default 20
+ *              iterations  1 to 10000, default 20
  *              tolerance   >= 0, in the unit of the features, default 0
  *              start       plusplus (default) or rows
  *              seed        of the start, default 1
- *              attempts    1 to 100, default 1
+ *              attempts    1 to 16, default 1
  *              type        u16 (default), u8 or f32: the samples of rows that are made up; a file has its own
  *
  * Errors   another type, F above 1024, fewer rows than k, NaN or infinity: STATUS_BAD_INPUT.

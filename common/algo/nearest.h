@@ -37,7 +37,7 @@ struct nearest_params; /* there is nothing to choose */
 /* A component in 1/64, at most 2^14 + 64 * 4. */
 static inline HOST_DEVICE int nearest_fixed(float component)
 {
-    return (int)(NEAREST_SCALE * component + 0.5f);
+    return (int)((float)NEAREST_SCALE * component + 0.5f);
 }
 
 /* One centroid; works for device pointers too. */

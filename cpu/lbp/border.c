@@ -17,17 +17,7 @@ enum { STRIP = 64, MARGIN = 64, PITCH = STRIP + 2 * MARGIN };
 struct strip {
     uint8_t pixels[LBP_MAX_PATCH + 2][PITCH] __attribute__((aligned(64)));
     uint8_t codes[LBP_MAX_PATCH][STRIP] __attribute__((aligned(64)));
-    uint8_t west[STRIP], east[STRIP]; /* 0 where the neighbour on that side is in another patch, else 255 */
 };
-
-static void begin(struct strip *strip, int patch)
-{
-    memset(strip, 0, sizeof *strip);
-    for (int x = 0; x < STRIP; x++) {
-        strip->west[x] = x % patch == 0 ? 0 : 255;
-        strip->east[x] = x % patch == patch - 1 ? 0 : 255;
-    }
-}
 
 /* The strip's pixels, with zeros where the picture has none. */
 static void load(struct strip *strip, const struct image *in, int patch, int left, int top)
@@ -36,10 +26,9 @@ static void load(struct strip *strip, const struct image *in, int patch, int lef
 
     for (int y = 0; y < patch; y++) {
         uint8_t *line = strip->pixels[y + 1] + MARGIN;
+        memset(line, 0, STRIP);
         if (top + y < in->height)
             memcpy(line, (const uint8_t *)image_row(in, top + y) + left, (size_t)width);
-        if (width < STRIP || top + y >= in->height)
-            memset(line + (top + y < in->height ? width : 0), 0, (size_t)(STRIP - (top + y < in->height ? width : 0)));
     }
 }
 
@@ -48,7 +37,7 @@ static void find_codes(struct strip *strip, int patch)
     for (int y = 0; y < patch; y++) {
         const uint8_t *here = strip->pixels[y + 1] + MARGIN, *above = here - PITCH, *below = here + PITCH;
         for (int x = 0; x < STRIP; x++) {
-            const uint8_t west = strip->west[x], east = strip->east[x], pixel = here[x];
+            const uint8_t west = x & (patch - 1) ? 255 : 0, east = (x + 1) & (patch - 1) ? 255 : 0, pixel = here[x];
             uint8_t code = (uint8_t)(((above[x - 1] & west) >= pixel) << 7 | (above[x] >= pixel) << 6);
             code |= (uint8_t)(((above[x + 1] & east) >= pixel) << 5 | ((here[x + 1] & east) >= pixel) << 4);
             code |= (uint8_t)(((below[x + 1] & east) >= pixel) << 3 | (below[x] >= pixel) << 2);
@@ -61,12 +50,10 @@ static void find_codes(struct strip *strip, int patch)
 static void count_strip(const struct strip *strip, int patch, int patches, uint16_t *bins)
 {
     memset(bins, 0, LBP_BINS * (size_t)patches * sizeof *bins);
-    for (int p = 0; p < patches; p++, bins += LBP_BINS)
-        for (int y = 0; y < patch; y++) {
-            const uint8_t *codes = strip->codes[y] + p * patch;
+    for (int p = 0; p < patches; p++)
+        for (int y = 0; y < patch; y++)
             for (int x = 0; x < patch; x++)
-                bins[codes[x]]++;
-        }
+                bins[p * LBP_BINS + strip->codes[y][p * patch + x]]++;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct lbp_params *params)
@@ -75,8 +62,7 @@ static enum status run(const struct image *in, struct image *out, const struct l
 
 #pragma omp parallel
     {
-        struct strip strip;
-        begin(&strip, patch);
+        struct strip strip = {.pixels = {{0}}};
 #pragma omp for schedule(static)
         for (int row = 0; row < out->height; row++)
             for (int column = 0; column < out->width; column += wide) {

@@ -42,10 +42,9 @@ static void load(struct strip *strip, const struct image *in, int patch, int lef
 
     for (int y = 0; y < patch; y++) {
         uint8_t *line = strip->pixels[y + 1] + MARGIN;
+        memset(line, 0, STRIP);
         if (top + y < in->height)
             memcpy(line, (const uint8_t *)image_row(in, top + y) + left, (size_t)width);
-        if (width < STRIP || top + y >= in->height)
-            memset(line + (top + y < in->height ? width : 0), 0, (size_t)(STRIP - (top + y < in->height ? width : 0)));
     }
 }
 

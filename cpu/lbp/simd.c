@@ -39,10 +39,9 @@ static void load(struct strip *strip, const struct image *in, int patch, int lef
 
     for (int y = 0; y < patch; y++) {
         uint8_t *line = strip->pixels[y + 1] + MARGIN;
+        memset(line, 0, STRIP);
         if (top + y < in->height)
             memcpy(line, (const uint8_t *)image_row(in, top + y) + left, (size_t)width);
-        if (width < STRIP || top + y >= in->height)
-            memset(line + (top + y < in->height ? width : 0), 0, (size_t)(STRIP - (top + y < in->height ? width : 0)));
     }
 }
 
@@ -78,12 +77,10 @@ static void find_codes(struct strip *strip, int patch)
 static void count_strip(const struct strip *strip, int patch, int patches, uint16_t *bins)
 {
     memset(bins, 0, LBP_BINS * (size_t)patches * sizeof *bins);
-    for (int p = 0; p < patches; p++, bins += LBP_BINS)
-        for (int y = 0; y < patch; y++) {
-            const uint8_t *codes = strip->codes[y] + p * patch;
+    for (int p = 0; p < patches; p++)
+        for (int y = 0; y < patch; y++)
             for (int x = 0; x < patch; x++)
-                bins[codes[x]]++;
-        }
+                bins[p * LBP_BINS + strip->codes[y][p * patch + x]]++;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct lbp_params *params)

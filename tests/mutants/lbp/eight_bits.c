@@ -1,0 +1,48 @@
+/*
+ * Idea:     counters that fit two to a word.
+ * Changed:  they have 8 bits, and a patch of zeros has 256 pixels of one code.
+ * Expect:   only the last column
+ */
+#include "common/algo/lbp.h"
+
+/* Pixel (x, y) of the patch that begins at (left, top): 0 outside of the patch and of the picture. */
+static int sample(const struct image *in, int patch, int left, int top, int x, int y)
+{
+    if (x < 0 || y < 0 || x >= patch || y >= patch || left + x >= in->width || top + y >= in->height)
+        return 0;
+    return ((const uint8_t *)image_row(in, top + y))[left + x];
+}
+
+static int texton(const struct image *in, int patch, int left, int top, int x, int y)
+{
+    static const int dx[] = {-1, 0, 1, 1, 1, 0, -1, -1}, dy[] = {-1, -1, -1, 0, 1, 1, 1, 0};
+    const int pixel = sample(in, patch, left, top, x, y);
+    int code = 0;
+
+    for (int i = 0; i < 8; i++)
+        code = 2 * code + (sample(in, patch, left, top, x + dx[i], y + dy[i]) >= pixel);
+    return code;
+}
+
+static void count_patch(const struct image *in, int patch, int left, int top, uint16_t *bins)
+{
+    uint8_t counters[LBP_BINS] = {0};
+
+    for (int y = 0; y < patch; y++)
+        for (int x = 0; x < patch; x++)
+            counters[texton(in, patch, left, top, x, y)]++;
+    for (int i = 0; i < LBP_BINS; i++)
+        bins[i] = counters[i];
+}
+
+static enum status run(const struct image *in, struct image *out, const struct lbp_params *params)
+{
+    const int patch = lbp_patch(params);
+
+    for (int row = 0; row < out->height; row++)
+        for (int column = 0; column < out->width; column++)
+            count_patch(in, patch, column * patch, row * patch, lbp_bins(out, row, column));
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(lbp)
