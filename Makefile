@@ -7,6 +7,7 @@
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
 #   SIDES=cpu             builds the versions of these folders only (cpu, cuda)
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
+#   RACES=1               the emulator watches every access of every kernel for data races
 #   VERBOSE=1             show the commands
 #   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
 
@@ -129,7 +130,7 @@ libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static 
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
+settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
 	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' | cmp -s - $@ || \
 	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' >$@
@@ -282,20 +283,25 @@ $(BUILD)/cu2cpp: common/emulator/cu2cpp.c
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
 	$(quiet)$(BUILD)/cu2cpp $< $@
-# Each access calls the emulator (common/emulator/races.h). clang calls other functions, and real sanitizers have their own.
-seen_accesses := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
+# Each access calls the emulator (common/emulator/races.h), which makes kernels three times slower: in the mutants, and with
+# RACES=1 in all kernels (tests/kernel_races.sh). clang calls other functions, and real sanitizers have their own.
+RACES ?=
+watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
                  --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile time
 # went into the headers, which all of them include: they are compiled once.
+seen_accesses := $(if $(RACES),$(watched))
+$(BUILD)/tests/mutants/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
-$(BUILD)/generated/emulated.h.gch: $(BUILD)/settings
+$(BUILD)/generated/kernels.h.gch/%: $(BUILD)/settings
 	@mkdir -p $(@D)
-	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$(BUILD)/generated/emulated.h
+	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$(BUILD)/generated/kernels.h
 	$(call say,c++,the headers of emulated kernels)
-	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/emulated.h -o $@
-$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(BUILD)/generated/emulated.h.gch
+	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/kernels.h -o $@
+$(call object,$(filter %.cu,$(mutant_files))): $(BUILD)/generated/kernels.h.gch/watched
+$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(BUILD)/generated/kernels.h.gch/all
 	$(call say,emulate,$*.cu)
-	$(quiet)$(emulate) -include $(BUILD)/generated/emulated.h -c $< -o $@
+	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@
 endif
 
 include assignments/labs.mk

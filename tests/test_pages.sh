@@ -270,9 +270,9 @@ if [ -d docs ]; then
     check "the README.md of a handout is made" "$python" -B -c "
 import pathlib, sys
 sys.path.insert(0, 'assignments')
-from grading.handout import cut_readme
+from grading.handout import cut_readme, files_of
 from grading.lab import Lab
-cut_readme(pathlib.Path('$folder/handout.md'), Lab('02'))"
+cut_readme(pathlib.Path('$folder/handout.md'), [Lab('02')], files_of([Lab('02')]))"
     check "it begins with the lab" sh -c "sed -n 3p '$folder/handout.md' | grep -q 'assignments/02_blur/README.md'"
     check "it gives nothing away" sh -c "! grep -n 'docs/\|ladders -->\|results/h200\|lab-01\|INSTRUCTORS' '$folder/handout.md'"
     check "README.md has at most 200 lines" test "$(wc -l <README.md)" -le 200

@@ -310,7 +310,7 @@ refuses "no model" 'parameter table: ' "$rungs" run lut p.pgm -o out/a.png -p ta
 refuses "a model too long a path" 'more than 255 characters' "$rungs" run lut p.pgm -o out/a.png -p "table=$long"
 cp model.lut model.png
 refuses "output on the model" 'model.png: the same file as the input model.png' "$rungs" run lut p.pgm -o model.png -p table=model.png
-refuses "no training" 'gram has no training; those that have one: lut' "$rungs" train gram p.pgm -o out/m
+refuses "no training" 'gram has no training; those that have one: barcode, detect, lut, texture' "$rungs" train gram p.pgm -o out/m
 refuses "training: no data" 'train needs data: FILE...' "$rungs" train lut -o out/m
 refuses "training: no output" 'train needs -o MODEL' "$rungs" train lut p.pgm
 refuses "training: missing data" 'nothing: No such file' "$rungs" train lut p.pgm nothing -o out/m
@@ -326,7 +326,7 @@ refuses "training: no algorithm" 'train needs an algorithm' "$rungs" train
 succeeds "training: help" "$rungs" train --help
 has "training: help" 'usage: rungs train' stdout
 succeeds "training: none here" "$(dirname "$rungs")/rungs" list
-refuses "training: none here" 'blur has no training; no algorithm here has one' "$(dirname "$rungs")/rungs" train blur p.pgm -o out/m
+refuses "training: none here" 'blur has no training; those that have one: barcode, detect, texture' "$(dirname "$rungs")/rungs" train blur p.pgm -o out/m
 
 # --- list
 succeeds "list" "$rungs" list lut

@@ -449,7 +449,7 @@ static void fence()
 
 /* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which the next
  * ones are let go: a race that a shape has shows in the first of them. */
-static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 20;
+static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 18;
 
 /* Whether this file's kernels leave accesses unordered on purpose. */
 static bool is_excused(const char *file)

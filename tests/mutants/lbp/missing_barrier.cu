@@ -1,7 +1,7 @@
 /*
  * Idea:     the block clears and fills its bins together.
  * Changed:  without a barrier between the two.
- * Expect:   differs between runs
+ * Expect:   race | differs between runs
  */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"

@@ -1,7 +1,7 @@
 /*
  * Idea:     sums of distances in shared memory.
  * Changed:  not all of them are 0 when the first threads add to them.
- * Expect:   differs between runs
+ * Expect:   race | differs between runs
  */
 #include "common/algo/nearest.h"
 #include "common/cuda/device.h"

@@ -2,8 +2,8 @@
 # What the labs promise to students and instructors: a course's handout holds no answer and names only what is there; a busy
 # machine is not judged; races always cost points; last words and prints are shown; answers are read leniently; bug hunts want
 # a fix; points sum to 100; new-lab writes a lab that passes; the upload for Gradescope holds one lab's keys.
-# Not under the sanitizers: it is the grader's Python, and versions that are built once more.
-# usage: sh tests/test_labs.sh BUILD-FOLDER
+# Run by .ci/run, since it builds and grades for minutes, in the folders that test_grader.sh uses.
+# usage: sh tests/labs.sh BUILD-FOLDER
 set -u
 build=$1
 folder=$(mktemp -d) || exit 1
