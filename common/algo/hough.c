@@ -398,8 +398,8 @@ static const struct hard_case hard_cases[] = {
     {"point", some_shapes, "theta_steps=30 threshold=1 outputs=both"},
     {"full", few_shapes, "theta_steps=5 threshold=1 outputs=both window=3"},
     {"full", long_shapes, "theta_steps=3 rho=2 outputs=both"}, /* a counter of 16 bits overflows */
-    {"edge columns", large_shapes, "threshold=20 window=9"},
-    {"edge columns", large_shapes, "threshold=20 outputs=both"},
+    {"edge columns", large_shapes, "theta_steps=45 threshold=20 window=9"},
+    {"edge columns", large_shapes, "theta_steps=31 threshold=20 outputs=both"},
     {"edge columns", large_shapes, "theta_steps=60 edges=sobel edge=1 orientation=5 threshold=10 window=5"},
     {0},
 };

@@ -27,7 +27,7 @@ enum { TINY_PIXELS = 64 };
 
 /* Seconds of a processor that all large pictures of a version may take, by what their pixels took before; and when one that
  * takes longer than that is given up, because its version's time does not grow with the pixels alone. */
-static const double large_seconds = 1.5, large_limit = 6;
+static const double large_seconds = 0.5, large_limit = 6;
 
 /* Shared with the parent, so that it knows where the child was when it died. */
 struct shared {
