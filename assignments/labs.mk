@@ -28,7 +28,7 @@ $(BUILD)/workers/%: $(BUILD)/%.o $(call object,$(worker_main) common/remote/work
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
 # A pipeline comes with versions of its steps, one on the CPU with those of the CPU, but with no other pipeline: with those
 # that every ladder has, because to compile all of labelling's would take longer than all the rest.
-step_names := serial omp simd v1.0_% v1.1_% v1.2_% v1.3_%
+step_names := serial omp simd v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
                  $(step_names),$(basename $(notdir $(file)))),$(file)))

@@ -143,7 +143,7 @@ for bad in (b"[predictions]\nomp = " + b"9" * 5000, b"a = " + b"[" * 20000, b"\x
             b"[predictions]\nomp = nan\nsimd = inf", b"[bugs]\n1 = [[1]]\n2 = 1979-05-27", b"predictions = 3", b"[bugs.1]\na = 1",
             b"[bugs]\n1 = \"\\u001b[2J\"", b"#" * 100000, b"", b"a." * 3000 + b"b = 1", b"[predictions]\nomp = -1e308"):
     (lab.place / "answers.toml").write_bytes(bad)
-    bugs, predictions, fault = grade_answers(lab)
+    bugs, predictions, fault = grade_answers(lab, lab.place)
     assert sum(p.points for p in bugs + predictions) == 0, bad[:40]
     assert all(p.reason.isprintable() for p in bugs + predictions), bad[:40]
     assert fault is None or len(fault) < 400, bad[:40]

@@ -548,9 +548,12 @@ unsigned races_warp_barrier(unsigned warp)
 
 using emulated::access;
 
+/* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
+#define HOOK extern "C" __attribute__((weak))
+
 #define PLAIN(name, kind, bytes)                                                                                       \
-    extern "C" void name(void *address);                                                                               \
-    extern "C" void name(void *address)                                                                                \
+    HOOK void name(void *address);                                                                                     \
+    HOOK void name(void *address)                                                                                      \
     {                                                                                                                  \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::watch(kind, address, bytes, __builtin_return_address(0));                                        \
@@ -567,8 +570,8 @@ PLAIN_OF(8)
 PLAIN_OF(16)
 
 #define RANGE(name, kind)                                                                                              \
-    extern "C" void name(void *address, long bytes);                                                                   \
-    extern "C" void name(void *address, long bytes)                                                                    \
+    HOOK void name(void *address, long bytes);                                                                         \
+    HOOK void name(void *address, long bytes)                                                                          \
     {                                                                                                                  \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::watch(kind, address, (size_t)bytes, __builtin_return_address(0));                                \
@@ -576,18 +579,18 @@ PLAIN_OF(16)
 RANGE(__tsan_read_range, access::read)
 RANGE(__tsan_write_range, access::write)
 
-extern "C" void __tsan_init();
-extern "C" void __tsan_init()
+HOOK void __tsan_init();
+HOOK void __tsan_init()
 {
 }
 
-extern "C" void __tsan_vptr_update(void **pointer, void *value);
-extern "C" void __tsan_vptr_update(void **, void *)
+HOOK void __tsan_vptr_update(void **pointer, void *value);
+HOOK void __tsan_vptr_update(void **, void *)
 {
 }
 
-extern "C" void __tsan_atomic_thread_fence(int order);
-extern "C" void __tsan_atomic_thread_fence(int)
+HOOK void __tsan_atomic_thread_fence(int order);
+HOOK void __tsan_atomic_thread_fence(int)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     emulated::fence();
@@ -595,35 +598,35 @@ extern "C" void __tsan_atomic_thread_fence(int)
 
 #define CALLER __builtin_return_address(0)
 #define ATOMIC_CHANGE(bits, T, name)                                                                                   \
-    extern "C" T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                \
-    extern "C" T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                       \
+    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
+    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
     {                                                                                                                  \
         emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
         return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
     }
 #define ATOMIC_COMPARE(bits, T, name)                                                                                  \
-    extern "C" int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int order, \
-                                                                 int failure);                                         \
-    extern "C" int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)  \
+    HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int order,       \
+                                                           int failure);                                               \
+    HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
     {                                                                                                                  \
         emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
 #define ATOMIC_OF(bits, T)                                                                                             \
-    extern "C" T __tsan_atomic##bits##_load(const volatile T *address, int order);                                     \
-    extern "C" T __tsan_atomic##bits##_load(const volatile T *address, int)                                            \
+    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int order);                                           \
+    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int)                                                  \
     {                                                                                                                  \
         emulated::atomic_access(access::atomic_read, const_cast<volatile T *>(address), sizeof(T), CALLER);            \
         return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                             \
     }                                                                                                                  \
-    extern "C" void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                              \
-    extern "C" void __tsan_atomic##bits##_store(volatile T *address, T value, int)                                     \
+    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                                    \
+    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
         emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
         __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                            \
     }                                                                                                                  \
-    extern "C" T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                              \
-    extern "C" T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                     \
+    HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                                    \
+    HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
         emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
         return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
