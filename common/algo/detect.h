@@ -1,6 +1,6 @@
 /*
- * detect.h: detection of objects (faces) with local rank functions and WaldBoost: the contract of every version in cpu/detect,
- * cuda/detect and peers/detect.
+ * detect.h: detection of objects (faces) with local rank functions and WaldBoost; the contract of every version in
+ * cpu/detect, cuda/detect and peers/detect.
  *
  * Input    one u8 image, 1 channel, any size from 1x1.
  * Output   detections   an f32 table, 5 wide and maximum + 1 high: row 0 is count, 0, 0, 0, 0; row k >= 1 is x, y, width,

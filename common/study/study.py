@@ -49,7 +49,7 @@ def files(folder):
         if name in found:
             raise StudyError(f"two studies are called {name}: {found[name]} and {path}")
         found[name] = path
-    return found
+    return dict(sorted(found.items()))
 
 
 def find(name):
