@@ -254,12 +254,15 @@ $(BUILD)/peers/%.py.c: peers/%.py common/build/python_peer.sh
 $(BUILD)/peers/%.py.o: $(BUILD)/peers/%.py.c $(BUILD)/settings
 	$(call say,cc,peers/$*.py)
 	$(quiet)$(compile_c) -c $< -o $@
-$(BUILD)/generated/opencv.h.gch: $(BUILD)/settings
+$(BUILD)/generated/opencv.h: $(BUILD)/settings
 	@mkdir -p $(@D)
-	@printf '#include <%s>\n' opencv2/imgproc.hpp common/contract/registry.h >$(BUILD)/generated/opencv.h
+	@printf '#include <%s>\n' opencv2/imgproc.hpp common/contract/registry.h >$@
+# clang 14 finds __builtin_va_list twice after a precompiled header that includes <cstdarg>: it reads the header itself.
+precompiled = $(if $(findstring clang,$(CXX)),$(BUILD)/generated/$(1),$(BUILD)/generated/$(1).gch$(2))
+$(BUILD)/generated/opencv.h.gch: $(BUILD)/generated/opencv.h
 	$(call say,c++,the headers of OpenCV)
 	$(quiet)$(compile_cxx) $(opencv_flags) -x c++-header $(BUILD)/generated/opencv.h -o $@
-$(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(BUILD)/generated/opencv.h.gch
+$(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(call precompiled,opencv.h)
 	@mkdir -p $(@D)
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
@@ -293,13 +296,15 @@ watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanit
 seen_accesses := $(if $(RACES),$(watched))
 $(BUILD)/tests/mutants/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
-$(BUILD)/generated/kernels.h.gch/%: $(BUILD)/settings
+$(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
-	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$(BUILD)/generated/kernels.h
+	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$@
+$(BUILD)/generated/kernels.h.gch/%: $(BUILD)/generated/kernels.h
+	@mkdir -p $(@D)
 	$(call say,c++,the headers of emulated kernels)
 	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/kernels.h -o $@
-$(call object,$(filter %.cu,$(mutant_files))): $(BUILD)/generated/kernels.h.gch/watched
-$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(BUILD)/generated/kernels.h.gch/all
+$(call object,$(filter %.cu,$(mutant_files))): $(call precompiled,kernels.h,/watched)
+$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)
 	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@
 endif
