@@ -1,7 +1,7 @@
 #include "common/cuda/kmeans_solve.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, LANES = 8 /* threads of a row */, ROWS = THREADS / LANES };
-enum { MOST_BLOCKS = 512, UPDATE_THREADS = 128, UPDATE_WARPS = UPDATE_THREADS / 32 };
+enum { MOST_BLOCKS = 512, UPDATE_WARPS = 4 /* at most, of an update's block */, UPDATE_THREADS = 32 * UPDATE_WARPS };
 enum { PATIENCE = 64 /* iterations enqueued before the host asks whether they are needed */ };
 
 /* Blocks of THREADS for all rows, LANES threads each, or a few rows after the other. */
@@ -137,8 +137,8 @@ static __global__ void squares_kernel(struct kmeans_task task)
 
     for (int first = blockIdx.x * ROWS; first < task.count; first += gridDim.x * ROWS) {
         const int row = first + (int)threadIdx.x / LANES;
-        const unsigned long long d = row_sum(
-            row < task.count ? distance_part(task, row, NULL, threadIdx.x % LANES, LANES) : 0ull);
+        const unsigned long long d =
+            row_sum(row < task.count ? distance_part(task, row, NULL, threadIdx.x % LANES, LANES) : 0ull);
         low += d & 0xffffffff;
         high += d >> 32;
     }
@@ -186,8 +186,8 @@ static __global__ void race_kernel(struct kmeans_task task, int seed, int attemp
 
     for (int first = blockIdx.x * ROWS; first < task.count; first += gridDim.x * ROWS) {
         const int row = first + (int)threadIdx.x / LANES;
-        unsigned long long d = row_sum(
-            row < task.count ? distance_part(task, row, centroid, threadIdx.x % LANES, LANES) : 0ull);
+        unsigned long long d =
+            row_sum(row < task.count ? distance_part(task, row, centroid, threadIdx.x % LANES, LANES) : 0ull);
         if (row >= task.count || threadIdx.x % LANES != 0)
             continue;
         if (cluster > 1)
@@ -231,7 +231,7 @@ static __global__ void choose_kernel(struct kmeans_task task, int seed, int atte
     }
     __syncthreads();
     take_row(task,
-             cluster == 0                ? (int)kmeans_first_row(seed, attempt, task.count)
+             cluster == 0               ? (int)kmeans_first_row(seed, attempt, task.count)
              : best[0].row == INT32_MAX ? evenly_spread(task, cluster)
                                         : best[0].row,
              cluster);
@@ -272,7 +272,7 @@ static __device__ void fill_empty(const struct kmeans_task &task, double toleran
         struct farthest own = {0, INT32_MAX};
         if (task.counts[j] > 0)
             continue;
-        for (int i = threadIdx.x; i < task.count; i += UPDATE_THREADS) {
+        for (int i = threadIdx.x; i < task.count; i += blockDim.x) {
             if (!known)
                 task.distances[i] = 1 + distance_part(task, i, task.before + task.labels[i] * task.features, 0, 1);
             if (task.distances[i] > own.distance)
@@ -282,9 +282,11 @@ static __device__ void fill_empty(const struct kmeans_task &task, double toleran
         all[threadIdx.x] = own;
         __syncthreads();
         if (threadIdx.x == 0) {
-            for (const struct farthest &other : all)
+            for (unsigned t = 1; t < blockDim.x; t++) {
+                const struct farthest other = all[t];
                 if (other.distance > own.distance || (other.distance == own.distance && other.row < own.row))
                     own = other;
+            }
             const int row = own.row == INT32_MAX ? 0 : own.row; /* all rows are taken */
             unsigned long long shift = 0;
             task.distances[row] = 0;
@@ -309,7 +311,7 @@ static __device__ void update_cluster(const struct kmeans_task &task, int j, boo
     unsigned long long shift = 0;
     kmeans_wide part = 0;
 
-    for (int at = j * task.features + (int)threadIdx.x; at < (j + 1) * task.features; at += UPDATE_THREADS) {
+    for (int at = j * task.features + (int)threadIdx.x; at < (j + 1) * task.features; at += blockDim.x) {
         const long long sum = (long long)task.sums[at], c = task.centroids[at];
         part += (kmeans_wide)(2 * sum - count * c) * c;
         if (!move)
@@ -328,7 +330,7 @@ static __device__ void update_cluster(const struct kmeans_task &task, int j, boo
     __syncthreads();
     if (threadIdx.x > 0)
         return;
-    for (int w = 1; w < UPDATE_WARPS; w++) {
+    for (unsigned w = 1; w < blockDim.x / 32; w++) {
         part += parts[w];
         shift += shifts[w];
     }
@@ -423,12 +425,14 @@ static enum status iterate(const struct kmeans_task *task, const struct kmeans_p
                            kmeans_device_assign assign, void *state, cudaStream_t stream)
 {
     const double tolerance = ldexp(params->tolerance, task->shift);
+    const int warps = (int)ceiling_divide(task->features, 32);
+    const int threads = 32 * (warps < UPDATE_WARPS ? warps : UPDATE_WARPS);
     enum kmeans_phase phase = KMEANS_MOVING;
     enum status status = STATUS_OK;
 
     for (int i = 0; i <= params->iterations && phase != KMEANS_FINISHED; i++) {
         TRY(assign(state, task, i == 0, stream));
-        update_kernel<<<task->k, UPDATE_THREADS, 0, stream>>>(*task, i, params->iterations, tolerance * tolerance);
+        update_kernel<<<task->k, threads, 0, stream>>>(*task, i, params->iterations, tolerance * tolerance);
         CUDA_TRY(cudaGetLastError());
         if (i % PATIENCE == PATIENCE - 1) {
             CUDA_TRY(cudaMemcpyAsync(&phase, &task->control->phase, sizeof phase, cudaMemcpyDeviceToHost, stream));

@@ -37,8 +37,8 @@ struct kmeans_task {
     struct image in;
     int count, features, k;
     int shift;
-    double scale; /* 2^shift */
-    bool small;   /* as in struct kmeans_rows */
+    double scale;                /* 2^shift */
+    bool small;                  /* as in struct kmeans_rows */
     int32_t *centroids, *before; /* k x features, C: of this iteration and of the one before */
     int32_t *labels;
     unsigned long long *sums, *counts; /* of X, k x features, as two's complement; k */
