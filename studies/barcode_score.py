@@ -4,19 +4,16 @@
     python3 studies/barcode_score.py DIR [--boxes DIR/boxes.csv] [--rungs build/rungs] [--splits 5] [--out score]
 
 Each split draws one half of the pictures at random to train on and scores the other. Whatever can be chosen, the smoothing, the
-largest score that is no barcode and the least area, is chosen inside the training half alone: it is halved again, a model of
-each part gives the scores of the other, and the setting with the best recall among those with at most 0.2 false boxes a picture
-(ties: the fewest of them, then the first) is kept. Then a model of the whole training half with these settings is scored, once,
-on the half that nothing has seen. A box counts as found when one of ours covers it with an intersection over union of at least
+largest score that is no barcode and the least area, is chosen inside the training half alone: it is cut into four, a model of
+three parts gives the scores of the fourth, and the setting with the most boxes found less false ones (ties: the first) is kept.
+Then a model of the whole training half with these settings is scored, once, on the half that nothing has seen. A box counts as found when one of ours covers it with an intersection over union of at least
 0.5; each of ours is used once.
 
-It writes score.json, which also holds the settings that all pictures together would choose (those of barcode.c, for the model
-that is trained on all of them), score.csv and score.svg, the curve over the score at each split's other settings. Where OpenCV
-is installed, its barcode::BarcodeDetector is scored on the same halves. Standard library only, but for OpenCV.
+It writes score.txt, what it also prints, the settings that all pictures together choose among it (for the model that is trained
+on all of them), score.csv, each split's curve over `value` at its other settings, and score.svg. Where OpenCV is installed, its barcode::BarcodeDetector is scored on the same halves. Standard library only, but for OpenCV.
 """
 import argparse
 import csv
-import json
 import os
 import random
 import subprocess
@@ -26,7 +23,7 @@ import tempfile
 SIGMAS = (2, 3, 4)  # of patches; the width of the smoothing is 6 sigma + 1
 VALUES = (60, 68, 76, 84, 92, 104)
 AREAS = (25, 50, 75, 100, 125, 150)
-MOST_FALSE = 0.2
+FOLDS = 4
 PATCH = 16
 
 
@@ -123,10 +120,11 @@ def tally(known, names, found):
 
 
 def choose(options, known, names, room):
-    """The settings that two halves of `names`, each scored by a model of the other, find best; and all of them with their scores."""
-    halves_of = (names[::2], names[1::2])
+    """The best settings by cross-validation on `names` alone, and all of them with their scores."""
     found = {}
-    for part, (training, held) in enumerate((halves_of, halves_of[::-1])):
+    for part in range(FOLDS):
+        held = names[part::FOLDS]
+        training = [name for name in names if name not in held]
         model, pictures = os.path.join(room, f"inner{part}.npy"), os.path.join(room, f"inner{part}")
         train(options.rungs, options, training, model)
         link(options, held, pictures)
@@ -140,8 +138,7 @@ def choose(options, known, names, room):
                     for area in AREAS:
                         found.setdefault((sigma, value, area), {})[name] = [box for size, box in boxes if size >= area]
     scores = {setting: tally(known, names, boxes) for setting, boxes in found.items()}
-    legal = [setting for setting, (_, false) in scores.items() if false <= MOST_FALSE] or list(scores)
-    return max(legal, key=lambda setting: (scores[setting][0], -scores[setting][1])), scores
+    return max(scores, key=lambda setting: scores[setting][0] - scores[setting][1]), scores
 
 
 def opencv(folder, files):
@@ -228,26 +225,30 @@ def main():
     options.boxes = options.boxes or os.path.join(options.folder, "boxes.csv")
     known = read_boxes(options.boxes)
     peer = opencv(options.folder, sorted(known))
-    splits = []
-    for number, (training, held) in enumerate(halves(known, options.splits)):
-        splits.append(split_of(options, known, number, training, held, peer))
-        print("split {split}: sigma={sigma} value={value} min_area={min_area} chosen with recall {inner_recall:.3f}; held out: recall "
-              "{recall:.3f}, {false_boxes:.2f} false boxes a picture".format(**splits[-1]), flush=True)
+    splits, lines = [], ["$ " + " ".join(["python3", *sys.argv])]
+
+    def say(text):
+        lines.append(text)
+        print(text, flush=True)
 
     def mean(name):
         return sum(split[name] for split in splits) / len(splits)
 
+    say(f"{len(known)} pictures, {sum(map(len, known.values()))} boxes; {options.splits} splits in halves")
+    for number, (training, held) in enumerate(halves(known, options.splits)):
+        splits.append(split_of(options, known, number, training, held, peer))
+        say("split {split}: the training half chooses sigma={sigma} value={value} min_area={min_area} (recall {inner_recall:.3f}, "
+            "{inner_false:.2f} false boxes a picture); held out: recall {recall:.3f}, {false_boxes:.2f} false".format(**splits[-1]))
+    say(f"barcode, held out, mean: recall {mean('recall'):.3f}, {mean('false_boxes'):.2f} false boxes a picture")
+    if peer:
+        say(f"OpenCV, same halves, mean: recall {mean('opencv_recall'):.3f}, {mean('opencv_false_boxes'):.2f} false boxes a picture")
     with tempfile.TemporaryDirectory() as room:
         setting, scores = choose(options, known, sorted(known), room)
+    say("all pictures choose sigma={} value={} min_area={} (recall {:.3f}, {:.2f} false boxes a picture)".format(*setting, *scores[setting]))
     curve = [(value, *(sum(split["curve"][i][column] for split in splits) / len(splits) for column in (1, 2))) for i, value in enumerate(VALUES)]
-    result = {"command": " ".join(["python3", *sys.argv]), "pictures": len(known), "boxes": sum(map(len, known.values())),
-              "recall": mean("recall"), "false_boxes": mean("false_boxes"),
-              "defaults": {"sigma": setting[0], "value": setting[1], "min_area": setting[2]}, "splits": splits}
-    if peer:
-        result["opencv_recall"], result["opencv_false_boxes"] = mean("opencv_recall"), mean("opencv_false_boxes")
-    with open(options.out + ".json", "w") as stream:
-        json.dump(result, stream, indent=1)
-        stream.write("\n")
+    os.makedirs(os.path.dirname(options.out) or ".", exist_ok=True)
+    with open(options.out + ".txt", "w") as stream:
+        stream.write("\n".join(lines) + "\n")
     with open(options.out + ".csv", "w", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(("split", "sigma", "value", "min_area", "chosen", "recall", "false_boxes_a_picture"))
@@ -255,10 +256,6 @@ def main():
             for value, recall, false in split["curve"]:
                 writer.writerow((split["split"], split["sigma"], value, split["min_area"], int(value == split["value"]), f"{recall:.4f}", f"{false:.4f}"))
     draw(options.out + ".svg", curve, (mean("opencv_recall"), mean("opencv_false_boxes")) if peer else None)
-    print(f"barcode, held out: recall {result['recall']:.3f}, {result['false_boxes']:.2f} false boxes a picture, mean of {options.splits} splits")
-    print("all pictures together choose sigma={} value={} min_area={}".format(*setting))
-    if peer:
-        print(f"OpenCV:  recall {result['opencv_recall']:.3f}, {result['opencv_false_boxes']:.2f} false boxes a picture on the same halves")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ static struct tunable tunables[] = {{"lanes", &row_lanes, some_lanes, "threads o
 /* Rows behind the end are computed like the last one: all lanes of a warp take part in its shuffles. */
 static __global__ void assign_kernel(struct kmeans_task task, bool first, int lanes)
 {
+    __shared__ struct kmeans_moves moves;
     const int i = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, lane = threadIdx.x % lanes;
     long long smallest = INT64_MAX;
     int label = 0;
@@ -42,7 +43,7 @@ static __global__ void assign_kernel(struct kmeans_task task, bool first, int la
             label = j;
         }
     }
-    kmeans_move_rows(task, first, lane == 0 && i < task.count ? i : -1, label);
+    kmeans_move_rows(task, first, lane == 0 && i < task.count ? i : -1, label, &moves);
 }
 
 static enum status assign(void *, const struct kmeans_task *task, bool first, cudaStream_t stream)

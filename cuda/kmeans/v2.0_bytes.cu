@@ -19,6 +19,7 @@ enum { THREADS = 128 };
 /* Rows behind the end are computed like the last one. */
 static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_bytes bytes, bool first)
 {
+    __shared__ struct kmeans_moves moves;
     extern __shared__ uint4 shared[];
     __shared__ int norms[KMEANS_GROUP];
     const int i = blockIdx.x * THREADS + threadIdx.x, stride = kmeans_plane_stride(bytes.pitch);
@@ -51,7 +52,7 @@ static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_byte
         }
         __syncthreads();
     }
-    kmeans_move_rows(task, first, i < task.count ? i : -1, label);
+    kmeans_move_rows(task, first, i < task.count ? i : -1, label, &moves);
 }
 
 static enum status assign(void *erased, const struct kmeans_task *task, bool first, cudaStream_t stream)

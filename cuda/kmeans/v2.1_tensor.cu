@@ -30,6 +30,7 @@ static __device__ void multiply(int sums[4], const uint8_t *centroid, int stride
 /* A warp has 8 rows; those behind the end are computed like the last one. */
 static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_bytes bytes, bool first)
 {
+    __shared__ struct kmeans_moves moves;
     extern __shared__ uint4 shared[];
     __shared__ int norms[KMEANS_GROUP];
     const int top = blockIdx.x * ROWS + threadIdx.x / 32 * 8, stride = kmeans_plane_stride(bytes.pitch);
@@ -72,7 +73,7 @@ static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_byte
         }
     }
     const int i = top + 2 * member + group;
-    kmeans_move_rows(task, first, group < 2 && i < task.count ? i : -1, group == 0 ? labels[0] : labels[1]);
+    kmeans_move_rows(task, first, group < 2 && i < task.count ? i : -1, group == 0 ? labels[0] : labels[1], &moves);
 }
 
 static enum status assign(void *erased, const struct kmeans_task *task, bool first, cudaStream_t stream)

@@ -46,6 +46,7 @@ static __global__ void pack_kernel(struct kmeans_task task, struct kmeans_bytes 
 
 static __global__ void wide_kernel(struct kmeans_task task, bool first)
 {
+    __shared__ struct kmeans_moves moves;
     const int i = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES, lane = threadIdx.x % LANES;
     long long smallest = INT64_MAX;
     int label = 0;
@@ -67,7 +68,7 @@ static __global__ void wide_kernel(struct kmeans_task task, bool first)
             label = j;
         }
     }
-    kmeans_move_rows(task, first, lane == 0 && i < task.count ? i : -1, label);
+    kmeans_move_rows(task, first, lane == 0 && i < task.count ? i : -1, label, &moves);
 }
 
 enum status kmeans_bytes_begin(const struct kmeans_bytes *bytes, const struct kmeans_task *task, bool first,

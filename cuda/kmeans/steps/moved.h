@@ -29,21 +29,31 @@ static __device__ inline void kmeans_add_row(const struct kmeans_task &task, int
         atomicAdd(&task.sums[cluster * task.features + f], (unsigned long long)(sign * kmeans_sample(task, x, f)));
 }
 
-/* A whole warp, whose threads have labelled a row each, or none (row < 0): writes the label, and all add the rows that moved. */
-static __device__ inline void kmeans_move_rows(const struct kmeans_task &task, bool first, int row, int label)
-{
-    const int before = first || row < 0 ? -1 : task.labels[row];
-    unsigned moved = __ballot_sync(0xffffffff, row >= 0 && before != label);
+/* Shared memory of a block of at most 512 threads. */
+struct kmeans_moves {
+    int rows[512], labels[512], before[512];
+};
 
+/* A whole warp, whose threads have labelled a row each, or none (row < 0): writes the labels, and all lanes together add the rows
+ * that moved. */
+static __device__ inline void kmeans_move_rows(const struct kmeans_task &task, bool first, int row, int label,
+                                               struct kmeans_moves *moves)
+{
+    const int own = threadIdx.x, warp = own / 32 * 32;
+    unsigned moved;
+
+    moves->rows[own] = row;
+    moves->labels[own] = label;
+    moves->before[own] = first || row < 0 ? -1 : task.labels[row];
+    moved = __ballot_sync(0xffffffff, row >= 0 && moves->before[own] != label);
     if (row >= 0)
         task.labels[row] = label;
+    __syncwarp();
     for (; moved; moved &= moved - 1) {
-        const int from = __ffs((int)moved) - 1;
-        const int its_row = __shfl_sync(0xffffffff, row, from), its_label = __shfl_sync(0xffffffff, label, from);
-        const int its_before = __shfl_sync(0xffffffff, before, from);
-        kmeans_add_row(task, its_row, its_label, 1);
-        if (its_before >= 0)
-            kmeans_add_row(task, its_row, its_before, -1);
+        const int from = warp + __ffs((int)moved) - 1;
+        kmeans_add_row(task, moves->rows[from], moves->labels[from], 1);
+        if (moves->before[from] >= 0)
+            kmeans_add_row(task, moves->rows[from], moves->before[from], -1);
     }
 }
 
