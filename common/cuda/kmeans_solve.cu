@@ -1,13 +1,13 @@
 #include "common/cuda/kmeans_solve.h"
 
-enum { THREADS = 256, WARPS = THREADS / 32, LANES = 8 /* threads of a row */, ROWS = THREADS / LANES };
+enum { THREADS = 256, WARPS = THREADS / 32, MOST_LANES = 8 /* of a row */ };
 enum { MOST_BLOCKS = 512, UPDATE_WARPS = 4 /* at most, of an update's block */, UPDATE_THREADS = 32 * UPDATE_WARPS };
-enum { PATIENCE = 64 /* iterations enqueued before the host asks whether they are needed */ };
+enum { PATIENCE = 16 /* iterations enqueued before the host asks whether they are needed */ };
 
-/* Blocks of THREADS for all rows, LANES threads each, or a few rows after the other. */
+/* Blocks of THREADS for all rows, task->lanes threads each, or a few rows after the other. */
 static int row_blocks(const struct kmeans_task *task)
 {
-    const int blocks = (int)ceiling_divide(task->count, ROWS);
+    const int blocks = (int)ceiling_divide(task->count, THREADS / task->lanes);
 
     return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
 }
@@ -23,6 +23,7 @@ enum status kmeans_memory_create(struct kmeans_memory *memory, const struct imag
     task->count = (int)kmeans_row_count(in);
     task->features = kmeans_features(in);
     task->k = params->k;
+    task->lanes = task->features < 4 * MOST_LANES ? 1 : MOST_LANES;
     const size_t count = (size_t)task->count, size = (size_t)task->k * (size_t)task->features;
     const struct {
         void **pointer;
@@ -62,10 +63,10 @@ void kmeans_memory_free(struct kmeans_memory *memory)
 
 /* ----------------------------------------------------------------------------------------- rows and distances */
 
-/* Of the LANES threads of a row. */
-template <class T> static __device__ T row_sum(T value)
+/* Of the threads of a row. */
+template <class T> static __device__ T row_sum(T value, int lanes)
 {
-    for (int step = LANES / 2; step > 0; step /= 2)
+    for (int step = lanes / 2; step > 0; step /= 2)
         value += __shfl_xor_sync(0xffffffff, value, step);
     return value;
 }
@@ -104,14 +105,15 @@ static __device__ unsigned long long distance_part(const struct kmeans_task &tas
 
 static __global__ void measure_kernel(struct kmeans_task task)
 {
-    const int lane = threadIdx.x % LANES;
+    const int lanes = task.lanes, rows = THREADS / lanes;
+    const int lane = threadIdx.x % lanes;
     unsigned largest = 0, largest_sum = 0, magnitude = 0;
 
-    for (int first = blockIdx.x * ROWS; first < task.count; first += gridDim.x * ROWS) {
-        const int row = min(first + (int)threadIdx.x / LANES, task.count - 1); /* behind the end the last one again */
+    for (int first = blockIdx.x * rows; first < task.count; first += gridDim.x * rows) {
+        const int row = min(first + (int)threadIdx.x / lanes, task.count - 1); /* behind the end the last one again */
         const void *x = kmeans_row(&task.in, row);
         unsigned sum = 0;
-        for (int f = lane; f < task.features; f += LANES)
+        for (int f = lane; f < task.features; f += lanes)
             if (task.in.type == PIXEL_F32) {
                 magnitude = max(magnitude, __float_as_uint(fabsf(((const float *)x)[f])));
             } else {
@@ -119,7 +121,7 @@ static __global__ void measure_kernel(struct kmeans_task task)
                 largest = max(largest, sample);
                 sum += sample;
             }
-        largest_sum = max(largest_sum, row_sum(sum));
+        largest_sum = max(largest_sum, row_sum(sum, lanes));
     }
     largest = __reduce_max_sync(0xffffffff, largest);
     largest_sum = __reduce_max_sync(0xffffffff, largest_sum);
@@ -133,17 +135,18 @@ static __global__ void measure_kernel(struct kmeans_task task)
 
 static __global__ void squares_kernel(struct kmeans_task task)
 {
+    const int lanes = task.lanes, rows = THREADS / lanes;
     unsigned long long low = 0, high = 0;
 
-    for (int first = blockIdx.x * ROWS; first < task.count; first += gridDim.x * ROWS) {
-        const int row = first + (int)threadIdx.x / LANES;
+    for (int first = blockIdx.x * rows; first < task.count; first += gridDim.x * rows) {
+        const int row = first + (int)threadIdx.x / lanes;
         const unsigned long long d =
-            row_sum(row < task.count ? distance_part(task, row, NULL, threadIdx.x % LANES, LANES) : 0ull);
+            row_sum(row < task.count ? distance_part(task, row, NULL, threadIdx.x % lanes, lanes) : 0ull, lanes);
         low += d & 0xffffffff;
         high += d >> 32;
     }
-    low = warp_sum(low) / LANES; /* each thread of a row has added it */
-    high = warp_sum(high) / LANES;
+    low = warp_sum(low) / lanes; /* each thread of a row has added it */
+    high = warp_sum(high) / lanes;
     if (threadIdx.x % 32 == 0) {
         atomicAdd(&task.control->squares[0], low);
         atomicAdd(&task.control->squares[1], high);
@@ -180,15 +183,16 @@ static __device__ bool is_before(double time, int row, double other_time, int ot
  * is on a centroid never arrives. */
 static __global__ void race_kernel(struct kmeans_task task, int seed, int attempt, int cluster)
 {
+    const int lanes = task.lanes, rows = THREADS / lanes;
     const int32_t *centroid = task.centroids + (cluster - 1) * task.features;
     double best = INFINITY;
     int winner = INT32_MAX;
 
-    for (int first = blockIdx.x * ROWS; first < task.count; first += gridDim.x * ROWS) {
-        const int row = first + (int)threadIdx.x / LANES;
+    for (int first = blockIdx.x * rows; first < task.count; first += gridDim.x * rows) {
+        const int row = first + (int)threadIdx.x / lanes;
         unsigned long long d =
-            row_sum(row < task.count ? distance_part(task, row, centroid, threadIdx.x % LANES, LANES) : 0ull);
-        if (row >= task.count || threadIdx.x % LANES != 0)
+            row_sum(row < task.count ? distance_part(task, row, centroid, threadIdx.x % lanes, lanes) : 0ull, lanes);
+        if (row >= task.count || threadIdx.x % lanes != 0)
             continue;
         if (cluster > 1)
             d = min(d, task.distances[row]);

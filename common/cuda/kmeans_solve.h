@@ -36,6 +36,7 @@ struct kmeans_runner {
 struct kmeans_task {
     struct image in;
     int count, features, k;
+    int lanes; /* threads that share a row in the kernels of kmeans_solve.cu */
     int shift;
     double scale;                /* 2^shift */
     bool small;                  /* as in struct kmeans_rows */
