@@ -1,7 +1,8 @@
 #!/bin/sh
 # Barcodes: bad pictures, histograms, centroids, models and boxes are one clear line and exit status 2, with no file written, in
-# runs and in trainings; a training gives the same model twice, which finds stripes in a picture that it has not seen; k-means
-# ends at scikit-learn's inertia. Seconds.
+# runs and in trainings; texture and barcode give answers worked out by hand for a model of two centroids, and the same on every
+# side for models of 40 and 256; a training gives the same model twice, which finds stripes in a picture that it has not seen;
+# k-means ends at scikit-learn's inertia. Seconds.
 # usage: test_barcode.sh BUILD-FOLDER
 set -u
 build=$1
@@ -69,6 +70,22 @@ npy("c255.npy", "<f4", (2, 255), [1] * 510)
 npy("negative.npy", "<f4", (1, 256), [-1] + [0] * 255)
 npy("many.npy", "<f4", (257, 256), [0] * 257 * 256)
 npy("unlikely.npy", "<f4", (1, 257), [1] * 256 + [1.5])
+# A black patch, and one of stripes of a pixel, 9 and 0: 0 has code 255; 9 has N and S, 64 + 4, at the upper and lower side one
+# of them. Centroids that are exactly these histograms; the second one is barcode. 30 pixels are a patch and one cut off.
+stripes = {255: 128, 68: 112, 4: 8, 64: 8}
+npy("two.npy", "<f4", (2, 257), [0] * 255 + [256, 0] + [stripes.get(i, 0) for i in range(256)] + [1])
+with open(os.path.join(folder, "stripes.pgm"), "wb") as file:
+    file.write(b"P5\n32 16\n255\n" + bytes([0] * 16 + [9, 0] * 8) * 16)
+with open(os.path.join(folder, "cut.pgm"), "wb") as file:
+    file.write(b"P5\n30 16\n255\n" + bytes([0] * 16 + [9, 0] * 7) * 16)
+for k in (40, 256):
+    values = []
+    for j in range(k):
+        bins = [0] * 256
+        for _ in range(256):
+            bins[random.randrange(1 + 255 * j // k + 1) if j % 3 else 255] += 1
+        values += bins + [random.random()]
+    npy(f"k{k}.npy", "<f4", (k, 257), values)
 npy("samples.npy", "<f4", (600, 8), [random.gauss(10 * (i // 8 % 4), 1) for i in range(4800)])
 END
 
@@ -108,6 +125,38 @@ refused "none of its files is among the pictures" train barcode "$folder/train" 
 refused "need as many patches" train barcode "$folder/train/c.pgm" "$folder/train/a.pgm" --boxes "$folder/boxes.csv" $out -p rows=10
 refused "text.jpg" train texture "$folder/text.jpg" $out
 refused "small.pgm" train texture "$folder/small.pgm" $out
+
+# --- by hand
+is() { # WHAT FILE EXPECTED
+    if [ "$(tr -d '\r' <"$2" | tr '\n' ' ')" = "$3" ]; then ok; else cp "$2" "$folder/said"; bad "$1: not '$3'"; fi
+}
+versions=cpu
+"$build/rungs" list texture 2>/dev/null | grep -q cuda/v2.1 && versions="cpu cuda"
+for side in $versions; do
+    for version in $([ $side = cpu ] && echo serial omp simd || echo v1.0 v2.0 v2.1); do
+        "$build/rungs" run texture:$side/$version "$folder/stripes.pgm" -o "$folder/labels.csv" -p "centroids=$folder/two.npy" >"$folder/said" 2>&1
+        is "texture $side/$version of stripes" "$folder/labels.csv" "0,1 "
+    done
+    version=$([ $side = cpu ] && echo serial || echo v2.0)
+    for picture in stripes cut; do
+        "$build/rungs" run barcode:$side/$version "$folder/$picture.pgm" -o "$folder/answer.csv" -p "model=$folder/two.npy" \
+            -p ksize=3 -p sigma=0.1 -p value=100 -p min_area=1 >"$folder/said" 2>&1
+    done
+    is "barcode $side/$version of stripes that are cut" "$folder/answer.csv" "x,y,width,height 16,0,14,16 "
+done
+if [ "$versions" = cpu ]; then
+    skipped=$((skipped + 2))
+    echo "SKIP CUDA against the CPU: this build has no cuda/ versions"
+else
+    for k in 40 256; do
+        for version in cpu/serial cuda/v2.0 cuda/v2.1; do
+            "$build/rungs" run texture:$version "$folder/train/a.pgm" -o "$folder/${version#*/}.npy" -p "centroids=$folder/k$k.npy" >"$folder/said" 2>&1
+        done
+        if cmp "$folder/serial.npy" "$folder/v2.0.npy" >"$folder/said" 2>&1 && cmp "$folder/serial.npy" "$folder/v2.1.npy" >"$folder/said" 2>&1
+        then ok; else bad "texture with k=$k: not the same on both sides"; fi
+        rm -f "$folder/serial.npy" "$folder/v2.0.npy" "$folder/v2.1.npy"
+    done
+fi
 
 # --- a training, twice, and what its model finds
 : >"$folder/said"

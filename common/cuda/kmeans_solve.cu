@@ -1,7 +1,7 @@
 #include "common/cuda/kmeans_solve.h"
 
-enum { THREADS = 256, WARPS = THREADS / 32, MOST_LANES = 8 /* of a row */ };
-enum { MOST_BLOCKS = 512, UPDATE_WARPS = 4 /* at most, of an update's block */, UPDATE_THREADS = 32 * UPDATE_WARPS };
+enum { THREADS = 128, WARPS = THREADS / 32, MOST_LANES = 8 /* of a row */ };
+enum { MOST_BLOCKS = 1024, UPDATE_WARPS = 4 /* at most, of an update's block */, UPDATE_THREADS = 32 * UPDATE_WARPS };
 enum { PATIENCE = 16 /* iterations enqueued before the host asks whether they are needed */ };
 
 /* Blocks of THREADS for all rows, task->lanes threads each, or a few rows after the other. */
@@ -179,6 +179,18 @@ static __device__ bool is_before(double time, int row, double other_time, int ot
     return time < other_time || (time == other_time && row < other_row);
 }
 
+/* The first of a warp. */
+static __device__ struct kmeans_runner warp_first(struct kmeans_runner own)
+{
+    for (int step = 16; step > 0; step /= 2) {
+        const double time = __shfl_xor_sync(0xffffffff, own.time, step);
+        const int row = __shfl_xor_sync(0xffffffff, own.row, step);
+        if (is_before(time, row, own.time, own.row))
+            own = {time, row};
+    }
+    return own;
+}
+
 /* Distances to the nearest of the centroids before `cluster`, and the first row of each warp in the race for it; a row that
  * is on a centroid never arrives. */
 static __global__ void race_kernel(struct kmeans_task task, int seed, int attempt, int cluster)
@@ -203,41 +215,24 @@ static __global__ void race_kernel(struct kmeans_task task, int seed, int attemp
             winner = row;
         }
     }
-    for (int step = 16; step > 0; step /= 2) {
-        const double time = __shfl_xor_sync(0xffffffff, best, step);
-        const int row = __shfl_xor_sync(0xffffffff, winner, step);
-        if (is_before(time, row, best, winner)) {
-            best = time;
-            winner = row;
-        }
-    }
+    const struct kmeans_runner first_of_warp = warp_first({best, winner});
     if (threadIdx.x % 32 == 0)
-        task.runners[blockIdx.x * WARPS + threadIdx.x / 32] = {best, winner};
+        task.runners[blockIdx.x * WARPS + threadIdx.x / 32] = first_of_warp;
 }
 
-/* One block: the winner of `runners` becomes the centroid of the cluster; of the first one, a row by the seed alone. */
+/* One warp: the winner of `runners` becomes the centroid of the cluster; of the first one, a row by the seed alone. */
 static __global__ void choose_kernel(struct kmeans_task task, int seed, int attempt, int cluster, int runners)
 {
-    __shared__ struct kmeans_runner best[THREADS];
     struct kmeans_runner own = {INFINITY, INT32_MAX};
 
-    for (int i = threadIdx.x; i < runners && cluster > 0; i += THREADS)
+    for (int i = threadIdx.x; i < runners && cluster > 0; i += 32)
         if (is_before(task.runners[i].time, task.runners[i].row, own.time, own.row))
             own = task.runners[i];
-    best[threadIdx.x] = own;
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if ((int)threadIdx.x < half) {
-            const struct kmeans_runner other = best[threadIdx.x + half];
-            if (is_before(other.time, other.row, best[threadIdx.x].time, best[threadIdx.x].row))
-                best[threadIdx.x] = other;
-        }
-    }
-    __syncthreads();
+    own = warp_first(own);
     take_row(task,
-             cluster == 0               ? (int)kmeans_first_row(seed, attempt, task.count)
-             : best[0].row == INT32_MAX ? evenly_spread(task, cluster)
-                                        : best[0].row,
+             cluster == 0           ? (int)kmeans_first_row(seed, attempt, task.count)
+             : own.row == INT32_MAX ? evenly_spread(task, cluster)
+                                    : own.row,
              cluster);
 }
 
@@ -252,7 +247,7 @@ static enum status start(const struct kmeans_task *task, const struct kmeans_par
     for (int j = 0; j < task->k && params->start == KMEANS_PLUSPLUS; j++) {
         if (j > 0)
             race_kernel<<<blocks, THREADS, 0, stream>>>(*task, params->seed, attempt, j);
-        choose_kernel<<<1, THREADS, 0, stream>>>(*task, params->seed, attempt, j, blocks * WARPS);
+        choose_kernel<<<1, 32, 0, stream>>>(*task, params->seed, attempt, j, blocks * WARPS);
     }
     CUDA_TRY(cudaGetLastError());
 out:
