@@ -276,9 +276,13 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
         report->cases--;
         return false;
     }
+    /* Threads beside a narrow picture are emulated, too: a warp is 32 wide. */
+    const double emulated_pixels = (double)((item->width + 31) / 32 * 32) * item->height;
+
     if (job->trusted && !job->options->thorough &&
         ((report->emulated && pixels >= LARGE_EMULATED) ||
-         job->large_used + report->pixel_seconds * (double)pixels > large_seconds)) {
+         job->large_used + report->pixel_seconds * (report->emulated ? emulated_pixels : (double)pixels) >
+             large_seconds)) {
         report->cases--;
         report->too_long++;
         return false;
