@@ -39,7 +39,7 @@ static void measure(struct kmeans_rows *rows)
 
 static enum status make_fixed(struct kmeans_rows *rows)
 {
-    const float scale = ldexpf(1, rows->shift);
+    const double scale = ldexp(1, rows->shift); /* up to 2^171: more than a float holds */
 
     rows->fixed = malloc(sizeof *rows->fixed * (size_t)rows->count * (size_t)rows->features);
     if (!rows->fixed)
@@ -51,7 +51,7 @@ static enum status make_fixed(struct kmeans_rows *rows)
         for (int f = 0; f < rows->features; f++)
             fixed[f] = rows->in->type == PIXEL_U8    ? ((const uint8_t *)row)[f] << KMEANS_SHIFT
                        : rows->in->type == PIXEL_U16 ? ((const uint16_t *)row)[f] << KMEANS_SHIFT
-                                                     : (int32_t)lrintf(((const float *)row)[f] * scale);
+                                                     : (int32_t)lrint((double)((const float *)row)[f] * scale);
     }
     return STATUS_OK;
 }
@@ -400,7 +400,8 @@ enum status kmeans_solve(const struct image in[], struct image out[], const stru
                                                    .k = params->k,
                                                    .labels = malloc(count * sizeof(int32_t)),
                                                    .sums = malloc(size * sizeof(int64_t)),
-                                                   .counts = malloc((size_t)params->k * sizeof(int64_t))};
+                                                   .counts = malloc((size_t)params->k * sizeof(int64_t)),
+                                                   .state = state};
     solver.before = malloc(size * sizeof(int32_t));
     solver.distances = malloc(count * sizeof *solver.distances);
     solver.inertia = malloc(((size_t)params->iterations + 1) * sizeof *solver.inertia);
@@ -445,7 +446,7 @@ static const char *const types[] = {"u16", "u8", "f32", NULL};
 
 static const struct parameter parameters[] = {
     INT(k, 1, KMEANS_MAX_K, 16, "clusters"),
-    INT(iterations, 1, 10000, 20, "updates of the centroids, at most"),
+    INT(iterations, 1, 10000, 10, "updates of the centroids, at most"),
     {.name = "tolerance",
      .kind = PARAMETER_REAL,
      .offset = offsetof(struct kmeans_params, tolerance),
