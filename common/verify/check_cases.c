@@ -114,6 +114,11 @@ static bool is_drawn(const struct parameter *p)
     return p->kind == PARAMETER_INT || p->kind == PARAMETER_REAL || p->kind == PARAMETER_CHOICE;
 }
 
+static double largest_tried(const struct parameter *p)
+{
+    return p->check_maximum > 0 ? p->check_maximum : p->maximum;
+}
+
 /* The first value and their number: those of a range, with the words before it; 0 for a REAL. */
 static int first_value(const struct parameter *p, int *count)
 {
@@ -128,7 +133,7 @@ static int first_value(const struct parameter *p, int *count)
         *count = words;
         return 0;
     }
-    *count = (int)(p->maximum - p->minimum) + 1 + words;
+    *count = (int)(largest_tried(p) - p->minimum) + 1 + words;
     return (int)p->minimum - words;
 }
 
