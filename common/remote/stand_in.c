@@ -9,7 +9,7 @@
 
 static struct remote_options stand_in_options;
 static struct remote *stand_in;
-static int stand_in_heap;
+static int stand_in_heap, stand_in_shared;
 static int stand_in_tunables, stand_in_values[CHANNEL_MAX_TUNABLES]; /* as asked for by -p; changed by params_parse() */
 
 /* Ends this process in the way in which the worker ended, so that its parent (process.h) reports that reason. */
@@ -62,9 +62,10 @@ static void stand_in_release(void *memory)
         remote_release(stand_in, memory);
 }
 
-static void stand_in_perturb(int heap_byte)
+static void stand_in_perturb(int heap_byte, int shared_byte)
 {
     stand_in_heap = heap_byte;
+    stand_in_shared = shared_byte;
 }
 
 static bool stand_in_lost(void)
@@ -109,6 +110,7 @@ static void put_params(const void *params)
 
     memcpy(remote_channel(stand_in)->params, params, size < CHANNEL_MAX_PARAMS ? size : CHANNEL_MAX_PARAMS);
     remote_channel(stand_in)->heap_byte = stand_in_heap;
+    remote_channel(stand_in)->shared_byte = stand_in_shared;
     remote_channel(stand_in)->inputs = stand_in_version.algorithm->input_count;
     remote_channel(stand_in)->outputs = stand_in_version.algorithm->output_count;
     place_models(remote_channel(stand_in)->params);
