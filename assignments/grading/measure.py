@@ -30,6 +30,8 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
                  "--memory", limits["memory_mib"], "--pictures", pictures]
     if algorithm:
         arguments += ["--algorithm", algorithm]
+    if limits.get("largest_pixels"):
+        arguments += ["--largest", limits["largest_pixels"]]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)

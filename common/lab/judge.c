@@ -28,6 +28,7 @@ static const char help[] =
     "  --algorithm NAME  that it must be for (default: any)\n"
     "  --total SECONDS   cases that have not begun by then are left out (default 120)\n"
     "  --seed N          of the random inputs (default 1)\n"
+    "  --largest PIXELS  of the inputs that are tried (default: all)\n"
     "  --pictures DIR    where to put pictures of differences\n"
     "  --tune NAME=N     a tunable of the version\n"
     "time:\n"
@@ -79,6 +80,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         TOTAL,
         FEWER,
         SEED,
+        LARGEST,
         PICTURES,
         TUNE,
         SIZE,
@@ -101,6 +103,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"total", required_argument, NULL, TOTAL},
         {"fewer", required_argument, NULL, FEWER},
         {"seed", required_argument, NULL, SEED},
+        {"largest", required_argument, NULL, LARGEST},
         {"pictures", required_argument, NULL, PICTURES},
         {"tune", required_argument, NULL, TUNE},
         {"size", required_argument, NULL, SIZE},
@@ -158,6 +161,11 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             if (!number("seed", optarg, 0, 1e15, &value))
                 return false;
             a->seed = (uint64_t)value;
+            break;
+        case LARGEST:
+            if (!number("largest", optarg, 1, 1e9, &value))
+                return false;
+            a->largest = (long)value;
             break;
         case PICTURES:
             a->pictures = optarg;

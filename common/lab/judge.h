@@ -16,6 +16,7 @@ struct judge_arguments {
     uint64_t seed;
     double total_seconds, seconds, zero, enough;
     int width, height, frames;
+    long largest; /* pixels of the inputs that are tried; 0: all */
     int fewer; /* threads of the version; 0: as many as the reference has */
     bool kernel;
 };

@@ -279,6 +279,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     const struct check_options options = {.seed = arguments->seed,
                                           .case_seconds = arguments->worker.call_seconds,
                                           .total_seconds = arguments->total_seconds,
+                                          .largest_pixels = arguments->largest,
                                           .pictures = arguments->pictures};
     static struct channel facts; /* large */
     static struct check_report report;
