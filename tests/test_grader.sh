@@ -57,6 +57,26 @@ check "timed, all outputs right" judged '"wrong": ""' time "$right" --reference 
 check "timed, the last output is wrong" judged '"wrong": "right when checked, but wrong in a timed call' time "$wrong" \
     --reference "$right" --size 90x70 --seconds 0.2
 
+judged_worker() { # WORKER: is right on small pictures
+    "$build/rungs-judge" check --worker "$1" --id student/omp --largest 300 --json "$folder/judged" && grep -q '"outcome": "pass"' "$folder/judged"
+}
+# A rung that leaves two parameters to others is right without them, and wrong where it is asked for them.
+labels=$build/workers/cpu/labelling/omp.c
+if [ -f "$labels" ]; then
+    judged_labels() { # PATTERN OPTION...
+        pattern=$1
+        shift
+        "$build/rungs-judge" check --worker "$labels" --id student/omp --largest 600 --json "$folder/judged" "$@" &&
+            cat "$folder/judged" && grep -q "$pattern" "$folder/judged"
+    }
+    check "cases beyond what a task asks for are left out" judged_labels '"outcome": "pass"' --without consecutive --without statistics
+    check "a version itself cannot decline" judged_labels '"outcome": "fail"' --without statistics
+fi
+# Rungs that stand on their ladder's helper files, and on a step's registry.
+for algorithm in harris threshold; do
+    [ ! -f "$build/workers/cpu/$algorithm/omp.c" ] || check "a worker of $algorithm" judged_worker "$build/workers/cpu/$algorithm/omp.c"
+done
+
 if [ ! -d assignments/01_measuring ]; then # a handout of another lab
     echo "$passed passed, $failed failed, 1 skipped"
     [ $failed = 0 ]
