@@ -196,6 +196,9 @@ def grade_speed(lab, outcome, task, worker, good, say):
         worst = max(worst, timing["ratio"])
         if on_cores and speed.get("full", FULL) < timing["ratio"] < zero:
             zero = min(zero, zero_of_fewer_threads(lab, task, reference, size, say))
+    if not good:
+        give(0, f"{worst:.2f} times the time of {speed['reference']}, but not what was asked for, earns none")
+        return
     give(share_of(worst, speed | {"zero": zero}), f"{worst:.2f} times the time of {speed['reference']} ("
          f"all from {speed.get('full', FULL)} down, none from {zero:.3g} up)")
 
