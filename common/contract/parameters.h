@@ -37,6 +37,7 @@ struct parameter {
                                * the top of the source tree, or NULL for none */
     model_loader load;        /* MODEL: reads and checks the file */
     const char *help;         /* one line: meaning and unit */
+    double check_maximum;     /* INT: the largest value that `rungs check` tries, of counts of steps; 0: `maximum` */
     bool swaps_step;          /* TEXT: names another version for a part of the work, with the same result */
 };
 

@@ -173,7 +173,7 @@ static void count_time(struct job *job, const struct check_case *item, double se
     if (job->trusted) {
         job->large_used += seconds;
         *pixel_seconds = fmin(*pixel_seconds, seconds / pixels);
-    } else if (!item->settings && !item->hard_case && !item->once && pixels >= PIXELS) {
+    } else if (!item->settings && !item->hard_case && item->calls == CHECK_ALL_CALLS && pixels >= PIXELS) {
         *pixel_seconds = fmax(*pixel_seconds, seconds / pixels / (job->version->launch ? 2 * CALLS : CALLS));
     }
 }
@@ -246,8 +246,9 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     shared->in_reference = true;
     status = make_expected(job, item, in, params, expected);
     shared->in_reference = false;
-    if (status == STATUS_OK && item->once)
-        status = verify_once(job->version, in, params, expected, picture[0] ? picture : NULL, &verdict);
+    if (status == STATUS_OK && item->calls != CHECK_ALL_CALLS)
+        status = verify_once(job->version, in, params, expected, item->calls == CHECK_ONE_LAUNCH,
+                             picture[0] ? picture : NULL, &verdict);
     else if (status == STATUS_OK)
         status = verify_version(job->version, in, params, expected, item->golden ? NULL : &request,
                                 picture[0] ? picture : NULL, &verdict);
@@ -275,9 +276,13 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
         report->cases--;
         return false;
     }
+    /* Threads beside a narrow picture are emulated, too: a warp is 32 wide. */
+    const double emulated_pixels = (double)((item->width + 31) / 32 * 32) * item->height;
+
     if (job->trusted && !job->options->thorough &&
         ((report->emulated && pixels >= LARGE_EMULATED) ||
-         job->large_used + report->pixel_seconds * (double)pixels > large_seconds)) {
+         job->large_used + report->pixel_seconds * (report->emulated ? emulated_pixels : (double)pixels) >
+             large_seconds)) {
         report->cases--;
         report->too_long++;
         return false;

@@ -237,12 +237,15 @@ out:
     return status;
 }
 
-/* By run() and launch(), or `once`. */
+/* By both entries, or one call of one of them. */
+enum entries { BOTH_ENTRIES, ONE_RUN, ONE_LAUNCH };
+
 static enum status verify_entries(const struct version *version, const struct image in[], const void *params,
-                                  const struct image expected[], const struct input_request *request, bool once,
-                                  const char *picture, struct verdict *verdict)
+                                  const struct image expected[], const struct input_request *request,
+                                  enum entries entries, const char *picture, struct verdict *verdict)
 {
     struct image canonical[ALGORITHM_MAX_OUTPUTS] = {{0}}, given[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    const bool once = entries != BOTH_ENTRIES;
     const char *why;
     enum status status = STATUS_OK;
 
@@ -271,7 +274,9 @@ static enum status verify_entries(const struct version *version, const struct im
         verdict->samples += (size_t)(given[slot].width - 2 * margin) * (size_t)(given[slot].height - 2 * margin) *
                             (size_t)given[slot].channels;
     }
-    for (int by_launch = 0; by_launch <= (version->launch && !once ? 1 : 0); by_launch++) {
+    for (int by_launch = 0; by_launch <= (version->launch ? 1 : 0); by_launch++) {
+        if (version->launch && entries == (by_launch ? ONE_RUN : ONE_LAUNCH))
+            continue;
         struct session session = {
             .version = version,
             .algorithm = version->algorithm,
@@ -299,11 +304,11 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image expected[], const struct input_request *request, const char *picture,
                            struct verdict *verdict)
 {
-    return verify_entries(version, in, params, expected, request, false, picture, verdict);
+    return verify_entries(version, in, params, expected, request, BOTH_ENTRIES, picture, verdict);
 }
 
 enum status verify_once(const struct version *version, const struct image in[], const void *params,
-                        const struct image expected[], const char *picture, struct verdict *verdict)
+                        const struct image expected[], bool by_launch, const char *picture, struct verdict *verdict)
 {
-    return verify_entries(version, in, params, expected, NULL, true, picture, verdict);
+    return verify_entries(version, in, params, expected, NULL, by_launch ? ONE_LAUNCH : ONE_RUN, picture, verdict);
 }

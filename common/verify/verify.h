@@ -42,10 +42,10 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image expected[], const struct input_request *request, const char *picture,
                            struct verdict *verdict);
 
-/* One call of run() alone, for inputs that are too large for all of the above: values, guards and inputs are checked. When
- * the result is wrong, more calls find out why. */
+/* One call of run(), or of launch() where the version has one: values, guards and inputs are checked. When the result is
+ * wrong, more calls find out why. */
 enum status verify_once(const struct version *version, const struct image in[], const void *params,
-                        const struct image expected[], const char *picture, struct verdict *verdict);
+                        const struct image expected[], bool by_launch, const char *picture, struct verdict *verdict);
 
 /* Two states with a parameter set each, called in turn on the same input, by run() and by launch(): whether something
  * that depends on the parameters is kept outside of the state. Compared with the reference. */
