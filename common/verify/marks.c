@@ -163,6 +163,7 @@ static int find_border(const struct marks *marks, int radius, int *depth, char *
     const int width = marks->width, height = marks->height;
     /* Pixels that are near the border on one side only tell which side it is. */
     enum { LEFT, RIGHT, TOP, BOTTOM, SIDES };
+    enum { SMALL_TILE = 16 };
     static const char *const names[SIDES] = {"left", "right", "top", "bottom"};
     size_t near[SIDES] = {0};
 
@@ -197,10 +198,13 @@ static int find_border(const struct marks *marks, int radius, int *depth, char *
             append(text, size, "%s%s", listed++ ? ", " : "", names[side]);
     append(text, size, "%s): border handling", listed ? "" : "corners");
 
-    /* Where the border is most of the image, lying in it means little. */
+    /* Where the border is most of the image, lying in it means little; where a tile begins that near to the border, and only
+     * there, it may be the halo. */
     const double inside = (double)(width - 2 * radius) * (height - 2 * radius) / ((double)width * height);
+    const bool tile = (near[RIGHT] && !near[LEFT] && (width - 1) % SMALL_TILE < radius) ||
+                      (near[BOTTOM] && !near[TOP] && (height - 1) % SMALL_TILE < radius);
 
-    return inside >= 0.4 ? CERTAINTY_SURE : inside >= 0.1 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
+    return inside >= 0.4 && !tile ? CERTAINTY_SURE : inside >= 0.1 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
 }
 
 /* A period in one direction: `hits` tells for each column (or row) how many of its pixels are marked. */
