@@ -178,6 +178,22 @@ static void count_time(struct job *job, const struct check_case *item, double se
     }
 }
 
+/* Settings as after -p, "" for NULL; counts of steps that they do not name are as small as a check wants them. */
+static enum status parse_settings(const struct algorithm *algorithm, const char *settings, void *params)
+{
+    const enum status status = params_parse_text(algorithm, settings ? settings : "", params);
+
+    for (const struct parameter *p = algorithm->parameters; status == STATUS_OK && p && p->name; p++) {
+        int *value = (int *)((char *)params + p->offset);
+        char assigned[64];
+
+        snprintf(assigned, sizeof assigned, "%s=", p->name);
+        if (p->check_maximum > 0 && *value > p->check_maximum && !(settings && strstr(settings, assigned)))
+            *value = (int)p->check_maximum;
+    }
+    return status;
+}
+
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
 {
     const struct algorithm *algorithm = job->version->algorithm;
@@ -201,8 +217,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         status = status_set(STATUS_NO_MEMORY, "no memory for parameters");
         goto out;
     }
-    TRY(params_parse_text(algorithm, item->settings ? item->settings : "", params));
-    TRY(params_parse_text(algorithm, item->between ? item->between : "", between));
+    TRY(parse_settings(algorithm, item->settings, params));
+    TRY(parse_settings(algorithm, item->between, between));
     params_describe(algorithm, params, settings, sizeof settings);
     if (item->between)
         snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
