@@ -392,6 +392,7 @@ static enum status make_inputs(const struct input_request *request, struct image
 static const int some_shapes[][3] = {{1, 1, 1}, {64, 48, 1}, {1, 300, 1}, {300, 1, 1}, {0}};
 static const int few_shapes[][3] = {{37, 45, 1}, {1, 200, 1}, {2051, 3, 1}, {3, 2051, 1}, {0}};
 static const int wide_shapes[][3] = {{65535, 2, 1}, {0}};
+static const int flat_shapes[][3] = {{2051, 3, 1}, {0}};
 static const int large_shapes[][3] = {{149, 137, 1}, {2049, 7, 1}, {0}};
 static const struct hard_case hard_cases[] = {
     {"none", some_shapes, "theta_steps=9"},
@@ -399,6 +400,7 @@ static const struct hard_case hard_cases[] = {
     {"full", few_shapes, "theta_steps=5 threshold=1 outputs=both window=3"},
     {"full", wide_shapes,
      "theta_steps=2 rho=2 outputs=both"}, /* both rows of pixels, in one counter: 16 bits overflow */
+    {"full", flat_shapes, "theta_steps=7 rho=0.1 outputs=accumulator"}, /* cells up to 20510, where a fused sum shows */
     {"edge columns", large_shapes, "theta_steps=45 threshold=20 window=9"},
     {"edge columns", large_shapes, "theta_steps=31 threshold=20 outputs=both"},
     {"edge columns", large_shapes, "theta_steps=60 edges=sobel edge=1 orientation=5 threshold=10 window=5"},

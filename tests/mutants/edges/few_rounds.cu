@@ -1,7 +1,7 @@
 /*
  * Idea:     hysteresis in rounds: a weak pixel beside an edge point becomes one.
  * Changed:  4 rounds, whatever is left to do: a chain that goes on for longer is cut.
- * Expect:   pixels are too small | in lines | of mask
+ * Expect:   no pattern recognised: wrong samples in x
  */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"

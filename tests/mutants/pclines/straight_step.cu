@@ -1,7 +1,7 @@
 /*
  * Idea:     from row to row a vote moves by a sum (cuda/v2.0).
  * Changed:  by y - x also in the twisted space, where it is y + x.
- * Expect:   samples of accumulator | rows missing | of accumulator
+ * Expect:   only the last 63 rows
  */
 #include "tests/mutants/pclines/mutant.cuh"
 
