@@ -79,6 +79,9 @@ static inline const char *labelling_labels_only(const struct image in[], const v
     return params->consecutive ? "does not number components 1, 2, 3 ..." : NULL;
 }
 
+/* The same of a version that only gives the right answer where there is no foreground: of a floor that finds nothing. */
+const char *labelling_background_only(const struct image in[], const void *params);
+
 /* What the harness turns patterns and photographs into, in place: a u8 image of 1 channel into a mask. */
 void labelling_make_mask(struct image *image);
 
