@@ -132,8 +132,8 @@ endif
 # Rebuild everything when a compiler or a flag changes.
 settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(small_files) $(common_files)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(small_files) $(common_files)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(small_files) $(common_files)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -161,6 +161,8 @@ ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
 endif
 mutant_files := $(sort $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu) cpu/*/serial.c))
+# What mutants of one ladder share, and what their ladders' rungs stand on.
+mutant_helpers := $(sort $(helper_files) $(if $(filter cuda,$(SIDES)),$(wildcard tests/mutants/*/*/*.cu)))
 
 small_files := $(sort $(wildcard tests/small/*/*.c))
 
@@ -212,7 +214,7 @@ $(BUILD)/rungs-small: $(common_objects) $(call object,$(small_files) tests/small
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
-$(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files)) $(BUILD)/generated/mutants.c.o
+$(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files) $(mutant_helpers)) $(BUILD)/generated/mutants.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
@@ -303,7 +305,7 @@ $(BUILD)/generated/kernels.h.gch/%: $(BUILD)/generated/kernels.h
 	@mkdir -p $(@D)
 	$(call say,c++,the headers of emulated kernels)
 	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/kernels.h -o $@
-$(call object,$(filter %.cu,$(mutant_files))): $(call precompiled,kernels.h,/watched)
+$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers))): $(call precompiled,kernels.h,/watched)
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)
 	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@
@@ -404,7 +406,8 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 
 .PHONY: test test-programs
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
-               $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c)) \
+               $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
+                   cpu/labelling/omp.c cpu/harris/omp.c cpu/threshold/omp.c)) \
                $(BUILD)/make-scene $(test_programs)
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh

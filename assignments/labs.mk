@@ -26,14 +26,37 @@ worker_link = $(link) $(if $(worker_has_loader),-Wl$(comma)-z$(comma)now,-static
 $(BUILD)/workers/%: $(BUILD)/%.o $(call object,$(worker_main) common/remote/worker_alone.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+# Algorithms whose versions call versions of others.
+stepped := $(video_algorithms) threshold
+# A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them.
+helped = $(filter-out $(stepped),$(sort $(foreach file,$(helper_files),$(word 2,$(subst /, ,$(file))))))
+# FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers
+define helped_worker
+$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(worker_main) common/remote/worker_alone.c \
+                                   $(filter $(4)/$(2)/%,$(helper_files))) $(BUILD)/lab/worker.a
+	@mkdir -p $$(@D)
+	$$(quiet)$$(worker_link) $$^ $$(worker_libraries) -o $$@
+endef
+define helped_race_worker
+$(BUILD)/race-workers/$(1)/$(2)/%.c: $(BUILD)/races/$(1)/$(2)/%.c.o $(call object,$(worker_main) common/remote/worker_alone.c \
+                                     common/remote/races.c $(filter cpu/$(2)/%,$(helper_files))) $(BUILD)/lab/worker.a
+	@mkdir -p $$(@D)
+	$$(quiet)$$(race_link) $$^ $$(worker_libraries) -o $$@
+endef
+worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
+                    $(lab_numbers:%=$(BUILD)/lab-%/submission/starter)
+$(foreach folder,$(worker_folders),$(foreach algorithm,$(helped),$(eval $(call helped_worker,$(folder),$(algorithm),c,cpu))$(eval \
+    $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm)))))
 # A pipeline comes with versions of its steps, one on the CPU with those of the CPU, but with no other pipeline: with those
-# that every ladder has, because to compile all of labelling's would take longer than all the rest.
+# that every ladder has, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
+# found is found by otsu.
 step_names := serial omp simd v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
+steps_of_threshold := otsu
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
                  $(step_names),$(basename $(notdir $(file)))),$(file)))
 step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
-pipeline_parts := $(addprefix common/algo/,$(addsuffix .c,$(video_algorithms) $(foreach algorithm,$(video_algorithms),$(steps_of_$(algorithm))))) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
+pipeline_parts := $(addprefix common/algo/,$(addsuffix .c,$(video_algorithms) $(foreach algorithm,$(stepped),$(steps_of_$(algorithm))))) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
@@ -56,12 +79,12 @@ define pipeline_worker
 $(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
                                    $(BUILD)/lab/worker.a common/build/versions.sh
 	@mkdir -p $$(@D)
-	@sh common/build/versions.sh $(call step_files,$(4),$(2)) $(1)/$(2)/$$*.$(3) >$$@.versions.c
+	@{ sh common/build/versions.sh $(call step_files,$(4),$(2)) $(1)/$(2)/$$*.$(3); \
+	    echo 'const char *const worker_algorithm = "$(2)";'; } >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
 	$$(quiet)$$($(8)) $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
 endef
-$(foreach folder,cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
-    $(lab_numbers:%=$(BUILD)/lab-%/submission/starter),$(foreach algorithm,$(video_algorithms),$(eval $(call \
+$(foreach folder,$(worker_folders),$(foreach algorithm,$(stepped),$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu,,workers,$(BUILD),worker_link))$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu,common/remote/races.c,race-workers,$(BUILD)/races,race_link))$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))))

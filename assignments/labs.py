@@ -45,7 +45,7 @@ def main():
         if name in ("lab", "grade", "solution"):
             sub.add_argument("--patience", type=float, default=60, help="seconds to wait for a quiet machine (default: 60)")
         if name == "mutants":
-            for limit in ("case-seconds", "total-seconds", "memory-mib"):
+            for limit in ("case-seconds", "total-seconds", "memory-mib", "largest-pixels"):
                 sub.add_argument(f"--{limit}", type=float, help="in place of the lab's own")
         if name == "grade":
             sub.add_argument("--out", help="folder for report.txt and results.json (default: BUILD/grade-NN)")

@@ -2,7 +2,7 @@
 """The Python side of a peer in another process; common/measure/process_peer.c is the other one and starts it:
 
     peer.py peers/<algorithm>/<library>.py          answers requests until its input ends
-    peer.py --probe peers/<algorithm>/<library>.py  says what is missing, importing nothing; nothing said: all is here
+    peer.py --probe peers/<algorithm>/<library>.py ...  says for each in a line what is missing, importing nothing; empty: all is here
 
 A peer's file is a module with
 
@@ -138,7 +138,11 @@ def read(stream, count):
 
 def main():
     if sys.argv[1] == "--probe":
-        print(missing(load(sys.argv[2])) or "", end="")
+        for path in sys.argv[2:]:
+            try:
+                print(missing(load(path)) or "")
+            except Exception:  # a fault of that file, which running it reports
+                print()
         return
     # Dies with the process that it works for, also in the middle of a call.
     parent = os.getppid()

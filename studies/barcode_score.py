@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Recall and false boxes of `barcode` on pictures whose boxes are known, by cross-validation:
+"""Recall and false boxes of `barcode` on pictures whose boxes are known, by nested cross-validation:
 
     python3 studies/barcode_score.py DIR [--boxes DIR/boxes.csv] [--rungs build/rungs] [--splits 5] [--out score]
 
-Each split trains on one half of the pictures, drawn at random, and scores the other. A box counts as found when one of ours
-covers it with an intersection over union of at least 0.5; each of ours is used once. `value`, the largest score that is no
-barcode, goes through a range, which gives the curve: score.csv and score.svg. Where OpenCV is installed, its
-barcode::BarcodeDetector is scored on the same halves. Standard library only, but for OpenCV.
+Each split draws one half of the pictures at random to train on and scores the other. Whatever can be chosen, the smoothing, the
+largest score that is no barcode and the least area, is chosen inside the training half alone: it is cut into four, a model of
+three parts gives the scores of the fourth, and the setting with the most boxes found less false ones (ties: the first) is kept.
+Then a model of the whole training half with these settings is scored, once, on the half that nothing has seen. A box counts as found when one of ours covers it with an intersection over union of at least
+0.5; each of ours is used once.
+
+It writes score.txt, what it also prints, the settings that all pictures together choose among it (for the model that is trained
+on all of them), score.csv, each split's curve over `value` at its other settings, and score.svg. Where OpenCV is installed, its barcode::BarcodeDetector is scored on the same halves. Standard library only, but for OpenCV.
 """
 import argparse
 import csv
@@ -16,8 +20,11 @@ import subprocess
 import sys
 import tempfile
 
+SIGMAS = (2, 3, 4)  # of patches; the width of the smoothing is 6 sigma + 1
 VALUES = (60, 68, 76, 84, 92, 104)
-OPERATING = 84  # the default of barcode
+AREAS = (25, 50, 75, 100, 125, 150)
+FOLDS = 4
+PATCH = 16
 
 
 def read_boxes(path):
@@ -55,15 +62,83 @@ def rungs(*arguments):
         sys.exit(f"barcode_score.py: {result.stderr.strip() or ' '.join(arguments)}")
 
 
-def detect(program, folder, files, model, value, room):
+def settings_of(sigma, value=None, area=None):
+    parts = {"ksize": 6 * sigma + 1, "sigma": sigma, "value": value, "min_area": area}
+    return [word for name, number in parts.items() if number is not None for word in ("-p", f"{name}={number}")]
+
+
+def train(program, options, names, model):
+    rungs(program, "train", "barcode", *(os.path.join(options.folder, name) for name in names), "--boxes", options.boxes, "-o", model)
+
+
+def link(options, names, room):
+    os.mkdir(room)
+    for name in names:
+        os.symlink(os.path.abspath(os.path.join(options.folder, name)), os.path.join(room, name))
+
+
+def detect(program, folder, files, model, setting, room):
     """Our boxes of each file, as (left, top, right, bottom)."""
-    rungs(program, "run", "barcode", folder, "-o", room, "--format", "csv", "-p", f"model={model}", "-p", f"value={value}")
+    rungs(program, "run", "barcode", folder, "-o", room, "--format", "csv", "-p", f"model={model}", *settings_of(*setting))
     result = {}
     for name in files:
         with open(os.path.join(room, os.path.splitext(name)[0] + ".csv"), newline="") as stream:
             rows = [[int(row[k]) for k in ("x", "y", "width", "height")] for row in csv.DictReader(stream)]
         result[name] = [(x, y, x + width, y + height) for x, y, width, height in rows]
     return result
+
+
+def read_pgm(path):
+    with open(path, "rb") as stream:
+        fields = stream.read().split(maxsplit=3)
+    width, height = int(fields[1]), int(fields[2])
+    samples = fields[3].split(b"\n", 1)[1]
+    return [samples[y * width : (y + 1) * width] for y in range(height)]
+
+
+def components(score, value):
+    """(area, box in pixels) of each 8-connected component of patches with a score above `value`."""
+    left = {(x, y) for y, row in enumerate(score) for x, sample in enumerate(row) if sample > value}
+    while left:
+        stack = [left.pop()]
+        xs, ys = [], []
+        while stack:
+            x, y = stack.pop()
+            xs.append(x)
+            ys.append(y)
+            for at in [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]:
+                if at in left:
+                    left.remove(at)
+                    stack.append(at)
+        yield len(xs), tuple(PATCH * side for side in (min(xs), min(ys), max(xs) + 1, max(ys) + 1))
+
+
+def tally(known, names, found):
+    """Recall and false boxes a picture."""
+    results = [score(found[name], known[name]) for name in names]
+    return (sum(r[0] for r in results) / sum(len(known[name]) for name in names), sum(r[1] for r in results) / len(names))
+
+
+def choose(options, known, names, room):
+    """The best settings by cross-validation on `names` alone, and all of them with their scores."""
+    found = {}
+    for part in range(FOLDS):
+        held = names[part::FOLDS]
+        training = [name for name in names if name not in held]
+        model, pictures = os.path.join(room, f"inner{part}.npy"), os.path.join(room, f"inner{part}")
+        train(options.rungs, options, training, model)
+        link(options, held, pictures)
+        for sigma in SIGMAS:
+            maps = os.path.join(room, f"maps{part}_{sigma}")
+            rungs(options.rungs, "run", "barcode", pictures, "-o", f"score={maps}", "--format", "pgm", "-p", f"model={model}", *settings_of(sigma))
+            for name in held:
+                score_map = read_pgm(os.path.join(maps, os.path.splitext(name)[0] + ".pgm"))
+                for value in VALUES:
+                    boxes = list(components(score_map, value))
+                    for area in AREAS:
+                        found.setdefault((sigma, value, area), {})[name] = [box for size, box in boxes if size >= area]
+    scores = {setting: tally(known, names, boxes) for setting, boxes in found.items()}
+    return max(scores, key=lambda setting: scores[setting][0] - scores[setting][1]), scores
 
 
 def opencv(folder, files):
@@ -120,46 +195,67 @@ def draw(path, curve, peer):
         stream.write("\n".join(parts) + "\n")
 
 
+def split_of(options, known, number, training, held, peer):
+    """One split: what was chosen inside the training half, and what it is worth on the other."""
+    with tempfile.TemporaryDirectory() as room:
+        setting, inner = choose(options, known, training, room)
+        model, pictures = os.path.join(room, "model.npy"), os.path.join(room, "held")
+        train(options.rungs, options, training, model)
+        link(options, held, pictures)
+        curve = []
+        for value in VALUES:
+            found = detect(options.rungs, pictures, held, model, (setting[0], value, setting[2]), os.path.join(room, f"boxes{value}"))
+            curve.append((value, *tally(known, held, found)))
+        recall, false = next(point[1:] for point in curve if point[0] == setting[1])
+    result = {"split": number, "sigma": setting[0], "value": setting[1], "min_area": setting[2], "inner_recall": inner[setting][0],
+              "inner_false": inner[setting][1], "recall": recall, "false_boxes": false, "curve": curve}
+    if peer:
+        result["opencv_recall"], result["opencv_false_boxes"] = tally(known, held, peer)
+    return result
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Cross-validation of rungs barcode.")
+    parser = argparse.ArgumentParser(description="Nested cross-validation of rungs barcode.")
     parser.add_argument("folder")
     parser.add_argument("--boxes")
     parser.add_argument("--rungs", default="build/rungs")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--out", default="build/barcode_score")
     options = parser.parse_args()
-    known = read_boxes(options.boxes or os.path.join(options.folder, "boxes.csv"))
+    options.boxes = options.boxes or os.path.join(options.folder, "boxes.csv")
+    known = read_boxes(options.boxes)
     peer = opencv(options.folder, sorted(known))
-    rows = []
-    for split, (train, test) in enumerate(halves(known, options.splits)):
-        with tempfile.TemporaryDirectory() as room:
-            model, pictures = os.path.join(room, "model.npy"), os.path.join(room, "test")
-            os.mkdir(pictures)
-            for name in test:
-                os.symlink(os.path.abspath(os.path.join(options.folder, name)), os.path.join(pictures, name))
-            rungs(options.rungs, "train", "barcode", *(os.path.join(options.folder, name) for name in train),
-                  "--boxes", options.boxes or os.path.join(options.folder, "boxes.csv"), "-o", model)
-            runs = [("rungs", value, detect(options.rungs, pictures, test, model, value, os.path.join(room, str(value))))
-                    for value in VALUES]
-        runs += [("opencv", "", peer)] if peer else []
-        for who, value, found in runs:
-            results = [score(found[name], known[name]) for name in test]
-            boxes = sum(len(known[name]) for name in test)
-            rows.append((who, value, split, sum(r[0] for r in results) / boxes, sum(r[1] for r in results) / len(test)))
-    means = {}
-    for who, value, _, recall, false in rows:
-        means.setdefault((who, value), []).append((recall, false))
-    means = {key: tuple(sum(column) / len(column) for column in zip(*values)) for key, values in means.items()}
+    splits, lines = [], ["$ " + " ".join(["python3", *sys.argv])]
+
+    def say(text):
+        lines.append(text)
+        print(text, flush=True)
+
+    def mean(name):
+        return sum(split[name] for split in splits) / len(splits)
+
+    say(f"{len(known)} pictures, {sum(map(len, known.values()))} boxes; {options.splits} splits in halves")
+    for number, (training, held) in enumerate(halves(known, options.splits)):
+        splits.append(split_of(options, known, number, training, held, peer))
+        say("split {split}: the training half chooses sigma={sigma} value={value} min_area={min_area} (recall {inner_recall:.3f}, "
+            "{inner_false:.2f} false boxes a picture); held out: recall {recall:.3f}, {false_boxes:.2f} false".format(**splits[-1]))
+    say(f"barcode, held out, mean: recall {mean('recall'):.3f}, {mean('false_boxes'):.2f} false boxes a picture")
+    if peer:
+        say(f"OpenCV, same halves, mean: recall {mean('opencv_recall'):.3f}, {mean('opencv_false_boxes'):.2f} false boxes a picture")
+    with tempfile.TemporaryDirectory() as room:
+        setting, scores = choose(options, known, sorted(known), room)
+    say("all pictures choose sigma={} value={} min_area={} (recall {:.3f}, {:.2f} false boxes a picture)".format(*setting, *scores[setting]))
+    curve = [(value, *(sum(split["curve"][i][column] for split in splits) / len(splits) for column in (1, 2))) for i, value in enumerate(VALUES)]
+    os.makedirs(os.path.dirname(options.out) or ".", exist_ok=True)
+    with open(options.out + ".txt", "w") as stream:
+        stream.write("\n".join(lines) + "\n")
     with open(options.out + ".csv", "w", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(("detector", "value", "split", "recall", "false_boxes_a_picture"))
-        writer.writerows((who, value, split, f"{recall:.4f}", f"{false:.4f}") for who, value, split, recall, false in rows)
-        writer.writerows((who, value, "mean", f"{recall:.4f}", f"{false:.4f}") for (who, value), (recall, false) in means.items())
-    draw(options.out + ".svg", [(value, *means["rungs", value]) for value in VALUES], means.get(("opencv", "")))
-    recall, false = means["rungs", OPERATING]
-    print(f"barcode: recall {recall:.3f}, {false:.2f} false boxes a picture, mean of {options.splits} splits at value={OPERATING}")
-    if peer:
-        print("OpenCV:  recall %.3f, %.2f false boxes a picture on the same halves" % means["opencv", ""])
+        writer.writerow(("split", "sigma", "value", "min_area", "chosen", "recall", "false_boxes_a_picture"))
+        for split in splits:
+            for value, recall, false in split["curve"]:
+                writer.writerow((split["split"], split["sigma"], value, split["min_area"], int(value == split["value"]), f"{recall:.4f}", f"{false:.4f}"))
+    draw(options.out + ".svg", curve, (mean("opencv_recall"), mean("opencv_false_boxes")) if peer else None)
 
 
 if __name__ == "__main__":

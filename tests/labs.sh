@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the labs promise to students and instructors: a course's handout holds no answer and names only what is there; a busy
-# machine is not judged; races always cost points; last words and prints are shown; answers are read leniently; bug hunts want
-# a fix; points sum to 100; new-lab writes a lab that passes; the upload for Gradescope holds one lab's keys.
+# machine is not judged; answers are read leniently; bug hunts want a fix; points sum to 100; new-lab writes a lab that passes;
+# the upload for Gradescope holds one lab's keys. What the grader says of faults is in the labs' own mutants (make solution).
 # Run by .ci/run, since it builds and grades for minutes, in the folders that test_grader.sh uses.
 # usage: sh tests/labs.sh BUILD-FOLDER
 set -u
@@ -88,21 +88,21 @@ assert not gone and "Lab 02" in text, gone'
         python3 -m zipfile -l '$folder/02.zip' | grep key.toml >'$folder/keys' && grep -q 02_blur '$folder/keys' && ! grep -v 02_blur '$folder/keys'"
 fi
 
-# --- what the grader says: one mutant each
-said() { # LAB MUTANT: what solution/mutants.toml asks for
-    check "lab $1, $2" $labs solution "$1" --patience 0 --mutant "$2"
-}
-if [ -d assignments/01_measuring/solution ]; then
-    for mutant in omp-shared_x omp-asserts omp-aborts omp-frees_twice omp-prints; do
-        said 01 $mutant
-    done
-fi
+# --- a machine that others use: the judge measures how long the reference waited for a core, and the grader heeds it
 submission=$folder/submission
 mkdir -p "$submission/starter/grayscale"
-cp cpu/grayscale/serial.c "$submission/starter/grayscale/omp.c"
-for i in $(seq $((2 * $(nproc)))); do timeout 120 sh -c 'while :; do :; done' & done 2>/dev/null
-check "a busy machine is not judged, and says so: exit status 2" sh -c "$labs grade 01 --task omp --submission '$submission' \
+sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/serial.c >"$submission/starter/grayscale/omp.c"
+check "a busy machine is not judged, and says so: exit status 2" sh -c "PYTHONPATH=assignments python3 -c '
+import sys
+import grading.grade
+import labs
+grading.grade.time_version = lambda *given: {\"wrong\": \"\", \"waited\": 0.5, \"ratio_median\": 1}
+sys.exit(labs.main())' grade 01 --task omp --submission '$submission' \
     --out '$folder/out' --patience 0 >'$folder/o' 2>'$folder/e'; test \$? = 2 && grep -q 'not judged' '$folder/o' && grep -q 'right: 10/10' '$folder/o'"
+worker=$build/workers/$build/lab-01/submission/starter/grayscale/omp.c
+for i in $(seq $((2 * $(nproc)))); do timeout 60 sh -c 'while :; do :; done' & done 2>/dev/null
+check "the judge sees that others take the cores" sh -c "'$build/rungs-judge' time --worker '$worker' --reference '$worker' --size 1920x1080 \
+    --seconds 1 --json '$folder/timed' && python3 -c 'import json, sys; sys.exit(json.load(open(\"$folder/timed\"))[\"waited\"] <= 0.15)'"
 for job in $(jobs -p); do kill "$job" 2>/dev/null; done
 wait 2>/dev/null
 check "the starter shows no answer before the guess" sh -c "$labs lab 01 --patience 0 >'$folder/o' && grep -c 'guess first' '$folder/o' | grep -qx 3"

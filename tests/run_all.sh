@@ -36,6 +36,9 @@ run_stage() { # FILE COMMAND...
     mv "$file.new" "$file.counts"
 }
 
+# Peers in Python need numpy, which a python3 that comes first on PATH may lack where Debian's own has it.
+[ -n "${RUNGS_PYTHON:-}" ] || python3 -c 'import numpy' 2>/dev/null || [ ! -x /usr/bin/python3 ] || export RUNGS_PYTHON=/usr/bin/python3
+
 stages=0 reported=0
 titles=() budgets=() over=()
 
@@ -53,6 +56,9 @@ report() {
             fi
         fi
         passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+        awk -v title="$title" '/^ *SKIP /          { sub(/^ *SKIP */, ""); print title ": " $0 }
+                               /^\[  SKIPPED \] / && !/listed below/ && !seen[$NF]++ { print title ": " $NF }' \
+            "$work/$reported" >>"$work/skipped"
         if [ "$2" = 0 ]; then
             echo "ok     $title: $1 passed, $3 skipped ($4 s, processor $5 s)"
         else
@@ -111,6 +117,7 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
 suite "$BUILD" $budget_normal ""
 # The peers are libraries that nobody here built with sanitizers.
 suite "$BUILD-asan" $budget_asan "--largest $small_pixels" SANITIZE=1 OPENCV=no OPENBLAS=no
+[ ! -s "$work/skipped" ] || sed 's/^/not tried: /' "$work/skipped"
 [ ${#over[@]} = 0 ] || printf 'over budget: %s\n' "${over[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

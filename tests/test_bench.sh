@@ -60,7 +60,7 @@ if [ "$(awk '/MemAvailable/ { print int($2 / 1e6) }' /proc/meminfo)" -lt 85 ]; t
         bench blur --channels 3 --size 65535x65535
 else
     skipped=$((skipped + 1))
-    echo "skip more than fits in memory: 90 GB do here"
+    echo "SKIP more than fits in memory: 90 GB do here"
 fi
 refuses "even ksize" "ksize" bench blur -p ksize=4
 refuses "two inputs for one" "input" bench blur --input a.png --input b.png

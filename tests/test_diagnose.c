@@ -143,6 +143,30 @@ static bool corners_of_16x16(const struct image *image, int x, int y)
     return x % 16 >= 14 || y % 16 >= 14;
 }
 
+static bool after_row_10(const struct image *image, int x, int y)
+{
+    (void)image, (void)x;
+    return y >= 10;
+}
+
+static bool before_row_5(const struct image *image, int x, int y)
+{
+    (void)image, (void)x;
+    return y < 5;
+}
+
+static bool first_column(const struct image *image, int x, int y)
+{
+    (void)image, (void)y;
+    return x == 0;
+}
+
+static bool odd_rows(const struct image *image, int x, int y)
+{
+    (void)image, (void)x;
+    return y % 2 == 1;
+}
+
 static bool every_fourth(const struct image *image, int x, int y)
 {
     (void)image, (void)y;
@@ -192,6 +216,10 @@ static void test_places(void **state)
                  CERTAINTY_SURE);
     expect_where(every_fourth, 67, 40, 1, "lattice of 4 columns (x mod 4 = 3): some lanes", CERTAINTY_SURE);
     expect_where(rows_of_8, 67, 40, 1, "lattice of 8 rows (y mod 8 = 0): halo of 8-high tiles", CERTAINTY_GOOD);
+    expect_where(after_row_10, 66, 40, 1, "only the last 30 rows (y >= 10)", CERTAINTY_GOOD);
+    expect_where(before_row_5, 66, 40, 1, "only the first 5 rows (y < 5)", CERTAINTY_WEAK);
+    expect_where(first_column, 66, 40, 1, "only within 1 pixel of the image's border (left)", CERTAINTY_SURE);
+    expect_where(odd_rows, 66, 40, 1, "only every second row (y mod 2 = 1)", CERTAINTY_SURE);
     expect_where(one_tile, 80, 70, 1, "only in x 32..47, y 16..31 (16x16 of 80x70 pixels)", CERTAINTY_WEAK);
     expect_where(by_chance, 80, 70, 1, "no pattern recognised", CERTAINTY_NONE);
 }

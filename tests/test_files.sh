@@ -18,7 +18,7 @@ passed=0 failed=0 skipped=0
 
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAIL $*"; }
-skip() { skipped=$((skipped + 1)); echo "skip $*"; }
+skip() { skipped=$((skipped + 1)); echo "SKIP $*"; }
 sums() { find . -type f ! -name stdout ! -name stderr ! -name before ! -name after -exec cksum {} + | sort -k 3; }
 
 # refuses TITLE REASON-PATTERN COMMAND...: exit 2, one line on stderr that matches, and every file here as it was

@@ -57,6 +57,26 @@ check "timed, all outputs right" judged '"wrong": ""' time "$right" --reference 
 check "timed, the last output is wrong" judged '"wrong": "right when checked, but wrong in a timed call' time "$wrong" \
     --reference "$right" --size 90x70 --seconds 0.2
 
+judged_worker() { # WORKER: is right on small pictures
+    "$build/rungs-judge" check --worker "$1" --id student/omp --largest 300 --json "$folder/judged" && grep -q '"outcome": "pass"' "$folder/judged"
+}
+# A rung that leaves two parameters to others is right without them, and wrong where it is asked for them.
+labels=$build/workers/cpu/labelling/omp.c
+if [ -f "$labels" ]; then
+    judged_labels() { # PATTERN OPTION...
+        pattern=$1
+        shift
+        "$build/rungs-judge" check --worker "$labels" --id student/omp --largest 600 --json "$folder/judged" "$@" &&
+            cat "$folder/judged" && grep -q "$pattern" "$folder/judged"
+    }
+    check "cases beyond what a task asks for are left out" judged_labels '"outcome": "pass"' --without consecutive --without statistics
+    check "a version itself cannot decline" judged_labels '"outcome": "fail"' --without statistics
+fi
+# Rungs that stand on their ladder's helper files, and on a step's registry.
+for algorithm in harris threshold; do
+    [ ! -f "$build/workers/cpu/$algorithm/omp.c" ] || check "a worker of $algorithm" judged_worker "$build/workers/cpu/$algorithm/omp.c"
+done
+
 if [ ! -d assignments/01_measuring ]; then # a handout of another lab
     echo "$passed passed, $failed failed, 1 skipped"
     [ $failed = 0 ]
@@ -77,7 +97,7 @@ mkdir -p "$submission/starter/grayscale"
 cp assignments/01_measuring/starter/grayscale/* "$submission/starter/grayscale/"
 sed -i 's/(void)in,/(void)inn,/' "$submission/starter/grayscale/simd.c"
 rm "$submission/starter/grayscale/buffers.cu"
-cp cpu/grayscale/serial.c "$submission/starter/grayscale/omp.c"
+sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/serial.c >"$submission/starter/grayscale/omp.c"
 printf '[bugs]\n1 = "forgotten-remainder\n' >"$submission/answers.toml"
 ln -s /etc/passwd "$submission/starter/secret"
 
@@ -88,7 +108,7 @@ check "exit status 1: points are missing" test $code = 1
 check "a compiler error names the line" grep -q 'simd.c:[0-9]*:[0-9]*:' "$folder/first"
 check "a missing file is named" grep -q 'buffers.cu: no such file' "$folder/first"
 check "answers that are no TOML are named" grep -q 'answers.toml: .*line 2' "$folder/first"
-check "a version without threads is right" grep -q 'right: 10/10' "$folder/first"
+check "a version with threads is right" grep -q 'right: 10/10' "$folder/first"
 check "an unfinished kernel says so" grep -q 'naive.cu is not written yet' "$folder/first"
 check "nothing on stderr" test ! -s "$folder/errors"
 cat >"$folder/valid.py" <<'E2'
@@ -152,7 +172,7 @@ check "answers of any kind are graded" python3 -B "$folder/answers.py" "$folder"
 
 # Kernels whose shared memory and barriers are for show.
 if [ "$harm" = tests/grader ] && [ -d assignments/02_blur ]; then
-    $labs mutants 02 tests/grader/shared >"$folder/mutants" 2>&1
+    $labs mutants 02 tests/grader/shared --largest-pixels 600 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
     failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))
@@ -161,7 +181,7 @@ fi
 # Pipelines: the same with videos.
 if [ "$harm" = tests/grader ] && [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
     videos=tests/grader/videos
-    $labs mutants 03 "$videos" --case-seconds 10 --total-seconds 60 >"$folder/mutants" 2>&1
+    $labs mutants 03 "$videos" --case-seconds 4 --total-seconds 60 --largest-pixels 600 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
     failed=$((failed + $(grep -vc '^ok ' "$folder/mutants")))

@@ -18,7 +18,7 @@ passed=0 failed=0 skipped=0
 
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAIL $*"; }
-skip() { skipped=$((skipped + 1)); echo "skip $*"; }
+skip() { skipped=$((skipped + 1)); echo "SKIP $*"; }
 
 # fails TITLE STATUS REASON-PATTERN COMMAND...: that exit status, one line on stderr that matches
 fails() {

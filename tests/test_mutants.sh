@@ -26,7 +26,7 @@ for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
     [ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
     if [ "$name $asan" = "uninitialised yes" ]; then
         skipped=$((skipped + 1))
-        echo "skip $name: AddressSanitizer fills fresh memory, with the same bytes each time"
+        echo "SKIP $name: AddressSanitizer fills fresh memory, with the same bytes each time"
         continue
     fi
     folder=${file%/*}
@@ -37,7 +37,7 @@ for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
                   END { print text }' "$file")
     if [ "${expect#ThreadSanitizer}" != "$expect" ]; then
         skipped=$((skipped + 1))
-        echo "skip $name: a race on the CPU, which tests/openmp_races.sh must find"
+        echo "SKIP $name: a race on the CPU, which tests/openmp_races.sh must find"
         continue
     fi
     # Endless takes as long as it is given; a healthy case needs a fraction of a second.
@@ -59,7 +59,7 @@ for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
     good=no
     if [ "$expect $watched $code" = "race no 0" ]; then
         skipped=$((skipped + 1))
-        echo "skip $name: passes by luck where nobody watches for races"
+        echo "SKIP $name: passes by luck where nobody watches for races"
         continue
     fi
     if [ "$expect" = PASS ]; then

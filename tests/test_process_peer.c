@@ -92,7 +92,7 @@ static struct bench_row bench_peer(const char *library, const char *body)
             "return run\n",
             library, body);
     fclose(file);
-    peer = (struct process_peer){.algorithm = "blur", .path = path, .seconds = 3};
+    peer = (struct process_peer){.algorithm = "blur", .path = path, .seconds = 8};
     assert_int_equal(registry_find_version(blur, "cpu/serial", &versions[0]), STATUS_OK);
     assert_int_equal(params_parse_text(blur, "ksize=3 sigma=0.1", &params), STATUS_OK);
     assert_int_equal(image_create(&request.in[0], 61, 47, 3, PIXEL_U8), STATUS_OK);
@@ -163,7 +163,7 @@ static void what_hangs_is_ended(void **unused)
 {
     (void)unused;
     expect("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)", BENCH_FAILED,
-           "did not answer within 3 s");
+           "did not answer within 8 s");
 }
 
 /* A child that goes on where its parent does gives every answer twice; the second would be taken for that to the next call. */

@@ -46,6 +46,7 @@ exits "no Python" 2 1 "no-python is not here; to install it" \
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
 if [ -z "$python" ]; then
     skipped=1
+    echo "SKIP the report: no python3"
     finish
 fi
 report() { "$python" -B common/report/report.py --rungs "$build/rungs" "$@"; }
@@ -64,6 +65,7 @@ if [ -d docs ]; then # a lab's handout has no pages of the ladders
     check "it links to the ladders that it names" grep -q '<a href="#morphology">closed</a>' "$folder/out/page.html"
 else
     skipped=$((skipped + 3))
+    echo "SKIP the stories: not in this tree"
 fi
 exits "no such folder" 2 1 "nowhere" "$python" -B common/report/report.py "$folder/nowhere/page.html"
 exits "OUT is a folder" 2 1 "is a folder" "$python" -B common/report/report.py "$folder/out"
@@ -275,5 +277,6 @@ sys.exit(not all(word in words for word in ('cpu/omp', 'cuda/v2.1', 'peer/npp'))
     check "whole or not at all" sh -c "! ls '$folder/plots' | grep -qv '\.svg\$'"
 else
     skipped=$((skipped + 13))
+    echo "SKIP the plots: no gnuplot"
 fi
 finish

@@ -37,6 +37,7 @@ expect "no Python" 2 env -u MAKEFLAGS -u MFLAGS make -s study-nothing BUILD="$bu
 python=$(python3 -c 'import sys, tomllib; print(sys.executable)' 2>/dev/null)
 if [ -z "$python" ] || ! command -v gnuplot >/dev/null; then
     skipped=1
+    echo "SKIP studies: no Python with tomllib (3.11), or no gnuplot"
     finish
 fi
 study="$python -B common/study/study.py"

@@ -72,6 +72,7 @@ if "$rungs" list blur | grep -q '^  cuda/v1.3'; then
         bench blur:cuda/v1.4 -p block_width=256 -p block_height=4 -p ksize=31 --channels 3 --size 64x64
 else
     skipped=$((skipped + 3))
+    echo "SKIP launch shapes: no CUDA versions of blur in this tree"
 fi
 
 small="--size 64x48 --time 0.03 --threads 2"
@@ -90,6 +91,7 @@ if command -v xmllint >/dev/null; then
     check "the heat map is well-formed" xmllint --noout "$folder/out/a.svg"
 else
     skipped=$((skipped + 1))
+    echo "SKIP the heat map as XML: no xmllint"
 fi
 check "no column beyond 100" sh -c "! LC_ALL=C grep -v '^kept' '$folder/table' | grep '.\{101\}'"
 

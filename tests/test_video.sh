@@ -10,7 +10,7 @@ passed=0 failed=0 skipped=0
 
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAIL $*"; }
-skip() { skipped=$((skipped + 1)); echo "skip $*"; }
+skip() { skipped=$((skipped + 1)); echo "SKIP $*"; }
 
 # succeeds TITLE COMMAND...: exit 0, nothing on stderr
 succeeds() {

@@ -62,12 +62,14 @@ def grade_task(lab, task, pictures, say):
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
-    check = outcome.check = check_version(lab, worker, name, pictures, algorithm=task["algorithm"])
+    check = outcome.check = check_version(lab, worker, name, pictures, algorithm=task["algorithm"],
+                                          without=task.get("without", []))
     if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
         outcome.check = None
         return give_up(OTHER_SIDE[task["file"].endswith(".cu")])
     if check["outcome"] == "skip":
         return give_up(f"cannot run here: {check['reason']}")
+    check["cases"] -= check.get("declined", 0)
     if check["outcome"] == "pass" and check["checked"] < check["cases"]:
         return give_up(f"too slow: after {lab.limits['total_seconds']} s only {check['checked']} of {check['cases']} cases were done")
     if check["outcome"] != "pass":
@@ -124,7 +126,8 @@ def check_tunables(lab, task, worker, check, variant, pictures, say):
             return f"the tunable {name} has no value {value}; it has {known['legal']}"
         say(f"{task['id']}: checking {name}={value}")
         settings = [f"{name}={value}", *variant.get("with", [])]
-        result = check_version(lab, worker, f"student/{task['id']}", pictures, settings, 1.5)
+        result = check_version(lab, worker, f"student/{task['id']}", pictures, settings, 1.5,
+                               without=task.get("without", []))
         if result["outcome"] != "pass":
             check.update(result)
             return f"with {' '.join(settings)}: {result['what']}"
@@ -193,6 +196,9 @@ def grade_speed(lab, outcome, task, worker, good, say):
         worst = max(worst, timing["ratio"])
         if on_cores and speed.get("full", FULL) < timing["ratio"] < zero:
             zero = min(zero, zero_of_fewer_threads(lab, task, reference, size, say))
+    if not good:
+        give(0, f"{worst:.2f} times the time of {speed['reference']}, but not what was asked for, earns none")
+        return
     give(share_of(worst, speed | {"zero": zero}), f"{worst:.2f} times the time of {speed['reference']} ("
          f"all from {speed.get('full', FULL)} down, none from {zero:.3g} up)")
 

@@ -71,7 +71,7 @@ def read_regular(folder, path):
 
 
 POINTS = 100  # of every lab
-TASK_KEYS = {"id", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
+TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
 BUG_KEYS = {"id", "title", "file", "points", "changes", "figure"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}

@@ -23,18 +23,22 @@ def judge(lab, arguments, seconds):
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
-def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None):
+def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=()):
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
                  "--memory", limits["memory_mib"], "--pictures", pictures]
+    for parameter in without:
+        arguments += ["--without", parameter]
     if algorithm:
         arguments += ["--algorithm", algorithm]
+    if limits.get("largest_pixels"):
+        arguments += ["--largest", limits["largest_pixels"]]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)
     if result is None:
-        result = {"outcome": "fail", "cases": 0, "checked": 0, "failed": 1, "failures": [], "case": "", "what": why,
+        result = {"outcome": "fail", "cases": 0, "checked": 0, "declined": 0, "failed": 1, "failures": [], "case": "", "what": why,
                   "diagnosis": "", "picture": "", "emulated": False, "cuda": False, "reason": "", "tunables": {}}
     explain(result, f"make lab-{lab.number} TASK={name.split('/')[-1]} SANITIZE=1")
     return result

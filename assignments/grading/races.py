@@ -26,7 +26,8 @@ def find_race(lab, task):
     if code != 0:
         return "does not build for the race detector, as it does otherwise"
     check, _ = judge(lab, ["check", "--worker", worker, "--id", f"student/{task['id']}", "--limit", SECONDS, "--total", SECONDS,
-                           "--memory", 4096, "--threads", THREADS], 10 * SECONDS + 60)
+                           "--memory", 4096, "--threads", THREADS,
+                           *(word for name in task.get("without", []) for word in ("--without", name))], 10 * SECONDS + 60)
     found = re.search(r"^race (\S+) (0x[0-9a-f]+) (0x[0-9a-f]+)$", "\n".join((check or {}).get("complained", [])), re.M)
     if not found:
         return ""

@@ -135,8 +135,8 @@ def command_mutants(arguments):
     """Each file of a folder, <task>-<name>.c, gets what its first line says."""
     lab = Lab(arguments.number)
     lab.take_submission(lab.folder)
-    for limit in ("case_seconds", "total_seconds", "memory_mib"):
-        lab.limits[limit] = getattr(arguments, limit) or lab.limits[limit]
+    for limit in ("case_seconds", "total_seconds", "memory_mib", "largest_pixels"):
+        lab.limits[limit] = getattr(arguments, limit) or lab.limits.get(limit)
     build_tools([])
     verdicts = Verdicts()
     for mutant in sorted(p for p in pathlib.Path(arguments.mutants).iterdir() if p.suffix in (".c", ".cu")):

@@ -425,8 +425,8 @@ static const struct parameter parameters[] = {
      .maximum = 100,
      .preset = 3,
      .help = "standard deviation of the smoothing in patches"},
-    INT(barcode_params, value, 0, 255, 84, "largest score that is no barcode"),
-    INT(barcode_params, min_area, 1, 1 << 28, 100, "patches that a barcode has at least"),
+    INT(barcode_params, value, 0, 255, 92, "largest score that is no barcode"),
+    INT(barcode_params, min_area, 1, 1 << 28, 75, "patches that a barcode has at least"),
     INT(barcode_params, max_boxes, 1, 65534, 64, "rows of the table"),
     {0},
 };

@@ -111,12 +111,7 @@ static void cost(const struct image in[], const struct image out[], const void *
 
 struct edges_thresholds edges_find_thresholds(const struct edges_params *params, const uint32_t *histogram)
 {
-    const int high = params->high == EDGES_OTSU
-                         ? (otsu_threshold(histogram) << EDGES_BIN_SHIFT) + (1 << EDGES_BIN_SHIFT) - 1
-                         : params->high;
-    const int low = params->low == EDGES_NO_LOW ? high : params->low;
-
-    return (struct edges_thresholds){low < high ? low : high, low < high ? high : low};
+    return edges_order_thresholds(params, params->high == EDGES_OTSU ? otsu_threshold(histogram) : 0);
 }
 
 const char *const edges_column_names[] = {"x", "y", "gx", "gy", NULL};

@@ -1,6 +1,6 @@
 /*
  * edges.h: edge points of a gray picture: gradients, a threshold, thinning, hysteresis; Canny's detector as OpenCV has it among
- * them. The contract of every version in cpu/edges and peers/edges.
+ * them. The contract of every version in cpu/edges, cuda/edges and peers/edges.
  *
  * Input    one u8 image, 1 channel, any size from 1x1.
  * Output   mask     a u8 picture of the same size, 255 for edge points and 0 elsewhere; absent with outputs=points.
@@ -62,7 +62,18 @@ struct edges_thresholds {
     int weak, strong;
 };
 
-/* From the parameters and, with high=otsu, the histogram of floor(m / 8) over all pixels. */
+/* From the parameters; `otsu` counts with high=otsu: Otsu's threshold of floor(m / 8) over all pixels. */
+static inline HOST_DEVICE struct edges_thresholds edges_order_thresholds(const struct edges_params *params, int otsu)
+{
+    const int high =
+        params->high == EDGES_OTSU ? (otsu << EDGES_BIN_SHIFT) + (1 << EDGES_BIN_SHIFT) - 1 : params->high;
+    const int low = params->low == EDGES_NO_LOW ? high : params->low;
+    const struct edges_thresholds ordered = {low < high ? low : high, low < high ? high : low};
+
+    return ordered;
+}
+
+/* The same with the histogram of floor(m / 8). */
 struct edges_thresholds edges_find_thresholds(const struct edges_params *params, const uint32_t *histogram);
 
 static inline HOST_DEVICE int edges_magnitude(struct hough_gradient g)
@@ -82,7 +93,7 @@ static inline HOST_DEVICE bool edges_is_ridge(struct hough_gradient g, const int
         return m > row[x - 1] && m >= row[x + 1];
     if (height > width + (g.x < 0 ? -g.x : g.x) * (1 << 16))
         return m > above[x] && m >= below[x];
-    return m > above[x - s] && m > below[x + s];
+    return s < 0 ? m > above[x + 1] && m > below[x - 1] : m > above[x - 1] && m > below[x + 1];
 }
 
 #ifdef __cplusplus

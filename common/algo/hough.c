@@ -391,13 +391,14 @@ static enum status make_inputs(const struct input_request *request, struct image
 
 static const int some_shapes[][3] = {{1, 1, 1}, {64, 48, 1}, {1, 300, 1}, {300, 1, 1}, {0}};
 static const int few_shapes[][3] = {{37, 45, 1}, {1, 200, 1}, {2051, 3, 1}, {3, 2051, 1}, {0}};
-static const int long_shapes[][3] = {{65535, 2, 1}, {2, 65535, 1}, {0}};
-static const int large_shapes[][3] = {{301, 277, 1}, {2049, 33, 1}, {0}};
+static const int wide_shapes[][3] = {{65535, 2, 1}, {0}};
+static const int large_shapes[][3] = {{149, 137, 1}, {2049, 7, 1}, {0}};
 static const struct hard_case hard_cases[] = {
     {"none", some_shapes, "theta_steps=9"},
     {"point", some_shapes, "theta_steps=30 threshold=1 outputs=both"},
     {"full", few_shapes, "theta_steps=5 threshold=1 outputs=both window=3"},
-    {"full", long_shapes, "theta_steps=3 rho=2 outputs=both"}, /* a counter of 16 bits overflows */
+    {"full", wide_shapes,
+     "theta_steps=2 rho=2 outputs=both"}, /* both rows of pixels, in one counter: 16 bits overflow */
     {"edge columns", large_shapes, "theta_steps=45 threshold=20 window=9"},
     {"edge columns", large_shapes, "theta_steps=31 threshold=20 outputs=both"},
     {"edge columns", large_shapes, "theta_steps=60 edges=sobel edge=1 orientation=5 threshold=10 window=5"},

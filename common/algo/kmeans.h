@@ -28,7 +28,7 @@
  *          The output is C * 2^-s, exact in f32.
  *
  * Parameters   k           1 to 256, default 16
- *              iterations  1 to 10000, default 20
+ *              iterations  1 to 10000, default 10
  *              tolerance   >= 0, in the unit of the features, default 0
  *              start       plusplus (default) or rows
  *              seed        of the start, default 1
@@ -175,6 +175,7 @@ struct kmeans_assignment {
     bool first;
     int32_t *labels;
     int64_t *sums, *counts; /* of X, k x features; k */
+    void *state;            /* the version's */
 };
 
 /* A version's part: fills labels, sums and counts. */
@@ -196,7 +197,7 @@ struct kmeans_table {
 const uint16_t *kmeans_narrow_row(const struct kmeans_rows *rows, int64_t row, uint16_t *room);
 
 /* |C|^2 - 128 x C, whose sum wraps where it needs to. */
-static inline int32_t kmeans_score(int32_t norm, int32_t product)
+static inline HOST_DEVICE int32_t kmeans_score(int32_t norm, int32_t product)
 {
     return (int32_t)((uint32_t)norm - ((uint32_t)product << (KMEANS_SHIFT + 1)));
 }

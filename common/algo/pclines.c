@@ -152,21 +152,17 @@ static void cost(const struct image in[], const struct image out[], const void *
 
 const char *const pclines_column_names[] = {"rho", "theta", "votes", "a", "b", "c", NULL};
 
-static void write_row(uint64_t key, const struct image *in, struct hough_space space,
-                      const struct pclines_params *params, float *row)
+struct pclines_row pclines_make_row(int n, const struct image *in, const struct pclines_params *params)
 {
-    const uint32_t index = ~(uint32_t)key;
-    const int u = (int)(index / (uint32_t)space.cells) - params->d + 1;
-    const int v = (int)(index % (uint32_t)space.cells) - space.centre, a = params->d - abs(u), b = u;
-    const double length = hypot(a, b), shift = (in->width / 2 * a + in->height / 2 * b) / length;
-    const double theta = atan2(b, a), rho = fma(v, params->d / length, shift);
+    const int u = n - params->d + 1, a = params->d - abs(u), b = u;
+    const double length = hypot(a, b), theta = atan2(b, a);
 
-    row[0] = (float)(theta < 0 ? -rho : rho);
-    row[1] = (float)(theta < 0 ? theta + PI : theta);
-    row[2] = (float)(key >> 32);
-    row[3] = (float)a;
-    row[4] = (float)b;
-    row[5] = (float)(-v * params->d);
+    return (struct pclines_row){.factor = params->d / length,
+                                .shift = (in->width / 2 * a + in->height / 2 * b) / length,
+                                .theta = (float)(theta < 0 ? theta + PI : theta),
+                                .a = a,
+                                .b = b,
+                                .reversed = theta < 0};
 }
 
 enum status pclines_write_lines(struct hough_list *list, const struct image *in, const struct pclines_params *params,
@@ -179,7 +175,8 @@ enum status pclines_write_lines(struct hough_list *list, const struct image *in,
     image_fill(lines, 0);
     *(float *)lines->data = (float)list->count;
     for (size_t i = 0; i < list->count && i < (size_t)params->hough.maximum; i++)
-        write_row(list->keys[i], in, space, params, image_row(lines, (int)i + 1));
+        pclines_write_row(list->keys[i], space, pclines_make_row(pclines_key_row(list->keys[i], space), in, params),
+                          params->d, image_row(lines, (int)i + 1));
 out:
     free(list->keys);
     *list = (struct hough_list){0};

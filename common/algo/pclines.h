@@ -1,5 +1,6 @@
 /*
- * pclines.h: straight lines by parallel coordinates, with whole numbers only, the contract of every version in cpu/pclines.
+ * pclines.h: straight lines by parallel coordinates, with whole numbers only, the contract of every version in cpu/pclines
+ * and cuda/pclines.
  *
  * Input    one u8 image, 1 channel, any size from 1x1; edge points as in hough.h.
  * Output   lines        an f32 table, 6 wide and maximum + 1 high; absent with outputs=accumulator:
@@ -67,6 +68,34 @@ static inline HOST_DEVICE int pclines_offset(int x, int y, int n, const struct p
     const int u = n - params->d + 1;
 
     return (x * (params->d - (u < 0 ? -u : u)) + y * u + params->d / 2) >> params->shift;
+}
+
+/* Of a row of the accumulator: what its lines have in common. */
+struct pclines_row {
+    double factor, shift; /* rho = v factor + shift, or that reversed */
+    float theta;
+    int a, b, reversed;
+};
+struct pclines_row pclines_make_row(int n, const struct image *in, const struct pclines_params *params);
+
+/* The row of the accumulator that a key is from. */
+static inline HOST_DEVICE int pclines_key_row(uint64_t key, struct hough_space space)
+{
+    return (int)(~(uint32_t)key / (uint32_t)space.cells);
+}
+
+static inline HOST_DEVICE void pclines_write_row(uint64_t key, struct hough_space space, struct pclines_row line, int d,
+                                                 float *row)
+{
+    const int v = (int)(~(uint32_t)key % (uint32_t)space.cells) - space.centre;
+    const double rho = fma((double)v, line.factor, line.shift);
+
+    row[0] = (float)(line.reversed ? -rho : rho);
+    row[1] = line.theta;
+    row[2] = (float)(key >> 32);
+    row[3] = (float)line.a;
+    row[4] = (float)line.b;
+    row[5] = (float)(-v * d);
 }
 
 /* From all lines, in the order of their indices, to the table. Frees the list. */

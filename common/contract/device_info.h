@@ -14,6 +14,10 @@ extern "C" {
 /* True in a build whose .cu files run in the emulator: results count, times don't. */
 bool device_is_emulated(void);
 
+/* What fresh device memory and fresh shared memory hold from now on, in the emulator; 0: whatever it does. On a GPU
+ * nothing. */
+void device_perturb(int device_byte, int shared_byte);
+
 /* NULL when there is a device with at least this compute capability (80 = 8.0; 0 = any), else why not, in one line. */
 const char *device_needs_capability(int capability);
 

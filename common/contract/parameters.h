@@ -37,7 +37,9 @@ struct parameter {
                                * the top of the source tree, or NULL for none */
     model_loader load;        /* MODEL: reads and checks the file */
     const char *help;         /* one line: meaning and unit */
-    bool swaps_step;          /* TEXT: names another version for a part of the work, with the same result */
+    double check_maximum; /* INT: the largest value that `rungs check` draws, and its default there if that is larger,
+                               * of a count of steps; 0: `maximum` */
+    bool swaps_step;      /* TEXT: names another version for a part of the work, with the same result */
 };
 
 /* A launch parameter of one version (-p block_width=32), for searching (rungs tune). A list of them ends with a zeroed

@@ -3,6 +3,9 @@
 #include <cstdio>
 
 #include "common/trace/step.h"
+#ifdef RUNGS_EMULATED
+#include "common/emulator/emulator.h"
+#endif
 
 static void wait_for_device(void)
 {
@@ -158,6 +161,15 @@ bool device_is_emulated(void)
     return true;
 #else
     return false;
+#endif
+}
+
+void device_perturb(int device_byte, int shared_byte)
+{
+#ifdef RUNGS_EMULATED
+    emulator_perturb(device_byte, shared_byte);
+#else
+    (void)device_byte, (void)shared_byte;
 #endif
 }
 

@@ -106,6 +106,7 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count;
 static std::atomic<enum emulator_lack> lacking;
+static std::atomic<int> fresh_device_byte, fresh_shared_byte; /* 0: garbage */
 
 static void count_shared(uint64_t bytes)
 {
@@ -195,6 +196,24 @@ void fill_with_garbage(void *memory, size_t bytes, uint64_t *random)
         p += part;
         bytes -= part;
     }
+}
+
+static void fill_fresh(void *memory, size_t bytes, int byte, uint64_t *random)
+{
+    if (byte != 0)
+        memset(memory, byte, bytes);
+    else
+        fill_with_garbage(memory, bytes, random);
+}
+
+void fill_fresh_device_memory(void *memory, size_t bytes, uint64_t *random)
+{
+    fill_fresh(memory, bytes, fresh_device_byte.load(std::memory_order_relaxed), random);
+}
+
+static void fill_fresh_shared_memory(void *memory, size_t bytes, uint64_t *random)
+{
+    fill_fresh(memory, bytes, fresh_shared_byte.load(std::memory_order_relaxed), random);
 }
 
 /* ------------------------------------------------------------------------------------------------------ faults */
@@ -603,7 +622,7 @@ void *shared_memory(const char *site, const char *name, size_t size)
         if (found->memory == nullptr)
             fault("no memory for %s", name);
     }
-    fill_with_garbage(found->memory, size, &w.random);
+    fill_fresh_shared_memory(found->memory, size, &w.random);
     found->in_use = true;
     return found->memory;
 }
@@ -678,7 +697,7 @@ static void run_block(worker &w, uint64_t number)
     for (shared_allocation &s : w.shared)
         s.in_use = false;
     if (w.dynamic_memory != nullptr)
-        fill_with_garbage(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
+        fill_fresh_shared_memory(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
     races_begin_block((uint32_t)number, (unsigned)w.warps.size());
     resume(w, pick(w));
     self = nullptr;
@@ -904,6 +923,12 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack)
     emulated::configured_threads = threads;
     emulated::lacking = lack;
     emulated::set_late(late);
+}
+
+void emulator_perturb(int device_byte, int shared_byte)
+{
+    emulated::fresh_device_byte = device_byte;
+    emulated::fresh_shared_byte = shared_byte;
 }
 
 void emulator_seed(uint64_t seed)

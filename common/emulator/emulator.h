@@ -39,6 +39,9 @@ enum emulator_lack { EMULATOR_LACKS_NOTHING, EMULATOR_LACKS_KERNELS, EMULATOR_LA
 /* In place of RUNGS_EMULATOR_THREADS and RUNGS_EMULATOR_LATE, from now on. */
 void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
 
+/* What fresh device memory and fresh shared memory hold from now on in every byte; 0: garbage, drawn anew each time. */
+void emulator_perturb(int device_byte, int shared_byte);
+
 /* Is told, on the calling host thread, of each legal launch before it runs and of each copy and memset that was done;
  * `what` is "[CUDA memcpy HtoD]" and the like. */
 struct emulator_observer {

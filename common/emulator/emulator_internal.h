@@ -43,6 +43,8 @@ ptrdiff_t guarded_damage(const void *pointer, size_t bytes);
 
 /* Fills memory with garbage drawn from *random. */
 void fill_with_garbage(void *memory, size_t bytes, uint64_t *random);
+/* The same for memory that has just been allocated, unless emulator_perturb() says what it holds. */
+void fill_fresh_device_memory(void *memory, size_t bytes, uint64_t *random);
 /* The next number of a splitmix64 generator. */
 uint64_t next_random(uint64_t *random);
 

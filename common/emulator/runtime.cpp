@@ -244,7 +244,7 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
         *pointer = guarded_allocate(bytes);
     if (*pointer == nullptr)
         return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);
-    fill_with_garbage(*pointer, bytes, &table.random);
+    fill_fresh_device_memory(*pointer, bytes, &table.random);
     table.allocations[(uintptr_t)*pointer] = {bytes, kind};
     table.count += kind == memory::device || kind == memory::managed;
     return cudaSuccess;

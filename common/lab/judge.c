@@ -28,6 +28,8 @@ static const char help[] =
     "  --algorithm NAME  that it must be for (default: any)\n"
     "  --total SECONDS   cases that have not begun by then are left out (default 120)\n"
     "  --seed N          of the random inputs (default 1)\n"
+    "  --largest PIXELS  of the inputs that are tried (default: all)\n"
+    "  --without NAME    of a parameter that the version need not know: it keeps its default\n"
     "  --pictures DIR    where to put pictures of differences\n"
     "  --tune NAME=N     a tunable of the version\n"
     "time:\n"
@@ -79,6 +81,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         TOTAL,
         FEWER,
         SEED,
+        LARGEST,
+        WITHOUT,
         PICTURES,
         TUNE,
         SIZE,
@@ -101,6 +105,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"total", required_argument, NULL, TOTAL},
         {"fewer", required_argument, NULL, FEWER},
         {"seed", required_argument, NULL, SEED},
+        {"largest", required_argument, NULL, LARGEST},
+        {"without", required_argument, NULL, WITHOUT},
         {"pictures", required_argument, NULL, PICTURES},
         {"tune", required_argument, NULL, TUNE},
         {"size", required_argument, NULL, SIZE},
@@ -158,6 +164,15 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             if (!number("seed", optarg, 0, 1e15, &value))
                 return false;
             a->seed = (uint64_t)value;
+            break;
+        case LARGEST:
+            if (!number("largest", optarg, 1, 1e9, &value))
+                return false;
+            a->largest = (long)value;
+            break;
+        case WITHOUT:
+            if (a->without_count < sizeof a->without / sizeof *a->without)
+                a->without[a->without_count++] = optarg;
             break;
         case PICTURES:
             a->pictures = optarg;

@@ -11,11 +11,12 @@ enum { JUDGE_MAX_FRAMES = 64 }; /* of the video that a pipeline is timed on */
 struct judge_arguments {
     struct remote_options worker, reference;
     const char *id, *json, *pictures, *algorithm;
-    const char *tune[CHANNEL_MAX_TUNABLES], *settings[16];
-    size_t tune_count, setting_count;
+    const char *tune[CHANNEL_MAX_TUNABLES], *settings[16], *without[16];
+    size_t tune_count, setting_count, without_count;
     uint64_t seed;
     double total_seconds, seconds, zero, enough;
     int width, height, frames;
+    long largest; /* pixels of the inputs that are tried; 0: all */
     int fewer; /* threads of the version; 0: as many as the reference has */
     bool kernel;
 };

@@ -228,6 +228,7 @@ static json_t *report_json(const struct check_report *report)
     json_object_set_new(result, "emulated", json_boolean(report->emulated));
     json_object_set_new(result, "cases", json_integer(report->cases));
     json_object_set_new(result, "checked", json_integer(report->checked));
+    json_object_set_new(result, "declined", json_integer(report->declined));
     json_object_set_new(result, "failed", json_integer(report->failed));
     json_object_set_new(result, "ended_early", json_boolean(report->ended_early));
     json_object_set_new(result, "reason", judge_text(report->reason));
@@ -279,6 +280,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     const struct check_options options = {.seed = arguments->seed,
                                           .case_seconds = arguments->worker.call_seconds,
                                           .total_seconds = arguments->total_seconds,
+                                          .largest_pixels = arguments->largest,
                                           .pictures = arguments->pictures};
     static struct channel facts; /* large */
     static struct check_report report;
@@ -308,6 +310,8 @@ enum status judge_check(const struct judge_arguments *arguments)
         result = refused_json("the file's last line registers it for another algorithm");
         goto write;
     }
+    for (size_t i = 0; i < arguments->without_count; i++)
+        remote_decline(arguments->without[i]);
     status = remote_register(&arguments->worker, &facts, arguments->id, arguments->id);
     if (status != STATUS_OK) {
         result = refused_json("the file asks for more than the judge can give");

@@ -30,28 +30,43 @@ static const char *interpreter(void)
     return name && name[0] ? name : "python3";
 }
 
-/* `mode` may be NULL. STATUS_UNSUPPORTED without the interpreter or the sources. */
-static enum status start_python(struct program *program, const struct process_peer *peer, const char *mode,
+/* Of peers/peer.py with `count` of the tree's Python files; `mode` may be NULL. STATUS_UNSUPPORTED without the interpreter
+ * or the sources. */
+static enum status start_python(struct program *program, const char *mode, const char *const paths[], size_t count,
                                 enum program_input input)
 {
     const char *const root = paths_root();
-    char server[4096], file[4096];
-    const char *argv[6] = {interpreter(), "-B", server};
-    int count = 3;
+    char server[4096];
+    const char **argv = calloc(count + 5, sizeof *argv);
+    char(*files)[4096] = calloc(count, sizeof *files);
+    int arguments = 0;
+    enum status status = STATUS_OK;
 
-    if (!root)
-        return status_set(STATUS_UNSUPPORTED, "the source tree, with %s in it, is not here", peer->path);
+    if (!argv || !files) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the names of Python files");
+        goto out;
+    }
+    if (!root) {
+        status = status_set(STATUS_UNSUPPORTED, "the source tree, with %s in it, is not here", paths[0]);
+        goto out;
+    }
     snprintf(server, sizeof server, "%s/peers/peer.py", root);
-    if (peer->path[0] == '/')
-        snprintf(file, sizeof file, "%s", peer->path);
-    else
-        snprintf(file, sizeof file, "%s/%s", root, peer->path);
+    argv[arguments++] = interpreter();
+    argv[arguments++] = "-B";
+    argv[arguments++] = server;
     if (mode)
-        argv[count++] = mode;
-    argv[count++] = file;
-    if (program_start(program, argv, input) == STATUS_OK)
-        return STATUS_OK;
-    return status_set(STATUS_UNSUPPORTED, "no Python (%s) to run it with", interpreter());
+        argv[arguments++] = mode;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(files[i], sizeof files[i], "%s%s%s", paths[i][0] == '/' ? "" : root, paths[i][0] == '/' ? "" : "/",
+                 paths[i]);
+        argv[arguments++] = files[i];
+    }
+    if (program_start(program, argv, input) != STATUS_OK)
+        status = status_set(STATUS_UNSUPPORTED, "no Python (%s) to run it with", interpreter());
+out:
+    free(files);
+    free(argv);
+    return status;
 }
 
 /* A descriptor that becomes readable after so many seconds; -1 when there is none. */
@@ -87,33 +102,88 @@ static enum status lost(const struct process_peer *peer, struct program *program
                       said[0] ? ": " : "", said);
 }
 
-const char *process_peer_unavailable(struct process_peer *peer)
+/* What the probe said of each Python file of the build, in the order of version_sources; NULL before it was asked. To
+ * start an interpreter takes longer than to ask about a package, so that one is asked about all of them. */
+static char (*probed)[256];
+
+static bool is_python(const struct version_source *source)
+{
+    const char *const end = strrchr(source->path, '.');
+
+    return end && strcmp(end, ".py") == 0 && strncmp(source->path, "peers/", 6) == 0;
+}
+
+/* Runs the probe on `count` files, whose lines come into missing[]; status_message() says what went wrong. */
+static enum status probe(const struct process_peer *peer, const char *const paths[], size_t count, char missing[][256])
 {
     struct program program = {0};
-    char text[sizeof peer->missing - 1] = "";
-    struct iovec part = {.iov_base = text, .iov_len = sizeof text - 1};
-    size_t count = 0;
+    const size_t size = count * sizeof *missing;
+    char *text = calloc(size + 1, 1), *line = text;
+    struct iovec part = {.iov_base = text, .iov_len = size};
+    enum status status = STATUS_OK;
+
+    if (!text)
+        return status_set(STATUS_NO_MEMORY, "no memory for the list of Python packages");
+    TRY(start_python(&program, "--probe", paths, count, PROGRAM_NO_INPUT));
+    const int alarm = alarm_after(limit_of(peer));
+    const enum transfer transfer = transfer_read(program.output, alarm, &program, &part, 1, NULL);
+
+    close(alarm);
+    if (transfer != TRANSFER_END && transfer != TRANSFER_DONE) {
+        status = lost(peer, &program, transfer);
+        goto out;
+    }
+    program_finish(&program);
+    for (size_t i = 0; i < count; i++) { /* no line: a fault of its file, and run() says which */
+        const size_t length = strcspn(line, "\n");
+
+        snprintf(missing[i], sizeof missing[i], "%.*s", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+out:
+    free(text);
+    return status;
+}
+
+const char *process_peer_unavailable(struct process_peer *peer)
+{
+    const char **paths = NULL;
+    size_t count = 0, place = version_source_count;
+    enum status status = STATUS_OK;
 
     if (peer->asked)
         return peer->missing[0] ? peer->missing : NULL;
     peer->asked = true;
-    if (start_python(&program, peer, "--probe", PROGRAM_NO_INPUT) != STATUS_OK) {
-        snprintf(peer->missing, sizeof peer->missing, "%.250s", status_message());
-        return peer->missing;
+    if (!(paths = calloc(version_source_count + 1, sizeof *paths))) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the list of Python files");
+        goto out;
     }
-    const int alarm = alarm_after(limit_of(peer));
-    const enum transfer transfer = transfer_read(program.output, alarm, &program, &part, 1, &count);
-
-    close(alarm);
-    if (transfer != TRANSFER_END && transfer != TRANSFER_DONE) {
-        lost(peer, &program, transfer);
-        snprintf(peer->missing, sizeof peer->missing, "%.250s", status_message());
-        return peer->missing;
+    for (size_t i = 0; i < version_source_count; i++) {
+        if (!is_python(&version_sources[i]))
+            continue;
+        if (strcmp(version_sources[i].path, peer->path) == 0)
+            place = count;
+        paths[count++] = version_sources[i].path;
     }
-    program_finish(&program);
-    if (program.exit_code != 0) /* a fault of its file: run() says which */
-        return NULL;
-    snprintf(peer->missing, sizeof peer->missing, "%s", text);
+    if (place == version_source_count) { /* a test's own */
+        TRY(probe(peer, &peer->path, 1, &peer->missing));
+    } else {
+        if (!probed) {
+            if (!(probed = calloc(count, sizeof *probed))) {
+                status = status_set(STATUS_NO_MEMORY, "no memory for the list of Python packages");
+                goto out;
+            }
+            TRY(probe(peer, paths, count, probed));
+        }
+        memcpy(peer->missing, probed[place], sizeof peer->missing);
+    }
+out:
+    if (status != STATUS_OK) {
+        free(probed);
+        probed = NULL;
+        snprintf(peer->missing, sizeof peer->missing, "%.250s", status_message());
+    }
+    free(paths);
     return peer->missing[0] ? peer->missing : NULL;
 }
 
@@ -270,7 +340,7 @@ static enum status open_state(struct process_peer *peer, struct process_peer_sta
         state->out[i].data = state->memory + at[ALGORITHM_MAX_INPUTS + i];
         json_array_append_new(outputs, slot_json(&state->out[i], state->memory));
     }
-    TRY(start_python(&state->program, peer, NULL, PROGRAM_TAKES_INPUT));
+    TRY(start_python(&state->program, NULL, &peer->path, 1, PROGRAM_TAKES_INPUT));
     status = ask(peer, state,
                  json_pack("{s:s, s:i, s:i, s:I, s:o, s:O, s:O}", "ask", "open", "threads", omp_get_max_threads(),
                            "memory", state->descriptor, "bytes", (json_int_t)bytes, "params",

@@ -65,8 +65,8 @@ struct channel {
     size_t in_bytes[ALGORITHM_MAX_INPUTS], out_bytes[ALGORITHM_MAX_OUTPUTS];
     int repeat;
     int tunable, value;
-    int lack;      /* of the emulator: enum emulator_lack */
-    int heap_byte; /* what fresh heap memory holds during the call; 0 = whatever it does */
+    int lack;                   /* of the emulator: enum emulator_lack */
+    int heap_byte, shared_byte; /* what fresh memory holds during the call (device_perturb()); 0 = whatever it does */
     double params[CHANNEL_MAX_PARAMS / sizeof(double)]; /* the algorithm's parameter struct */
 
     /* Before the worker's program runs: the child says that it is confined, and waits until the judge has looked. */

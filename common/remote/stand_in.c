@@ -1,6 +1,7 @@
 #include "common/remote/stand_in.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 
 static struct remote_options stand_in_options;
 static struct remote *stand_in;
-static int stand_in_heap;
+static int stand_in_heap, stand_in_shared;
 static int stand_in_tunables, stand_in_values[CHANNEL_MAX_TUNABLES]; /* as asked for by -p; changed by params_parse() */
 
 /* Ends this process in the way in which the worker ended, so that its parent (process.h) reports that reason. */
@@ -62,9 +63,10 @@ static void stand_in_release(void *memory)
         remote_release(stand_in, memory);
 }
 
-static void stand_in_perturb(int heap_byte)
+static void stand_in_perturb(int heap_byte, int shared_byte)
 {
     stand_in_heap = heap_byte;
+    stand_in_shared = shared_byte;
 }
 
 static bool stand_in_lost(void)
@@ -109,6 +111,7 @@ static void put_params(const void *params)
 
     memcpy(remote_channel(stand_in)->params, params, size < CHANNEL_MAX_PARAMS ? size : CHANNEL_MAX_PARAMS);
     remote_channel(stand_in)->heap_byte = stand_in_heap;
+    remote_channel(stand_in)->shared_byte = stand_in_shared;
     remote_channel(stand_in)->inputs = stand_in_version.algorithm->input_count;
     remote_channel(stand_in)->outputs = stand_in_version.algorithm->output_count;
     place_models(remote_channel(stand_in)->params);
@@ -275,6 +278,34 @@ static enum status never_launch(void *state, const struct image in[], struct ima
     return status_set(STATUS_FAILED, "a stand-in has no device images");
 }
 
+static const char *unknown[16];
+static size_t unknown_count;
+
+void remote_decline(const char *parameter)
+{
+    if (unknown_count < sizeof unknown / sizeof *unknown)
+        unknown[unknown_count++] = parameter;
+}
+
+static const char *stand_in_declines(const struct image in[], const void *params)
+{
+    static char why[96];
+
+    (void)in;
+    for (const struct parameter *p = stand_in_version.algorithm->parameters; p->name; p++)
+        for (size_t i = 0; i < unknown_count; i++) {
+            const char *const value = (const char *)params + p->offset;
+
+            if (strcmp(p->name, unknown[i]) != 0 || p->kind == PARAMETER_TEXT || p->kind == PARAMETER_MODEL)
+                continue;
+            if ((p->kind == PARAMETER_REAL ? *(const double *)value : *(const int *)value) == p->preset)
+                continue;
+            snprintf(why, sizeof why, "the parameter %s is none of this version's", p->name);
+            return why;
+        }
+    return NULL;
+}
+
 enum status remote_check_depth(int depth)
 {
     if (depth > CHANNEL_MAX_DEPTH)
@@ -322,6 +353,7 @@ enum status remote_register(const struct remote_options *options, const struct c
     stand_in_version = (struct version){.path = path,
                                         .algorithm_name = kept.algorithm,
                                         .run = stand_in_run,
+                                        .declines = stand_in_declines,
                                         .setup = kept.is_cuda && !kept.depth ? never_setup : NULL,
                                         .launch = kept.is_cuda && !kept.depth ? never_launch : NULL,
                                         .pipeline = kept.depth ? &stand_in_pipeline : NULL,

@@ -15,4 +15,8 @@ enum status remote_check_depth(int depth);
 enum status remote_register(const struct remote_options *options, const struct channel *facts, const char *id,
                             const char *path);
 
+/* A parameter that the version need not know: cases in which it is not at its default are declined, whatever the worker
+ * would make of them. Versions themselves cannot decline: they might decline what they get wrong. */
+void remote_decline(const char *parameter);
+
 #endif

@@ -199,6 +199,7 @@ int main(void)
 
         worker_device_begin(request.threads, request.lack);
         mallopt(M_PERTURB, request.heap_byte);
+        device_perturb(request.heap_byte, request.shared_byte);
         channel->status = answer(&request);
         mallopt(M_PERTURB, 0);
         channel->counts = worker_device_counts();

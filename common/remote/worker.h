@@ -13,6 +13,9 @@ extern "C" {
 /* The version that this worker is about (worker_alone.c, worker_pipeline.c). STATUS_FAILED: there is none, or two. */
 enum status worker_version(const struct version **version);
 
+/* Where there are versions of steps as well (worker_pipeline.c): whose version it is. The makefile writes it. */
+extern const char *const worker_algorithm;
+
 /* How many inputs and outputs the request has that is answered next. */
 void worker_set_slots(int inputs, int outputs);
 

@@ -1,6 +1,6 @@
 /*
  * worker_pipeline.c: what a worker's version is where the registry holds the versions of its steps besides: the one
- * version of a video algorithm.
+ * version of worker_algorithm.
  */
 #include <stddef.h>
 
@@ -10,20 +10,18 @@ enum status worker_version(const struct version **version)
 {
     enum status status = STATUS_OK;
 
-    TRY(registry_open());
-    *version = NULL;
-    for (const struct algorithm *algorithm = registry_algorithms(); algorithm; algorithm = algorithm->next) {
-        struct version *const *versions;
-        size_t count;
+    struct version *const *versions;
+    size_t count;
 
-        if (!algorithm->video)
-            continue;
-        registry_versions(algorithm, &versions, &count);
-        for (size_t i = 0; i < count; i++)
-            *version = versions[i];
-    }
-    if (!*version || !(*version)->pipeline)
+    TRY(registry_open());
+    const struct algorithm *const algorithm = registry_find_algorithm(worker_algorithm);
+
+    registry_versions(algorithm, &versions, &count);
+    if (algorithm->video && (count != 1 || !versions[0]->pipeline))
         return status_set(STATUS_FAILED, "no pipeline: the file does not end with RUNGS_PIPELINE_VERSION");
+    if (count != 1)
+        return status_set(STATUS_FAILED, "the file registers %zu versions of %s, not one", count, worker_algorithm);
+    *version = versions[0];
 out:
     return status;
 }

@@ -173,9 +173,25 @@ static void count_time(struct job *job, const struct check_case *item, double se
     if (job->trusted) {
         job->large_used += seconds;
         *pixel_seconds = fmin(*pixel_seconds, seconds / pixels);
-    } else if (!item->settings && !item->hard_case && !item->once && pixels >= PIXELS) {
+    } else if (!item->settings && !item->hard_case && item->calls == CHECK_ALL_CALLS && pixels >= PIXELS) {
         *pixel_seconds = fmax(*pixel_seconds, seconds / pixels / (job->version->launch ? 2 * CALLS : CALLS));
     }
+}
+
+/* Settings as after -p, "" for NULL; counts of steps that they do not name are as small as a check wants them. */
+static enum status parse_settings(const struct algorithm *algorithm, const char *settings, void *params)
+{
+    const enum status status = params_parse_text(algorithm, settings ? settings : "", params);
+
+    for (const struct parameter *p = algorithm->parameters; status == STATUS_OK && p && p->name; p++) {
+        int *value = (int *)((char *)params + p->offset);
+        char assigned[64];
+
+        snprintf(assigned, sizeof assigned, "%s=", p->name);
+        if (p->check_maximum > 0 && *value > p->check_maximum && !(settings && strstr(settings, assigned)))
+            *value = (int)p->check_maximum;
+    }
+    return status;
 }
 
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
@@ -201,8 +217,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         status = status_set(STATUS_NO_MEMORY, "no memory for parameters");
         goto out;
     }
-    TRY(params_parse_text(algorithm, item->settings ? item->settings : "", params));
-    TRY(params_parse_text(algorithm, item->between ? item->between : "", between));
+    TRY(parse_settings(algorithm, item->settings, params));
+    TRY(parse_settings(algorithm, item->between, between));
     params_describe(algorithm, params, settings, sizeof settings);
     if (item->between)
         snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
@@ -246,8 +262,9 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     shared->in_reference = true;
     status = make_expected(job, item, in, params, expected);
     shared->in_reference = false;
-    if (status == STATUS_OK && item->once)
-        status = verify_once(job->version, in, params, expected, picture[0] ? picture : NULL, &verdict);
+    if (status == STATUS_OK && item->calls != CHECK_ALL_CALLS)
+        status = verify_once(job->version, in, params, expected, item->calls == CHECK_ONE_LAUNCH,
+                             picture[0] ? picture : NULL, &verdict);
     else if (status == STATUS_OK)
         status = verify_version(job->version, in, params, expected, item->golden ? NULL : &request,
                                 picture[0] ? picture : NULL, &verdict);
@@ -275,9 +292,13 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
         report->cases--;
         return false;
     }
+    /* Threads beside a narrow picture are emulated, too: a warp is 32 wide. */
+    const double emulated_pixels = (double)((item->width + 31) / 32 * 32) * item->height;
+
     if (job->trusted && !job->options->thorough &&
         ((report->emulated && pixels >= LARGE_EMULATED) ||
-         job->large_used + report->pixel_seconds * (double)pixels > large_seconds)) {
+         job->large_used + report->pixel_seconds * (report->emulated ? emulated_pixels : (double)pixels) >
+             large_seconds)) {
         report->cases--;
         report->too_long++;
         return false;

@@ -45,6 +45,12 @@ static int frames_over_depth(const struct version *version)
     return depth < VIDEO_FRAMES && VIDEO_FRAMES % depth != 0 ? VIDEO_FRAMES : depth + OVER_DEPTH;
 }
 
+/* For the case that comes next: one call, of either entry in turn. */
+static enum check_calls one_call(const struct case_list *list)
+{
+    return list->count % 2 ? CHECK_ONE_LAUNCH : CHECK_ONE_RUN;
+}
+
 #define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
 
 /* The shapes that an algorithm on other things than pictures names: each with random content, every third one with the
@@ -63,12 +69,14 @@ static enum status add_shapes(struct case_list *list, const struct algorithm *al
 
         for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
             item.pattern = (enum pattern)pattern;
+            item.calls = pattern == PATTERN_RANDOM ? CHECK_ALL_CALLS : one_call(list);
             if (pattern == PATTERN_RANDOM || i % 3 == 0)
                 TRY(add(list, item));
         }
         item.pattern = PATTERN_RANDOM;
         for (int s = i % 3; s < settings; s += 3) {
             item.settings = algorithm->check_settings[s];
+            item.calls = one_call(list);
             TRY(add(list, item));
         }
     }
@@ -106,6 +114,11 @@ static bool is_drawn(const struct parameter *p)
     return p->kind == PARAMETER_INT || p->kind == PARAMETER_REAL || p->kind == PARAMETER_CHOICE;
 }
 
+static double largest_tried(const struct parameter *p)
+{
+    return p->check_maximum > 0 ? p->check_maximum : p->maximum;
+}
+
 /* The first value and their number: those of a range, with the words before it; 0 for a REAL. */
 static int first_value(const struct parameter *p, int *count)
 {
@@ -120,7 +133,7 @@ static int first_value(const struct parameter *p, int *count)
         *count = words;
         return 0;
     }
-    *count = (int)(p->maximum - p->minimum) + 1 + words;
+    *count = (int)(largest_tried(p) - p->minimum) + 1 + words;
     return (int)p->minimum - words;
 }
 
@@ -170,7 +183,7 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
                               .height = value_size[1],
                               .channels = algorithm->check_channels ? algorithm->check_channels[0] : 1,
                               .pattern = PATTERN_RANDOM,
-                              .once = true};
+                              .calls = CHECK_ONE_RUN};
     uint64_t random = seed;
     enum status status = STATUS_OK;
 
@@ -267,21 +280,24 @@ enum status check_cases_make(const struct version *version, uint64_t seed, struc
             TRY(add(list, (struct check_case){.width = sizes[i][0],
                                               .height = sizes[i][1],
                                               .channels = channels[c],
-                                              .pattern = PATTERN_RANDOM}));
+                                              .pattern = PATTERN_RANDOM,
+                                              .calls = i % channel_counts == c ? CHECK_ALL_CALLS : one_call(list)}));
     for (int i = 0; !algorithm->check_shapes && i < LENGTH(pattern_sizes); i++)
         for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
             if (pattern != PATTERN_RANDOM)
                 TRY(add(list, (struct check_case){.width = pattern_sizes[i][0],
                                                   .height = pattern_sizes[i][1],
                                                   .channels = channels[(i + pattern) % channel_counts],
-                                                  .pattern = (enum pattern)pattern}));
+                                                  .pattern = (enum pattern)pattern,
+                                                  .calls = i == 0 ? CHECK_ALL_CALLS : one_call(list)}));
     for (int s = 0; !algorithm->check_shapes && algorithm->check_settings && algorithm->check_settings[s]; s++)
-        for (int i = 0; i < LENGTH(setting_sizes) - s % 2; i++) /* the largest with every second one */
+        for (int i = 0; i < LENGTH(setting_sizes); i++)
             TRY(add(list, (struct check_case){.width = with_settings[i][0],
                                               .height = with_settings[i][1],
                                               .channels = channels[(i + s) % channel_counts],
                                               .pattern = PATTERN_RANDOM,
-                                              .settings = algorithm->check_settings[s]}));
+                                              .settings = algorithm->check_settings[s],
+                                              .calls = i == 1 ? CHECK_ALL_CALLS : one_call(list)}));
     TRY(add_shapes(list, algorithm));
     for (const struct hard_case *hard = algorithm->hard_cases; hard && hard->name; hard++)
         for (int i = 0; hard->shapes[i][0]; i++)
@@ -290,7 +306,8 @@ enum status check_cases_make(const struct version *version, uint64_t seed, struc
                                               .channels = hard->shapes[i][2],
                                               .pattern = PATTERN_RANDOM,
                                               .settings = hard->settings,
-                                              .hard_case = hard->name}));
+                                              .hard_case = hard->name,
+                                              .calls = i == 0 ? CHECK_ALL_CALLS : one_call(list)}));
     if (strcmp(version->source->id, "cpu/serial") == 0)
         for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
             TRY(add(list, (struct check_case){.width = golden->width,
@@ -343,7 +360,7 @@ enum status check_cases_make_large(const struct version *version, struct case_li
                                           .height = large_cases[i].height,
                                           .channels = algorithm->check_channels[i % channel_counts],
                                           .pattern = large_cases[i].pattern,
-                                          .once = true}));
+                                          .calls = CHECK_ONE_RUN}));
 out:
     return status;
 }

@@ -6,13 +6,16 @@
 
 #include "common/contract/registry.h"
 
+/* Several calls of run() and of launch() with all that may differ from one to the next, or a single one. */
+enum check_calls { CHECK_ALL_CALLS, CHECK_ONE_RUN, CHECK_ONE_LAUNCH };
+
 struct check_case {
     int width, height, channels;
     enum pattern pattern;
     const char *settings;        /* as after -p; NULL: the defaults */
     const char *between;         /* the settings of calls in between, by another state; NULL: there are none */
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
-    bool once;                   /* one call of run() is enough */
+    enum check_calls calls;
     int frames;                  /* a video of so many frames; 0: one call */
     const char *hard_case;       /* one of the contract's; NULL: the pattern */
 };
@@ -24,7 +27,8 @@ struct case_list {
     size_t text_count;
 };
 
-/* The random pattern in every shape, the other patterns and settings in a few, the contract's hard cases, answers worked
+/* The random pattern in every shape (with all calls, since what a version keeps and what it reads beside its rows depend on
+ * shapes; the rest is mostly arithmetic, for which one call by either entry in turn is enough), the other patterns and settings in a few, the contract's hard cases, answers worked
  * out by hand, videos, values of the parameters. What all versions of a ladder have in common comes first and in the same
  * order, so that a case has the same number, and with it the same seed, for each of them. `seed` draws parameters. */
 enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list);

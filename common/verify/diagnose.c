@@ -165,6 +165,13 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
     return CERTAINTY_NONE;
 }
 
+int diagnose_certainty(const struct image *image)
+{
+    const size_t pixels = (size_t)image->width * (size_t)image->height;
+
+    return pixels < 64 ? CERTAINTY_WEAK : pixels < 512 ? CERTAINTY_GOOD : CERTAINTY_SURE;
+}
+
 int diagnose(const struct evidence *evidence, char *text, size_t size)
 {
     struct facts facts;
@@ -177,8 +184,7 @@ int diagnose(const struct evidence *evidence, char *text, size_t size)
     else
         certainty = diagnose_facts(evidence, &facts, text, size);
 
-    const size_t pixels = (size_t)evidence->expected->width * (size_t)evidence->expected->height;
-    const int most = pixels < 64 ? CERTAINTY_WEAK : pixels < 512 ? CERTAINTY_GOOD : CERTAINTY_SURE;
+    const int most = diagnose_certainty(evidence->expected);
 
     facts_free(&facts);
     return certainty < most ? certainty : most;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/contract/device_info.h"
+#include "common/contract/inputs.h"
 #include "common/verify/session.h"
 
 /* Whether one more call under `setting` gives `before` again. A call that fails otherwise counts as no. */
@@ -18,15 +20,14 @@ static const char *race_of(const struct session *session)
 {
     if (session->version->pipeline)
         return "differs between runs of the same input: a race between threads or streams (a result that is read "
-               "before the "
-               "wait for it?) or uninitialised memory";
+               "before the wait for it?) or uninitialised memory";
     if (version_is_cuda(session->version))
-        return "differs between runs of the same input: a race between threads (a missing barrier?), shared memory "
-               "that "
-               "nobody loaded, or uninitialised memory";
+        return device_is_emulated()
+                   ? "differs between runs of the same input: a race between threads (a missing barrier?)"
+                   : "differs between runs of the same input: a race between threads (a missing barrier?), shared "
+                     "memory that nobody loaded, or uninitialised memory";
     return "differs between runs of the same input: a race between threads (a variable that they share?) or "
-           "uninitialised "
-           "memory";
+           "uninitialised memory";
 }
 
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
@@ -34,6 +35,7 @@ enum status explain_change(struct session *session, const struct setting setting
 {
     const struct verdict kept = *session->verdict;
     const char *cause = NULL;
+    bool unknown = false;
     enum status status = STATUS_OK;
 
     /* The same two calls from the beginning, twice: results that do not come again are a race. */
@@ -44,6 +46,7 @@ enum status explain_change(struct session *session, const struct setting setting
             !gives_again(session, settings[1], in, second, scratch))
             cause = race_of(session);
     }
+    unknown = cause != NULL;
     /* It depends on something we changed: on the call before, or on one of the settings. */
     if (!cause) {
         TRY(session_new_state(session));
@@ -52,12 +55,15 @@ enum status explain_change(struct session *session, const struct setting setting
         if (!gives_again(session, settings[0], in, first, scratch))
             cause = "the first call and later calls with the same state differ: something is kept and not renewed";
     }
-    for (int i = 0; i < 5 && !cause; i++) {
-        static const char *const causes[5] = {
+    for (int i = 0; i < 6 && !cause; i++) {
+        const char *const causes[6] = {
             "depends on what lies outside the input's pixels: reads the row padding, or before or after the rows",
             "depends on what the output held before: adds to it, or leaves samples out",
             "depends on how far apart the rows lie: ignores the stride",
-            "depends on what fresh heap memory holds: memory is read before it is written",
+            "reads shared memory that no thread wrote: is all of it loaded, for each shape of the block?",
+            version_is_cuda(session->version)
+                ? "depends on what fresh memory holds: memory of the device or of the heap is read before it is written"
+                : "depends on what fresh heap memory holds: memory is read before it is written",
             ("a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
              "alone"),
         };
@@ -70,13 +76,17 @@ enum status explain_change(struct session *session, const struct setting setting
         else if (i == 2)
             one.stride = settings[1].stride;
         else if (i == 3)
+            one.shared = settings[1].shared;
+        else if (i == 4)
             one.heap = settings[1].heap;
         else
             one.again = settings[1].again;
         TRY(session_new_state(session));
         session->verdict->outcome = OUTCOME_PASS;
-        if (!gives_again(session, one, in, first, scratch))
+        if (!gives_again(session, one, in, first, scratch)) {
             cause = causes[i];
+            unknown = i == 4;
+        }
     }
     /* The first call where it was, the next one, on the same input, elsewhere. */
     if (!cause) {
@@ -92,6 +102,7 @@ enum status explain_change(struct session *session, const struct setting setting
 out:
     *session->verdict = kept;
     session->verdict->certainty = CERTAINTY_SURE;
+    session->verdict->vague = unknown;
     DIAGNOSIS(session, "%s", cause ? cause : "differs between runs, depending on several things at once");
     return status;
 }
@@ -111,8 +122,73 @@ void explain_repeats(struct session *session, const struct image in[], const str
     *session->verdict = kept;
     if (!repeats) {
         session->verdict->certainty = CERTAINTY_SURE;
+        session->verdict->vague = true;
         DIAGNOSIS(session, "%s", race_of(session));
     }
+}
+
+/* `image` with its channels in another order. */
+static void exchange_channels(struct image *image, const int order[3])
+{
+    const size_t size = pixel_size(image->type);
+    uint8_t pixel[3 * 8];
+
+    for (int y = 0; y < image->height; y++) {
+        uint8_t *row = image_row(image, y);
+
+        for (int x = 0; x < image->width; x++, row += 3 * size) {
+            memcpy(pixel, row, 3 * size);
+            for (int c = 0; c < 3; c++)
+                memcpy(row + (size_t)c * size, pixel + (size_t)order[c] * size, size);
+        }
+    }
+}
+
+enum status explain_channels(struct session *session, const struct image in[], const struct image actual[])
+{
+    static const struct {
+        int order[3];
+        const char *words;
+    } exchanges[] = {{{2, 1, 0}, "channels 0 and 2 of the input exchanged (BGR for RGB)"},
+                     {{1, 0, 2}, "channels 0 and 1 of the input exchanged"},
+                     {{0, 2, 1}, "channels 1 and 2 of the input exchanged"},
+                     {{1, 2, 0}, "channels of the input in the order 1, 2, 0"},
+                     {{2, 0, 1}, "channels of the input in the order 2, 0, 1"}};
+    const struct algorithm *algorithm = session->algorithm;
+    struct image other[ALGORITHM_MAX_INPUTS] = {{0}}, expected[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct slot_difference difference;
+    bool found = false;
+    enum status status = STATUS_OK;
+
+    for (int slot = 0; slot < algorithm->output_count; slot++)
+        if (actual[slot].channels == 3)
+            return STATUS_OK;
+    for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges && !found; i++) {
+        int exchanged = 0;
+
+        for (int k = 0; k < algorithm->input_count; k++) {
+            TRY(image_create_like(&other[k], &in[k]));
+            image_copy(&other[k], &in[k]);
+            if (other[k].channels == 3 && algorithm->inputs[k].kind == SLOT_PICTURE && ++exchanged)
+                exchange_channels(&other[k], exchanges[i].order);
+        }
+        if (!exchanged)
+            goto out;
+        TRY(verify_reference_of(session->version, other, session->params, expected));
+        TRY(compare_canonical_expected(algorithm, expected));
+        found = outputs_same_shape(expected, actual) &&
+                session_first_wrong(session, other, expected, actual, &difference) < 0;
+        if (found) {
+            session->verdict->certainty = diagnose_certainty(&expected[0]);
+            DIAGNOSIS(session, "%s", exchanges[i].words);
+        }
+        inputs_free(algorithm, other);
+        outputs_free(expected);
+    }
+out:
+    inputs_free(algorithm, other);
+    outputs_free(expected);
+    return status;
 }
 
 enum status explain_stream(struct session *session, const struct image in[], struct image scratch[])
@@ -221,6 +297,7 @@ enum status explain_other_input(struct session *session, const struct image othe
     if (!repeats) {
         FAIL(session, CERTAINTY_SURE, "%sright twice, then wrong for another input of the same shape (%zu samples)",
              session_entry(session), difference.wrong);
+        session->verdict->vague = true;
         DIAGNOSIS(session, "%s", race_of(session));
     } else if (same) {
         FAIL(session, certainty, "%sgave the same result for two different inputs", session_entry(session));

@@ -11,7 +11,8 @@ struct setting {
     int stride;  /* 0: rows as close as they may be, 1: farther apart */
     int outside; /* which garbage lies outside the pixels of the inputs */
     int poison;  /* what the outputs hold before */
-    int heap;    /* what fresh heap memory holds */
+    int heap;    /* what fresh memory holds, of the heap and of an emulated device */
+    int shared;  /* what the shared memory of an emulated device holds as a block begins */
     int again;   /* how many launches more follow the first after one setup(), without a wait between them */
     int early;   /* launch(): the inputs are on the device before it, and not only in their turn on its stream */
 };

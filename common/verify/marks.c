@@ -98,6 +98,11 @@ static int find_last(const struct marks *marks, int radius, int channels, char *
         x0--;
     while (y0 > 0 && 2 * marks->row[y0 - 1] > marks->width)
         y0--;
+    /* Many of the last rows are most of each column, and are no columns. */
+    if (y0 > 0 && marks->top >= y0)
+        x0 = marks->width;
+    else if (x0 > 0 && marks->left >= x0)
+        y0 = marks->height;
     if (x0 == 0 || y0 == 0 || (x0 == marks->width && y0 == marks->height))
         return CERTAINTY_NONE;
     for (int y = 0; y < y0; y++)
@@ -158,6 +163,7 @@ static int find_border(const struct marks *marks, int radius, int *depth, char *
     const int width = marks->width, height = marks->height;
     /* Pixels that are near the border on one side only tell which side it is. */
     enum { LEFT, RIGHT, TOP, BOTTOM, SIDES };
+    enum { SMALL_TILE = 16 };
     static const char *const names[SIDES] = {"left", "right", "top", "bottom"};
     size_t near[SIDES] = {0};
 
@@ -192,10 +198,13 @@ static int find_border(const struct marks *marks, int radius, int *depth, char *
             append(text, size, "%s%s", listed++ ? ", " : "", names[side]);
     append(text, size, "%s): border handling", listed ? "" : "corners");
 
-    /* Where the border is most of the image, lying in it means little. */
+    /* Where the border is most of the image, lying in it means little; where a tile begins that near to the border, and only
+     * there, it may be the halo. */
     const double inside = (double)(width - 2 * radius) * (height - 2 * radius) / ((double)width * height);
+    const bool tile = (near[RIGHT] && !near[LEFT] && (width - 1) % SMALL_TILE < radius) ||
+                      (near[BOTTOM] && !near[TOP] && (height - 1) % SMALL_TILE < radius);
 
-    return inside >= 0.4 ? CERTAINTY_SURE : inside >= 0.1 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
+    return inside >= 0.4 && !tile ? CERTAINTY_SURE : inside >= 0.1 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
 }
 
 /* A period in one direction: `hits` tells for each column (or row) how many of its pixels are marked. */
@@ -288,6 +297,11 @@ static int find_lattice(const struct marks *marks, char *text, size_t size)
         return CERTAINTY_NONE;
 
     text[0] = '\0';
+    if (!x.size && y.size <= 4 && y.first == y.last) {
+        append(text, size, "only every %s row (y mod %d = %d): the steps of the loop over the rows",
+               y.size == 2 ? "second" : "fourth", y.size, y.first);
+        return y.lines >= 8 ? CERTAINTY_SURE : y.lines >= 4 ? CERTAINTY_GOOD : CERTAINTY_WEAK;
+    }
     append(text, size, "errors on a lattice of ");
     if (x.size)
         append(text, size, "%d columns%s", x.size, y.size ? " and " : "");
@@ -328,6 +342,16 @@ static int find_box(const struct marks *marks, char *text, size_t size)
     if ((double)width * height > 0.5 * marks->width * marks->height)
         return CERTAINTY_NONE;
     text[0] = '\0';
+    if (width == marks->width && marks->top == 0) {
+        append(text, size, height == 1 ? "only the first row (y = 0)" : "only the first %d rows (y < %d)", height,
+               height);
+        return CERTAINTY_WEAK;
+    }
+    if (height == marks->height && marks->left == 0) {
+        append(text, size, width == 1 ? "only the first column (x = 0)" : "only the first %d columns (x < %d)", width,
+               width);
+        return CERTAINTY_WEAK;
+    }
     append(text, size, "only in x %d..%d, y %d..%d", marks->left, marks->right, marks->top, marks->bottom);
     if (width == marks->width)
         append(text, size, " (%d whole row%s)", height, plural(height));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/contract/device_info.h"
+
 void session_free(struct session *session)
 {
     const struct version_remote *remote = session->version->remote;
@@ -205,7 +207,9 @@ void session_call(struct session *session, struct setting setting, const struct 
     /* Perturbed memory shows reads of memory that nobody wrote. */
     mallopt(M_PERTURB, guard_heap_bytes[setting.heap]);
     if (version->remote)
-        version->remote->perturb(guard_heap_bytes[setting.heap]);
+        version->remote->perturb(guard_heap_bytes[setting.heap], guard_heap_bytes[setting.shared]);
+    else if (version_is_cuda(version))
+        device_perturb(guard_heap_bytes[setting.heap], guard_heap_bytes[setting.shared]);
     if (session->by_launch) {
         status = version->remote
                      ? version->remote->launch(version, buffers, algorithm->input_count, out_buffers,
@@ -224,6 +228,8 @@ void session_call(struct session *session, struct setting setting, const struct 
             verify_protect(&out_buffers[slot], out_buffers[slot].memory, false, false);
     }
     mallopt(M_PERTURB, 0);
+    if (!version->remote && version_is_cuda(version))
+        device_perturb(0, 0);
 
     if (status != STATUS_OK) {
         explain_status(session, status);
@@ -377,6 +383,7 @@ void session_report(struct session *session, const struct image in[], const stru
     verdict->worst_x = x;
     verdict->worst_y = y;
     verdict->worst_channel = c;
+    verdict->unwritten = unwritten_count > 0;
     if (unwritten_count)
         snprintf(lost, sizeof lost, ", %s never written", grouped(unwritten_count, some));
     if (named->comparison.property) {

@@ -72,6 +72,10 @@ void session_report(struct session *session, const struct image in[], const stru
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[]);
 
+/* A wrong result: finds out whether it is right for an input whose channels are exchanged. Where a slot of the result has as
+ * many channels, diagnose() sees it there. */
+enum status explain_channels(struct session *session, const struct image in[], const struct image actual[]);
+
 /* Two calls on the same input gave the same wrong result `first`: looks whether further ones do, too, or a race happened to
  * end twice in the same way. */
 void explain_repeats(struct session *session, const struct image in[], const struct image first[],

@@ -18,6 +18,8 @@ struct verdict {
     char diagnosis[256]; /* FAIL: the likely cause, in one line */
     int certainty;       /* FAIL: of the diagnosis, CERTAINTY_... (diagnose.h) */
     bool pictured;       /* a picture was written */
+    bool unwritten;      /* FAIL: some samples hold what they held before */
+    bool vague;          /* FAIL: a race, or memory that nobody wrote: nothing is known of where the fault is */
 };
 
 /* Runs `version` on `in` and compares with `expected` (reference results, host images, one for each output). In the calling
@@ -25,7 +27,7 @@ struct verdict {
  *
  * The version runs on `in` twice with one state: into outputs with different poison, with guard bytes before, after and
  * (second time: rows farther apart than they need be) between the rows, from inputs that differ in what lies beyond
- * their pixels, with differently perturbed fresh heap memory. Then on other input of the same shape at the
+ * their pixels, with differently perturbed fresh memory. Then on other input of the same shape at the
  * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier call
  * shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
  * setup() and launch() on device images, the second time by two launches in a row on a stream on which the inputs
@@ -40,10 +42,10 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image expected[], const struct input_request *request, const char *picture,
                            struct verdict *verdict);
 
-/* One call of run() alone, for inputs that are too large for all of the above: values, guards and inputs are checked. When
- * the result is wrong, more calls find out why. */
+/* One call of run(), or of launch() where the version has one: values, guards and inputs are checked. When the result is
+ * wrong, more calls find out why. */
 enum status verify_once(const struct version *version, const struct image in[], const void *params,
-                        const struct image expected[], const char *picture, struct verdict *verdict);
+                        const struct image expected[], bool by_launch, const char *picture, struct verdict *verdict);
 
 /* Two states with a parameter set each, called in turn on the same input, by run() and by launch(): whether something
  * that depends on the parameters is kept outside of the state. Compared with the reference. */
@@ -98,9 +100,10 @@ enum status verify_launch(const struct version *version, void *state, struct ver
 struct version_remote {
     /* Memory for buffers that both processes see at the same address, aligned to 128 bytes; NULL when there is none. */
     void *(*allocate)(size_t bytes);
-    void (*release)(void *memory);  /* NULL is fine */
-    void (*perturb)(int heap_byte); /* what fresh heap memory holds from now on; 0: whatever it does */
-    bool (*lost)(void);             /* the process has ended: no further call can succeed */
+    void (*release)(void *memory); /* NULL is fine */
+    /* What fresh memory of the heap and of the device, and fresh shared memory hold from now on; 0: whatever they do. */
+    void (*perturb)(int heap_byte, int shared_byte);
+    bool (*lost)(void); /* the process has ended: no further call can succeed */
     /* verify_launch() over there. */
     enum status (*launch)(const struct version *version, struct verify_buffer in[], int inputs,
                           struct verify_buffer out[], int outputs, const void *params, int launches);

@@ -11,7 +11,7 @@
 #include "common/cuda/border.cuh"
 #include "common/cuda/bytes.cuh"
 #include "common/cuda/device.h"
-#include "cuda/blur/v2.1_tensor/mma.cuh"
+#include "common/cuda/mma.cuh"
 
 /* A warp gives a strip of 32 bytes, band by band of 16 rows. */
 enum { STRIP = 32, BAND = 16, WARPS = 4 /* of a block */ };

@@ -1,14 +1,11 @@
 /*
- * Idea:     no row is computed twice. A block counts for some rows at a time what a slice of the points votes for, in shared
- *           memory, and adds what is not 0 to the accumulator in global memory, which stays in second-level cache; a second
- *           kernel searches it. Points are loaded once for all rows of a block.
- * Changed:  rows times slices of blocks in place of runs with overlap; a row's counters begin at the least rho that it has,
- *           so that they are half as many.
- * Expect:   5 times as fast as v1.3: 17 million votes in place of 52 million, and 360 blocks that are all equally long in
- *           place of 180. Slices add up to 0.4 million atomics in global memory each, 2 us.
- * From:     cuda/v1.3
+ * Idea:     a point is loaded once for several rows: a block counts for some rows at a time, each in counters of its own, what
+ *           a slice of the points votes for.
+ * Changed:  the loop over k, unrolled to the most rows; angles and counters of each in an array.
+ * Expect:   votes half as long as v1.4's: a vote no longer waits for a load of its own, and votes of one point do not depend
+ *           on each other. With 4 rows and 8 slices there are 360 blocks of up to 64 KB, 3 to a multiprocessor.
  */
-/* Try: make bench-hough VERSIONS=cuda/v1.3,cuda/v2.0
+/* Try: make bench-hough VERSIONS=cuda/v1.4,cuda/v2.0
  *      make tune-hough V=cuda/v2.0 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"

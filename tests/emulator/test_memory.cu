@@ -126,6 +126,24 @@ static void test_shared_memory_holds_garbage(void **)
     assert_memory_not_equal(first.host, second.host, 256);
 }
 
+static void test_fresh_memory_holds_what_it_is_told(void **)
+{
+    mirrored<uint8_t, 256> shared;
+    uint8_t *device, host[4096];
+
+    emulator_perturb(0x3c, 0xc7);
+    assert_int_equal(cudaMalloc(&device, sizeof host), cudaSuccess);
+    read_shared<<<1, 256>>>(shared.device);
+    emulator_perturb(0, 0);
+    assert_int_equal(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+    cudaFree(device);
+    shared.download();
+    for (size_t i = 0; i < sizeof host; i++)
+        assert_int_equal(host[i], 0x3c);
+    for (size_t i = 0; i < 256; i++)
+        assert_int_equal(shared.host[i], 0xc7);
+}
+
 static __global__ void use_symbols(float *out)
 {
     out[threadIdx.x] = weights[threadIdx.x] * settings.b + settings.a;
@@ -362,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_pitched_copies),
         cmocka_unit_test(test_fresh_memory_holds_garbage),
         cmocka_unit_test(test_shared_memory_holds_garbage),
+        cmocka_unit_test(test_fresh_memory_holds_what_it_is_told),
         cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_host_memory),
         cmocka_unit_test(test_allocation_limits),

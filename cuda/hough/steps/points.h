@@ -23,6 +23,10 @@ enum status points_setup(struct points_step *step, const struct image *in);
 /* Makes the list. */
 enum status points_launch(struct points_step *step, const struct image *in, const struct hough_direction *directions,
                           const struct hough_params *params, cudaStream_t stream);
+/* The same with few atomic operations on the counter of the list. */
+enum status points_launch_blocks(struct points_step *step, const struct image *in,
+                                 const struct hough_direction *directions, const struct hough_params *params,
+                                 cudaStream_t stream);
 void points_teardown(struct points_step *step);
 
 #endif

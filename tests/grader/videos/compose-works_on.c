@@ -1,4 +1,4 @@
-/* expect: right 15..15 | speed 0..0 | says between its calls */
+/* expect: right 6..6 | speed 0..0 | says between its calls */
 /*
  * Idea:     a pipeline of the cpu/simd steps that leaves a thread behind that works between the calls.
  * Changed:  as above.

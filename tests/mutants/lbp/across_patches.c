@@ -1,7 +1,7 @@
 /*
  * Idea:     neighbours are those in the picture.
  * Changed:  also across the border of a patch.
- * Expect:   only in x
+ * Expect:   only the first row
  */
 #include <string.h>
 

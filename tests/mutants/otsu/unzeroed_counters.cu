@@ -1,7 +1,7 @@
 /*
  * Idea:     each warp counts in a histogram of its own in shared memory.
  * Changed:  which starts with whatever the block before left there.
- * Expect:   differs between runs | every sample is off by
+ * Expect:   reads shared memory that no thread wrote | differs between runs | every sample is off by
  */
 #include "common/algo/otsu.h"
 #include "common/cuda/device.h"

@@ -1,7 +1,7 @@
 /*
  * Idea:     a line buffer for a row of up to 2048 pixels.
  * Changed:  as a ring, whose beginning wider rows overwrite before it is used.
- * Expect:   only in x 0..
+ * Expect:   only the first | only in x 0..0
  */
 #include "common/algo/threshold.h"
 

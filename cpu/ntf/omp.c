@@ -1,0 +1,41 @@
+/*
+ * Idea:     threads share the rows of the factor that is updated: each reads the slices of the tensor that belong to its rows,
+ *           and nobody else writes there.
+ * Changed:  one pragma.
+ * Expect:   as many times faster than serial as there are cores, but for a side that is shorter than their number; a slice
+ *           of the third mode is one sample of each cache line, so that every thread reads all of the tensor there.
+ */
+/* Try: make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd */
+#include <string.h>
+
+#include "common/algo/ntf.h"
+
+static enum status pass(void *state, struct ntf_work *work, int mode)
+{
+    const int rank = work->rank, first = mode == 0, second = mode == 2 ? 1 : 2; /* the other two modes */
+    const size_t stride = (size_t)work->stride;
+
+    (void)state;
+#pragma omp parallel for schedule(static) if (work->parallel)
+    for (int i = 0; i < work->sides[mode]; i++) {
+        double sums[NTF_MAX_RANK] = {0};
+        for (int a = 0; a < work->sides[first]; a++)
+            for (int b = 0; b < work->sides[second]; b++) {
+                const double g = ntf_sample(work->in, mode, i, a, b);
+                for (int k = 0; k < rank; k++)
+                    sums[k] += g * work->factors[first][(size_t)a * stride + (size_t)k] *
+                               work->factors[second][(size_t)b * stride + (size_t)k];
+            }
+        for (int k = 0; k < rank; k++)
+            work->numerators[mode][(size_t)i * stride + (size_t)k] = (float)sums[k];
+        ntf_update(work, mode, i, 1);
+    }
+    return STATUS_OK;
+}
+
+static enum status run(const struct image *in, struct image *out, const struct ntf_params *params)
+{
+    return ntf_solve(in, out, params, pass, NULL, true);
+}
+
+RUNGS_CPU_VERSION(ntf)

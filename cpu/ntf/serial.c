@@ -1,0 +1,40 @@
+/*
+ * Idea:     the definition: each sample times the two entries that belong to it, added to the numerators of the third factor;
+ *           three such passes over the tensor are an iteration (the driver, the denominators and the error: ntf_solve()).
+ * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
+ * Expect:   two products and an addition in f64 for each sample, column and pass: 24 x 24 x 16,520 samples with K = 16 are
+ *           457 million of them, 300 ms an iteration.
+ */
+/* Try: make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd */
+#include <string.h>
+
+#include "common/algo/ntf.h"
+
+static enum status pass(void *state, struct ntf_work *work, int mode)
+{
+    const int rank = work->rank, first = mode == 0, second = mode == 2 ? 1 : 2; /* the other two modes */
+    const size_t stride = (size_t)work->stride;
+
+    (void)state;
+    for (int i = 0; i < work->sides[mode]; i++) {
+        double sums[NTF_MAX_RANK] = {0};
+        for (int a = 0; a < work->sides[first]; a++)
+            for (int b = 0; b < work->sides[second]; b++) {
+                const double g = ntf_sample(work->in, mode, i, a, b);
+                for (int k = 0; k < rank; k++)
+                    sums[k] += g * work->factors[first][(size_t)a * stride + (size_t)k] *
+                               work->factors[second][(size_t)b * stride + (size_t)k];
+            }
+        for (int k = 0; k < rank; k++)
+            work->numerators[mode][(size_t)i * stride + (size_t)k] = (float)sums[k];
+        ntf_update(work, mode, i, 1);
+    }
+    return STATUS_OK;
+}
+
+static enum status run(const struct image *in, struct image *out, const struct ntf_params *params)
+{
+    return ntf_solve(in, out, params, pass, NULL, false);
+}
+
+RUNGS_CPU_VERSION(ntf)

@@ -1,0 +1,73 @@
+/*
+ * Idea:     every step is a kernel, the cuda/v1.0 version of its own ladder, and a picture is computed as if it were the only
+ *           one: allocate, upload, the steps, download, free.
+ * Changed:  the steps of cpu/serial moved to the device, boxes too. A step is its version's setup() and launch(): what run() of
+ *           that version does around them, this rung does around all.
+ * Expect:   kernels of a millisecond for 1600x1200, nearly all of it texture's: a patch is 256 pixels, and what follows works on
+ *           patches. As much again goes to 14 allocations.
+ */
+/* Try: make bench-barcode VERSIONS=cuda */
+#include "cuda/barcode/steps/finder.h"
+#include "cuda/texture/steps/textures.h"
+
+static const struct texture_versions versions = {.grayscale = "cuda/v1.0", .lbp = "cuda/v1.0", .nearest = "cuda/v1.0"};
+static const struct finder_versions finder_versions = {
+    .blur = "cuda/v1.0", .threshold = "cuda/v1.0", .labelling = "cuda/v1.0", .boxes = "cuda/v1.0"};
+
+struct state {
+    struct textures textures;
+    struct finder finder;
+    struct image in, out[2];
+};
+
+static enum status setup(struct state *state, const struct image in[], const struct barcode_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(textures_open(&state->textures, in, BARCODE_PATCH, &params->model, &versions, NULL));
+    TRY(finder_open(&state->finder, in, params, &finder_versions, NULL));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct barcode_params *, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    TRY(textures_launch(&state->textures, in, &state->finder.labels, stream));
+    TRY(finder_launch(&state->finder, in->width, in->height, out, stream));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    textures_close(&state->textures);
+    finder_close(&state->finder);
+    device_image_free(&state->in);
+    for (struct image &out : state->out)
+        device_image_free(&out);
+}
+
+static enum status run(struct state *state, const struct image in[], struct image *out,
+                       const struct barcode_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(setup(state, in, params));
+    TRY(device_image_create(&state->in, in));
+    for (int i = 0; i < 2; i++)
+        TRY(device_image_create(&state->out[i], &out[i]));
+    TRY(device_upload(&state->in, in));
+    phase_begin(PHASE_KERNEL, 0);
+    TRY(launch(state, &state->in, state->out, params, 0));
+    CUDA_TRY(cudaDeviceSynchronize());
+    for (int i = 0; i < 2; i++)
+        TRY(device_download(&out[i], &state->out[i]));
+out:
+    teardown(state);
+    return status;
+}
+
+RUNGS_CUDA_VERSION_WITH_RUN(barcode)

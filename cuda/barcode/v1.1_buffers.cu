@@ -1,0 +1,46 @@
+/*
+ * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
+ * Changed:  run() is the harness's, which keeps its images; the steps are the cuda/v1.1 versions, with the same kernels.
+ * Expect:   allocate and free vanish from every call but the first; kernels and transfers stay as they are.
+ */
+/* Try: make bench-barcode VERSIONS=cuda */
+#include "cuda/barcode/steps/finder.h"
+#include "cuda/texture/steps/textures.h"
+
+static const struct texture_versions versions = {.grayscale = "cuda/v1.1", .lbp = "cuda/v1.1", .nearest = "cuda/v1.1"};
+static const struct finder_versions finder_versions = {
+    .blur = "cuda/v1.1", .threshold = "cuda/v1.1", .labelling = "cuda/v1.1", .boxes = "cuda/v1.1"};
+
+struct state {
+    struct textures textures;
+    struct finder finder;
+};
+
+static enum status setup(struct state *state, const struct image in[], const struct barcode_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(textures_open(&state->textures, in, BARCODE_PATCH, &params->model, &versions, NULL));
+    TRY(finder_open(&state->finder, in, params, &finder_versions, NULL));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct barcode_params *, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    TRY(textures_launch(&state->textures, in, &state->finder.labels, stream));
+    TRY(finder_launch(&state->finder, in->width, in->height, out, stream));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    textures_close(&state->textures);
+    finder_close(&state->finder);
+}
+
+RUNGS_CUDA_VERSION(barcode)

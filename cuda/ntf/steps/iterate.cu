@@ -1,0 +1,224 @@
+#include "cuda/ntf/steps/iterate.h"
+
+enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */ };
+
+static __global__ void start_kernel(struct ntf_params params, int mode, float *factor, int count)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < count)
+        factor[i] = ntf_start(&params, mode, i / params.rank, i % params.rank);
+}
+
+/* The sum of a value of each thread, in thread 0. */
+static __device__ double sum_of_block(double value, double *parts)
+{
+    enum { LAST = 16 /* threads that add up all others */ };
+    double sum = 0;
+
+    parts[threadIdx.x] = value;
+    __syncthreads();
+    if (threadIdx.x < LAST)
+        for (int i = threadIdx.x; i < THREADS; i += LAST)
+            sum += parts[i];
+    __syncthreads();
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+    for (int i = 1; i < LAST && threadIdx.x == 0; i++)
+        sum += parts[i];
+    return sum;
+}
+
+static __global__ void norm_kernel(struct image in, double *norm)
+{
+    __shared__ double parts[THREADS];
+    const int samples = in.width * in.channels;
+    double sum = 0;
+
+    for (int r = blockIdx.x; r < in.height; r += gridDim.x)
+        for (int i = threadIdx.x; i < samples; i += THREADS) {
+            const double g = ntf_sample(&in, 0, r, i / in.channels, i % in.channels);
+            sum += g * g;
+        }
+    sum = sum_of_block(sum, parts);
+    if (threadIdx.x == 0)
+        atomicAdd(norm, sum);
+}
+
+/* F'F of SLICE rows: a thread for each entry. */
+static __global__ void gram_kernel(const float *factor, int side, int rank, double *gram)
+{
+    const int first = blockIdx.x * SLICE, last = min(first + SLICE, side);
+
+    for (int entry = threadIdx.x; entry < rank * rank; entry += THREADS) {
+        float sum = 0;
+        for (int i = first; i < last; i++)
+            sum += factor[(size_t)i * rank + entry / rank] * factor[(size_t)i * rank + entry % rank];
+        atomicAdd(&gram[entry], (double)sum);
+    }
+}
+
+/* A thread for each entry; its row of the old factor is read by its neighbours, too. */
+static __global__ void update_kernel(const float *factor, const float *numerators, const double *left,
+                                     const double *right, float *next, int count, int rank, int update,
+                                     const int *settled)
+{
+    const int at = blockIdx.x * blockDim.x + threadIdx.x, k = at % rank;
+    float denominator = 0;
+
+    if (at >= count)
+        return;
+    for (int m = 0; m < rank; m++)
+        denominator += factor[at - k + m] * (float)(left[m * rank + k] * right[m * rank + k]);
+    next[at] = *settled ? factor[at] : ntf_updated(factor[at], numerators[at], denominator, update);
+}
+
+/* One block: the error of this iteration, or the last one's once all is settled. */
+static __global__ void error_kernel(const float *w, const float *numerators, int count, struct ntf_params params,
+                                    const double *gram_u, const double *gram_v, const double *gram_w,
+                                    const double *norm, struct image errors, int iteration, int *settled)
+{
+    __shared__ double parts[THREADS];
+    double product = 0, model = 0;
+
+    for (int i = threadIdx.x; i < count; i += THREADS)
+        product += (double)w[i] * numerators[i];
+    product = sum_of_block(product, parts);
+    __syncthreads();
+    for (int i = threadIdx.x; i < params.rank * params.rank; i += THREADS)
+        model += gram_u[i] * gram_v[i] * gram_w[i];
+    model = sum_of_block(model, parts);
+    if (threadIdx.x > 0)
+        return;
+    const double before = iteration > 0 ? *(double *)image_row(&errors, iteration - 1) : 0;
+    const double now = *settled ? before : ntf_error(*norm, product, model);
+    *(double *)image_row(&errors, iteration) = now;
+    *settled |= iteration > 0 && ntf_settled(before, now, &params);
+}
+
+static __global__ void approx_kernel(const float *u, const float *v, const float *w, int rank, struct image approx)
+{
+    const int samples = approx.width * approx.channels;
+    const int i = blockIdx.y * blockDim.x + threadIdx.x, s = i / approx.channels, t = i % approx.channels;
+    const int r = blockIdx.x;
+    float sum = 0;
+
+    if (i >= samples)
+        return;
+    for (int k = 0; k < rank; k++)
+        sum += u[(size_t)r * rank + k] * v[(size_t)s * rank + k] * w[(size_t)t * rank + k];
+    ((float *)image_row(&approx, r))[i] = sum;
+}
+
+enum status ntf_device_setup(struct ntf_device *device, const struct image *in, const struct ntf_params *params)
+{
+    const size_t entries = (size_t)params->rank * params->rank;
+    size_t rows = 0, at = 0;
+    enum status status = STATUS_OK;
+
+    if (device->sums)
+        return STATUS_OK;
+    device->rank = params->rank;
+    for (int mode = 0; mode < 3; mode++)
+        rows += device->sides[mode] = ntf_side(in, mode);
+    TRY(device_allocate((void **)&device->floats, 3 * rows * params->rank * sizeof(float)));
+    for (int mode = 0; mode < 3; mode++) {
+        const size_t size = (size_t)device->sides[mode] * params->rank;
+        device->factors[mode] = device->floats + at;
+        device->next[mode] = device->floats + at + size;
+        device->numerators[mode] = device->floats + at + 2 * size;
+        at += 3 * size;
+    }
+    TRY(device_allocate((void **)&device->sums, (3 * entries + 2) * sizeof(double)));
+    for (int mode = 0; mode < 3; mode++)
+        device->grams[mode] = device->sums + mode * entries;
+    device->norm = device->sums + 3 * entries;
+    device->settled = (int *)(device->norm + 1);
+out:
+    return status;
+}
+
+static enum status make_gram(struct ntf_device *device, int mode, cudaStream_t stream)
+{
+    const int rank = device->rank, side = device->sides[mode];
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaMemsetAsync(device->grams[mode], 0, (size_t)rank * rank * sizeof(double), stream));
+    gram_kernel<<<ceiling_divide(side, SLICE), THREADS, 0, stream>>>(device->factors[mode], side, rank,
+                                                                     device->grams[mode]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static enum status take_next(struct ntf_device *device, int mode, cudaStream_t stream)
+{
+    float *const old = device->factors[mode];
+
+    device->factors[mode] = device->next[mode];
+    device->next[mode] = old;
+    return make_gram(device, mode, stream);
+}
+
+static enum status iterate(struct ntf_device *device, const struct image *in, struct image errors, int iteration,
+                           const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream)
+{
+    const bool damped = params->update == NTF_DAMPED;
+    enum status status = STATUS_OK;
+
+    for (int mode = 0; mode < 3; mode++) {
+        const int count = device->sides[mode] * device->rank;
+        TRY(pass(state, device, in, mode, stream));
+        update_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(
+            device->factors[mode], device->numerators[mode], device->grams[mode == 0], device->grams[mode == 2 ? 1 : 2],
+            device->next[mode], count, device->rank, params->update, device->settled);
+        CUDA_TRY(cudaGetLastError());
+        if (!damped)
+            TRY(take_next(device, mode, stream));
+    }
+    error_kernel<<<1, THREADS, 0, stream>>>(device->factors[2], device->numerators[2], device->sides[2] * device->rank,
+                                            *params, device->grams[0], device->grams[1], device->grams[2], device->norm,
+                                            errors, iteration, device->settled);
+    CUDA_TRY(cudaGetLastError());
+    for (int mode = 0; damped && mode < 3; mode++)
+        TRY(take_next(device, mode, stream));
+out:
+    return status;
+}
+
+enum status ntf_device_solve(struct ntf_device *device, const struct image *in, struct image out[],
+                             const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream)
+{
+    const size_t row_bytes = device->rank * sizeof(float);
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaMemsetAsync(device->norm, 0, 2 * sizeof(double), stream));
+    norm_kernel<<<min(in->height, 1024), THREADS, 0, stream>>>(*in, device->norm);
+    CUDA_TRY(cudaGetLastError());
+    for (int mode = 0; mode < 3; mode++) {
+        const int count = device->sides[mode] * device->rank;
+        start_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(*params, mode, device->factors[mode],
+                                                                             count);
+        CUDA_TRY(cudaGetLastError());
+        TRY(make_gram(device, mode, stream));
+    }
+    for (int iteration = 0; iteration < params->iterations; iteration++)
+        TRY(iterate(device, in, out[NTF_ERRORS], iteration, params, pass, state, stream));
+    for (int mode = 0; mode < 3; mode++)
+        CUDA_TRY(cudaMemcpy2DAsync(out[NTF_U + mode].data, out[NTF_U + mode].stride, device->factors[mode], row_bytes,
+                                   row_bytes, device->sides[mode], cudaMemcpyDeviceToDevice, stream));
+    if (out[NTF_APPROX].data) {
+        approx_kernel<<<dim3(in->height, ceiling_divide(in->width * in->channels, THREADS)), THREADS, 0, stream>>>(
+            device->factors[0], device->factors[1], device->factors[2], device->rank, out[NTF_APPROX]);
+        CUDA_TRY(cudaGetLastError());
+    }
+out:
+    return status;
+}
+
+void ntf_device_teardown(struct ntf_device *device)
+{
+    device_free(device->floats);
+    device_free(device->sums);
+    *device = {};
+}

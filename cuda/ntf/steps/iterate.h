@@ -1,0 +1,35 @@
+/*
+ * iterate.h: the iterations of ntf on the device, with what every rung shares: the start, the products of each factor with
+ * itself, the update, the error and the outputs. A rung's own matter is a pass: the numerators of one factor.
+ */
+#ifndef RUNGS_NTF_STEPS_ITERATE_H
+#define RUNGS_NTF_STEPS_ITERATE_H
+
+#include "common/algo/ntf.h"
+#include "common/cuda/device.h"
+
+/* All in device memory; factors and numerators are rows of `rank` floats. */
+struct ntf_device {
+    float *floats;        /* the memory of what follows */
+    float *factors[3];    /* for an update to read */
+    float *next[3];       /* for an update to write */
+    float *numerators[3]; /* N */
+    double *sums;         /* the memory of what follows */
+    double *grams[3];     /* F'F, rank x rank */
+    double *norm;         /* |G|^2 */
+    int *settled;         /* 1 once the tolerance is reached: kernels of a pass may end at once */
+    int sides[3], rank;
+};
+
+/* Enqueues what writes numerators[mode]. */
+typedef enum status (*ntf_device_pass)(void *state, struct ntf_device *device, const struct image *in, int mode,
+                                       cudaStream_t stream);
+
+/* Allocates what is not there yet. */
+enum status ntf_device_setup(struct ntf_device *device, const struct image *in, const struct ntf_params *params);
+/* Enqueues the whole factorisation. */
+enum status ntf_device_solve(struct ntf_device *device, const struct image *in, struct image out[],
+                             const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream);
+void ntf_device_teardown(struct ntf_device *device);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * Idea:     a slice is cut into parts, so that a factor of 24 rows, too, has thousands of blocks; how many, and N, can be
+ *           set for each run, so that a search can find the best.
+ * Changed:  blocks take every so many tiles of their slice and add their sums to the numerators in global memory; the
+ *           threads' sums of all columns are added at once, with 3 barriers instead of 7 for each column; N (8 or 16) and
+ *           the number of blocks are tunables.
+ * Expect:   v and w become as fast as u: three reads of the tensor, and 48 shared loads for 48 multiply-adds of a sample,
+ *           some 150 us an iteration with K = 16.
+ */
+/* Try: make bench-ntf VERSIONS=cuda/v1.2,cuda/v1.3
+ *      make tune-ntf V=cuda/v1.3 SVG=heat.svg */
+#include "cuda/ntf/steps/iterate.h"
+
+struct state {
+    struct ntf_device device;
+};
+
+enum { COLUMNS = 16 };
+
+static int side = 8, blocks = 2048;
+static const int side_legal[] = {8, 16, 0}, blocks_legal[] = {128, 256, 512, 1024, 2048, 4096, 8192, 0};
+static struct tunable tunables[] = {{"side", &side, side_legal, "threads of a block along either side of a tile"},
+                                    {"blocks", &blocks, blocks_legal, "blocks that a pass has at least"},
+                                    {}};
+
+/* Block (i, part): N x N threads walk over a part of the tiles of slice i, each with a sum for every column. A tile's rows of the two factors
+ * lie in shared memory; at the end the threads' sums of all columns are added in two
+ * steps, and the parts' in global memory. */
+template <int N>
+static __global__ void numerators_kernel(struct image in, int mode, const float *first, const float *second,
+                                         int first_side, int second_side, int rank, int parts, float *numerators,
+                                         const int *settled)
+{
+    __shared__ float rows[N][COLUMNS], columns[N][COLUMNS], sums[COLUMNS][N * N + 1];
+    const int thread = threadIdx.y * N + threadIdx.x, i = blockIdx.x, from = blockIdx.y * COLUMNS;
+    const int count = min(COLUMNS, rank - from);
+    const int across = (second_side + N - 1) / N, down = (first_side + N - 1) / N;
+    float alpha[COLUMNS] = {};
+
+    if (*settled)
+        return;
+    for (int tile = blockIdx.z; tile < across * down; tile += parts) {
+        const int a = tile / across * N, b = tile % across * N;
+        __syncthreads();
+        for (int entry = thread; entry < N * COLUMNS; entry += N * N) {
+            const int row = entry / COLUMNS, k = entry % COLUMNS;
+            rows[row][k] = a + row < first_side && k < count ? first[(size_t)(a + row) * rank + from + k] : 0;
+            columns[row][k] = b + row < second_side && k < count ? second[(size_t)(b + row) * rank + from + k] : 0;
+        }
+        __syncthreads();
+        const int row = a + (int)threadIdx.y, column = b + (int)threadIdx.x;
+        if (row >= first_side || column >= second_side)
+            continue;
+        const float g = ntf_sample(&in, mode, i, row, column);
+#pragma unroll
+        for (int k = 0; k < COLUMNS; k++)
+            alpha[k] += g * rows[threadIdx.y][k] * columns[threadIdx.x][k];
+    }
+#pragma unroll
+    for (int k = 0; k < COLUMNS; k++)
+        sums[k][thread] = alpha[k];
+    __syncthreads();
+    float sum = 0;
+    for (int other = 0; other < N * N; other += N * N / COLUMNS)
+        sum += sums[thread % COLUMNS][other + thread / COLUMNS];
+    __syncthreads();
+    sums[thread % COLUMNS][thread / COLUMNS] = sum;
+    __syncthreads();
+    if (thread >= count)
+        return;
+    sum = 0;
+    for (int part = 0; part < N * N / COLUMNS; part++)
+        sum += sums[thread][part];
+    atomicAdd(&numerators[(size_t)i * rank + from + thread], sum);
+}
+
+template <int N>
+static enum status launch_pass(struct ntf_device *device, const struct image *in, int mode, cudaStream_t stream)
+{
+    const int first = mode == 0, second = mode == 2 ? 1 : 2; /* the other two modes */
+    const int tiles = ceiling_divide(device->sides[first], N) * ceiling_divide(device->sides[second], N);
+    const int parts = min(ceiling_divide(blocks, device->sides[mode]), tiles);
+    enum status status = STATUS_OK;
+    dim3 grid(device->sides[mode], ceiling_divide(device->rank, COLUMNS), parts);
+
+    CUDA_TRY(cudaMemsetAsync(device->numerators[mode], 0, (size_t)device->sides[mode] * device->rank * sizeof(float),
+                             stream));
+    numerators_kernel<N><<<grid, dim3(N, N), 0, stream>>>(*in, mode, device->factors[first], device->factors[second],
+                                                          device->sides[first], device->sides[second], device->rank,
+                                                          parts, device->numerators[mode], device->settled);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static enum status pass(void *state, struct ntf_device *device, const struct image *in, int mode, cudaStream_t stream)
+{
+    (void)state;
+    return side == 8 ? launch_pass<8>(device, in, mode, stream) : launch_pass<16>(device, in, mode, stream);
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct ntf_params *params)
+{
+    return ntf_device_setup(&state->device, in, params);
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct ntf_params *params, cudaStream_t stream)
+{
+    return ntf_device_solve(&state->device, in, out, params, pass, state, stream);
+}
+
+static void teardown(struct state *state)
+{
+    ntf_device_teardown(&state->device);
+}
+
+RUNGS_CUDA_VERSION(ntf, .tunables = tunables)

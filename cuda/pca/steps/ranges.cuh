@@ -1,0 +1,36 @@
+/*
+ * ranges.cuh: ranges of components (struct pca_range) as atomics on the device can find them, and what pca's rungs share of it.
+ */
+#ifndef RUNGS_PCA_STEPS_RANGES_CUH
+#define RUNGS_PCA_STEPS_RANGES_CUH
+
+#include "common/algo/pca.h"
+
+/* Extremes are integers whose order is that of the floats. */
+struct extremes {
+    unsigned smallest, largest;
+    double sum, squares;
+};
+
+static __device__ unsigned ordered(float value)
+{
+    const unsigned bits = __float_as_uint(value);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+static __device__ float from_ordered(unsigned key)
+{
+    return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
+}
+
+static __device__ struct pca_range range_of(const struct extremes *extremes)
+{
+    return {from_ordered(extremes->smallest), from_ordered(extremes->largest), extremes->sum, extremes->squares};
+}
+
+static __global__ void clear_extremes_kernel(struct extremes *extremes)
+{
+    extremes[threadIdx.x] = {0xffffffffu, 0, 0, 0};
+}
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * Idea:     every step is a kernel, the cuda/v1.0 version of its own ladder, and a picture is computed as if it were the only
+ *           one: allocate, upload, three steps, download, free.
+ * Changed:  the steps of cpu/serial moved to the device. A step is its version's setup() and launch(): what run() of that version
+ *           does around them, this rung does around all.
+ * Expect:   the sum of its steps, 5 ms for 4032x3024, and as much again for memory: 36 MB through pageable memory, and 6
+ *           allocations.
+ */
+/* Try: make bench-texture VERSIONS=cuda */
+#include "cuda/texture/steps/textures.h"
+
+static const struct texture_versions versions = {.grayscale = "cuda/v1.0", .lbp = "cuda/v1.0", .nearest = "cuda/v1.0"};
+
+struct state {
+    struct textures textures;
+    struct image in, out;
+};
+
+static enum status setup(struct state *state, const struct image in[], const struct texture_params *params)
+{
+    return textures_open(&state->textures, in, 8 << params->patch_index, &params->centroids, &versions, NULL);
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct texture_params *, cudaStream_t stream)
+{
+    return textures_launch(&state->textures, in, out, stream);
+}
+
+static void teardown(struct state *state)
+{
+    textures_close(&state->textures);
+    device_image_free(&state->in);
+    device_image_free(&state->out);
+}
+
+static enum status run(struct state *state, const struct image in[], struct image *out,
+                       const struct texture_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(setup(state, in, params));
+    TRY(device_image_create(&state->in, in));
+    TRY(device_image_create(&state->out, out));
+    TRY(device_upload(&state->in, in));
+    phase_begin(PHASE_KERNEL, 0);
+    TRY(launch(state, &state->in, &state->out, params, 0));
+    CUDA_TRY(cudaDeviceSynchronize());
+    TRY(device_download(out, &state->out));
+out:
+    teardown(state);
+    return status;
+}
+
+RUNGS_CUDA_VERSION_WITH_RUN(texture)

@@ -1,0 +1,199 @@
+#!/bin/sh
+# Barcodes: bad pictures, histograms, centroids, models and boxes are one clear line and exit status 2, with no file written, in
+# runs and in trainings; texture and barcode give answers worked out by hand for a model of two centroids, and the same on every
+# side for models of 40 and 256; a training gives the same model twice, which finds stripes in a picture that it has not seen;
+# k-means ends at scikit-learn's inertia. Seconds.
+# usage: test_barcode.sh BUILD-FOLDER
+set -u
+build=$1
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+cd "$(dirname "$0")/.." || exit 2
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $1"; sed 's/^/     /' "$folder/said"; }
+export OMP_WAIT_POLICY=passive
+
+if ! command -v python3 >/dev/null; then
+    echo "SKIP barcodes: python3, which makes their files, is not here"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+python3 - "$folder" <<'END'
+import os, random, struct, sys
+folder = sys.argv[1]
+random.seed(5)
+
+def npy(name, kind, shape, values):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    code = {"<f4": "f", "<u2": "H", "|u1": "B", "<f8": "d"}[kind]
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode())
+        file.write(struct.pack(f"<{len(values)}{code}", *values))
+
+def pgm(path, box, phase):
+    """Noise of few levels with stripes of 3 pixels in the box."""
+    rows = []
+    for y in range(320):
+        rows.append(bytes((20 if (x + phase) // 3 % 2 else 230) if box and box[0] <= x < box[2] and box[1] <= y < box[3]
+                          else random.choice((90, 100, 110)) for x in range(400)))
+    with open(os.path.join(folder, path), "wb") as file:
+        file.write(b"P5\n400 320\n255\n" + b"".join(rows))
+
+for name in ("train", "seen"):
+    os.mkdir(os.path.join(folder, name))
+boxes = {"a.pgm": (64, 64, 304, 256), "b.pgm": (32, 48, 272, 240), "c.pgm": None}
+for i, (name, box) in enumerate(boxes.items()):
+    pgm(f"train/{name}", box, i)
+pgm("seen/new.pgm", (112, 80, 352, 272), 1)
+with open(os.path.join(folder, "boxes.csv"), "w") as file:
+    file.write("file,xmin,ymin,xmax,ymax\n" + "".join(f"{n},{','.join(map(str, b))}\n" for n, b in boxes.items() if b))
+for name, text in (("nocolumn.csv", "file,xmin,ymin,xmax\na.pgm,1,2,3\n"), ("turned.csv", "file,xmin,ymin,xmax,ymax\na.pgm,9,9,3,3\n"),
+                   ("words.csv", "file,xmin,ymin,xmax,ymax\na.pgm,1,2,three,4\n"), ("none.csv", "file,xmin,ymin,xmax,ymax\n"),
+                   ("others.csv", "file,xmin,ymin,xmax,ymax\nz.pgm,1,2,30,40\n")):
+    with open(os.path.join(folder, name), "w") as file:
+        file.write(text)
+with open(os.path.join(folder, "small.pgm"), "wb") as file:
+    file.write(b"P5\n40 15\n255\n" + bytes(600))
+with open(os.path.join(folder, "text.jpg"), "w") as file:
+    file.write("no picture\n")
+npy("rows.npy", "<u2", (5, 3), range(15))
+npy("nan.npy", "<f4", (4, 2), [1, 2, 3, float("nan"), 5, 6, 7, 8])
+npy("infinite.npy", "<f4", (4, 2), [1, 2, 3, float("inf"), 5, 6, 7, 8])
+npy("double.npy", "<f8", (4, 2), range(8))
+npy("wide.npy", "|u1", (3, 1025), [0] * 3075)
+npy("histograms.npy", "<u2", (1, 2, 256), [256] + [0] * 511)
+npy("heavy.npy", "<u2", (1, 1, 256), [257] + [0] * 255)
+npy("c256.npy", "<f4", (2, 256), [1] * 512)
+npy("c255.npy", "<f4", (2, 255), [1] * 510)
+npy("negative.npy", "<f4", (1, 256), [-1] + [0] * 255)
+npy("many.npy", "<f4", (257, 256), [0] * 257 * 256)
+npy("unlikely.npy", "<f4", (1, 257), [1] * 256 + [1.5])
+# A black patch, and one of stripes of a pixel, 9 and 0: 0 has code 255; 9 has N and S, 64 + 4, at the upper and lower side one
+# of them. Centroids that are exactly these histograms; the second one is barcode. 30 pixels are a patch and one cut off.
+stripes = {255: 128, 68: 112, 4: 8, 64: 8}
+npy("two.npy", "<f4", (2, 257), [0] * 255 + [256, 0] + [stripes.get(i, 0) for i in range(256)] + [1])
+with open(os.path.join(folder, "stripes.pgm"), "wb") as file:
+    file.write(b"P5\n32 16\n255\n" + bytes([0] * 16 + [9, 0] * 8) * 16)
+with open(os.path.join(folder, "cut.pgm"), "wb") as file:
+    file.write(b"P5\n30 16\n255\n" + bytes([0] * 16 + [9, 0] * 7) * 16)
+for k in (40, 256):
+    values = []
+    for j in range(k):
+        bins = [0] * 256
+        for _ in range(256):
+            bins[random.randrange(1 + 255 * j // k + 1) if j % 3 else 255] += 1
+        values += bins + [random.random()]
+    npy(f"k{k}.npy", "<f4", (k, 257), values)
+npy("samples.npy", "<f4", (600, 8), [random.gauss(10 * (i // 8 % 4), 1) for i in range(4800)])
+END
+
+refused() { # MESSAGE COMMAND ARGUMENT...: -o is added
+    message=$1
+    shift
+    "$build/rungs" "$@" >"$folder/said" 2>&1
+    code=$?
+    if [ $code = 2 ] && [ "$(wc -l <"$folder/said")" = 1 ] && grep -q -- "$message" "$folder/said" && [ ! -e "$folder/out.npy" ]; then ok
+    else bad "$*: exit status $code, not 2 with '$message'"; rm -f "$folder/out.npy"; fi
+}
+out="-o $folder/out.npy"
+for algorithm in texture barcode; do
+    refused "at least .*16x16.*, not 40x15" run $algorithm:serial "$folder/small.pgm" $out
+    refused "no f32 matrix" run $algorithm:serial "$folder/seen/new.pgm" $out -p "$([ $algorithm = texture ] && echo centroids || echo model)=$folder/c255.npy"
+    refused "no mean of counts" run $algorithm:serial "$folder/seen/new.pgm" $out -p "$([ $algorithm = texture ] && echo centroids || echo model)=$folder/negative.npy"
+done
+refused "at least one patch" run lbp:serial "$folder/small.pgm" $out
+refused "no column 256" run barcode:serial "$folder/seen/new.pgm" $out -p "model=$folder/c256.npy"
+refused "is 1.5: no share" run barcode:serial "$folder/seen/new.pgm" $out -p "model=$folder/unlikely.npy"
+refused "ksize must be odd" run barcode:serial "$folder/seen/new.pgm" $out -p ksize=4
+refused "k=6 clusters need as many rows; there are 5" run kmeans:serial "$folder/rows.npy" $out -p k=6
+refused "row 1, feature 1 is NaN" run kmeans:serial "$folder/nan.npy" $out -p k=2
+refused "row 1, feature 1 is infinite" run kmeans:serial "$folder/infinite.npy" $out -p k=2
+refused "not f64" run kmeans:serial "$folder/double.npy" $out -p k=2
+refused "at most 1024 features, not 1025" run kmeans:serial "$folder/wide.npy" $out -p k=2
+refused "adds up to 257" run nearest:serial "$folder/heavy.npy" "$folder/c256.npy" $out
+refused "255 components; histograms have 256 bins" run nearest:serial "$folder/histograms.npy" "$folder/c255.npy" $out
+refused "257 centroids, at most 256" run nearest:serial "$folder/histograms.npy" "$folder/many.npy" $out
+refused "no mean of counts" run nearest:serial "$folder/histograms.npy" "$folder/negative.npy" $out
+refused "needs --boxes" train barcode "$folder/train" $out
+refused "no column 'ymax'" train barcode "$folder/train" --boxes "$folder/nocolumn.csv" $out
+refused "turned.csv:2: no box" train barcode "$folder/train" --boxes "$folder/turned.csv" $out
+refused "'three' is no whole number" train barcode "$folder/train" --boxes "$folder/words.csv" $out
+refused "there is no box in it" train barcode "$folder/train" --boxes "$folder/none.csv" $out
+refused "none of its files is among the pictures" train barcode "$folder/train" --boxes "$folder/others.csv" $out
+refused "need as many patches" train barcode "$folder/train/c.pgm" "$folder/train/a.pgm" --boxes "$folder/boxes.csv" $out -p rows=10
+refused "text.jpg" train texture "$folder/text.jpg" $out
+refused "small.pgm" train texture "$folder/small.pgm" $out
+
+# --- by hand
+is() { # WHAT FILE EXPECTED
+    if [ "$(tr -d '\r' <"$2" | tr '\n' ' ')" = "$3" ]; then ok; else cp "$2" "$folder/said"; bad "$1: not '$3'"; fi
+}
+versions=cpu
+"$build/rungs" list texture 2>/dev/null | grep -q cuda/v2.1 && versions="cpu cuda"
+for side in $versions; do
+    for version in $([ $side = cpu ] && echo serial omp simd || echo v1.0 v2.0 v2.1); do
+        "$build/rungs" run texture:$side/$version "$folder/stripes.pgm" -o "$folder/labels.csv" -p "centroids=$folder/two.npy" >"$folder/said" 2>&1
+        is "texture $side/$version of stripes" "$folder/labels.csv" "0,1 "
+    done
+    version=$([ $side = cpu ] && echo serial || echo v2.0)
+    for picture in stripes cut; do
+        "$build/rungs" run barcode:$side/$version "$folder/$picture.pgm" -o "$folder/answer.csv" -p "model=$folder/two.npy" \
+            -p ksize=3 -p sigma=0.1 -p value=100 -p min_area=1 >"$folder/said" 2>&1
+    done
+    is "barcode $side/$version of stripes that are cut" "$folder/answer.csv" "x,y,width,height 16,0,14,16 "
+done
+if [ "$versions" = cpu ]; then
+    skipped=$((skipped + 2))
+    echo "SKIP CUDA against the CPU: this build has no cuda/ versions"
+else
+    for k in 40 256; do
+        for version in cpu/serial cuda/v2.0 cuda/v2.1; do
+            "$build/rungs" run texture:$version "$folder/train/a.pgm" -o "$folder/${version#*/}.npy" -p "centroids=$folder/k$k.npy" >"$folder/said" 2>&1
+        done
+        if cmp "$folder/serial.npy" "$folder/v2.0.npy" >"$folder/said" 2>&1 && cmp "$folder/serial.npy" "$folder/v2.1.npy" >"$folder/said" 2>&1
+        then ok; else bad "texture with k=$k: not the same on both sides"; fi
+        rm -f "$folder/serial.npy" "$folder/v2.0.npy" "$folder/v2.1.npy"
+    done
+fi
+
+# --- a training, twice, and what its model finds
+: >"$folder/said"
+for run in 1 2; do
+    "$build/rungs" train barcode "$folder/train" --boxes "$folder/boxes.csv" -o "$folder/model$run.npy" -p k=8 >"$folder/said" 2>&1 ||
+        bad "training $run"
+done
+if cmp "$folder/model1.npy" "$folder/model2.npy" >"$folder/said" 2>&1; then ok; else bad "two trainings, two models"; fi
+"$build/rungs" run barcode "$folder/seen/new.pgm" -o "$folder/found.csv" -p "model=$folder/model1.npy" -p ksize=5 -p sigma=1 -p min_area=20 \
+    -p value=100 >"$folder/said" 2>&1 || bad "run of the model"
+if python3 - "$folder/found.csv" >"$folder/said" 2>&1 <<'END'
+import csv, sys
+boxes = [tuple(int(row[k]) for k in ("x", "y", "width", "height")) for row in csv.DictReader(open(sys.argv[1]))]
+x, y, width, height = boxes[0]
+both = max(0, min(x + width, 352) - max(x, 112)) * max(0, min(y + height, 272) - max(y, 80))
+sys.exit(f"found {boxes}") if len(boxes) != 1 or both < 0.7 * (width * height + 240 * 192 - both) else None
+END
+then ok; else bad "the stripes at 112, 80, 240x192"; fi
+
+# --- scikit-learn's k-means from the same rows
+if ! python3 -c 'import sklearn' 2>/dev/null; then
+    skipped=$((skipped + 1))
+    echo "SKIP the inertia of scikit-learn: the Python package scikit-learn is not installed"
+else
+    "$build/rungs" run kmeans "$folder/samples.npy" -o "inertia=$folder/inertia.npy" -p k=5 -p start=rows -p iterations=8 >"$folder/said" 2>&1 ||
+        bad "kmeans"
+    if python3 - "$folder" >"$folder/said" 2>&1 <<'END'
+import sys
+import numpy
+from sklearn.cluster import KMeans
+rows = numpy.load(sys.argv[1] + "/samples.npy").astype(numpy.float64)
+ours = numpy.load(sys.argv[1] + "/inertia.npy").ravel()[-1]
+start = rows[numpy.arange(5) * len(rows) // 5]
+theirs = KMeans(5, init=start, n_init=1, max_iter=8, tol=0, algorithm="lloyd").fit(rows).inertia_
+sys.exit(f"{ours} here, {theirs} there") if abs(ours - theirs) > 1e-6 * theirs else None
+END
+    then ok; else bad "the inertia of scikit-learn"; fi
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
