@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
-#include "cpu/labelling/steps/numbers.h"
+#include "cpu/labelling/steps/pixel_numbers.h"
 
 /* The root of node i, whose path is halved on the way. */
 static int32_t find(int32_t *parent, int32_t i)

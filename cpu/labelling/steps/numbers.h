@@ -1,13 +1,10 @@
 /*
- * numbers.h: numbers 1, 2, 3 ... in place of raster indices, and the statistics of components.
+ * numbers.h: numbers 1, 2, 3 ... in place of raster indices, and the statistics of components, both from runs.
  */
 #ifndef RUNGS_LABELLING_STEPS_NUMBERS_H
 #define RUNGS_LABELLING_STEPS_NUMBERS_H
 
 #include "cpu/labelling/steps/runs.h"
-
-/* A scan over finished labels, pixel by pixel. `number` has room for each pixel. */
-enum status numbers_by_pixel(struct image out[], const struct labelling_params *params, int32_t *number);
 
 /* Of finished trees: numbers the components by their first runs. The number of each goes to its root's `number`, and to its
  * `label` where labels are to be consecutive; its label, to the table. Returns how many there are. */
