@@ -320,6 +320,17 @@ static enum status make_inputs(const struct input_request *request, struct image
 
 /* ------------------------------------------------------------------------------------------------- peers */
 
+const char *labelling_background_only(const struct image in[], const void *params)
+{
+    for (int y = 0; y < in->height; y++) {
+        const uint8_t *row = image_row(in, y);
+        for (int x = 0; x < in->width; x++)
+            if (row[x])
+                return "finds no components";
+    }
+    return labelling_labels_only(in, params);
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const int32_t *left = a, *right = b;
@@ -542,7 +553,6 @@ static struct algorithm labelling = {
                 {.name = "statistics", .kind = SLOT_TABLE, .columns = boxes_column_names}},
     .params_size = sizeof(struct labelling_params),
     .parameters = parameters,
-    .unordered = "labels only become smaller, and who has read an old one looks again",
     .finish = finish,
     .shape = shape,
     .cost = cost,

@@ -35,9 +35,12 @@
  *
  * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT.
  *
- * Peers    OpenCV. NPP's LabelMarkersUF is not among them: on an H200 (CUDA 13.0) it left a component of 3840x2160
- *          pixels in parts, others in each run, even with its labels followed to their roots
- *          (results/h200/labelling_3840x2160.json of commit c8b7c25).
+ * Peers    OpenCV; NPP's LabelMarkersUF with CompressMarkerLabelsUF behind it. Without the latter its labels left a
+ *          component of 3840x2160 pixels in parts on an H200 (CUDA 13.0), others in each run, even followed to their
+ *          roots (results/h200/labelling_3840x2160.json of commit c8b7c25).
+ *
+ *          cpu/null and cuda/v0.9 are no labellings but the floor: they read the mask and write labels, and only take
+ *          masks without foreground.
  *
  * Source   Rosenfeld and Pfaltz, Sequential Operations in Digital Picture Processing, JACM 13(4), 1966 (two scans);
  *          Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010 (the
@@ -78,6 +81,9 @@ static inline const char *labelling_labels_only(const struct image in[], const v
         return "gathers no statistics";
     return params->consecutive ? "does not number components 1, 2, 3 ..." : NULL;
 }
+
+/* The same of a version that only gives the right answer where there is no foreground: of a floor that finds nothing. */
+const char *labelling_background_only(const struct image in[], const void *params);
 
 /* What the harness turns patterns and photographs into, in place: a u8 image of 1 channel into a mask. */
 void labelling_make_mask(struct image *image);

@@ -521,7 +521,6 @@ static struct algorithm motion = {
     .radius = radius,
     .describe = describe,
     .check_settings = check_settings,
-    .unordered = "the components of v2.0 are joined as labelling's are",
     .check_channels = (const int[]){3, 0},
     .goldens = goldens,
     .bench_channels = 3,

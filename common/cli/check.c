@@ -164,7 +164,7 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
     const struct version *trusted[2];
     struct check_report *reports = NULL;
     size_t count;
-    bool large = false, emulated = false;
+    bool large = false;
     enum status status = STATUS_OK;
 
     registry_versions(algorithm, &versions, &count);
@@ -195,7 +195,6 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
                 continue;
             TRY(check_version_large(versions[i], trusted[versions[i] == trusted[0]], options, watch, &reports[i]));
             large |= reports[i].large > 0;
-            emulated |= reports[i].emulated;
             progress_clear();
             print_report(versions[i], &reports[i], options, verbose);
             fflush(stdout);
@@ -207,8 +206,6 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
         if (!only)
             find_trusted(versions, count, reports, trusted);
     }
-    if (emulated && algorithm->unordered)
-        printf("  Emulated kernels are not watched for races here: %s.\n", algorithm->unordered);
     if (large && trusted[0] == versions[0])
         printf("  Large pictures are compared with %s.\n", trusted[0]->source->id);
     else if (large)

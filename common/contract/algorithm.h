@@ -133,10 +133,6 @@ struct algorithm {
     const struct hard_case *hard_cases; /* ends with a zeroed entry; may be NULL */
     bool inputs_stay_in_place; /* a picture shifted cyclically would no longer be what the contract asks for */
 
-    /* Why threads of versions on a GPU touch the same memory unordered, or NULL: they do not, and `rungs check` looks for
-     * races (common/emulator/races.h). */
-    const char *unordered;
-
     /* Settings that `rungs check` tries besides the default ("ksize=3 sigma=0.8"), NULL-terminated. */
     const char *const *check_settings;
     const int *check_channels;    /* channel counts of inputs, 0-terminated */

@@ -15,7 +15,6 @@
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it
- * RUNGS_EMULATOR_UNORDERED  folders, separated by blanks, whose kernels are not watched for races
  *
  * Host threads live no longer than a launch, so a process may fork between launches.
  */

@@ -452,22 +452,6 @@ static void learn(uintptr_t address)
  * ones are let go: a race that a shape has shows in the first of them. */
 static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 18;
 
-/* Whether this file's kernels leave accesses unordered on purpose. */
-static bool is_excused(const char *file)
-{
-    const char *const names = getenv("RUNGS_EMULATOR_UNORDERED");
-    std::string rest = names == nullptr ? "" : names;
-
-    while (!rest.empty()) {
-        const size_t end = std::min(rest.find(' '), rest.size());
-
-        if (end > 0 && strstr(file, ("/" + rest.substr(0, end) + "/").c_str()) != nullptr)
-            return true;
-        rest.erase(0, end + 1);
-    }
-    return false;
-}
-
 bool races_begin_launch(const launch_site &site)
 {
     static std::unordered_map<uint64_t, uint64_t> *const watched = new std::unordered_map<uint64_t, uint64_t>;
@@ -475,7 +459,7 @@ bool races_begin_launch(const launch_site &site)
                                 site.block.x,         site.block.y,         site.block.z, site.shared_bytes};
     uint64_t key = 1;
 
-    if (!are_wanted() || is_excused(site.file) ||
+    if (!are_wanted() ||
         (uint64_t)site.grid.x * site.grid.y * site.grid.z * site.block.x * site.block.y * site.block.z >
             MOST_THREADS_WATCHED)
         return false;

@@ -313,7 +313,6 @@ static int check_body(void *argument)
     struct check_report *report = &shared->report;
     struct case_list list = {0};
     bool made_folder = false;
-    char unordered[512] = "";
     const double start = clock_seconds();
     const struct itimerval limit = {.it_value = {.tv_sec = (time_t)large_limit}};
     enum status status = STATUS_OK;
@@ -321,10 +320,6 @@ static int check_body(void *argument)
     /* A missing wait shall show, and so shall a race; for the device that this process is to start. */
     setenv("RUNGS_EMULATOR_LATE", "1", 0);
     setenv("RUNGS_EMULATOR_RACES", "1", 0);
-    for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
-        if (a->unordered && strlen(unordered) + strlen(a->name) + 2 < sizeof unordered)
-            strcat(strcat(unordered, *unordered ? " " : ""), a->name);
-    setenv("RUNGS_EMULATOR_UNORDERED", unordered, 0);
     const char *why = version_unavailable(job->version);
 
     report->emulated = version_is_cuda(job->version) && device_is_emulated();

@@ -12,8 +12,10 @@
  * Paper: Suzuki, Horiba and Sugie, Linear-time connected-component labeling based on sequential local operations, CVIU
  * 89(1), 2003. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/algo/labelling.h"
+#include "cpu/labelling/steps/pixels.h"
 
 struct tables {
     int32_t *least; /* of each label, the least that is known to be in its component */
@@ -21,17 +23,11 @@ struct tables {
     int32_t count;
 };
 
-static bool is_foreground(const struct image *in, int x, int y)
-{
-    return x >= 0 && y >= 0 && x < in->width && y < in->height && ((const uint8_t *)image_row(in, y))[x];
-}
-
 /* Pixel (x, y), whose label is -1 in the first scan, and its neighbours before it (direction 1) or behind it (-1): all
  * learn the least of what they stand for. Returns whether one of them did not know it. */
 static bool scan_pixel(const struct image *in, struct image *out, struct tables *tables, int connectivity, int x, int y,
                        int direction)
 {
-    const int dx[4] = {-1, 0, -1, 1}, dy[4] = {0, -1, -1, -1}; /* connectivity 4 takes the first two */
     int32_t *own = (int32_t *)image_row(out, y) + x, labels[5], least = INT32_MAX;
     bool changed = false;
     int count = 0;
@@ -39,8 +35,9 @@ static bool scan_pixel(const struct image *in, struct image *out, struct tables 
     if (*own >= 0)
         labels[count++] = *own;
     for (int k = 0; k < connectivity / 2; k++)
-        if (is_foreground(in, x + direction * dx[k], y + direction * dy[k]))
-            labels[count++] = ((const int32_t *)image_row(out, y + direction * dy[k]))[x + direction * dx[k]];
+        if (is_foreground(in, x + direction * before_x[k], y + direction * before_y[k]))
+            labels[count++] =
+                ((const int32_t *)image_row(out, y + direction * before_y[k]))[x + direction * before_x[k]];
     if (count == 0) {
         tables->least[tables->count] = labels[count++] = tables->count;
         tables->first[tables->count++] = y * in->width + x;
@@ -68,29 +65,35 @@ static bool scan(const struct image *in, struct image *out, struct tables *table
     return changed;
 }
 
+/* A look-up in place of a walk. */
+static void label_row(const struct image *in, const struct tables *tables, struct image *out, int y)
+{
+    const uint8_t *row = image_row(in, y);
+    int32_t *labels = image_row(out, y);
+
+    for (int x = 0; x < in->width; x++)
+        labels[x] = row[x] ? tables->first[labels[x]] + 1 : 0;
+}
+
 static enum status run(const struct image *in, struct image *out, const struct labelling_params *params)
 {
     /* At most every second pixel begins a label: the one to its left is background. */
     const size_t most = ((size_t)in->width + 1) / 2 * in->height;
     int32_t *table = malloc(2 * most * sizeof *table);
-    struct tables tables = {.least = table, .first = table + most};
+    struct tables tables = {table, table + most, 0};
     bool changed;
 
     if (!table)
         return status_set(STATUS_NO_MEMORY, "no memory for the labels of %dx%d pixels", in->width, in->height);
     for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++)
-            ((int32_t *)image_row(out, y))[x] = -1;
+        memset(image_row(out, y), 0xff, (size_t)in->width * sizeof(int32_t)); /* -1 */
     scan(in, out, &tables, params->connectivity, 1);
     do { /* ends: a change lowers an entry of the table, and none falls below 0 */
         changed = scan(in, out, &tables, params->connectivity, -1);
         changed |= scan(in, out, &tables, params->connectivity, 1);
     } while (changed);
     for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++) {
-            int32_t *label = (int32_t *)image_row(out, y) + x;
-            *label = is_foreground(in, x, y) ? tables.first[*label] + 1 : 0;
-        }
+        label_row(in, &tables, out, y);
     free(table);
     return STATUS_OK;
 }

@@ -5,12 +5,12 @@
  * Expect:   1.9 times faster than serial with 2 threads: the rows that one thread joins alone are 7 of 1080.
  */
 /* Try: make bench-labelling VERSIONS=cpu,peer/opencv */
-#include <omp.h>
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
+#include "cpu/labelling/steps/bands.h"
 
-/* The root of pixel i, whose path is halved on the way. */
+/* The root of node i, whose path is halved on the way. */
 static int32_t find(int32_t *parent, int32_t i)
 {
     while (parent[i] != i)
@@ -78,19 +78,17 @@ static void label_row(const struct image *in, const int32_t *parent, struct imag
 static enum status run(const struct image *in, struct image *out, const struct labelling_params *params)
 {
     int32_t *parent = malloc((size_t)in->width * in->height * sizeof *parent);
-    /* Four for each thread: components are not spread evenly, and a thread that ends early takes another. */
-    const int wanted = 4 * omp_get_max_threads(), bands = wanted < in->height ? wanted : in->height;
+    const int height = in->height, bands = bands_count(height);
 
     if (!parent)
         return status_set(STATUS_NO_MEMORY, "no memory for %dx%d parents", in->width, in->height);
 #pragma omp parallel for schedule(dynamic)
     for (int b = 0; b < bands; b++)
-        scan(in, parent, params->connectivity, (int)((int64_t)in->height * b / bands),
-             (int)((int64_t)in->height * (b + 1) / bands));
+        scan(in, parent, params->connectivity, bands_top(height, b, bands), bands_top(height, b + 1, bands));
     for (int b = 1; b < bands; b++)
-        join_above(in, parent, params->connectivity, (int)((int64_t)in->height * b / bands));
+        join_above(in, parent, params->connectivity, bands_top(height, b, bands));
 #pragma omp parallel for schedule(static)
-    for (int y = 0; y < in->height; y++)
+    for (int y = 0; y < height; y++)
         label_row(in, parent, out, y);
     free(parent);
     return STATUS_OK;

@@ -3,21 +3,17 @@
  *           component, whose other pixels a stack finds: pop one, give all its unlabelled neighbours the label and push
  *           them. A pixel is labelled when it is pushed, so it enters the stack once.
  * Changed:  no trees and nothing to unite: the label is final when it is written. Neighbours in all directions are
- *           looked at, not just those before a pixel, and the stack jumps where serial's scans go straight.
- * Expect:   0.7 to 1.5 times serial's time on photographs: no walks to roots, but 8 neighbours a pixel in place of 4,
- *           and what the stack visits is not in the order that caches and prefetchers like.
- * From:     cpu/serial
+ *           looked at, not just those before a pixel, and the stack jumps where union_find's scans go straight.
+ * Expect:   twice union_find's time on photographs: no walks to roots, but 8 neighbours a pixel in place of 4, and what
+ *           the stack visits is not in the order that caches and prefetchers like.
+ * From:     cpu/union_find
  */
 /* Try: make bench-labelling VERSIONS=cpu/serial,cpu/one_pass,cpu/union_find,cpu/two_scan,cpu/front_back
  * Paper: Abubaker et al., One scan connected component labeling technique, ICSPC 2007. */
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
-
-static bool is_foreground(const struct image *in, int x, int y)
-{
-    return x >= 0 && y >= 0 && x < in->width && y < in->height && ((const uint8_t *)image_row(in, y))[x];
-}
+#include "cpu/labelling/steps/pixels.h"
 
 static int32_t *label_at(const struct image *out, int x, int y)
 {

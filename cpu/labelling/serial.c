@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
+#include "cpu/labelling/steps/pixel_numbers.h"
 
-/* The root of pixel i, whose path is halved on the way. */
+/* The root of node i, whose path is halved on the way. */
 static int32_t find(int32_t *parent, int32_t i)
 {
     while (parent[i] != i)
@@ -77,58 +78,19 @@ static void label_row(const struct image *in, const int32_t *parent, struct imag
     }
 }
 
-/* Another scan, for numbers in place of raster indices and for the statistics. `number` has room for each pixel, `sums`
- * for each row of the table. */
-static void number_components(struct image out[], const struct labelling_params *params, int32_t *number,
-                              struct boxes_sums *sums)
-{
-    const struct image *labels = &out[0], *table = &out[1];
-    const int rows = params->statistics ? params->max_components : 0;
-    int32_t count = 0;
-
-    if (params->statistics)
-        image_fill(&out[1], 0);
-    for (int y = 0; y < labels->height; y++) {
-        int32_t *label = image_row(labels, y);
-        for (int x = 0; x < labels->width; x++) {
-            if (!label[x])
-                continue;
-            if (label[x] == y * labels->width + x + 1) { /* the component's first pixel */
-                number[label[x] - 1] = ++count;
-                if (count <= rows)
-                    *(int32_t *)image_row(table, count) = params->consecutive ? count : label[x];
-            }
-            const int32_t own = number[label[x] - 1];
-            if (own <= rows)
-                boxes_add_run(&sums[own - 1], x, x + 1, y);
-            if (params->consecutive)
-                label[x] = own;
-        }
-    }
-    for (int i = 0; i < rows && i < count; i++)
-        boxes_write_row(&sums[i], *(int32_t *)image_row(table, 1 + i), image_row(table, 1 + i));
-    if (params->statistics)
-        *(int32_t *)table->data = count;
-}
-
 static enum status run(const struct image *in, struct image out[], const struct labelling_params *params)
 {
     int32_t *parent = malloc((size_t)in->width * in->height * sizeof *parent);
-    struct boxes_sums *sums = calloc((size_t)params->max_components, sizeof *sums);
     enum status status = STATUS_OK;
 
-    if (!parent || !sums) {
-        status = status_set(STATUS_NO_MEMORY, "no memory for %dx%d parents", in->width, in->height);
-        goto out;
-    }
+    if (!parent)
+        return status_set(STATUS_NO_MEMORY, "no memory for %dx%d parents", in->width, in->height);
     scan(in, parent, params->connectivity, 0, in->height);
     for (int y = 0; y < in->height; y++)
         label_row(in, parent, &out[0], y);
     if (params->consecutive || params->statistics)
-        number_components(out, params, parent, sums);
-out:
+        status = numbers_by_pixel(out, params, parent);
     free(parent);
-    free(sums);
     return status;
 }
 

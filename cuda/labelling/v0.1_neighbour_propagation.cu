@@ -11,6 +11,7 @@
  * Paper: Oliveira and Lotufo, SIBGRAPI 2010, and Kalentev et al., JPDC 71(4), 2011, compare with it. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "common/cuda/relaxed.h"
 
 struct state {
     int *changed; /* device: whether the last pass wrote a label */
@@ -19,7 +20,7 @@ struct state {
 /* 0 outside the image, as in the background. */
 static __device__ int label_at(const struct image &out, int x, int y)
 {
-    return x >= 0 && y >= 0 && x < out.width && y < out.height ? ((const int *)image_row(&out, y))[x] : 0;
+    return x >= 0 && y >= 0 && x < out.width && y < out.height ? load_relaxed((const int *)image_row(&out, y) + x) : 0;
 }
 
 static __global__ void init_kernel(struct image in, struct image out)
@@ -48,7 +49,7 @@ static __global__ void propagate_kernel(struct image out, int connectivity, int 
             least = min(least, label);
     }
     if (least < own) {
-        ((int *)image_row(&out, y))[x] = least;
+        store_relaxed((int *)image_row(&out, y) + x, least);
         *changed = 1;
     }
 }

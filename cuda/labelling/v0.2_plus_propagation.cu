@@ -10,6 +10,7 @@
  * Source: KTH 2016, whose own variant of neighbour propagation it is. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "common/cuda/relaxed.h"
 
 struct state {
     int *changed; /* device: whether the last pass wrote a label */
@@ -18,7 +19,7 @@ struct state {
 /* 0 outside the image, as in the background. */
 static __device__ int label_at(const struct image &out, int x, int y)
 {
-    return x >= 0 && y >= 0 && x < out.width && y < out.height ? ((const int *)image_row(&out, y))[x] : 0;
+    return x >= 0 && y >= 0 && x < out.width && y < out.height ? load_relaxed((const int *)image_row(&out, y) + x) : 0;
 }
 
 static __global__ void init_kernel(struct image in, struct image out)
@@ -45,7 +46,7 @@ static __global__ void propagate_kernel(struct image out, int connectivity, int 
         for (int u = x + dx[k], v = y + dy[k], label; (label = label_at(out, u, v)) > 0; u += dx[k], v += dy[k])
             least = min(least, label);
     if (least < own) {
-        ((int *)image_row(&out, y))[x] = least;
+        store_relaxed((int *)image_row(&out, y) + x, least);
         *changed = 1;
     }
 }

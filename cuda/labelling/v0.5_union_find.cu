@@ -11,23 +11,13 @@
  * Paper: Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "cuda/labelling/steps/pixels.cuh"
+#include "cuda/labelling/steps/trees.cuh"
 
 struct state {
     int *parent;  /* device: of each pixel, by raster index; that of a root is itself */
     int *changed; /* device: whether the last pass wrote a parent */
 };
-
-static __device__ bool is_foreground(const struct image &in, int x, int y)
-{
-    return x >= 0 && y >= 0 && x < in.width && y < in.height && ((const uint8_t *)image_row(&in, y))[x] != 0;
-}
-
-static __device__ int find(const int *parent, int i)
-{
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
-}
 
 static __global__ void init_kernel(struct image in, int *parent)
 {
@@ -57,11 +47,11 @@ static __global__ void merge_kernel(struct image in, int *parent, int connectivi
     }
     for (int k = 0; k < 9; k++)
         if ((k < connectivity || k == 8) && roots[k] != least) {
-            parent[roots[k]] = least;
+            store_relaxed(&parent[roots[k]], least);
             *changed = 1;
         }
-    if (parent[own] != least) {
-        parent[own] = least;
+    if (load_relaxed(&parent[own]) != least) {
+        store_relaxed(&parent[own], least);
         *changed = 1;
     }
 }
@@ -72,7 +62,7 @@ static __global__ void compress_kernel(struct image in, struct image out, const 
     int y = blockIdx.y * blockDim.y + threadIdx.y;
 
     if (x < in.width && y < in.height)
-        ((int *)image_row(&out, y))[x] = is_foreground(in, x, y) ? find(parent, y * in.width + x) + 1 : 0;
+        ((int *)image_row(&out, y))[x] = is_foreground(in, x, y) ? root_of(parent, y * in.width + x) + 1 : 0;
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct labelling_params *params)

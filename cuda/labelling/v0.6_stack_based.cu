@@ -14,6 +14,7 @@
 
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "common/cuda/relaxed.h"
 
 enum { BLOCK_WIDTH = 16, BLOCK_HEIGHT = 16 };
 
@@ -28,7 +29,7 @@ struct state {
 /* 0 outside the image, as in the background. */
 static __device__ int label_at(const struct image &out, int x, int y)
 {
-    return x >= 0 && y >= 0 && x < out.width && y < out.height ? ((const int *)image_row(&out, y))[x] : 0;
+    return x >= 0 && y >= 0 && x < out.width && y < out.height ? load_relaxed((const int *)image_row(&out, y) + x) : 0;
 }
 
 static __global__ void init_kernel(struct image in, struct image out)

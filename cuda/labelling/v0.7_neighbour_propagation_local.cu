@@ -12,6 +12,7 @@
  * Source: KTH 2016; tiles in shared memory as in Kalentev et al., JPDC 71(4), 2011. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "common/cuda/relaxed.h"
 
 struct state {
     int *changed; /* device: whether the last pass wrote a label */
@@ -20,7 +21,7 @@ struct state {
 /* 0 outside the image, as in the background. */
 static __device__ int label_at(const struct image &out, int x, int y)
 {
-    return x >= 0 && y >= 0 && x < out.width && y < out.height ? ((const int *)image_row(&out, y))[x] : 0;
+    return x >= 0 && y >= 0 && x < out.width && y < out.height ? load_relaxed((const int *)image_row(&out, y) + x) : 0;
 }
 
 static __global__ void init_kernel(struct image in, struct image out)
@@ -72,7 +73,7 @@ static __global__ void propagate_kernel(struct image out, int connectivity, int 
             least = min(least, label);
     }
     if (least < own) {
-        ((int *)image_row(&out, y))[x] = least;
+        store_relaxed((int *)image_row(&out, y) + x, least);
         *changed = 1;
     }
 }

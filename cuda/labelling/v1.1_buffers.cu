@@ -7,35 +7,13 @@
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "cuda/labelling/steps/pixels.cuh"
+#include "cuda/labelling/steps/trees.cuh"
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */
     struct image in, out;
 };
-
-static __device__ bool is_foreground(const struct image &in, int x, int y)
-{
-    return x >= 0 && y >= 0 && x < in.width && ((const uint8_t *)image_row(&in, y))[x] != 0;
-}
-
-static __device__ int find(const int *parent, int i)
-{
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
-}
-
-/* What find() gives may be no root any more. Then atomicMin says so, and what it found there still has to be united. */
-static __device__ void unite(int *parent, int a, int b)
-{
-    while ((a = find(parent, a)) != (b = find(parent, b))) {
-        int smaller = min(a, b), larger = max(a, b), old = atomicMin(&parent[larger], smaller);
-        if (old == larger)
-            return;
-        a = old;
-        b = smaller;
-    }
-}
 
 static __global__ void init_kernel(struct image in, int *parent)
 {
@@ -65,7 +43,7 @@ static __global__ void compress_kernel(struct image in, struct image out, const 
     int y = blockIdx.y * blockDim.y + threadIdx.y;
 
     if (x < in.width && y < in.height)
-        ((int *)image_row(&out, y))[x] = is_foreground(in, x, y) ? find(parent, y * in.width + x) + 1 : 0;
+        ((int *)image_row(&out, y))[x] = is_foreground(in, x, y) ? root_of(parent, y * in.width + x) + 1 : 0;
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct labelling_params *params)

@@ -8,60 +8,16 @@
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.1,cuda/v1.4,cuda/v1.6,cuda/v1.7
  * Paper:    Allegretti, Bolelli and Grana, Optimized Block-Based Algorithms to Label Connected Components on GPUs, IEEE
- *           TPDS
- * 31(2), 2020: BKE. */
+ *           TPDS 31(2), 2020: BKE. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "cuda/labelling/steps/blocks.cuh"
+#include "cuda/labelling/steps/trees.cuh"
 
 struct state {
     int *parent;         /* device: of each pixel, by raster index; that of a root is itself */
     unsigned char *rest; /* device: of each block, the blocks before it that it touches besides its parent */
 };
-
-static __device__ bool is_foreground(const struct image &in, int x, int y)
-{
-    return x >= 0 && y >= 0 && x < in.width && y < in.height && ((const uint8_t *)image_row(&in, y))[x] != 0;
-}
-
-static __device__ int find(const int *parent, int i)
-{
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
-}
-
-/* What find() gives may be no root any more. Then atomicMin says so, and what it found there still has to be united. */
-static __device__ void unite(int *parent, int a, int b)
-{
-    while ((a = find(parent, a)) != (b = find(parent, b))) {
-        int smaller = min(a, b), larger = max(a, b), old = atomicMin(&parent[larger], smaller);
-        if (old == larger)
-            return;
-        a = old;
-        b = smaller;
-    }
-}
-
-/* The node of a block of 2x2 pixels is its first foreground pixel, so that the least node of a component is its label;
- * -1 when there is none. */
-static __device__ int node_of(const struct image &in, int x, int y)
-{
-    for (int k = 0; k < 4; k++)
-        if (is_foreground(in, x + k % 2, y + k / 2))
-            return (y + k / 2) * in.width + x + k % 2;
-    return -1;
-}
-
-/* Bit k: the block at (x, y) touches block k of those before it, which begin at x + before_x[k], y + before_y[k]. */
-static __device__ int touched_blocks(const struct image &in, int x, int y)
-{
-    bool a = is_foreground(in, x, y), b = is_foreground(in, x + 1, y), c = is_foreground(in, x, y + 1);
-
-    return (a && is_foreground(in, x - 1, y - 1)) |
-           ((a || b) && (is_foreground(in, x, y - 1) || is_foreground(in, x + 1, y - 1))) << 1 |
-           (b && is_foreground(in, x + 2, y - 1)) << 2 |
-           ((a || c) && (is_foreground(in, x - 1, y) || is_foreground(in, x - 1, y + 1))) << 3;
-}
 
 /* A parent must come before its child; the block to the left may begin with its lower row, and then does not. */
 static __global__ void init_kernel(struct image in, int *parent, unsigned char *rest)
@@ -94,7 +50,7 @@ static __global__ void flatten_kernel(struct image in, int *parent)
     int node = node_of(in, x, y);
 
     if (node >= 0)
-        parent[node] = find(parent, node);
+        store_relaxed(&parent[node], find(parent, node));
 }
 
 static __global__ void reduce_kernel(struct image in, int *parent, const unsigned char *rest)
@@ -114,7 +70,7 @@ static __global__ void compress_kernel(struct image in, struct image out, const 
 {
     int x = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
     int y = 2 * (blockIdx.y * blockDim.y + threadIdx.y);
-    int node = node_of(in, x, y), label = node >= 0 ? find(parent, node) + 1 : 0;
+    int node = node_of(in, x, y), label = node >= 0 ? root_of(parent, node) + 1 : 0;
 
     for (int k = 0; k < 4; k++)
         if (x + k % 2 < in.width && y + k / 2 < in.height)
@@ -154,17 +110,10 @@ out:
     return status;
 }
 
-static const char *declines(const struct image in[], const void *params)
-{
-    if (((const struct labelling_params *)params)->connectivity == 4)
-        return "knows connectivity 8 only";
-    return labelling_labels_only(in, params);
-}
-
 static void teardown(struct state *state)
 {
     device_free(state->parent);
     device_free(state->rest);
 }
 
-RUNGS_CUDA_VERSION(labelling, .declines = declines)
+RUNGS_CUDA_VERSION(labelling, .declines = blocks_decline)

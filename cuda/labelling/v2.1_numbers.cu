@@ -11,6 +11,7 @@
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 #include "cuda/labelling/numbers/numbers.h"
+#include "cuda/labelling/steps/words.cuh"
 
 enum { TILE_WORDS = 4, TILE_WIDTH = 32 * TILE_WORDS };
 
@@ -24,64 +25,6 @@ static int block_height = 16;
 static const int block_heights[] = {8, 16, 32, 64, 0};
 static struct tunable tunables[] = {{"block_height", &block_height, block_heights, "rows of a tile"}, {}};
 
-static __host__ __device__ int words_per_row(const struct image &image)
-{
-    return (image.width + 31) / 32;
-}
-
-/* Halves paths on the way, by atomicMin like every change of a node, so that a late one cannot undo a union. */
-static __device__ int find(int *parent, int i)
-{
-    for (int up = parent[i], next; up != i; i = up, up = next) {
-        next = parent[up];
-        if (next != up)
-            atomicMin(&parent[i], next);
-    }
-    return i;
-}
-
-/* What find() gives may be no root any more. Then atomicMin says so, and what it found there still has to be united. */
-static __device__ void unite(int *parent, int a, int b)
-{
-    while ((a = find(parent, a)) != (b = find(parent, b))) {
-        int smaller = min(a, b), larger = max(a, b), old = atomicMin(&parent[larger], smaller);
-        if (old == larger)
-            return;
-        a = old;
-        b = smaller;
-    }
-}
-
-/* Where the run begins that holds bit `at`: above the highest zero below it. */
-static __device__ int run_start(unsigned word, int at)
-{
-    return 32 - __clz(~word & ((1u << at) - 1));
-}
-
-/* Unites the runs of a word with those they touch in the word above and at the corners of those beside that. `here` and
- * `above` are the nodes of the two words' lowest bits. */
-static __device__ void join_above(int *parent, int here, int above, unsigned word, const unsigned up[3], int grow)
-{
-    for (unsigned rest = word, run; rest; rest &= ~run) {
-        unsigned low = rest & (0u - rest), touched;
-        int own = here + __ffs((int)low) - 1;
-        run = rest & ~(rest + low);
-        touched = up[1] & (grow ? run | run << 1 | run >> 1 : run);
-        for (; touched; touched &= touched + (touched & (0u - touched)))
-            unite(parent, own, above + run_start(up[1], __ffs((int)touched) - 1));
-        if (grow && run & 1 && up[0] >> 31)
-            unite(parent, own, above - 32 + run_start(up[0], 31));
-        if (grow && run >> 31 && up[2] & 1)
-            unite(parent, own, above + 32);
-    }
-}
-
-/* Bit i: byte i is not 0. */
-static __device__ unsigned pack(unsigned bytes)
-{
-    return (__vcmpgtu4(bytes, 0) & 0x01010101) * 0x01020408 >> 24 & 15;
-}
-
 static __global__ void init_kernel(struct image in, unsigned *bits, int *parent, int grow)
 {
     extern __shared__ int tile[]; /* parents [blockDim.y][TILE_WIDTH], then words [blockDim.y][TILE_WORDS] */
@@ -90,16 +33,8 @@ static __global__ void init_kernel(struct image in, unsigned *bits, int *parent,
     int node = threadIdx.y * TILE_WIDTH + threadIdx.x * 32, first = blockIdx.y * blockDim.y * in.width;
     unsigned word = 0;
 
-    if (column < words_per_row(in) && y < in.height) {
-        const uint4 *from = (const uint4 *)((const uint8_t *)image_row(&in, y) + 32 * column);
-        for (int half = 0; half < 2; half++) {
-            uint4 bytes = from[half];
-            word |= (pack(bytes.x) | pack(bytes.y) << 4 | pack(bytes.z) << 8 | pack(bytes.w) << 12) << 16 * half;
-        }
-        if (in.width - 32 * column < 32)
-            word &= (1u << (in.width - 32 * column)) - 1;
-        bits[y * words_per_row(in) + column] = word;
-    }
+    if (column < words_per_row(in) && y < in.height)
+        bits[y * words_per_row(in) + column] = word = word_at(in, column, y);
     *own = word;
     __syncthreads();
     unsigned left = threadIdx.x > 0 ? own[-1] : 0, starts = word & ~(word << 1);
@@ -133,23 +68,13 @@ static __global__ void merge_kernel(struct image in, const unsigned *bits, int *
 
     if (column >= width || y >= in.height)
         return;
-    const unsigned *own = bits + y * width + column, word = *own;
+    const unsigned *own = bits + y * width + column;
     int node = y * in.width + 32 * column;
     if (k < across) {
-        const unsigned *above = own - width;
-        const unsigned up[3] = {column > 0 ? above[-1] : 0, above[0], column + 1 < width ? above[1] : 0};
-        join_above(parent, node, node - in.width, word, up, grow);
-        return;
-    }
-    unsigned left = own[-1];
-    if (word & 1 && left >> 31)
-        unite(parent, node, node - 32 + run_start(left, 31));
-    if (!grow || y % tile_height == 0)
-        return;
-    if (word & 1 && !(left >> 31) && own[-width - 1] >> 31)
-        unite(parent, node, node - in.width - 32 + run_start(own[-width - 1], 31));
-    if (!(word & 1) && left >> 31 && own[-width] & 1)
-        unite(parent, node - 32 + run_start(left, 31), node - in.width);
+        const unsigned up[3] = {column > 0 ? own[-width - 1] : 0, own[-width], column + 1 < width ? own[1 - width] : 0};
+        join_above(parent, node, node - in.width, *own, up, grow);
+    } else
+        join_left(parent, own, node, width, in.width, grow && y % tile_height != 0);
 }
 
 /* A thread writes 4 labels. `rank` holds the numbers of roots, or is NULL. */
@@ -168,7 +93,7 @@ static __global__ void compress_kernel(struct image out, const unsigned *bits, c
         if (start == known)
             labels[k] = labels[k - 1];
         else {
-            int root = y * out.width + x / 32 * 32 + start;
+            int root = node_of(word, x + k, y, out.width);
             while (parent[root] != root)
                 root = parent[root];
             labels[k] = rank ? rank[root] : root + 1;

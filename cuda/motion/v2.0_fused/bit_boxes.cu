@@ -1,3 +1,4 @@
+#include "common/cuda/relaxed.h"
 #include "cuda/motion/v2.0_fused/bit_mask.h"
 
 /*
@@ -68,14 +69,14 @@ static __device__ int start_of(const struct view &view, int at)
 
 /* ----------------------------------------------------------------------------------------------------- forest */
 
-/* Past the L1 cache, since other threads change it meanwhile. Shortens the path on its way, so that the next walk takes
+/* Loads are relaxed, since other threads change trees meanwhile. Shortens the path on its way, so that the next walk takes
  * a step or two. */
 static __device__ int find(int *drops, int node)
 {
     const int first = node;
 
-    for (int up = node - __ldcg(&drops[node]), next; up != node; node = up, up = next) {
-        next = up - __ldcg(&drops[up]);
+    for (int up = node - load_relaxed(&drops[node]), next; up != node; node = up, up = next) {
+        next = up - load_relaxed(&drops[up]);
         if (next != up)
             atomicMax(&drops[node], node - next);
     }
