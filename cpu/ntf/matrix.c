@@ -15,14 +15,12 @@
 #include "common/simd/simd.h"
 
 enum { LANES = SIMD_BYTES / 4, RUN = 256 };
-enum { PIECE = 1024 /* samples in one f32 sum */ };
 
 struct tree {
-    float *sums, *run; /* P, and a part of it over RUN slices */
-    float *products;   /* v(s,k) w(t,k), a row for each sample of a slice */
+    float *sums, *run;      /* P, and a part of it over RUN slices */
+    float *products, *copy; /* v(s,k) w(t,k), a row for each sample of a slice; the tensor in f32 */
     const float *slices;
     size_t step;
-    float *copy;
 };
 
 static void update_u(const struct tree *tree, struct ntf_work *work)
@@ -35,9 +33,9 @@ static void update_u(const struct tree *tree, struct ntf_work *work)
         const float *slice = tree->slices + (size_t)r * tree->step;
         for (int k = 0; k < stride; k += LANES) {
             simd_f32 total = {0};
-            for (int begin = 0; begin < samples; begin += PIECE) {
+            for (int begin = 0; begin < samples; begin += RUN) {
                 simd_f32 sum = {0};
-                for (int i = begin; i < samples && i < begin + PIECE; i++) {
+                for (int i = begin; i < samples && i < begin + RUN; i++) {
                     const simd_f32 product =
                         (simd_f32)simd_load(tree->products + (size_t)i * (size_t)stride + (size_t)k);
                     sum = simd_multiply_add(sum, slice[i] + (simd_f32){0}, product);
@@ -101,10 +99,10 @@ static enum status run(const struct image *in, struct image *out, const struct n
 {
     const size_t entries = (size_t)in->width * (size_t)in->channels * ntf_stride(params);
     struct tree tree = {.sums = ntf_floats(entries), .run = ntf_floats(entries), .products = ntf_floats(entries)};
-    enum status status = tree.sums && tree.run && tree.products
-                             ? STATUS_OK
-                             : status_set(STATUS_NO_MEMORY, "no memory for %zu sums", entries);
+    enum status status = STATUS_OK;
 
+    if (!tree.sums || !tree.run || !tree.products)
+        status = status_set(STATUS_NO_MEMORY, "no memory for %zu sums", entries);
     if (status == STATUS_OK)
         status = ntf_take_floats(in, &tree.slices, &tree.step, &tree.copy);
     if (status == STATUS_OK)

@@ -13,14 +13,13 @@
 #include "common/simd/simd.h"
 
 enum { LANES = SIMD_BYTES / 4, RUN = 256 };
-enum { ROWS = 8 /* slices of a tile */, PIECE = 1024 /* samples in one f32 sum */ };
+enum { ROWS = 8 /* slices of a tile */ };
 
 struct tree {
-    float *sums, *run; /* P, and a part of it over RUN slices */
-    float *products;   /* v(s,k) w(t,k), a row for each sample of a slice */
+    float *sums, *run;      /* P, and a part of it over RUN slices */
+    float *products, *copy; /* v(s,k) w(t,k), a row for each sample of a slice; the tensor in f32 */
     const float *slices;
     size_t step;
-    float *copy;
 };
 
 /* Pointers to sample `first` of ROWS slices from r on, the last one for those that are missing; how many there are. */
@@ -41,9 +40,9 @@ static void sum_rows(const struct tree *tree, struct ntf_work *work, const float
 
     for (int k = 0; k < stride; k += LANES) {
         simd_f32 totals[ROWS] = {{0}};
-        for (int begin = 0; begin < samples; begin += PIECE) {
+        for (int begin = 0; begin < samples; begin += RUN) {
             simd_f32 sums[ROWS] = {{0}};
-            for (int i = begin; i < samples && i < begin + PIECE; i++) {
+            for (int i = begin; i < samples && i < begin + RUN; i++) {
                 const simd_f32 product = (simd_f32)simd_load(tree->products + (size_t)i * (size_t)stride + (size_t)k);
 #pragma GCC unroll 8
                 for (int row = 0; row < ROWS; row++)
@@ -127,10 +126,10 @@ static enum status run(const struct image *in, struct image *out, const struct n
 {
     const size_t entries = (size_t)in->width * (size_t)in->channels * ntf_stride(params);
     struct tree tree = {.sums = ntf_floats(entries), .run = ntf_floats(entries), .products = ntf_floats(entries)};
-    enum status status = tree.sums && tree.run && tree.products
-                             ? STATUS_OK
-                             : status_set(STATUS_NO_MEMORY, "no memory for %zu sums", entries);
+    enum status status = STATUS_OK;
 
+    if (!tree.sums || !tree.run || !tree.products)
+        status = status_set(STATUS_NO_MEMORY, "no memory for %zu sums", entries);
     if (status == STATUS_OK)
         status = ntf_take_floats(in, &tree.slices, &tree.step, &tree.copy);
     if (status == STATUS_OK)

@@ -114,9 +114,10 @@ static enum status run(const struct image *in, struct image *out, const struct n
 {
     const size_t entries = (size_t)in->width * (size_t)in->channels * ntf_stride(params);
     struct tree tree = {.sums = ntf_floats(entries), .run = ntf_floats(entries)};
-    enum status status =
-        tree.sums && tree.run ? STATUS_OK : status_set(STATUS_NO_MEMORY, "no memory for %zu sums", entries);
+    enum status status = STATUS_OK;
 
+    if (!tree.sums || !tree.run)
+        status = status_set(STATUS_NO_MEMORY, "no memory for %zu sums", entries);
     if (status == STATUS_OK)
         status = ntf_solve(in, out, params, pass, &tree, true);
     free(tree.sums);

@@ -8,18 +8,17 @@
 
 struct state {
     struct ntf_device device;
-    struct image in, out[NTF_ERRORS + 1];
+    struct device_images images;
 };
 
 /* Thread (k, i): the sum over all samples of slice i. */
 static __global__ void numerators_kernel(struct image in, int mode, int side, const float *first, const float *second,
-                                         int first_side, int second_side, int rank, float *numerators,
-                                         const int *settled)
+                                         int first_side, int second_side, int rank, float *numerators)
 {
     const int i = blockIdx.x * blockDim.y + threadIdx.y, k = blockIdx.y * blockDim.x + threadIdx.x;
     double sum = 0;
 
-    if (k >= rank || i >= side || *settled)
+    if (k >= rank || i >= side)
         return;
     for (int a = 0; a < first_side; a++) {
         float nested = 0;
@@ -40,7 +39,7 @@ static enum status pass(void *state, struct ntf_device *device, const struct ima
     (void)state;
     numerators_kernel<<<grid, block, 0, stream>>>(*in, mode, device->sides[mode], device->factors[first],
                                                   device->factors[second], device->sides[first], device->sides[second],
-                                                  device->rank, device->numerators[mode], device->settled);
+                                                  device->rank, device->numerators[mode]);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -60,10 +59,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
 static void teardown(struct state *state)
 {
     ntf_device_teardown(&state->device);
-    device_image_free(&state->in);
-    for (struct image &out : state->out)
-        device_image_free(&out);
-    *state = {};
+    device_images_free(&state->images);
 }
 
 static enum status run(struct state *state, const struct image in[], struct image *out, const struct ntf_params *params)
@@ -71,18 +67,18 @@ static enum status run(struct state *state, const struct image in[], struct imag
     enum status status = STATUS_OK;
 
     TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
+    if (!state->images.in->data)
+        TRY(device_image_create(state->images.in, in));
     for (int slot = 0; slot <= NTF_ERRORS; slot++)
-        if (out[slot].data && !state->out[slot].data)
-            TRY(device_image_create(&state->out[slot], &out[slot]));
-    TRY(device_upload(&state->in, in));
+        if (out[slot].data && !state->images.out[slot].data)
+            TRY(device_image_create(&state->images.out[slot], &out[slot]));
+    TRY(device_upload(state->images.in, in));
     phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, state->out, params, 0));
+    TRY(launch(state, state->images.in, state->images.out, params, 0));
     CUDA_TRY(cudaDeviceSynchronize());
     for (int slot = 0; slot <= NTF_ERRORS; slot++)
         if (out[slot].data)
-            TRY(device_download(&out[slot], &state->out[slot]));
+            TRY(device_download(&out[slot], &state->images.out[slot]));
 out:
     return status;
 }

@@ -1,9 +1,8 @@
 /*
  * Idea:     a slice is cut into parts, so that a factor of 24 rows, too, has thousands of blocks; how many, and N, can be
  *           set for each run, so that a search can find the best.
- * Changed:  blocks take every so many tiles of their slice and add their sums to the numerators in global memory; the
- *           threads' sums of all columns are added at once, with 3 barriers instead of 7 for each column; N (8 or 16) and
- *           the number of blocks are tunables.
+ * Changed:  blocks take every so many tiles of their slice and add their sums to the numerators in global memory; N (8 or
+ *           16) and the number of blocks are tunables.
  * Expect:   v and w become as fast as u: three reads of the tensor, and 48 shared loads for 48 multiply-adds of a sample,
  *           some 150 us an iteration with K = 16.
  */
@@ -23,13 +22,10 @@ static struct tunable tunables[] = {{"side", &side, side_legal, "threads of a bl
                                     {"blocks", &blocks, blocks_legal, "blocks that a pass has at least"},
                                     {}};
 
-/* Block (i, part): N x N threads walk over a part of the tiles of slice i, each with a sum for every column. A tile's rows of the two factors
- * lie in shared memory; at the end the threads' sums of all columns are added in two
- * steps, and the parts' in global memory. */
+/* Block (i, part) walks over its part of the tiles of slice i, whose rows of both factors lie in shared memory; a thread has a sum a column. */
 template <int N>
 static __global__ void numerators_kernel(struct image in, int mode, const float *first, const float *second,
-                                         int first_side, int second_side, int rank, int parts, float *numerators,
-                                         const int *settled)
+                                         int first_side, int second_side, int rank, float *numerators)
 {
     __shared__ float rows[N][COLUMNS], columns[N][COLUMNS], sums[COLUMNS][N * N + 1];
     const int thread = threadIdx.y * N + threadIdx.x, i = blockIdx.x, from = blockIdx.y * COLUMNS;
@@ -37,9 +33,7 @@ static __global__ void numerators_kernel(struct image in, int mode, const float 
     const int across = (second_side + N - 1) / N, down = (first_side + N - 1) / N;
     float alpha[COLUMNS] = {};
 
-    if (*settled)
-        return;
-    for (int tile = blockIdx.z; tile < across * down; tile += parts) {
+    for (int tile = blockIdx.z; tile < across * down; tile += (int)gridDim.z) {
         const int a = tile / across * N, b = tile % across * N;
         __syncthreads();
         for (int entry = thread; entry < N * COLUMNS; entry += N * N) {
@@ -51,26 +45,19 @@ static __global__ void numerators_kernel(struct image in, int mode, const float 
         const int row = a + (int)threadIdx.y, column = b + (int)threadIdx.x;
         if (row >= first_side || column >= second_side)
             continue;
-        const float g = ntf_sample(&in, mode, i, row, column);
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++)
-            alpha[k] += g * rows[threadIdx.y][k] * columns[threadIdx.x][k];
+            alpha[k] += ntf_sample(&in, mode, i, row, column) * rows[threadIdx.y][k] * columns[threadIdx.x][k];
     }
 #pragma unroll
     for (int k = 0; k < COLUMNS; k++)
         sums[k][thread] = alpha[k];
     __syncthreads();
-    float sum = 0;
-    for (int other = 0; other < N * N; other += N * N / COLUMNS)
-        sum += sums[thread % COLUMNS][other + thread / COLUMNS];
-    __syncthreads();
-    sums[thread % COLUMNS][thread / COLUMNS] = sum;
-    __syncthreads();
     if (thread >= count)
         return;
-    sum = 0;
-    for (int part = 0; part < N * N / COLUMNS; part++)
-        sum += sums[thread][part];
+    float sum = 0;
+    for (int other = 0; other < N * N; other++)
+        sum += sums[thread][other];
     atomicAdd(&numerators[(size_t)i * rank + from + thread], sum);
 }
 
@@ -87,7 +74,7 @@ static enum status launch_pass(struct ntf_device *device, const struct image *in
                              stream));
     numerators_kernel<N><<<grid, dim3(N, N), 0, stream>>>(*in, mode, device->factors[first], device->factors[second],
                                                           device->sides[first], device->sides[second], device->rank,
-                                                          parts, device->numerators[mode], device->settled);
+                                                          device->numerators[mode]);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

@@ -17,7 +17,7 @@ struct ntf_device {
     double *sums;         /* the memory of what follows */
     double *grams[3];     /* F'F, rank x rank */
     double *norm;         /* |G|^2 */
-    int *settled;         /* 1 once the tolerance is reached: kernels of a pass may end at once */
+    int *settled;         /* 1 once the tolerance is reached: updates then keep the factor */
     int sides[3], rank;
 };
 
