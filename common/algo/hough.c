@@ -21,6 +21,7 @@ static const struct parameter parameters[] = {
      .minimum = 1,
      .maximum = 16384,
      .preset = 180,
+     .check_maximum = 70,
      .help = "rows of the accumulator, of pi / theta_steps each"},
     {.name = "rho",
      .kind = PARAMETER_REAL,
@@ -501,7 +502,7 @@ static const struct golden goldens[] = {
 };
 
 static const char *const check_settings[] = {
-    "threshold=5",
+    "theta_steps=180 threshold=5",
     "threshold=9 rho=2 theta_steps=36",
     "threshold=4 theta_steps=91 maximum=20",
     "threshold=3 window=3 theta_steps=20",

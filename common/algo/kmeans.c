@@ -438,15 +438,17 @@ out:
 static const char *const starts[] = {"plusplus", "rows", NULL};
 static const char *const types[] = {"u16", "u8", "f32", NULL};
 
-#define INT(field, low, high, normal, text)                                                                            \
+/* check draws values up to `most`, 0: of the whole range. */
+#define INT_CHECKED(field, low, high, normal, most, text)                                                              \
     {                                                                                                                  \
         .name = #field, .kind = PARAMETER_INT, .offset = offsetof(struct kmeans_params, field), .minimum = low,        \
-        .maximum = high, .preset = normal, .help = text                                                                \
+        .maximum = high, .preset = normal, .check_maximum = most, .help = text                                         \
     }
+#define INT(field, low, high, normal, text) INT_CHECKED(field, low, high, normal, 0, text)
 
 static const struct parameter parameters[] = {
     INT(k, 1, KMEANS_MAX_K, 16, "clusters"),
-    INT(iterations, 1, 10000, 10, "updates of the centroids, at most"),
+    INT_CHECKED(iterations, 1, 10000, 10, 4, "updates of the centroids, at most"),
     {.name = "tolerance",
      .kind = PARAMETER_REAL,
      .offset = offsetof(struct kmeans_params, tolerance),
@@ -458,7 +460,7 @@ static const struct parameter parameters[] = {
      .words = starts,
      .help = "first centroids: k-means++, or rows at equal distances"},
     INT(seed, 0, 1e9, 1, "of k-means++"),
-    INT(attempts, 1, 16, 1, "starts, of which the best result counts"),
+    INT_CHECKED(attempts, 1, 16, 1, 3, "starts, of which the best result counts"),
     {.name = "type",
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct kmeans_params, type),

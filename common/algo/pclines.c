@@ -21,6 +21,7 @@ static const struct parameter parameters[] = {
      .minimum = 16,
      .maximum = 4096,
      .preset = 512,
+     .check_maximum = 64,
      .help = "rows of each space, a power of two: steps of 1 / d to 2 / d radians"},
     {.name = "threshold",
      .kind = PARAMETER_INT,
@@ -290,7 +291,7 @@ static const struct golden goldens[] = {
 };
 
 static const char *const check_settings[] = {
-    "threshold=5",
+    "d=512 threshold=5",
     "d=16 threshold=4 window=3 maximum=20",
     "d=64 threshold=3 window=31 outputs=both",
     "d=32 outputs=accumulator",

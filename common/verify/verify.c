@@ -60,6 +60,8 @@ static enum status check_on(struct session *session, const struct image other[],
     const struct image *const before = session->expected;
     enum status status = STATUS_OK;
 
+    if (session->version->declines && session->version->declines(other, session->params))
+        goto out;
     session_call(session, (struct setting){0}, other, scratch);
     if (session->verdict->outcome != OUTCOME_PASS || (!always && !outputs_any_same(earlier, scratch)))
         goto out;
