@@ -56,7 +56,7 @@ def load(path):
 def missing(module):
     for name, package in (("numpy", "numpy"), (module.LIBRARY.split(".")[0], module.PACKAGE)):
         if importlib.util.find_spec(name) is None:
-            return f"the Python package {package} is not installed: pip install {package}"
+            return f"{package} is not installed: pip install {package}"
     return None
 
 
