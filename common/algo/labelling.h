@@ -35,9 +35,9 @@
  *
  * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT.
  *
- * Peers    OpenCV; NPP's LabelMarkersUF with CompressMarkerLabelsUF behind it. Without the latter its labels left a
- *          component of 3840x2160 pixels in parts on an H200 (CUDA 13.0), others in each run, even followed to their
- *          roots (results/h200/labelling_3840x2160.json of commit c8b7c25).
+ * Peers    OpenCV. NPP's LabelMarkersUF is not among them: on an H200 (CUDA 13.0) it left a component of 3840x2160
+ *          pixels in parts, others in each run, even with its labels followed to their roots
+ *          (results/h200/labelling_3840x2160.json of commit c8b7c25).
  *
  *          cpu/null and cuda/v0.9 are no labellings but the floor: they read the mask and write labels, and only take
  *          masks without foreground.

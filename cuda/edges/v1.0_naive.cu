@@ -4,6 +4,7 @@
  * Changed:  the loops over x and y became grids of threads; every call allocates, copies, computes and frees.
  * Expect:   kernel 1000 times faster than cpu/serial, 15 us at 1920x1080: two launches, and 24 loads a pixel that first-level
  *           cache answers. The call is 0.1 ms of upload, as much of download and 0.2 ms of allocation besides.
+ * Result:   16.5 us, 1890 times cpu/serial; the call takes 1.02 ms (results/h200/edges/edges_1920x1080.json).
  */
 /* Try: make bench-edges VERSIONS=cuda */
 #include "common/algo/edges.h"

@@ -4,6 +4,9 @@
  * Changed:  the tile and the barrier between filling and using it. run() is the house's (common/cuda/device_run.cu).
  * Expect:   kernel a third less: one launch of two is gone, and 4 bytes a pixel written and read again; a tile of 34x10 for
  *           32x8 pixels computes a third of the magnitudes twice.
+ * Result:   a quarter slower instead, 20.5 us against 16.5 (results/h200/edges/edges_1920x1080.json): the 4 bytes a pixel
+ *           stay in second-level cache, and a third more magnitudes with a barrier between are dearer than the launch that
+ *           they save.
  */
 /* Try: make bench-edges VERSIONS=cuda */
 #include "common/algo/edges.h"

@@ -7,7 +7,7 @@
  *           run() is the house's (common/cuda/device_run.cu).
  * Expect:   votes 3 times as fast as v1.1: shared atomics of a block take 32 a cycle where they do not meet. With runs of 4
  *           rows there are 45 blocks for 132 multiprocessors, and half as many votes again for the overlap.
- * Result:   4 times slower instead, kernels of 1.42 ms where v1.1 has 0.35 ms at 1920x1080, and 2.8 times slower at 3840x2160
+ * Result:   4 times slower instead, kernels of 1.44 ms where v1.1 has 0.37 ms at 1920x1080, and 2.8 times slower at 3840x2160
  *           (results/h200/hough/hough_1920x1080.json, results/h200/hough/hough_3840x2160.json). 45 blocks leave two
  *           multiprocessors of three without work; on the others, 8 warps are too few to hide that a vote waits for its point,
  *           two conversions and an atomic, and points that follow each other in the list lie along an edge, so that in the

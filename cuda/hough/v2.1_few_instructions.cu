@@ -6,6 +6,8 @@
  * Expect:   votes twice as fast as v2.0: two multiplications, two additions, an address and an atomic are 6 instructions
  *           where there were 14 and two conversions, of which a multiprocessor starts 16 a cycle and no more. 17 million
  *           votes at 32 a cycle for each multiprocessor are 2.3 us at best, 10 us if one cycle in four is one of theirs.
+ * Result:   127 us, 1.13 times v2.0 (results/h200/hough/hough_1920x1080.json): it is not the instructions either. What they
+ *           have in common are the atomics in shared memory.
  */
 /* Try: make bench-hough VERSIONS=cuda/v2.0,cuda/v2.1
  *      make tune-hough V=cuda/v2.1 */

@@ -47,6 +47,7 @@ static enum status open_steps(struct finder *finder, const struct barcode_params
     TRY(step_shape(&finder->boxes, &components, &table));
     TRY(device_image_create(&finder->labels, score));
     TRY(device_image_create(&finder->posterior, score));
+    TRY(device_image_create(&finder->score, score));
     TRY(device_image_create(&finder->mask, score));
     TRY(device_image_create(&finder->components, &components));
     TRY(device_image_create(&finder->table, &table));
@@ -80,21 +81,24 @@ out:
 
 enum status finder_launch(struct finder *finder, int width, int height, struct image out[], cudaStream_t stream)
 {
-    const struct image *labels = &finder->labels;
+    const struct image *labels = &finder->labels, *score = &finder->score;
     enum status status = STATUS_OK;
 
     step_begin("posterior", stream);
     posterior_kernel<<<dim3(ceiling_divide(labels->width, THREADS), labels->height), THREADS, 0, stream>>>(
         *labels, finder->posterior, finder->posteriors);
     CUDA_TRY(cudaGetLastError());
-    TRY(step_run(&finder->blur, &finder->posterior, &out[BARCODE_SCORE], stream));
-    TRY(step_run(&finder->threshold, &out[BARCODE_SCORE], &finder->mask, stream));
+    TRY(step_run(&finder->blur, &finder->posterior, &finder->score, stream));
+    TRY(step_run(&finder->threshold, &finder->score, &finder->mask, stream));
     TRY(step_run(&finder->labelling, &finder->mask, &finder->components, stream));
     TRY(step_run(&finder->boxes, &finder->components, &finder->table, stream));
     step_begin("pixels", stream);
     pixels_kernel<<<ceiling_divide(out[BARCODE_BOXES].height, THREADS), THREADS, 0, stream>>>(
         finder->table, width, height, out[BARCODE_BOXES]);
     CUDA_TRY(cudaGetLastError());
+    /* A threshold may read beyond the ends of its rows, which are not ours in an output. */
+    CUDA_TRY(cudaMemcpy2DAsync(out[BARCODE_SCORE].data, out[BARCODE_SCORE].stride, score->data, score->stride,
+                               score->width, score->height, cudaMemcpyDeviceToDevice, stream));
 out:
     return status;
 }
@@ -102,7 +106,8 @@ out:
 void finder_close(struct finder *finder)
 {
     struct step *steps[] = {&finder->blur, &finder->threshold, &finder->labelling, &finder->boxes};
-    struct image *images[] = {&finder->labels, &finder->posterior, &finder->mask, &finder->components, &finder->table};
+    struct image *images[] = {&finder->labels, &finder->posterior,  &finder->score,
+                              &finder->mask,   &finder->components, &finder->table};
 
     for (struct step *step : steps)
         if (step->version)

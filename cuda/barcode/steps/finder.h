@@ -16,7 +16,7 @@ struct finder_versions {
 /* Zeroed: closed. The images are on the device. */
 struct finder {
     struct step blur, threshold, labelling, boxes;
-    struct image labels, posterior, mask, components, table;
+    struct image labels, posterior, score, mask, components, table;
     uint8_t *posteriors; /* of each centroid, on the device */
 };
 
