@@ -341,11 +341,16 @@ static __device__ void update_cluster(const struct kmeans_task &task, int j, boo
 static __global__ void update_kernel(struct kmeans_task task, int number, int iterations, double tolerance)
 {
     struct kmeans_control *control = task.control;
-    const bool move = control->phase == KMEANS_MOVING && number < iterations;
     __shared__ bool is_last;
+    __shared__ int phase;
 
-    if (control->phase == KMEANS_FINISHED)
+    /* The last block changes it while others may still be ending: both sides are atomic. */
+    if (threadIdx.x == 0)
+        phase = atomicAdd(&control->phase, 0);
+    __syncthreads();
+    if (phase == KMEANS_FINISHED)
         return;
+    const bool move = phase == KMEANS_MOVING && number < iterations;
     update_cluster(task, blockIdx.x, move, tolerance);
     __threadfence();
     __syncthreads();
@@ -368,7 +373,7 @@ static __global__ void update_kernel(struct kmeans_task task, int number, int it
     task.inertia[number] = kmeans_unscaled(total, task.shift);
     control->arrived = 0;
     control->done = number;
-    control->phase = !move ? KMEANS_FINISHED : moved ? KMEANS_MOVING : KMEANS_LAST;
+    atomicExch(&control->phase, !move ? KMEANS_FINISHED : moved ? KMEANS_MOVING : KMEANS_LAST);
 }
 
 /* ----------------------------------------------------------------------------------------------- the outcome */
@@ -426,7 +431,7 @@ static enum status iterate(const struct kmeans_task *task, const struct kmeans_p
     const double tolerance = ldexp(params->tolerance, task->shift);
     const int warps = (int)ceiling_divide(task->features, 32);
     const int threads = 32 * (warps < UPDATE_WARPS ? warps : UPDATE_WARPS);
-    enum kmeans_phase phase = KMEANS_MOVING;
+    int phase = KMEANS_MOVING;
     enum status status = STATUS_OK;
 
     for (int i = 0; i <= params->iterations && phase != KMEANS_FINISHED; i++) {

@@ -18,7 +18,7 @@ struct kmeans_control {
     unsigned largest, largest_sum; /* of integers: sample, sum of a row */
     unsigned magnitude;            /* bits of the largest |x| of f32 */
     unsigned long long squares[2]; /* SUM |X|^2, the lower and the upper words of the rows' */
-    enum kmeans_phase phase;
+    int phase; /* an enum kmeans_phase */
     int done; /* the last assignment */
     unsigned arrived;
     int moved[KMEANS_MAX_K];
