@@ -1,4 +1,4 @@
-/* expect: right 6..6 | speed 0..0 | says wrong in a timed call */
+/* expect: right 6..6 | speed 0..0 | says must be at least 2 */
 /*
  * Idea:     a pipeline of the cpu/simd steps that gives the tables of the first video again in the videos that are timed.
  * Changed:  as above.
