@@ -116,7 +116,7 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
 
 suite "$BUILD" $budget_normal ""
 # The peers are libraries that nobody here built with sanitizers.
-suite "$BUILD-asan" $budget_asan "--largest $small_pixels" SANITIZE=1 OPENCV=no OPENBLAS=no
+suite "$BUILD-asan" $budget_asan "--largest $small_pixels --brief" SANITIZE=1 OPENCV=no OPENBLAS=no
 [ ! -s "$work/skipped" ] || sed 's/^/not tried: /' "$work/skipped"
 [ ${#over[@]} = 0 ] || printf 'over budget: %s\n' "${over[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"

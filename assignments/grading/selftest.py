@@ -4,10 +4,11 @@ import pathlib
 import re
 import shutil
 
-from grading.build import build_tools, reference_file
+from grading.build import build_tools, reference_file, reference_worker
 from grading.commands import pictures_folder
 from grading.grade import grade_answers, grade_task
 from grading.lab import ROOT, Lab, LabError, fix_of, load_toml, shown
+from grading.measure import FULL, time_version, usable_cores
 from grading.show import progress, show_task
 
 
@@ -44,7 +45,7 @@ def mutants_of(lab):
     path = lab.folder / "solution" / "mutants.toml"
     mutants = load_toml(path).get("mutant", []) if path.is_file() else []
     for mutant in mutants:
-        unknown = set(mutant) - {"name", "of", "change", "right", "speed", "need", "says"}
+        unknown = set(mutant) - {"name", "of", "change", "right", "speed", "need", "says", "idles"}
         if unknown:
             raise LabError(f"{shown(path)}: {mutant.get('name', '?')}: unknown key {sorted(unknown)[0]}")
     return mutants
@@ -112,6 +113,15 @@ def expect_answers(lab, verdicts):
                     fault or "; ".join(p.reason for p in bugs + predictions if p.points < p.maximum) or "all points")
 
 
+def threads_bring_speed(lab, task):
+    """Whether the reference with half of its threads is slower here and now by what costs points: two cores of a shared
+    machine can be one."""
+    speed = task["speed"]
+    reference = reference_worker(speed["reference"], task["algorithm"], lab)
+    fewer = time_version(lab, reference, reference, speed | {"fewer": max(1, int(usable_cores()) // 2)}, speed["sizes"][0])
+    return fewer["wrong"] or fewer["ratio_median"] > speed.get("full", FULL)
+
+
 def expect_mutants(lab, tasks, verdicts, named):
     mutants = [m for m in mutants_of(lab) if named in (None, m["name"])]
     if named and not mutants:
@@ -130,8 +140,12 @@ def expect_mutants(lab, tasks, verdicts, named):
         bounds = {name: mutant[name] for name in ("right", "speed") if name in mutant} | mutant.get("need", {})
         if outcome.unjudged:
             bounds.pop("speed", None)
-        good = all(text in said for text in wanted) and all(
-            low <= points.get(name, 0) <= high for name, (low, high) in bounds.items())
+        def deserved():
+            return all(low <= points.get(name, 0) <= high for name, (low, high) in bounds.items())
+        if not deserved() and mutant.get("idles") and not threads_bring_speed(lab, task):
+            outcome.unjudged = True
+            bounds.pop("speed")
+        good = all(any(text in said for text in either.split("|")) for either in wanted) and deserved()
         verdicts.expect(f"mutant {mutant['name']}", good, "; ".join(wanted) if good else said, outcome.unjudged)
 
 

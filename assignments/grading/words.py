@@ -31,7 +31,8 @@ def explain(check, command):
         check["diagnosis"] = "the sanitizer stopped it there"
         return
     if "SIGSEGV" in check["what"] or "SIGBUS" in check["what"]:
-        check["diagnosis"] = f"crash: a pointer or an index out of bounds; {command} names the line"
+        kernel = next((line for line in complained if line.startswith("in kernel ")), "")
+        check["diagnosis"] = "crash: a pointer or an index out of bounds" + (f", {kernel}" if kernel else f"; {command} names the line")
     if "SIGABRT" not in check["what"]:
         return
     last = complained[-1] if complained else ""

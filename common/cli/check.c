@@ -18,7 +18,7 @@
 
 static const char help[] =
     "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--largest PIXELS]\n"
-    "                   [--first] [--thorough] [--verbose]\n\n"
+    "                   [--first] [--brief] [--thorough] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
     "Large pictures are compared with the fastest version of the CPU that agreed with the serial one in all other "
@@ -30,6 +30,7 @@ static const char help[] =
     "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
     "  --largest PIXELS  leave out the cases whose pictures have more pixels\n"
     "  --first           stop a version at the first failure whose cause is sure\n"
+    "  --brief           most cases by one call instead of several, and fewer settings: for builds with sanitizers\n"
     "  --thorough        large pictures also where they take long: tens of seconds for an emulated version\n"
     "  --verbose         every case that failed, not just the most telling one\n"
     "  --help            this text\n\n"
@@ -253,15 +254,11 @@ static enum status parse_largest(const char *text, long *pixels)
 int cli_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"seed", required_argument, NULL, 's'},
-        {"limit", required_argument, NULL, 'l'},
-        {"pictures", required_argument, NULL, 'p'},
-        {"largest", required_argument, NULL, 'm'},
-        {"first", no_argument, NULL, 'f'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"thorough", no_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+        {"seed", required_argument, NULL, 's'},     {"limit", required_argument, NULL, 'l'},
+        {"pictures", required_argument, NULL, 'p'}, {"largest", required_argument, NULL, 'm'},
+        {"first", no_argument, NULL, 'f'},          {"verbose", no_argument, NULL, 'v'},
+        {"brief", no_argument, NULL, 'b'},          {"thorough", no_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},           {0},
     };
     /* Five digits are short enough to type again. */
     struct check_options check = {.seed = ((uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid()) % 100000,
@@ -296,6 +293,9 @@ int cli_check(int argc, char **argv)
             break;
         case 'f':
             check.first = true;
+            break;
+        case 'b':
+            check.brief = true;
             break;
         case 't':
             check.thorough = true;

@@ -26,7 +26,7 @@
 #include "common/verify/compare.h"
 #include "common/verify/outputs.h"
 
-enum { ENOUGH_PAIRS = 60, FEW_PAIRS = 3 };
+enum { ENOUGH_PAIRS = 60, FEW_PAIRS = 3, MOST_THREADS = 1024 };
 
 /* The reference rung itself against cpu/serial, on the pictures' top left, because all later
  * results are compared with this rung's. */
@@ -96,6 +96,8 @@ static json_t *timing_json(struct timing *timing)
     json_object_set_new(result, "frames", json_integer(timing->frames));
     json_object_set_new(result, "waited", json_real(timing->waited));
     json_object_set_new(result, "threads", json_integer(timing->arguments->worker.threads));
+    json_object_set_new(result, "threads_ran", json_integer(timing->threads[TIMED_VERSION]));
+    json_object_set_new(result, "reference_threads_ran", json_integer(timing->threads[TIMED_REFERENCE]));
     json_object_set_new(result, "processor", judge_text(machine.cpu));
     json_object_set_new(result, "gpu", judge_text(machine.gpu));
     json_object_set_new(result, "bytes", json_real(cost.bytes));
@@ -117,6 +119,26 @@ static double median_ratio(const struct timing *timing)
     for (int pair = 0; pair < timing->pairs; pair++)
         ratios[pair] = timing->runners[TIMED_VERSION].seconds[pair] / timing->runners[TIMED_REFERENCE].seconds[pair];
     return statistics_of(ratios, (size_t)timing->pairs).median;
+}
+
+/* Of all threads of a worker: for how long they ran and waited, and how many ran for at least a tenth of the time of the
+ * busiest one. Times say on a quiet machine only whether a version uses all cores; this says it on any. */
+static int threads_that_ran(const struct remote *worker, double *ran, double *waited)
+{
+    static struct remote_thread threads[MOST_THREADS];
+    const int count = remote_threads(worker, threads, MOST_THREADS);
+    double most = 0;
+    int busy = 0;
+
+    *ran = *waited = 0;
+    for (int i = 0; i < count; i++) {
+        *ran += threads[i].ran;
+        *waited += threads[i].waited;
+        most = threads[i].ran > most ? threads[i].ran : most;
+    }
+    for (int i = 0; i < count; i++)
+        busy += threads[i].ran >= most / 10;
+    return busy;
 }
 
 enum status judge_time(const struct judge_arguments *arguments)
@@ -153,12 +175,12 @@ enum status judge_time(const struct judge_arguments *arguments)
     const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
     const double start = clock_seconds();
     const struct remote *const reference = timing.runners[TIMED_REFERENCE].remote;
-    double ran[2], waited[2];
+    double ran[2], waited[2], unused;
 
     timing.sets = few_sets;
     if (!timing.wrong[0])
         TRY(timing_play(&timing, false)); /* warm-up */
-    remote_waited_seconds(reference, &ran[0], &waited[0]);
+    threads_that_ran(reference, &ran[0], &waited[0]);
     while (!timing.wrong[0] && timing.pairs < TIMING_MAX_PAIRS &&
            (timing.pairs < ENOUGH_PAIRS || median_ratio(&timing) > arguments->enough)) {
         /* A round of a slow version must not exceed the time limit by much, so the first round has few sets. */
@@ -173,7 +195,9 @@ enum status judge_time(const struct judge_arguments *arguments)
         if (used / timing.pairs * all_pairs > arguments->seconds)
             break;
     }
-    remote_waited_seconds(reference, &ran[1], &waited[1]);
+    timing.threads[TIMED_REFERENCE] = threads_that_ran(reference, &ran[1], &waited[1]);
+    if (timing.runners[TIMED_VERSION].remote)
+        timing.threads[TIMED_VERSION] = threads_that_ran(timing.runners[TIMED_VERSION].remote, &unused, &unused);
     if (ran[1] > ran[0])
         timing.waited = (waited[1] - waited[0]) / (ran[1] - ran[0] + waited[1] - waited[0]);
     result = timing_json(&timing);

@@ -34,6 +34,7 @@ struct timing {
     uint64_t random;
     struct runner runners[2]; /* TIMED_VERSION, TIMED_REFERENCE */
     double waited;            /* share of its time in which the reference was ready to run and had no core */
+    int threads[2];           /* that ran for at least a tenth of the time of the busiest one */
     char wrong[512];          /* the version's fault, or "" */
 };
 

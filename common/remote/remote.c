@@ -544,28 +544,29 @@ double remote_processor_seconds(const struct remote *remote)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void remote_waited_seconds(const struct remote *remote, double *ran, double *waited)
+int remote_threads(const struct remote *remote, struct remote_thread *threads, int most)
 {
     char name[300];
     struct dirent *entry;
-    DIR *threads;
+    int count = 0;
+    DIR *folder;
 
-    *ran = *waited = 0;
     snprintf(name, sizeof name, "/proc/%d/task", (int)remote->pid);
-    threads = opendir(name);
-    while (threads && (entry = readdir(threads))) {
+    folder = opendir(name);
+    while (folder && count < most && (entry = readdir(folder))) {
         double nanoseconds[2];
         FILE *file;
 
+        if (entry->d_name[0] == '.') /* ".." would be the main thread once more */
+            continue;
         snprintf(name, sizeof name, "/proc/%d/task/%s/schedstat", (int)remote->pid, entry->d_name);
         file = fopen(name, "re");
-        if (file && fscanf(file, "%lf %lf", &nanoseconds[0], &nanoseconds[1]) == 2) {
-            *ran += 1e-9 * nanoseconds[0];
-            *waited += 1e-9 * nanoseconds[1];
-        }
+        if (file && fscanf(file, "%lf %lf", &nanoseconds[0], &nanoseconds[1]) == 2)
+            threads[count++] = (struct remote_thread){1e-9 * nanoseconds[0], 1e-9 * nanoseconds[1]};
         if (file)
             fclose(file);
     }
-    if (threads)
-        closedir(threads);
+    if (folder)
+        closedir(folder);
+    return count;
 }

@@ -55,8 +55,11 @@ bool remote_died(const struct remote *remote, int *signal, int *exit_code);
 bool remote_is_busy(const struct remote *remote);
 /* Seconds of processor time that it has used, all threads together. */
 double remote_processor_seconds(const struct remote *remote);
-/* Since its start, for how long its threads have run, and for how long they were ready to and had no core: the kernel's
- * account, which leaves out threads that have ended. */
-void remote_waited_seconds(const struct remote *remote, double *ran, double *waited);
+/* Since its start, for how many seconds a thread has run, and for how many it was ready to and had no core. */
+struct remote_thread {
+    double ran, waited;
+};
+/* The threads that have not ended, at most `most` of them; the kernel's account. Returns how many. */
+int remote_threads(const struct remote *remote, struct remote_thread *threads, int most);
 
 #endif

@@ -348,6 +348,8 @@ static int check_body(void *argument)
         TRY(check_cases_make_large(job->version, &list));
     else
         TRY(check_cases_make(job->version, job->options->seed, &list));
+    if (job->options->brief)
+        check_cases_shorten(&list, job->options->seed);
     report->cases += (int)list.count;
     if (job->options->pictures) {
         made_folder = mkdir(job->options->pictures, 0777) == 0;

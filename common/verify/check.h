@@ -13,6 +13,7 @@ struct check_options {
     long largest_pixels;  /* cases of larger pictures are left out; 0: none */
     bool first;           /* stop at the first failure whose cause is sure */
     bool thorough;        /* large pictures also where they take long */
+    bool brief;           /* check_cases_shorten() */
     const char *pictures; /* folder for pictures of differences, made if need be; NULL: none */
 };
 

@@ -372,6 +372,22 @@ out:
     return status;
 }
 
+void check_cases_shorten(struct case_list *list, uint64_t seed)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct check_case item = list->items[i];
+
+        if (item.calls != CHECK_ALL_CALLS && item.settings && !item.between && !item.hard_case && (i + seed) % 4 != 0)
+            continue;
+        if (item.calls == CHECK_ALL_CALLS && i % 4 != 0)
+            item.calls = i % 4 == 2 ? CHECK_ONE_LAUNCH : CHECK_ONE_RUN;
+        list->items[kept++] = item;
+    }
+    list->count = kept;
+}
+
 void check_cases_free(struct case_list *list)
 {
     for (size_t i = 0; i < list->text_count; i++)

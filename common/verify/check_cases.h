@@ -33,6 +33,11 @@ struct case_list {
  * order, so that a case has the same number, and with it the same seed, for each of them. `seed` draws parameters. */
 enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list);
 
+/* For builds with sanitizers, which look at each access of a call and need no second call to compare it with: all calls for
+ * every fourth case that had them, one for the others; of the settings that get one call every fourth, which ones `seed`
+ * says. */
+void check_cases_shorten(struct case_list *list, uint64_t seed);
+
 /* Pictures of many rows, many columns and many pixels, from small to large: what shows counters, indices and grids that
  * are too small. Those from LARGE_EMULATED pixels on are not for the emulator. Empty for contracts that name their own
  * shapes. */

@@ -30,6 +30,13 @@ static const char *race_of(const struct session *session)
            "uninitialised memory";
 }
 
+static const char *fresh_memory_of(const struct session *session)
+{
+    return version_is_cuda(session->version)
+               ? "depends on what fresh memory holds: memory of the device or of the heap is read before it is written"
+               : "depends on what fresh heap memory holds: memory is read before it is written";
+}
+
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[])
 {
@@ -53,7 +60,11 @@ enum status explain_change(struct session *session, const struct setting setting
         session->verdict->outcome = OUTCOME_PASS;
         gives_again(session, settings[0], in, first, scratch);
         if (!gives_again(session, settings[0], in, first, scratch))
-            cause = "the first call and later calls with the same state differ: something is kept and not renewed";
+            cause =
+                session->version->pipeline
+                    ? "the first call and later calls with the same state differ: something is kept and not renewed, "
+                      "or a result is read before the wait for it"
+                    : "the first call and later calls with the same state differ: something is kept and not renewed";
     }
     for (int i = 0; i < 6 && !cause; i++) {
         const char *const causes[6] = {
@@ -61,9 +72,7 @@ enum status explain_change(struct session *session, const struct setting setting
             "depends on what the output held before: adds to it, or leaves samples out",
             "depends on how far apart the rows lie: ignores the stride",
             "reads shared memory that no thread wrote: is all of it loaded, for each shape of the block?",
-            version_is_cuda(session->version)
-                ? "depends on what fresh memory holds: memory of the device or of the heap is read before it is written"
-                : "depends on what fresh heap memory holds: memory is read before it is written",
+            fresh_memory_of(session),
             ("a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
              "alone"),
         };
@@ -237,6 +246,28 @@ static bool all_flat(const struct image outputs[])
         if (outputs[slot].data && !is_flat(&outputs[slot]))
             return false;
     return true;
+}
+
+enum status explain_flat(struct session *session, const struct image in[], const struct image first[],
+                         struct image scratch[])
+{
+    const struct verdict kept = *session->verdict;
+    enum status status = STATUS_OK;
+    bool fresh;
+
+    if (!all_flat(first) || all_flat(session->expected))
+        return STATUS_OK;
+    TRY(session_new_state(session));
+    session->verdict->outcome = OUTCOME_PASS;
+    fresh = !gives_again(session, (struct setting){.heap = 1}, in, first, scratch) &&
+            session->verdict->outcome == OUTCOME_PASS && all_flat(scratch);
+    *session->verdict = kept;
+    if (fresh) {
+        session->verdict->certainty = CERTAINTY_SURE;
+        DIAGNOSIS(session, "%s; was it filled in an earlier call alone (a static variable)?", fresh_memory_of(session));
+    }
+out:
+    return status;
 }
 
 /* The share of the wrong samples of a slot of `actual` that hold the result of the earlier call. */

@@ -81,6 +81,10 @@ enum status explain_channels(struct session *session, const struct image in[], c
 void explain_repeats(struct session *session, const struct image in[], const struct image first[],
                      struct image scratch[]);
 
+/* A wrong result `first` whose samples are all the same, twice: finds out whether it is what fresh memory held. */
+enum status explain_flat(struct session *session, const struct image in[], const struct image first[],
+                         struct image scratch[]);
+
 /* launch() gave a wrong result: finds out whether it is right with inputs that need not be waited for. */
 enum status explain_stream(struct session *session, const struct image in[], struct image scratch[]);
 

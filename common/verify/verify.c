@@ -157,6 +157,8 @@ static enum status check_values(struct session *session, const struct setting se
                 TRY(explain_change(session, settings, in, results[0], results[1], scratch));
             else if (outputs_same(results[0], results[1]))
                 explain_repeats(session, in, results[0], scratch);
+            if (unwritten_count == 0 && outputs_same(results[0], results[1]))
+                TRY(explain_flat(session, in, results[0], scratch));
             if (unwritten_count == 0 && !session->verdict->vague)
                 TRY(explain_channels(session, in, results[i]));
             if (session->by_launch && !session->version->remote)
