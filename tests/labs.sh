@@ -88,7 +88,7 @@ assert not gone and "Lab 02" in text, gone'
         python3 -m zipfile -l '$folder/02.zip' | grep key.toml >'$folder/keys' && grep -q 02_blur '$folder/keys' && ! grep -v 02_blur '$folder/keys'"
 fi
 
-# --- a machine that others use: the judge measures how long the reference waited for a core, and the grader heeds it
+# --- a machine that others use: the judge measures how long the reference waited for a core and what others had of the cores, and the grader heeds it
 submission=$folder/submission
 mkdir -p "$submission/starter/grayscale"
 sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/serial.c >"$submission/starter/grayscale/omp.c"
@@ -96,13 +96,16 @@ check "a busy machine is not judged, and says so: exit status 2" sh -c "PYTHONPA
 import sys
 import grading.grade
 import labs
-grading.grade.time_version = lambda *given: {\"wrong\": \"\", \"waited\": 0.5, \"ratio_median\": 1}
+grading.grade.time_version = lambda *given: {\"wrong\": \"\", \"waited\": 0.5, \"others\": 0.5, \"threads_ran\": 2, \"reference_threads_ran\": 2, \"ratio_median\": 1}
 sys.exit(labs.main())' grade 01 --task omp --submission '$submission' \
     --out '$folder/out' --patience 0 >'$folder/o' 2>'$folder/e'; test \$? = 2 && grep -q 'not judged' '$folder/o' && grep -q 'right: 10/10' '$folder/o'"
 worker=$build/workers/$build/lab-01/submission/starter/grayscale/omp.c
 for i in $(seq $((2 * $(nproc)))); do timeout 60 sh -c 'while :; do :; done' & done 2>/dev/null
 check "the judge sees that others take the cores" sh -c "'$build/rungs-judge' time --worker '$worker' --reference '$worker' --size 1920x1080 \
-    --seconds 1 --json '$folder/timed' && python3 -c 'import json, sys; sys.exit(json.load(open(\"$folder/timed\"))[\"waited\"] <= 0.15)'"
+    --seconds 1 --json '$folder/timed' && PYTHONPATH=assignments python3 -c '
+import json, sys
+from grading.grade import is_disturbed
+sys.exit(not is_disturbed(json.load(open(\"$folder/timed\"))))'"
 for job in $(jobs -p); do kill "$job" 2>/dev/null; done
 wait 2>/dev/null
 check "the starter shows no answer before the guess" sh -c "$labs lab 01 --patience 0 >'$folder/o' && grep -c 'guess first' '$folder/o' | grep -qx 3"

@@ -12,9 +12,10 @@ from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, us
 
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 ATTEMPTS = 4  # at a timing that does not earn all points
-# Share of its time that the reference may wait for a core. On two cores it waits for a quarter of it when nothing else runs (its
-# threads begin on the core of the version that has just ended), for 0.39 beside one busy program, for half beside two.
-BUSY = 0.32
+# Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
+# has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two cores for a quarter of
+# a short call), and others may run where there are cores enough.
+WAITED, OTHERS = 0.15, 0.15
 
 
 # Of a task's side, which its file's name says: for the GPU or not.
@@ -217,7 +218,7 @@ def time_quietly(lab, task, worker, reference, size, say):
         latest = time_version(lab, worker, reference, speed, size)
         if not latest["wrong"] and task["file"].endswith(".c") and leaves_cores_idle(latest):
             return better(timing, latest)  # which shows on a busy machine, too
-        if not latest["wrong"] and latest["waited"] > BUSY:
+        if not latest["wrong"] and is_disturbed(latest):
             if time.monotonic() - begin > lab.patience:
                 return None
             say(f"{task['id']}: other programs take the cores; waiting for them")
@@ -233,6 +234,10 @@ def time_quietly(lab, task, worker, reference, size, say):
     return timing
 
 
+def is_disturbed(timing):
+    return timing["waited"] > WAITED and timing["others"] > OTHERS
+
+
 def leaves_cores_idle(timing):
     return 2 * timing["threads_ran"] <= timing["reference_threads_ran"]
 
@@ -242,7 +247,7 @@ def zero_of_fewer_threads(lab, task, reference, size, say):
     speed = task["speed"]
     say(f"{task['id']}: timing {speed['reference']} with half of the threads")
     fewer = time_version(lab, reference, reference, speed | {"fewer": max(1, int(usable_cores()) // 2)}, size)
-    if fewer["wrong"] or fewer["waited"] > BUSY:
+    if fewer["wrong"] or is_disturbed(fewer):
         return ZERO
     return max(speed.get("full", FULL) + 0.05, 0.97 * fewer["ratio_median"])
 

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "common/core/clock.h"
+#include "common/lab/judge_load.h"
 #include "common/lab/judge_result.h"
 #include "common/lab/timing.h"
 #include "common/measure/machine.h"
@@ -26,7 +27,7 @@
 #include "common/verify/compare.h"
 #include "common/verify/outputs.h"
 
-enum { ENOUGH_PAIRS = 60, FEW_PAIRS = 3, MOST_THREADS = 1024 };
+enum { ENOUGH_PAIRS = 60, FEW_PAIRS = 3 };
 
 /* The reference rung itself against cpu/serial, on the pictures' top left, because all later
  * results are compared with this rung's. */
@@ -95,6 +96,7 @@ static json_t *timing_json(struct timing *timing)
     json_object_set_new(result, "sets", json_integer(timing->sets));
     json_object_set_new(result, "frames", json_integer(timing->frames));
     json_object_set_new(result, "waited", json_real(timing->waited));
+    json_object_set_new(result, "others", json_real(timing->others));
     json_object_set_new(result, "threads", json_integer(timing->arguments->worker.threads));
     json_object_set_new(result, "threads_ran", json_integer(timing->threads[TIMED_VERSION]));
     json_object_set_new(result, "reference_threads_ran", json_integer(timing->threads[TIMED_REFERENCE]));
@@ -119,26 +121,6 @@ static double median_ratio(const struct timing *timing)
     for (int pair = 0; pair < timing->pairs; pair++)
         ratios[pair] = timing->runners[TIMED_VERSION].seconds[pair] / timing->runners[TIMED_REFERENCE].seconds[pair];
     return statistics_of(ratios, (size_t)timing->pairs).median;
-}
-
-/* Of all threads of a worker: for how long they ran and waited, and how many ran for at least a tenth of the time of the
- * busiest one. Times say on a quiet machine only whether a version uses all cores; this says it on any. */
-static int threads_that_ran(const struct remote *worker, double *ran, double *waited)
-{
-    static struct remote_thread threads[MOST_THREADS];
-    const int count = remote_threads(worker, threads, MOST_THREADS);
-    double most = 0;
-    int busy = 0;
-
-    *ran = *waited = 0;
-    for (int i = 0; i < count; i++) {
-        *ran += threads[i].ran;
-        *waited += threads[i].waited;
-        most = threads[i].ran > most ? threads[i].ran : most;
-    }
-    for (int i = 0; i < count; i++)
-        busy += threads[i].ran >= most / 10;
-    return busy;
 }
 
 enum status judge_time(const struct judge_arguments *arguments)
@@ -174,13 +156,12 @@ enum status judge_time(const struct judge_arguments *arguments)
     const int all_sets = timing.sets, few_sets = timing.frames ? timing.frames : 2;
     const int all_pairs = timing.frames ? 1 : all_sets; /* of a round */
     const double start = clock_seconds();
-    const struct remote *const reference = timing.runners[TIMED_REFERENCE].remote;
-    double ran[2], waited[2], unused;
+    struct load begin, end;
 
     timing.sets = few_sets;
     if (!timing.wrong[0])
         TRY(timing_play(&timing, false)); /* warm-up */
-    threads_that_ran(reference, &ran[0], &waited[0]);
+    load_read(&timing, &begin);
     while (!timing.wrong[0] && timing.pairs < TIMING_MAX_PAIRS &&
            (timing.pairs < ENOUGH_PAIRS || median_ratio(&timing) > arguments->enough)) {
         /* A round of a slow version must not exceed the time limit by much, so the first round has few sets. */
@@ -195,11 +176,11 @@ enum status judge_time(const struct judge_arguments *arguments)
         if (used / timing.pairs * all_pairs > arguments->seconds)
             break;
     }
-    timing.threads[TIMED_REFERENCE] = threads_that_ran(reference, &ran[1], &waited[1]);
-    if (timing.runners[TIMED_VERSION].remote)
-        timing.threads[TIMED_VERSION] = threads_that_ran(timing.runners[TIMED_VERSION].remote, &unused, &unused);
-    if (ran[1] > ran[0])
-        timing.waited = (waited[1] - waited[0]) / (ran[1] - ran[0] + waited[1] - waited[0]);
+    load_read(&timing, &end);
+    timing.waited = load_waited(&begin, &end);
+    timing.others = load_others(&begin, &end);
+    for (int i = 0; i < 2; i++)
+        timing.threads[i] = load_threads(timing.runners[i].remote);
     result = timing_json(&timing);
     TRY(judge_write(result, arguments->json));
 out:

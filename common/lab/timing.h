@@ -27,13 +27,14 @@ struct timing {
     struct image scenes[TIMING_MAX_SETS]; /* of a video: what its frames are made of */
     /* The inputs of the next call, or the frames of the next video, which no worker has seen yet. */
     struct image fresh[TIMING_MAX_SETS][ALGORITHM_MAX_INPUTS];
-    int frames;             /* of a video, of which each set holds one; 0: pictures */
-    bool pictures;          /* all inputs are of one size and may be shifted and cut */
-    int inputs;             /* of a set */
+    int frames;    /* of a video, of which each set holds one; 0: pictures */
+    bool pictures; /* all inputs are of one size and may be shifted and cut */
+    int inputs;    /* of a set */
     int sets, pairs;
     uint64_t random;
     struct runner runners[2]; /* TIMED_VERSION, TIMED_REFERENCE */
     double waited;            /* share of its time in which the reference was ready to run and had no core */
+    double others;            /* share of the cores that other programs had */
     int threads[2];           /* that ran for at least a tenth of the time of the busiest one */
     char wrong[512];          /* the version's fault, or "" */
 };
