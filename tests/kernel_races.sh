@@ -11,7 +11,7 @@ for folder in cuda/*/; do
     algorithm=$(basename "$folder")
     for file in "$folder"*.cu; do
         version=$(basename "$file" .cu)
-        out=$(OMP_WAIT_POLICY=passive build-races/rungs check "$algorithm:cuda/${version%%_*}" --largest "$small_pixels" --first 2>&1) ||
+        out=$(OMP_WAIT_POLICY=passive build-races/rungs check "$algorithm:cuda/${version%%_*}" --largest "$small_pixels" --brief --first 2>&1) ||
             { failed=$((failed + 1)) && printf '%s\n' "$out"; }
     done
 done

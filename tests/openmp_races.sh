@@ -13,7 +13,7 @@ ${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no OPENBLAS=no SI
     BUILD="$build" "$build/rungs" "$build/rungs-mutants"
 for file in $(grep -lE '^#pragma omp parallel|pthread_create' cpu/*/*.c); do
     name=${file##*/} algorithm=${file#cpu/}
-    "$build/rungs" check "${algorithm%%/*}:cpu/${name%.c}" --largest $small_pixels
+    "$build/rungs" check "${algorithm%%/*}:cpu/${name%.c}" --largest $small_pixels --brief
 done
 for file in tests/mutants/blur/race.c $(grep -l '^ \* Expect: *ThreadSanitizer' tests/mutants/*/*.c); do
     name=${file##*/} algorithm=${file#tests/mutants/}

@@ -250,12 +250,6 @@ static const int check_shapes[][3] = {
 
 /* -------------------------------------------------------------------------- answers worked out by hand */
 
-#define SAMPLES(type, ...)                                                                                             \
-    (const uint8_t *)(const type[])                                                                                    \
-    {                                                                                                                  \
-        __VA_ARGS__                                                                                                    \
-    }
-
 static const enum pixel_type whole8[] = {PIXEL_U8}, whole16[] = {PIXEL_U16};
 
 static const struct golden goldens[] = {
@@ -264,8 +258,8 @@ static const struct golden goldens[] = {
         .width = 1,
         .height = 1,
         .channels = 1,
-        .in = {SAMPLES(float, 0.5f)},
-        .out = {SAMPLES(double, 0.25)},
+        .in = {GOLDEN_SAMPLES(float, 0.5f)},
+        .out = {GOLDEN_SAMPLES(double, 0.25)},
     },
     {
         /* (1 1 + 3 3) / 2, (1 2 + 3 4) / 2, (2 2 + 4 4) / 2 */
@@ -273,8 +267,8 @@ static const struct golden goldens[] = {
         .width = 2,
         .height = 1,
         .channels = 2,
-        .in = {SAMPLES(float, 1, 2, 3, 4)},
-        .out = {SAMPLES(double, 5, 7, 7, 10)},
+        .in = {GOLDEN_SAMPLES(float, 1, 2, 3, 4)},
+        .out = {GOLDEN_SAMPLES(double, 5, 7, 7, 10)},
     },
     {
         /* The means are 2 and 3, every difference from them is 1. */
@@ -283,8 +277,8 @@ static const struct golden goldens[] = {
         .width = 1,
         .height = 2,
         .channels = 2,
-        .in = {SAMPLES(float, 1, 2, 3, 4)},
-        .out = {SAMPLES(double, 1, 1, 1, 1)},
+        .in = {GOLDEN_SAMPLES(float, 1, 2, 3, 4)},
+        .out = {GOLDEN_SAMPLES(double, 1, 1, 1, 1)},
     },
     {
         /* Third band: -1, 0, 1, 0. 1 -1 + 2 0 + 3 1 + 6 0 = 2; 4 4 = 16 pixels' worth of constants. */
@@ -292,8 +286,8 @@ static const struct golden goldens[] = {
         .width = 2,
         .height = 2,
         .channels = 3,
-        .in = {SAMPLES(float, 1, 4, -1, /**/ 2, 4, 0, /**/ 3, 4, 1, /**/ 6, 4, 0)},
-        .out = {SAMPLES(double, 12.5, 12, 0.5, /**/ 12, 16, 0, /**/ 0.5, 0, 0.5)},
+        .in = {GOLDEN_SAMPLES(float, 1, 4, -1, /**/ 2, 4, 0, /**/ 3, 4, 1, /**/ 6, 4, 0)},
+        .out = {GOLDEN_SAMPLES(double, 12.5, 12, 0.5, /**/ 12, 16, 0, /**/ 0.5, 0, 0.5)},
     },
     {
         /* (255^2 + 0) / 2, (255 1 + 0) / 2, (1 + 1) / 2 */
@@ -303,8 +297,8 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 2,
         .types = whole8,
-        .in = {SAMPLES(uint8_t, 255, 1, 0, 1)},
-        .out = {SAMPLES(double, 32512.5, 127.5, 127.5, 1)},
+        .in = {GOLDEN_SAMPLES(uint8_t, 255, 1, 0, 1)},
+        .out = {GOLDEN_SAMPLES(double, 32512.5, 127.5, 127.5, 1)},
     },
     {
         /* 65535^2 = 4294836225 twice, over 2; 65535 (258 + 0) / 2; 258^2 / 2 */
@@ -314,8 +308,8 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 2,
         .types = whole16,
-        .in = {SAMPLES(uint16_t, 65535, 258, 65535, 0)},
-        .out = {SAMPLES(double, 4294836225.0, 8454015, 8454015, 33282)},
+        .in = {GOLDEN_SAMPLES(uint16_t, 65535, 258, 65535, 0)},
+        .out = {GOLDEN_SAMPLES(double, 4294836225.0, 8454015, 8454015, 33282)},
     },
     {
         /* A constant band has no covariance; that of 258 and 0 is 129^2. */
@@ -325,8 +319,8 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 2,
         .types = whole16,
-        .in = {SAMPLES(uint16_t, 65535, 258, 65535, 0)},
-        .out = {SAMPLES(double, 0, 0, 0, 16641)},
+        .in = {GOLDEN_SAMPLES(uint16_t, 65535, 258, 65535, 0)},
+        .out = {GOLDEN_SAMPLES(double, 0, 0, 0, 16641)},
     },
     {0},
 };

@@ -597,12 +597,6 @@ static const int check_shapes[][3] = {
 
 /* -------------------------------------------------------------------------- answers worked out by hand */
 
-#define SAMPLES(type, ...)                                                                                             \
-    (const uint8_t *)(const type[])                                                                                    \
-    {                                                                                                                  \
-        __VA_ARGS__                                                                                                    \
-    }
-
 static const enum pixel_type bytes[] = {PIXEL_U8}, floats[] = {PIXEL_F32};
 
 static const struct golden goldens[] = {
@@ -615,8 +609,9 @@ static const struct golden goldens[] = {
         .height = 4,
         .channels = 1,
         .types = bytes,
-        .in = {SAMPLES(uint8_t, 0, 1, 10, 12)},
-        .out = {SAMPLES(float, 0.5f, 11), SAMPLES(int32_t, 0, 0, 1, 1), SAMPLES(double, 5, 2.5, 2.5, 2.5)},
+        .in = {GOLDEN_SAMPLES(uint8_t, 0, 1, 10, 12)},
+        .out = {GOLDEN_SAMPLES(float, 0.5f, 11), GOLDEN_SAMPLES(int32_t, 0, 0, 1, 1),
+                GOLDEN_SAMPLES(double, 5, 2.5, 2.5, 2.5)},
     },
     {
         /* Rows 0, 1 and 2 are the same, and so are the first two centroids, 4 and 4 and 9 (row floor(2 4 / 3) = 2 is 4 as
@@ -628,8 +623,8 @@ static const struct golden goldens[] = {
         .height = 4,
         .channels = 1,
         .types = floats,
-        .in = {SAMPLES(float, 4, 4, 4, 9)},
-        .out = {SAMPLES(float, 5.25f, 9, 4), SAMPLES(int32_t, 2, 2, 2, 1), SAMPLES(double, 25, 0)},
+        .in = {GOLDEN_SAMPLES(float, 4, 4, 4, 9)},
+        .out = {GOLDEN_SAMPLES(float, 5.25f, 9, 4), GOLDEN_SAMPLES(int32_t, 2, 2, 2, 1), GOLDEN_SAMPLES(double, 25, 0)},
     },
     {
         /* The mean of 0, 0 and 1 is 64 / 3 = 21.33 in 64ths, so 21; of 3 0 0, 64. Distances 2 21^2 + 43^2 = 2731 and
@@ -640,8 +635,9 @@ static const struct golden goldens[] = {
         .height = 3,
         .channels = 2,
         .types = bytes,
-        .in = {SAMPLES(uint8_t, 0, 3, /**/ 0, 0, /**/ 1, 0)},
-        .out = {SAMPLES(float, 21 / 64.f, 1), SAMPLES(int32_t, 0, 0, 0), SAMPLES(double, 19, (2731 + 24576) / 4096.)},
+        .in = {GOLDEN_SAMPLES(uint8_t, 0, 3, /**/ 0, 0, /**/ 1, 0)},
+        .out = {GOLDEN_SAMPLES(float, 21 / 64.f, 1), GOLDEN_SAMPLES(int32_t, 0, 0, 0),
+                GOLDEN_SAMPLES(double, 19, (2731 + 24576) / 4096.)},
     },
     {0},
 };

@@ -560,12 +560,6 @@ static const int check_shapes[][3] = {
 
 /* -------------------------------------------------------------------------- answers worked out by hand */
 
-#define SAMPLES(type, ...)                                                                                             \
-    (const uint8_t *)(const type[])                                                                                    \
-    {                                                                                                                  \
-        __VA_ARGS__                                                                                                    \
-    }
-
 static const enum pixel_type whole8[] = {PIXEL_U8};
 
 static const struct golden goldens[] = {
@@ -576,9 +570,9 @@ static const struct golden goldens[] = {
         .width = 1,
         .height = 2,
         .channels = 1,
-        .in = {SAMPLES(float, 2, 6)},
-        .out = {SAMPLES(float, 2, 6), SAMPLES(float, 2, 6), SAMPLES(float, 1), SAMPLES(float, 1),
-                SAMPLES(double, 0, 0)},
+        .in = {GOLDEN_SAMPLES(float, 2, 6)},
+        .out = {GOLDEN_SAMPLES(float, 2, 6), GOLDEN_SAMPLES(float, 2, 6), GOLDEN_SAMPLES(float, 1),
+                GOLDEN_SAMPLES(float, 1), GOLDEN_SAMPLES(double, 0, 0)},
     },
     {
         /* u = (1 + 2, 3 + 4) / 2; u'u = 14.5; v = (1.5 1 + 3.5 3, 1.5 2 + 3.5 4) / 14.5; w = 1; the error is
@@ -589,9 +583,10 @@ static const struct golden goldens[] = {
         .height = 2,
         .channels = 1,
         .types = whole8,
-        .in = {SAMPLES(uint8_t, 1, 2, 3, 4)},
-        .out = {SAMPLES(float, 1.2413793f, 1.7586207f, 2.8965517f, 4.1034483f), SAMPLES(float, 1.5f, 3.5f),
-                SAMPLES(float, 0.82758621f, 1.1724138f), SAMPLES(float, 1), SAMPLES(double, 0.067806350)},
+        .in = {GOLDEN_SAMPLES(uint8_t, 1, 2, 3, 4)},
+        .out = {GOLDEN_SAMPLES(float, 1.2413793f, 1.7586207f, 2.8965517f, 4.1034483f),
+                GOLDEN_SAMPLES(float, 1.5f, 3.5f), GOLDEN_SAMPLES(float, 0.82758621f, 1.1724138f),
+                GOLDEN_SAMPLES(float, 1), GOLDEN_SAMPLES(double, 0.067806350)},
     },
     {
         /* From equal columns equal ones come: each is half of 4. */
@@ -600,8 +595,9 @@ static const struct golden goldens[] = {
         .width = 2,
         .height = 2,
         .channels = 1,
-        .in = {SAMPLES(float, 4, 4, 4, 4)},
-        .out = {NULL, SAMPLES(float, 2, 2, 2, 2), SAMPLES(float, 1, 1, 1, 1), SAMPLES(float, 1, 1), SAMPLES(double, 0)},
+        .in = {GOLDEN_SAMPLES(float, 4, 4, 4, 4)},
+        .out = {NULL, GOLDEN_SAMPLES(float, 2, 2, 2, 2), GOLDEN_SAMPLES(float, 1, 1, 1, 1), GOLDEN_SAMPLES(float, 1, 1),
+                GOLDEN_SAMPLES(double, 0)},
     },
     {
         /* N = 8, D = 1, and 2 is the cube root: all three become 2. The first error is (8 - 1) / 8. */
@@ -610,8 +606,9 @@ static const struct golden goldens[] = {
         .width = 1,
         .height = 1,
         .channels = 1,
-        .in = {SAMPLES(float, 8)},
-        .out = {SAMPLES(float, 8), SAMPLES(float, 2), SAMPLES(float, 2), SAMPLES(float, 2), SAMPLES(double, 0.875, 0)},
+        .in = {GOLDEN_SAMPLES(float, 8)},
+        .out = {GOLDEN_SAMPLES(float, 8), GOLDEN_SAMPLES(float, 2), GOLDEN_SAMPLES(float, 2), GOLDEN_SAMPLES(float, 2),
+                GOLDEN_SAMPLES(double, 0.875, 0)},
     },
     {0},
 };

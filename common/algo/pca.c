@@ -349,12 +349,6 @@ static const int check_shapes[][3] = {
 
 /* -------------------------------------------------------------------------- answers worked out by hand */
 
-#define SAMPLES(type, ...)                                                                                             \
-    (const uint8_t *)(const type[])                                                                                    \
-    {                                                                                                                  \
-        __VA_ARGS__                                                                                                    \
-    }
-
 static const enum pixel_type whole8[] = {PIXEL_U8};
 
 static const struct golden goldens[] = {
@@ -366,9 +360,9 @@ static const struct golden goldens[] = {
         .width = 1,
         .height = 2,
         .channels = 2,
-        .in = {SAMPLES(float, 1, 2, 3, 4)},
-        .out = {SAMPLES(uint8_t, 0, 0, 0, 255, 255, 255), SAMPLES(float, 2.1213203f, 4.9497475f), SAMPLES(double, 2),
-                SAMPLES(double, 0.70710678118654752, 0.70710678118654752)},
+        .in = {GOLDEN_SAMPLES(float, 1, 2, 3, 4)},
+        .out = {GOLDEN_SAMPLES(uint8_t, 0, 0, 0, 255, 255, 255), GOLDEN_SAMPLES(float, 2.1213203f, 4.9497475f),
+                GOLDEN_SAMPLES(double, 2), GOLDEN_SAMPLES(double, 0.70710678118654752, 0.70710678118654752)},
     },
     {
         /* R is diagonal, 8 and 2: its vectors are the axes, and the components the samples. */
@@ -378,9 +372,10 @@ static const struct golden goldens[] = {
         .height = 1,
         .channels = 2,
         .types = whole8,
-        .in = {SAMPLES(uint8_t, 4, 0, 0, 2, 0, 2, 4, 0)},
-        .out = {SAMPLES(uint8_t, 255, 0, 0, 0, 255, 255, 0, 255, 255, 255, 0, 0),
-                SAMPLES(float, 4, 0, 0, 2, 0, 2, 4, 0), SAMPLES(double, 8, 2), SAMPLES(double, 1, 0, 0, 1)},
+        .in = {GOLDEN_SAMPLES(uint8_t, 4, 0, 0, 2, 0, 2, 4, 0)},
+        .out = {GOLDEN_SAMPLES(uint8_t, 255, 0, 0, 0, 255, 255, 0, 255, 255, 255, 0, 0),
+                GOLDEN_SAMPLES(float, 4, 0, 0, 2, 0, 2, 4, 0), GOLDEN_SAMPLES(double, 8, 2),
+                GOLDEN_SAMPLES(double, 1, 0, 0, 1)},
     },
     {0},
 };

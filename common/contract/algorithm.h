@@ -80,6 +80,13 @@ struct golden {
     const uint8_t *out[ALGORITHM_MAX_OUTPUTS];
 };
 
+/* Samples of another type than bytes, for `in` and `out`. */
+#define GOLDEN_SAMPLES(type, ...)                                                                                      \
+    (const uint8_t *)(const type[])                                                                                    \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
 /* ---------------------------------------------------------------------------------------------- training */
 
 /* What `rungs train ALGO DATA... -o MODEL` hands to the algorithm. */
@@ -131,7 +138,7 @@ struct algorithm {
      * and of each slot's type, filled with the pattern, or copies of the photograph. See inputs.h. */
     enum status (*make_inputs)(const struct input_request *request, struct image in[]);
     const struct hard_case *hard_cases; /* ends with a zeroed entry; may be NULL */
-    bool inputs_stay_in_place; /* a picture shifted cyclically would no longer be what the contract asks for */
+    bool inputs_stay_in_place;          /* a picture shifted cyclically would no longer be what the contract asks for */
 
     /* Settings that `rungs check` tries besides the default ("ksize=3 sigma=0.8"), NULL-terminated. */
     const char *const *check_settings;

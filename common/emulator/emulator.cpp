@@ -12,16 +12,14 @@
 #include <atomic>
 #include <mutex>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
-#include "common/emulator/emulator_internal.h"
+#include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
 #ifdef EMULATED_ASAN
 #include <sanitizer/asan_interface.h>
@@ -31,73 +29,7 @@ namespace emulated
 {
 
 __thread struct thread *self;
-
-enum class state { ready, at_barrier, at_collective, ended };
-
-struct call { /* of a barrier or a warp collective */
-    const char *name, *file;
-    int line;
-};
-
-struct task : thread {
-    enum state state;
-    struct fiber *fiber; /* NULL before it has started */
-    struct call call;    /* the one it waits at */
-    unsigned mask;       /* at a collective */
-    compute_function *compute;
-    void *operand;
-};
-
-struct warp {
-    unsigned waiting, gone; /* lanes at a collective; lanes that have ended or never were */
-};
-
-struct shared_allocation {
-    const char *site, *name;
-    void *memory;
-    size_t size;
-    bool in_use; /* by the block that runs now */
-};
-
-struct running_launch {
-    const launch_site *site;
-    void (*body)(void *context);
-    void *context;
-    unsigned threads; /* of a block */
-    uint64_t blocks, seed;
-    std::atomic<uint64_t> next_block;
-    std::atomic<bool> failed;
-    std::mutex mutex;
-    uint64_t failed_block; /* the lowest one, so that the message does not depend on which came first */
-    std::string message;
-};
-
-/* What one host thread needs to run blocks; kept from launch to launch for its stacks. */
-struct worker : block {
-    running_launch *launch;
-    uint64_t launches; /* so far */
-    uint64_t number;   /* of the block */
-    uint64_t random;
-    std::vector<task> tasks;
-    std::vector<task *> ready; /* in no order; the first ready_count */
-    unsigned ready_count, live;
-    std::vector<warp> warps;
-
-    unsigned at_barrier, votes;
-    int barrier_result;
-    struct call barrier_call; /* of the first that waits */
-    bool barrier_mixed;       /* not all wait there */
-
-    std::vector<shared_allocation> shared;
-    void *dynamic_memory;
-
-    fiber host, *current;
-    std::vector<fiber *> fibers, idle;
-    bool dropped; /* the block ended by a fault, its fibers hold the rest of it */
-    alignas(16) char signal_stack[32768];
-};
-
-static __thread worker *active;
+__thread worker *active;
 
 static std::mutex workers_mutex;
 static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run while the program ends */
@@ -106,7 +38,6 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count;
 static std::atomic<enum emulator_lack> lacking;
-static std::atomic<int> fresh_device_byte, fresh_shared_byte; /* 0: garbage */
 
 static void count_shared(uint64_t bytes)
 {
@@ -115,258 +46,6 @@ static void count_shared(uint64_t bytes)
     while (bytes > most && !shared_most.compare_exchange_weak(most, bytes, std::memory_order_relaxed))
         continue;
 }
-
-/* ------------------------------------------------------------------------------------------------- randomness */
-
-static std::mutex seed_mutex;
-static uint64_t launch_random;
-static bool launch_random_set;
-
-uint64_t next_random(uint64_t *random)
-{
-    uint64_t z = *random += 0x9E3779B97F4A7C15u;
-
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
-static uint64_t number_from_environment(const char *name, uint64_t preset)
-{
-    const char *text = getenv(name);
-    char *end = nullptr;
-    const unsigned long long value = text != nullptr ? strtoull(text, &end, 0) : 0;
-
-    return text != nullptr && end != text && *end == '\0' ? value : preset;
-}
-
-uint64_t seed_from_environment()
-{
-    return number_from_environment("RUNGS_EMULATOR_SEED", 1);
-}
-
-static uint64_t next_launch_seed()
-{
-    const std::lock_guard<std::mutex> lock(seed_mutex);
-
-    if (!launch_random_set) {
-        launch_random = seed_from_environment();
-        launch_random_set = true;
-    }
-    return next_random(&launch_random);
-}
-
-static unsigned random_below(uint64_t *random, unsigned limit)
-{
-    return (unsigned)((next_random(random) >> 32) * limit >> 32);
-}
-
-/* A random permutation of 0..count-1 without a table: a Feistel network over the next even number of bits, applied again
- * where it leaves the range. */
-static uint64_t shuffled(uint64_t index, uint64_t count, uint64_t seed)
-{
-    int half = 1;
-
-    while (half < 32 && count > UINT64_C(1) << 2 * half)
-        half++;
-    do {
-        uint64_t left = index >> half, right = index & ((UINT64_C(1) << half) - 1);
-
-        for (uint64_t round = 0; round < 4; round++) {
-            uint64_t key = seed ^ round << 60 ^ right;
-            const uint64_t mixed = left ^ (next_random(&key) & ((UINT64_C(1) << half) - 1));
-
-            left = right;
-            right = mixed;
-        }
-        index = left << half | right;
-    } while (index >= count);
-    return index;
-}
-
-void fill_with_garbage(void *memory, size_t bytes, uint64_t *random)
-{
-    unsigned char *p = static_cast<unsigned char *>(memory);
-
-    while (bytes > 0) {
-        const uint64_t word = next_random(random);
-        const size_t part = bytes < sizeof(word) ? bytes : sizeof(word);
-
-        memcpy(p, &word, part);
-        p += part;
-        bytes -= part;
-    }
-}
-
-static void fill_fresh(void *memory, size_t bytes, int byte, uint64_t *random)
-{
-    if (byte != 0)
-        memset(memory, byte, bytes);
-    else
-        fill_with_garbage(memory, bytes, random);
-}
-
-void fill_fresh_device_memory(void *memory, size_t bytes, uint64_t *random)
-{
-    fill_fresh(memory, bytes, fresh_device_byte.load(std::memory_order_relaxed), random);
-}
-
-static void fill_fresh_shared_memory(void *memory, size_t bytes, uint64_t *random)
-{
-    fill_fresh(memory, bytes, fresh_shared_byte.load(std::memory_order_relaxed), random);
-}
-
-/* ------------------------------------------------------------------------------------------------------ faults */
-
-static std::string format_arguments(const char *format, va_list arguments)
-{
-    char text[1024];
-
-    vsnprintf(text, sizeof(text), format, arguments);
-    return text;
-}
-
-static std::string formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static std::string formatted(const char *format, ...)
-{
-    std::string text;
-    va_list arguments;
-
-    va_start(arguments, format);
-    text = format_arguments(format, arguments);
-    va_end(arguments);
-    return text;
-}
-
-static std::string describe(const uint3 &index)
-{
-    return formatted("(%u,%u,%u)", index.x, index.y, index.z);
-}
-
-static std::string describe(const task &t)
-{
-    const std::string place =
-        t.call.name != nullptr ? formatted("%s() in %s:%d", t.call.name, t.call.file, t.call.line) : "";
-
-    switch (t.state) {
-    case state::at_barrier:
-        return "waits at " + place;
-    case state::at_collective:
-        return "waits at " + place + formatted(" with mask 0x%08x", t.mask);
-    case state::ended:
-        return "has ended";
-    case state::ready:
-        break;
-    }
-    return "runs";
-}
-
-/* Keeps what went wrong in the block that runs now, as "kernel blur (cuda/blur/x.cu:70), block (1,0,0): text". */
-static void keep_message(const std::string &kind, const std::string &text)
-{
-    const worker &w = *active;
-    const launch_site &site = *w.launch->site;
-    const std::lock_guard<std::mutex> lock(w.launch->mutex);
-
-    if (w.launch->message.empty() || w.number < w.launch->failed_block) {
-        w.launch->failed_block = w.number;
-        w.launch->message =
-            kind + formatted("kernel %s (%s:%d), block ", site.name, site.file, site.line) + describe(w.index) + text;
-    }
-    w.launch->failed = true;
-}
-
-/* Leaves the block for good. What runs now is dropped without its destructors, so no caller may hold a std::string. */
-[[noreturn]] static void drop_block()
-{
-    active->dropped = true;
-    fiber_abandon(active->current, &active->host);
-}
-
-static void keep_fault(const char *format, va_list arguments)
-{
-    keep_message("", ", thread " + describe(self->index) + ": " + format_arguments(format, arguments));
-}
-
-void fault(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    keep_fault(format, arguments);
-    va_end(arguments);
-    drop_block();
-}
-
-/* Explains why no task of the block can go on. */
-static void keep_divergence(const worker &w)
-{
-    const task *waiting = nullptr, *other = nullptr;
-
-    for (const task &t : w.tasks) /* the first lane at a collective, and the first lane that it misses */
-        if (t.state == state::at_collective && waiting == nullptr) {
-            waiting = &t;
-            for (unsigned lane = 0; lane < 32 && other == nullptr; lane++) {
-                const unsigned number = t.place / 32 * 32 + lane;
-
-                if ((t.mask >> lane & 1) != 0 && number < w.tasks.size() && w.tasks[number].state != state::ended &&
-                    (w.tasks[number].state != state::at_collective || w.tasks[number].mask != t.mask ||
-                     w.tasks[number].compute != t.compute))
-                    other = &w.tasks[number];
-            }
-        }
-    for (const task &t : w.tasks) /* else the first at a barrier, and the first that is not at the same one */
-        if (waiting == nullptr && t.state == state::at_barrier)
-            waiting = &t;
-    for (const task &t : w.tasks)
-        if (other == nullptr && waiting != nullptr && waiting->state == state::at_barrier &&
-            (t.state != state::at_barrier || t.call.line != waiting->call.line ||
-             strcmp(t.call.file, waiting->call.file) != 0))
-            other = &t;
-    keep_message("barrier divergence in ", ": thread " + describe(waiting->index) + " " + describe(*waiting) +
-                                               ", but thread " + describe(other->index) + " " + describe(*other));
-}
-
-/* Says on stderr which CUDA thread was running when the process is about to die. Async-signal-safe but for snprintf,
- * which on glibc allocates nothing for these conversions. */
-static void note_running_thread()
-{
-    char text[512];
-    int length;
-
-    if (self == nullptr || active == nullptr)
-        return;
-    length = snprintf(text, sizeof(text), "in kernel %s (%s:%d), block (%u,%u,%u), thread (%u,%u,%u)\n",
-                      active->launch->site->name, active->launch->site->file, active->launch->site->line,
-                      active->index.x, active->index.y, active->index.z, self->index.x, self->index.y, self->index.z);
-    if (write(STDERR_FILENO, text, (size_t)std::min(length, (int)sizeof(text) - 1)) < 0)
-        return;
-}
-
-#ifdef EMULATED_ASAN
-static void install_crash_notes()
-{
-    __asan_set_error_report_callback([](const char *) { note_running_thread(); });
-}
-#else
-static void note_and_die(int signal_number)
-{
-    note_running_thread();
-    signal(signal_number, SIG_DFL); /* the instruction runs again and ends the process */
-}
-
-/* For wild pointers and overflowing stacks of fibers. Leaves alone what the program has installed itself. */
-static void install_crash_notes()
-{
-    struct sigaction action = {}, old;
-
-    action.sa_handler = note_and_die;
-    action.sa_flags = SA_ONSTACK;
-    for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE})
-        if (sigaction(signal_number, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(signal_number, &action, nullptr);
-}
-#endif
 
 /* --------------------------------------------------------------------------------------------------- scheduling */
 
@@ -791,60 +470,6 @@ static void run_blocks(running_launch *launch)
 
 /* ----------------------------------------------------------------------------------------------------- launches */
 
-static std::string describe_shape(const dim3 &shape)
-{
-    return formatted("%ux%ux%u", shape.x, shape.y, shape.z);
-}
-
-/* The rule that a launch breaks, in words; "" when it is legal. */
-static std::string broken_rule(const launch_site &site)
-{
-    const dim3 &block = site.block, &grid = site.grid;
-    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    const std::string of_block = "block of " + describe_shape(block), of_grid = "grid of " + describe_shape(grid);
-
-    if (threads == 0)
-        return of_block + ": each side must be at least 1";
-    if (block.z > MOST_BLOCK_Z)
-        return of_block + formatted(": z is at most %d", (int)MOST_BLOCK_Z);
-    if (block.x > MOST_THREADS || block.y > MOST_THREADS)
-        return of_block + formatted(": x and y are at most %d", (int)MOST_THREADS);
-    if (threads > MOST_THREADS)
-        return of_block + formatted(" = %llu threads: at most %d", (unsigned long long)threads, (int)MOST_THREADS);
-    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return of_grid + ": each side must be at least 1";
-    if (grid.x > INT_MAX)
-        return of_grid + formatted(": x is at most %d", INT_MAX);
-    if (grid.y > MOST_GRID_YZ || grid.z > MOST_GRID_YZ)
-        return of_grid + formatted(": y and z are at most %d", (int)MOST_GRID_YZ);
-    if (site.shared_bytes > MOST_SHARED_BYTES)
-        return formatted("%zu bytes of dynamic shared memory: at most %d", site.shared_bytes, (int)MOST_SHARED_BYTES);
-    if (site.kernel != nullptr && site.shared_bytes > allowed_dynamic_bytes(site.kernel))
-        return formatted("%zu bytes of dynamic shared memory: at most %zu unless cudaFuncSetAttribute(%s, "
-                         "cudaFuncAttributeMaxDynamicSharedMemorySize, ...) allows more",
-                         site.shared_bytes, allowed_dynamic_bytes(site.kernel), site.name);
-    return "";
-}
-
-bool launch_is_legal(const launch_site &site)
-{
-    const std::string rule = broken_rule(site);
-
-    if (lasting_error() != cudaSuccess)
-        return false;
-    if (!rule.empty()) {
-        set_error(cudaErrorInvalidConfiguration, "kernel %s (%s:%d): %s", site.name, site.file, site.line,
-                  rule.c_str());
-        return false;
-    }
-    if (!is_stream(site.stream)) {
-        set_error(cudaErrorInvalidResourceHandle, "kernel %s (%s:%d): launched on a stream that does not exist",
-                  site.name, site.file, site.line);
-        return false;
-    }
-    return true;
-}
-
 static const struct emulator_observer *observer;
 
 void observe_launch(const launch_site &site)
@@ -923,20 +548,6 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack)
     emulated::configured_threads = threads;
     emulated::lacking = lack;
     emulated::set_late(late);
-}
-
-void emulator_perturb(int device_byte, int shared_byte)
-{
-    emulated::fresh_device_byte = device_byte;
-    emulated::fresh_shared_byte = shared_byte;
-}
-
-void emulator_seed(uint64_t seed)
-{
-    const std::lock_guard<std::mutex> lock(emulated::seed_mutex);
-
-    emulated::launch_random = seed;
-    emulated::launch_random_set = true;
 }
 
 void emulator_observe(const struct emulator_observer *observer)

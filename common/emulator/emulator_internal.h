@@ -1,5 +1,5 @@
 /*
- * emulator_internal.h: what the emulator's scheduler (emulator.cpp) and its CUDA runtime (runtime.cpp) share.
+ * emulator_internal.h: what the emulator's scheduler (emulator.cpp) and its CUDA runtime (runtime*.cpp) share.
  */
 #ifndef RUNGS_EMULATOR_INTERNAL_H
 #define RUNGS_EMULATOR_INTERNAL_H
@@ -46,7 +46,14 @@ void fill_with_garbage(void *memory, size_t bytes, uint64_t *random);
 /* The same for memory that has just been allocated, unless emulator_perturb() says what it holds. */
 void fill_fresh_device_memory(void *memory, size_t bytes, uint64_t *random);
 /* The next number of a splitmix64 generator. */
-uint64_t next_random(uint64_t *random);
+inline uint64_t next_random(uint64_t *random)
+{
+    uint64_t z = *random += 0x9E3779B97F4A7C15u;
+
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
 
 /* Records an error of the calling thread with its explanation and returns it. */
 cudaError_t set_error(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ static double busy_seconds(const cpu_set_t *usable)
 {
     FILE *file = fopen("/proc/stat", "re");
     char line[512];
+    const int priority = getpriority(PRIO_PROCESS, 0);
     double ticks = 0;
     bool known = false;
 
@@ -36,7 +38,8 @@ static double busy_seconds(const cpu_set_t *usable)
                    &soft, &stolen) != 9 ||
             core < 0 || core >= CPU_SETSIZE || !CPU_ISSET(core, usable))
             continue;
-        ticks += user + nice + system + hard + soft + stolen;
+        /* A program of low priority gives way to one of normal priority. */
+        ticks += user + (priority > 0 ? nice : 0) + system + hard + soft + stolen;
         known = known || ticks + idle > 0;
     }
     if (file)

@@ -1,4 +1,3 @@
-/* numbers.c: see numbers.h. */
 #include "cpu/labelling/steps/numbers.h"
 
 int32_t numbers_by_run(struct runs *runs, struct image out[], const struct labelling_params *params)

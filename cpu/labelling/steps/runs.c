@@ -1,4 +1,3 @@
-/* runs.c: see runs.h. */
 #include "cpu/labelling/steps/runs.h"
 
 #include <stdlib.h>

@@ -1,0 +1,114 @@
+/*
+ * emulator_state.h: the blocks and threads that run now: what the scheduler (emulator.cpp) and what explains its faults
+ * (faults.cpp) share.
+ */
+#ifndef RUNGS_EMULATOR_STATE_H
+#define RUNGS_EMULATOR_STATE_H
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/emulator/emulator_internal.h"
+
+namespace emulated
+{
+
+enum class state { ready, at_barrier, at_collective, ended };
+
+struct call { /* of a barrier or a warp collective */
+    const char *name, *file;
+    int line;
+};
+
+struct task : thread {
+    enum state state;
+    struct fiber *fiber; /* NULL before it has started */
+    struct call call;    /* the one it waits at */
+    unsigned mask;       /* at a collective */
+    compute_function *compute;
+    void *operand;
+};
+
+struct warp {
+    unsigned waiting, gone; /* lanes at a collective; lanes that have ended or never were */
+};
+
+struct shared_allocation {
+    const char *site, *name;
+    void *memory;
+    size_t size;
+    bool in_use; /* by the block that runs now */
+};
+
+struct running_launch {
+    const launch_site *site;
+    void (*body)(void *context);
+    void *context;
+    unsigned threads; /* of a block */
+    uint64_t blocks, seed;
+    std::atomic<uint64_t> next_block;
+    std::atomic<bool> failed;
+    std::mutex mutex;
+    uint64_t failed_block; /* the lowest one, so that the message does not depend on which came first */
+    std::string message;
+};
+
+/* What one host thread needs to run blocks; kept from launch to launch for its stacks. */
+struct worker : block {
+    running_launch *launch;
+    uint64_t launches; /* so far */
+    uint64_t number;   /* of the block */
+    uint64_t random;
+    std::vector<task> tasks;
+    std::vector<task *> ready; /* in no order; the first ready_count */
+    unsigned ready_count, live;
+    std::vector<warp> warps;
+
+    unsigned at_barrier, votes;
+    int barrier_result;
+    struct call barrier_call; /* of the first that waits */
+    bool barrier_mixed;       /* not all wait there */
+
+    std::vector<shared_allocation> shared;
+    void *dynamic_memory;
+
+    fiber host, *current;
+    std::vector<fiber *> fibers, idle;
+    bool dropped; /* the block ended by a fault, its fibers hold the rest of it */
+    alignas(16) char signal_stack[32768];
+};
+
+/* Of this host thread; NULL when it runs no kernel. */
+extern __thread worker *active;
+
+/* ------------------------------------------------------------------------------------------------ random.cpp */
+
+uint64_t number_from_environment(const char *name, uint64_t preset);
+uint64_t next_launch_seed();
+/* A random permutation of 0..count-1 without a table: a Feistel network over the next even number of bits, applied again
+ * where it leaves the range. */
+uint64_t shuffled(uint64_t index, uint64_t count, uint64_t seed);
+void fill_fresh_shared_memory(void *memory, size_t bytes, uint64_t *random);
+
+inline unsigned random_below(uint64_t *random, unsigned limit)
+{
+    return (unsigned)((next_random(random) >> 32) * limit >> 32);
+}
+
+/* ------------------------------------------------------------------------------------------------ faults.cpp */
+
+std::string formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Keeps what went wrong in the block that runs now, as "kernel blur (cuda/blur/x.cu:70), block (1,0,0): text". */
+void keep_message(const std::string &kind, const std::string &text);
+/* Leaves the block for good. What runs now is dropped without its destructors, so no caller may hold a std::string. */
+[[noreturn]] void drop_block();
+/* Explains why no task of the block can go on. */
+void keep_divergence(const worker &w);
+/* For wild pointers and overflowing stacks of fibers. Leaves alone what the program has installed itself. */
+void install_crash_notes();
+
+} /* namespace emulated */
+
+#endif

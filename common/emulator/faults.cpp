@@ -1,0 +1,166 @@
+/*
+ * faults.cpp: what an emulated kernel did wrong, in words.
+ */
+#include <algorithm>
+#include <mutex>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <string>
+#include <unistd.h>
+
+#include "common/emulator/emulator_state.h"
+#ifdef EMULATED_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace emulated
+{
+
+static std::string format_arguments(const char *format, va_list arguments)
+{
+    char text[1024];
+
+    vsnprintf(text, sizeof(text), format, arguments);
+    return text;
+}
+
+std::string formatted(const char *format, ...)
+{
+    std::string text;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = format_arguments(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+static std::string describe(const uint3 &index)
+{
+    return formatted("(%u,%u,%u)", index.x, index.y, index.z);
+}
+
+static std::string describe(const task &t)
+{
+    const std::string place =
+        t.call.name != nullptr ? formatted("%s() in %s:%d", t.call.name, t.call.file, t.call.line) : "";
+
+    switch (t.state) {
+    case state::at_barrier:
+        return "waits at " + place;
+    case state::at_collective:
+        return "waits at " + place + formatted(" with mask 0x%08x", t.mask);
+    case state::ended:
+        return "has ended";
+    case state::ready:
+        break;
+    }
+    return "runs";
+}
+
+void keep_message(const std::string &kind, const std::string &text)
+{
+    const worker &w = *active;
+    const launch_site &site = *w.launch->site;
+    const std::lock_guard<std::mutex> lock(w.launch->mutex);
+
+    if (w.launch->message.empty() || w.number < w.launch->failed_block) {
+        w.launch->failed_block = w.number;
+        w.launch->message =
+            kind + formatted("kernel %s (%s:%d), block ", site.name, site.file, site.line) + describe(w.index) + text;
+    }
+    w.launch->failed = true;
+}
+
+void drop_block()
+{
+    active->dropped = true;
+    fiber_abandon(active->current, &active->host);
+}
+
+static void keep_fault(const char *format, va_list arguments)
+{
+    keep_message("", ", thread " + describe(self->index) + ": " + format_arguments(format, arguments));
+}
+
+void fault(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    keep_fault(format, arguments);
+    va_end(arguments);
+    drop_block();
+}
+
+void keep_divergence(const worker &w)
+{
+    const task *waiting = nullptr, *other = nullptr;
+
+    for (const task &t : w.tasks) /* the first lane at a collective, and the first lane that it misses */
+        if (t.state == state::at_collective && waiting == nullptr) {
+            waiting = &t;
+            for (unsigned lane = 0; lane < 32 && other == nullptr; lane++) {
+                const unsigned number = t.place / 32 * 32 + lane;
+
+                if ((t.mask >> lane & 1) != 0 && number < w.tasks.size() && w.tasks[number].state != state::ended &&
+                    (w.tasks[number].state != state::at_collective || w.tasks[number].mask != t.mask ||
+                     w.tasks[number].compute != t.compute))
+                    other = &w.tasks[number];
+            }
+        }
+    for (const task &t : w.tasks) /* else the first at a barrier, and the first that is not at the same one */
+        if (waiting == nullptr && t.state == state::at_barrier)
+            waiting = &t;
+    for (const task &t : w.tasks)
+        if (other == nullptr && waiting != nullptr && waiting->state == state::at_barrier &&
+            (t.state != state::at_barrier || t.call.line != waiting->call.line ||
+             strcmp(t.call.file, waiting->call.file) != 0))
+            other = &t;
+    keep_message("barrier divergence in ", ": thread " + describe(waiting->index) + " " + describe(*waiting) +
+                                               ", but thread " + describe(other->index) + " " + describe(*other));
+}
+
+/* Says on stderr which CUDA thread was running when the process is about to die. Async-signal-safe but for snprintf,
+ * which on glibc allocates nothing for these conversions. */
+static void note_running_thread()
+{
+    char text[512];
+    int length;
+
+    if (self == nullptr || active == nullptr)
+        return;
+    length = snprintf(text, sizeof(text), "in kernel %s (%s:%d), block (%u,%u,%u), thread (%u,%u,%u)\n",
+                      active->launch->site->name, active->launch->site->file, active->launch->site->line,
+                      active->index.x, active->index.y, active->index.z, self->index.x, self->index.y, self->index.z);
+    if (write(STDERR_FILENO, text, (size_t)std::min(length, (int)sizeof(text) - 1)) < 0)
+        return;
+}
+
+#ifdef EMULATED_ASAN
+void install_crash_notes()
+{
+    __asan_set_error_report_callback([](const char *) { note_running_thread(); });
+}
+#else
+static void note_and_die(int signal_number)
+{
+    note_running_thread();
+    signal(signal_number, SIG_DFL); /* the instruction runs again and ends the process */
+}
+
+void install_crash_notes()
+{
+    struct sigaction action = {}, old;
+
+    action.sa_handler = note_and_die;
+    action.sa_flags = SA_ONSTACK;
+    for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE})
+        if (sigaction(signal_number, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(signal_number, &action, nullptr);
+}
+#endif
+
+} /* namespace emulated */

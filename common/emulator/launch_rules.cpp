@@ -1,0 +1,66 @@
+/*
+ * launch_rules.cpp: which launches the device refuses, and why.
+ */
+#include <limits.h>
+#include <string>
+
+#include "common/emulator/emulator_state.h"
+
+namespace emulated
+{
+
+static std::string describe_shape(const dim3 &shape)
+{
+    return formatted("%ux%ux%u", shape.x, shape.y, shape.z);
+}
+
+/* The rule that a launch breaks, in words; "" when it is legal. */
+static std::string broken_rule(const launch_site &site)
+{
+    const dim3 &block = site.block, &grid = site.grid;
+    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    const std::string of_block = "block of " + describe_shape(block), of_grid = "grid of " + describe_shape(grid);
+
+    if (threads == 0)
+        return of_block + ": each side must be at least 1";
+    if (block.z > MOST_BLOCK_Z)
+        return of_block + formatted(": z is at most %d", (int)MOST_BLOCK_Z);
+    if (block.x > MOST_THREADS || block.y > MOST_THREADS)
+        return of_block + formatted(": x and y are at most %d", (int)MOST_THREADS);
+    if (threads > MOST_THREADS)
+        return of_block + formatted(" = %llu threads: at most %d", (unsigned long long)threads, (int)MOST_THREADS);
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        return of_grid + ": each side must be at least 1";
+    if (grid.x > INT_MAX)
+        return of_grid + formatted(": x is at most %d", INT_MAX);
+    if (grid.y > MOST_GRID_YZ || grid.z > MOST_GRID_YZ)
+        return of_grid + formatted(": y and z are at most %d", (int)MOST_GRID_YZ);
+    if (site.shared_bytes > MOST_SHARED_BYTES)
+        return formatted("%zu bytes of dynamic shared memory: at most %d", site.shared_bytes, (int)MOST_SHARED_BYTES);
+    if (site.kernel != nullptr && site.shared_bytes > allowed_dynamic_bytes(site.kernel))
+        return formatted("%zu bytes of dynamic shared memory: at most %zu unless cudaFuncSetAttribute(%s, "
+                         "cudaFuncAttributeMaxDynamicSharedMemorySize, ...) allows more",
+                         site.shared_bytes, allowed_dynamic_bytes(site.kernel), site.name);
+    return "";
+}
+
+bool launch_is_legal(const launch_site &site)
+{
+    const std::string rule = broken_rule(site);
+
+    if (lasting_error() != cudaSuccess)
+        return false;
+    if (!rule.empty()) {
+        set_error(cudaErrorInvalidConfiguration, "kernel %s (%s:%d): %s", site.name, site.file, site.line,
+                  rule.c_str());
+        return false;
+    }
+    if (!is_stream(site.stream)) {
+        set_error(cudaErrorInvalidResourceHandle, "kernel %s (%s:%d): launched on a stream that does not exist",
+                  site.name, site.file, site.line);
+        return false;
+    }
+    return true;
+}
+
+} /* namespace emulated */

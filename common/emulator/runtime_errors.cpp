@@ -1,0 +1,148 @@
+/*
+ * runtime_errors.cpp: the errors of the emulator's CUDA runtime, each with an explanation.
+ */
+#include <mutex>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string>
+
+#include "common/emulator/runtime_internal.h"
+
+namespace emulated
+{
+
+struct error_text {
+    cudaError_t error;
+    const char *name, *text;
+};
+
+static const error_text ERRORS[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidHostPointer, "cudaErrorInvalidHostPointer", "invalid host pointer"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered", "host memory already registered"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered", "host memory was not registered"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+};
+
+static const error_text &text_of(cudaError_t error)
+{
+    for (const error_text &e : ERRORS)
+        if (e.error == error)
+            return e;
+    return text_of(cudaErrorUnknown);
+}
+
+/* Never destroyed, as all state here: versions may free device memory while the program ends. */
+struct lasting {
+    std::mutex mutex;
+    cudaError_t error = cudaSuccess;
+    std::string message;
+};
+
+static lasting &the_lasting_error()
+{
+    static lasting *const it = new lasting;
+
+    return *it;
+}
+
+thread_local cudaError_t last_error;
+static thread_local cudaError_t explained_error;
+static thread_local char explanation[1280];
+
+static cudaError_t set_error_text(cudaError_t error, const char *reason)
+{
+    last_error = explained_error = error;
+    snprintf(explanation, sizeof(explanation), "%s: %s", text_of(error).text, reason);
+    return error;
+}
+
+cudaError_t set_error(cudaError_t error, const char *format, ...)
+{
+    char reason[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof(reason), format, arguments);
+    va_end(arguments);
+    return set_error_text(error, reason);
+}
+
+void set_lasting_error(cudaError_t error, const std::string &message)
+{
+    lasting &it = the_lasting_error();
+    const std::lock_guard<std::mutex> lock(it.mutex);
+
+    it.error = error;
+    it.message = message;
+    set_error_text(error, message.c_str());
+}
+
+cudaError_t lasting_error()
+{
+    lasting &it = the_lasting_error();
+    const std::lock_guard<std::mutex> lock(it.mutex);
+
+    return it.error == cudaSuccess ? cudaSuccess : set_error_text(it.error, it.message.c_str());
+}
+
+void clear_errors()
+{
+    lasting &it = the_lasting_error();
+    const std::lock_guard<std::mutex> lock(it.mutex);
+
+    it.error = last_error = cudaSuccess;
+}
+
+} /* namespace emulated */
+
+using namespace emulated;
+
+extern "C" {
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    return text_of(error).name;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error != cudaSuccess && error == explained_error ? explanation : text_of(error).text;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    const cudaError_t lasts = lasting_error();
+
+    return lasts != cudaSuccess ? lasts : last_error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    const cudaError_t error = cudaPeekAtLastError();
+
+    last_error = cudaSuccess;
+    return error;
+}
+
+} /* extern "C" */

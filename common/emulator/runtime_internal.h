@@ -1,0 +1,36 @@
+/*
+ * runtime_internal.h: what the files of the emulator's CUDA runtime share.
+ */
+#ifndef RUNGS_EMULATOR_RUNTIME_INTERNAL_H
+#define RUNGS_EMULATOR_RUNTIME_INTERNAL_H
+
+#include "common/emulator/emulator_internal.h"
+
+namespace emulated
+{
+
+/* ---------------------------------------------------------------------------------------- runtime_errors.cpp */
+
+/* Of the calling thread: what cudaGetLastError() returns, unless there is a lasting one. */
+extern thread_local cudaError_t last_error;
+void clear_errors();
+
+/* ---------------------------------------------------------------------------------------- runtime_memory.cpp */
+
+/* Whether these bytes are device memory, or page-locked: memory that the device can reach by itself. */
+bool is_known(const void *pointer);
+void free_all_memory();
+
+/* --------------------------------------------------------------------------------------- runtime_streams.cpp */
+
+/* A call that works on `stream` in its turn: now, later, or each time that the graph runs that is being captured. */
+cudaError_t in_turn(const char *call, cudaStream_t stream, const std::function<cudaError_t()> &work);
+/* The same for a copy, which does not wait for its turn when one side is host memory that is not page-locked. */
+cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream,
+                         const std::function<cudaError_t()> &work);
+/* What the calls that wait return: the error of the works that they waited for, or of what was before. */
+cudaError_t after_waiting();
+
+} /* namespace emulated */
+
+#endif

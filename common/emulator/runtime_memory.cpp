@@ -1,0 +1,461 @@
+/*
+ * runtime_memory.cpp: the memory of the emulator's CUDA runtime: allocations between guards, the table of all of them, copies.
+ */
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <unistd.h>
+
+#include "common/emulator/races.h"
+#include "common/emulator/runtime_internal.h"
+
+namespace emulated
+{
+
+/* ------------------------------------------------------------------------------------------------ guarded memory */
+
+enum { ALLOCATION_ALIGNMENT = 256, GUARD_VALUE = 0xB7 };
+
+void *guarded_allocate(size_t bytes)
+{
+    void *memory = nullptr;
+
+    if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, ALLOCATION_ALIGNMENT, bytes + 2 * GUARD_BYTES) != 0)
+        return nullptr;
+    memset(memory, GUARD_VALUE, GUARD_BYTES);
+    memset((char *)memory + GUARD_BYTES + bytes, GUARD_VALUE, GUARD_BYTES);
+    races_register((char *)memory + GUARD_BYTES, bytes, GUARD_BYTES);
+    return (char *)memory + GUARD_BYTES;
+}
+
+void guarded_free(void *pointer, size_t bytes)
+{
+    if (pointer == nullptr)
+        return;
+    races_forget(pointer, bytes, GUARD_BYTES);
+    free((char *)pointer - GUARD_BYTES);
+}
+
+ptrdiff_t guarded_damage(const void *pointer, size_t bytes)
+{
+    const unsigned char *p = static_cast<const unsigned char *>(pointer);
+
+    for (ptrdiff_t i = 0; i < GUARD_BYTES; i++)
+        if (p[bytes + (size_t)i] != GUARD_VALUE)
+            return (ptrdiff_t)bytes + i;
+    for (ptrdiff_t i = 1; i <= GUARD_BYTES; i++)
+        if (p[-i] != GUARD_VALUE)
+            return -i;
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- the memory table */
+
+struct allocation {
+    size_t bytes;
+    memory kind;
+};
+
+struct memory_table {
+    std::mutex mutex;
+    std::map<uintptr_t, allocation> allocations; /* by address */
+    uint64_t random = 0x52756E6773;              /* for garbage */
+    uint64_t count = 0;                          /* of all that were ever made on the device */
+};
+
+static memory_table &the_table()
+{
+    static memory_table *const it = new memory_table;
+
+    return *it;
+}
+
+/* The allocation that holds `pointer` or ends there; the table is locked. */
+static std::map<uintptr_t, allocation>::iterator find_allocation(memory_table &table, const void *pointer)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    auto it = table.allocations.upper_bound(address);
+
+    if (it == table.allocations.begin())
+        return table.allocations.end();
+    --it;
+    return address - it->first <= it->second.bytes ? it : table.allocations.end();
+}
+
+/* RUNGS_EMULATOR_MEMORY, or what the machine has. */
+static size_t device_bytes()
+{
+    const char *const text = getenv("RUNGS_EMULATOR_MEMORY");
+    const size_t told = text != nullptr ? (size_t)strtoull(text, nullptr, 10) : 0;
+
+    return told > 0 ? told : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes that an allocation of this kind may still have. */
+static size_t room_for(const memory_table &table, memory kind)
+{
+    size_t room = device_bytes();
+
+    if (kind != memory::device && kind != memory::managed)
+        return SIZE_MAX;
+    for (const auto &[address, its] : table.allocations)
+        if (its.kind == memory::device || its.kind == memory::managed)
+            room -= std::min(room, its.bytes);
+    return room;
+}
+
+cudaError_t allocate(void **pointer, size_t bytes, memory kind)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    if (lasting_error() != cudaSuccess)
+        return lasting_error();
+    if (pointer == nullptr)
+        return set_error(cudaErrorInvalidValue, "the address of the pointer is NULL");
+    *pointer = nullptr;
+    if (bytes == 0)
+        return cudaSuccess;
+    if (bytes <= room_for(table, kind))
+        *pointer = guarded_allocate(bytes);
+    if (*pointer == nullptr)
+        return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);
+    fill_fresh_device_memory(*pointer, bytes, &table.random);
+    table.allocations[(uintptr_t)*pointer] = {bytes, kind};
+    table.count += kind == memory::device || kind == memory::managed;
+    return cudaSuccess;
+}
+
+uint64_t allocation_count()
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    return table.count;
+}
+
+static cudaError_t release(void *pointer, bool on_host)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto it = table.allocations.find((uintptr_t)pointer);
+    const char *const what = on_host ? "cudaFreeHost" : "cudaFree";
+    bool fits;
+
+    if (pointer == nullptr)
+        return lasting_error();
+    fits = it != table.allocations.end() &&
+           (on_host ? it->second.kind == memory::pinned
+                    : it->second.kind == memory::device || it->second.kind == memory::managed);
+    if (fits) {
+        guarded_free(pointer, it->second.bytes);
+        table.allocations.erase(it);
+    }
+    if (lasting_error() != cudaSuccess)
+        return lasting_error();
+    if (!fits)
+        return set_error(cudaErrorInvalidValue, "%s(%p): not the start of memory that is allocated now (freed twice?)",
+                         what, pointer);
+    return cudaSuccess;
+}
+
+std::string damaged_allocation()
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    for (const auto &[address, its] : table.allocations) {
+        const bool guarded = its.kind != memory::symbol && its.kind != memory::registered;
+        const ptrdiff_t offset = guarded ? guarded_damage((const void *)address, its.bytes) : 0;
+        char text[160];
+
+        if (offset != 0) {
+            snprintf(text, sizeof(text), "a thread wrote outside of an allocation of %zu bytes at byte %td", its.bytes,
+                     offset);
+            memset((char *)address - GUARD_BYTES, GUARD_VALUE, GUARD_BYTES);
+            memset((char *)address + its.bytes, GUARD_VALUE, GUARD_BYTES);
+            return text;
+        }
+    }
+    return "";
+}
+
+bool check_pointer(const launch_site &site, int position, const volatile void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    if (pointer == nullptr || find_allocation(table, const_cast<const void *>(pointer)) != table.allocations.end())
+        return true;
+    if (lasting_error() == cudaSuccess)
+        set_error(cudaErrorInvalidValue,
+                  "kernel %s (%s:%d): argument %d points to host memory or freed memory, which a kernel cannot use",
+                  site.name, site.file, site.line, position);
+    return false;
+}
+
+void *symbol_address(const void *symbol, size_t bytes)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol};
+    return const_cast<void *>(symbol);
+}
+
+/* Checks one side of a copy of `bytes` bytes. */
+static cudaError_t check_side(const char *call, const char *side, const void *pointer, size_t bytes, bool on_device)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto it = find_allocation(table, pointer);
+    size_t room;
+
+    if (pointer == nullptr)
+        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is NULL", call, side);
+    if (it == table.allocations.end()) {
+        if (!on_device)
+            return cudaSuccess;
+        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is not device memory", call, side);
+    }
+    room = it->first + it->second.bytes - (uintptr_t)pointer;
+    if (on_device && (it->second.kind == memory::pinned || it->second.kind == memory::registered))
+        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is host memory (pinned), not device memory", call,
+                         side);
+    if (!on_device && room > 0 && (it->second.kind == memory::device || it->second.kind == memory::symbol))
+        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is device memory, not host memory", call, side);
+    if (bytes > room && (on_device || room > 0) && it->second.kind != memory::registered)
+        return set_error(cudaErrorInvalidValue, "%s: %zu bytes too many for the %s, which has %zu bytes from there on",
+                         call, bytes - room, side, room);
+    return cudaSuccess;
+}
+
+static bool is_device_memory(const void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto it = find_allocation(table, pointer);
+
+    return it != table.allocations.end() && it->second.kind != memory::pinned && it->second.kind != memory::registered;
+}
+
+/* Checks both sides of a copy; each spans that many bytes. */
+static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes,
+                              cudaMemcpyKind kind)
+{
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    cudaError_t error = lasting_error();
+
+    if (kind == cudaMemcpyDefault) {
+        to_device = is_device_memory(to);
+        from_device = is_device_memory(from);
+    } else if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+        return set_error(cudaErrorInvalidMemcpyDirection, "%s: there is no cudaMemcpyKind %d", call, (int)kind);
+    }
+    if (error == cudaSuccess)
+        error = check_side(call, "destination", to, to_bytes, to_device);
+    if (error == cudaSuccess)
+        error = check_side(call, "source", from, from_bytes, from_device);
+    return error;
+}
+
+bool is_known(const void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    return find_allocation(table, pointer) != table.allocations.end();
+}
+
+static void observe_copy_of(cudaMemcpyKind kind, size_t bytes)
+{
+    static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",
+                                        "[CUDA memcpy DtoD]", "[CUDA memcpy]"};
+
+    observe_copy(names[kind], bytes);
+}
+
+cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
+                        size_t bytes, cudaMemcpyKind kind)
+{
+    const bool writes = to == nullptr;
+    const char *const call = writes ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
+    char *const place = static_cast<char *>(symbol_address(symbol, symbol_bytes)) + offset;
+    cudaError_t error;
+
+    wait_for_blocking_streams();
+    if (writes && from == nullptr)
+        return set_error(cudaErrorInvalidValue, "%s: the source pointer is NULL", call);
+    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault &&
+        kind != (writes ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost))
+        return set_error(cudaErrorInvalidMemcpyDirection, "%s: kind %d does not fit", call, (int)kind);
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
+        return set_error(cudaErrorInvalidValue, "%s: %zu bytes at offset %zu of a symbol of %zu bytes", call, bytes,
+                         offset, symbol_bytes);
+    if (bytes == 0)
+        return lasting_error();
+    error =
+        writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
+    if (error == cudaSuccess) {
+        memcpy(writes ? place : to, writes ? from : place, bytes);
+        observe_copy_of(kind, bytes);
+    }
+    return error;
+}
+
+void free_all_memory()
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    for (const auto &[address, its] : table.allocations)
+        if (its.kind != memory::symbol && its.kind != memory::registered)
+            guarded_free((void *)address, its.bytes);
+    table.allocations.clear();
+}
+
+/* Bytes from the first byte of a pitched area to its last. */
+static size_t area_bytes(size_t pitch, size_t width, size_t height)
+{
+    return (height - 1) * pitch + width;
+}
+
+} /* namespace emulated */
+
+using namespace emulated;
+
+extern "C" {
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    *total_bytes = device_bytes();
+    return lasting_error();
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    wait_for_all_streams();
+    return release(pointer, false);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    return in_turn("cudaFreeAsync", stream, [=] { return release(pointer, false); });
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+    wait_for_all_streams();
+    return release(pointer, true);
+}
+
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    if (pointer == nullptr || bytes == 0)
+        return set_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
+    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered}}).second)
+        return set_error(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister(%p)", pointer);
+    return lasting_error();
+}
+
+cudaError_t cudaHostUnregister(void *pointer)
+{
+    wait_for_all_streams();
+
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto it = table.allocations.find((uintptr_t)pointer);
+
+    if (it == table.allocations.end() || it->second.kind != memory::registered)
+        return set_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister(%p)", pointer);
+    table.allocations.erase(it);
+    return lasting_error();
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    wait_for_blocking_streams();
+    const cudaError_t error = bytes == 0 ? lasting_error() : check_copy("cudaMemcpy", to, bytes, from, bytes, kind);
+
+    if (error == cudaSuccess && bytes > 0) {
+        memmove(to, from, bytes);
+        observe_copy_of(kind, bytes);
+    }
+    return error;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_in_turn("cudaMemcpyAsync", to, from, stream, [=] { return cudaMemcpy(to, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind)
+{
+    wait_for_blocking_streams();
+    cudaError_t error = lasting_error();
+
+    if (error == cudaSuccess && (to_pitch < width || from_pitch < width))
+        error = set_error(cudaErrorInvalidPitchValue, "cudaMemcpy2D: a pitch (%zu, %zu) is less than the width %zu",
+                          to_pitch, from_pitch, width);
+    if (width == 0 || height == 0 || error != cudaSuccess)
+        return error;
+    error = check_copy("cudaMemcpy2D", to, area_bytes(to_pitch, width, height), from,
+                       area_bytes(from_pitch, width, height), kind);
+    for (size_t y = 0; y < height && error == cudaSuccess; y++)
+        memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
+    if (error == cudaSuccess)
+        observe_copy_of(kind, width * height);
+    return error;
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_in_turn("cudaMemcpy2DAsync", to, from, stream,
+                        [=] { return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind); });
+}
+
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+    wait_for_blocking_streams();
+    cudaError_t error = lasting_error();
+
+    if (error == cudaSuccess && pitch < width)
+        error =
+            set_error(cudaErrorInvalidPitchValue, "cudaMemset2D: pitch %zu is less than the width %zu", pitch, width);
+    if (width == 0 || height == 0 || error != cudaSuccess)
+        return error;
+    error = check_side("cudaMemset", "destination", to, area_bytes(pitch, width, height), true);
+    for (size_t y = 0; y < height && error == cudaSuccess; y++)
+        memset((char *)to + y * pitch, value, width);
+    if (error == cudaSuccess)
+        observe_copy("[CUDA memset]", width * height);
+    return error;
+}
+
+cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+    return in_turn("cudaMemset2DAsync", stream, [=] { return cudaMemset2D(to, pitch, value, width, height); });
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    return cudaMemset2D(to, bytes, value, bytes, 1);
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
+{
+    return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
+}
+
+} /* extern "C" */

@@ -1,0 +1,407 @@
+/*
+ * runtime_streams.cpp: streams, events and graphs of the emulator's CUDA runtime.
+ */
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/emulator/runtime_internal.h"
+
+struct CUgraph_st {
+    std::vector<std::function<void()>> works;
+};
+
+struct CUgraphExec_st : CUgraph_st {
+};
+
+struct CUstream_st {
+    CUgraph_st *captured = nullptr; /* the graph in the making, while this stream is captured */
+};
+
+struct CUevent_st {
+    bool recorded, timed;
+    long long nanoseconds;
+    uint64_t asked, done; /* records asked for, and the last one whose turn has come */
+};
+
+namespace emulated
+{
+
+template <class T> struct handle_table {
+    std::mutex mutex;
+    std::set<T *> handles;
+
+    T *create()
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+
+        return *handles.insert(new T()).first;
+    }
+    bool has(T *handle)
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+
+        return handles.count(handle) != 0;
+    }
+    bool destroy(T *handle)
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+
+        if (handles.erase(handle) == 0)
+            return false;
+        delete handle;
+        return true;
+    }
+};
+
+static handle_table<CUstream_st> &the_streams()
+{
+    static handle_table<CUstream_st> *const it = new handle_table<CUstream_st>;
+
+    return *it;
+}
+
+static handle_table<CUevent_st> &the_events()
+{
+    static handle_table<CUevent_st> *const it = new handle_table<CUevent_st>;
+
+    return *it;
+}
+
+bool is_stream(cudaStream_t stream)
+{
+    return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+           the_streams().has(stream);
+}
+
+static cudaError_t check_stream(const char *call, cudaStream_t stream)
+{
+    const cudaError_t error = lasting_error();
+
+    if (error == cudaSuccess && !is_stream(stream))
+        return set_error(cudaErrorInvalidResourceHandle, "%s: this stream does not exist", call);
+    return error;
+}
+
+static cudaError_t check_event(const char *call, cudaEvent_t event)
+{
+    const cudaError_t error = lasting_error();
+
+    if (error == cudaSuccess && !the_events().has(event))
+        return set_error(cudaErrorInvalidResourceHandle, "%s: this event does not exist", call);
+    return error;
+}
+
+static handle_table<CUgraph_st> &the_graphs()
+{
+    static handle_table<CUgraph_st> *const it = new handle_table<CUgraph_st>;
+
+    return *it;
+}
+
+static handle_table<CUgraphExec_st> &the_executables()
+{
+    static handle_table<CUgraphExec_st> *const it = new handle_table<CUgraphExec_st>;
+
+    return *it;
+}
+
+bool is_capturing(cudaStream_t stream)
+{
+    return the_streams().has(stream) && stream->captured != nullptr;
+}
+
+bool is_for_later(const launch_site &site)
+{
+    if (is_capturing(site.stream) || (is_late(site.stream) && launch_is_legal(site)))
+        return true;
+    if (!the_streams().has(site.stream))
+        wait_for_blocking_streams();
+    return false;
+}
+
+void keep(cudaStream_t stream, std::function<void()> work)
+{
+    if (is_capturing(stream))
+        stream->captured->works.push_back(std::move(work));
+    else
+        put_off(stream, [work = std::move(work)] {
+            work();
+            return true;
+        });
+}
+
+/* For calls that a captured stream cannot take. */
+static cudaError_t check_not_capturing(const char *call, cudaStream_t stream)
+{
+    const cudaError_t error = check_stream(call, stream);
+
+    if (error == cudaSuccess && is_capturing(stream))
+        return set_error(cudaErrorStreamCaptureUnsupported, "%s: this stream is being captured", call);
+    return error;
+}
+
+cudaError_t in_turn(const char *call, cudaStream_t stream, const std::function<cudaError_t()> &work)
+{
+    const cudaError_t error = check_stream(call, stream);
+
+    if (error != cudaSuccess)
+        return error;
+    if (!is_capturing(stream) && !is_late(stream))
+        return work();
+    keep(stream, [work] { work(); });
+    return cudaSuccess;
+}
+
+static std::atomic<uint64_t> stream_copies;
+
+uint64_t stream_copy_count()
+{
+    return stream_copies;
+}
+
+cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream,
+                         const std::function<cudaError_t()> &work)
+{
+    if (the_streams().has(stream) && !is_capturing(stream)) {
+        if (!is_known(to) || !is_known(from)) {
+            wait_for_stream(stream);
+            return work();
+        }
+        stream_copies.fetch_add(1, std::memory_order_relaxed);
+    }
+    return in_turn(call, stream, work);
+}
+
+cudaError_t after_waiting()
+{
+    const cudaError_t error = lasting_error();
+
+    return error != cudaSuccess || !streams_are_late() ? error : last_error;
+}
+
+} /* namespace emulated */
+
+using namespace emulated;
+
+extern "C" {
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    *stream = the_streams().create();
+    late_stream_begin(*stream, (flags & cudaStreamNonBlocking) == 0);
+    return lasting_error();
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    late_stream_end(stream);
+    if (!the_streams().destroy(stream))
+        return set_error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy: this stream does not exist");
+    return lasting_error();
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    const cudaError_t error = check_not_capturing("cudaStreamSynchronize", stream);
+
+    if (error != cudaSuccess)
+        return error;
+    wait_for_stream(stream);
+    return after_waiting();
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    const cudaError_t error = check_not_capturing("cudaStreamQuery", stream);
+
+    if (error != cudaSuccess)
+        return error;
+    return is_late(stream) && do_something() ? cudaErrorNotReady : after_waiting();
+}
+
+static bool has_happened(cudaEvent_t event, uint64_t record)
+{
+    return !the_events().has(event) || event->done >= record;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
+{
+    cudaError_t error = check_not_capturing("cudaStreamWaitEvent", stream);
+
+    if (error == cudaSuccess)
+        error = check_event("cudaStreamWaitEvent", event);
+    if (error != cudaSuccess)
+        return error;
+    const auto happened = [event, record = event->asked] { return has_happened(event, record); };
+
+    if (is_late(stream))
+        put_off(stream, happened);
+    else
+        wait_until(happened);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    *event = the_events().create();
+    (*event)->timed = (flags & cudaEventDisableTiming) == 0;
+    return lasting_error();
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    if (!the_events().destroy(event))
+        return set_error(cudaErrorInvalidResourceHandle, "cudaEventDestroy: this event does not exist");
+    return lasting_error();
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    cudaError_t error = check_event("cudaEventRecord", event);
+
+    if (error == cudaSuccess)
+        error = check_not_capturing("cudaEventRecord", stream);
+    if (error != cudaSuccess)
+        return error;
+    const auto happen = [event, record = ++event->asked] {
+        if (the_events().has(event)) {
+            event->recorded = true;
+            event->nanoseconds = clock64();
+            event->done = record;
+        }
+        return true;
+    };
+
+    if (is_late(stream)) {
+        put_off(stream, happen);
+    } else {
+        wait_for_blocking_streams();
+        happen();
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    const cudaError_t error = check_event("cudaEventSynchronize", event);
+
+    if (error != cudaSuccess)
+        return error;
+    wait_until([event, record = event->asked] { return has_happened(event, record); });
+    return after_waiting();
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    const cudaError_t error = check_event("cudaEventQuery", event);
+
+    if (error != cudaSuccess)
+        return error;
+    if (has_happened(event, event->asked))
+        return after_waiting();
+    do_something();
+    return cudaErrorNotReady;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    cudaError_t error = check_event("cudaEventElapsedTime", start);
+
+    if (error == cudaSuccess)
+        error = check_event("cudaEventElapsedTime", end);
+    if (error != cudaSuccess)
+        return error;
+    if (!has_happened(start, start->asked) || !has_happened(end, end->asked))
+        return cudaErrorNotReady;
+    if (!start->recorded || !end->recorded || !start->timed || !end->timed)
+        return set_error(cudaErrorInvalidResourceHandle,
+                         "cudaEventElapsedTime: an event was never recorded or keeps no time");
+    *milliseconds = (float)(end->nanoseconds - start->nanoseconds) * 1e-6f;
+    return cudaSuccess;
+}
+
+/* ------------------------------------------------------------------------------------------------------- graphs */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+{
+    const cudaError_t error = check_not_capturing("cudaStreamBeginCapture", stream);
+
+    if (error == cudaSuccess && !the_streams().has(stream))
+        return set_error(cudaErrorStreamCaptureUnsupported, "cudaStreamBeginCapture: not of the default stream");
+    if (error == cudaSuccess)
+        stream->captured = the_graphs().create();
+    return error;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    const cudaError_t error = check_stream("cudaStreamEndCapture", stream);
+
+    *graph = nullptr;
+    if (error == cudaSuccess && !is_capturing(stream))
+        return set_error(cudaErrorInvalidValue, "cudaStreamEndCapture: this stream is not being captured");
+    if (error == cudaSuccess)
+        *graph = std::exchange(stream->captured, nullptr);
+    return error;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long)
+{
+    *executable = nullptr;
+    if (!the_graphs().has(graph))
+        return set_error(cudaErrorInvalidValue, "cudaGraphInstantiate: this graph does not exist");
+    *executable = the_executables().create();
+    (*executable)->works = graph->works;
+    return lasting_error();
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
+{
+    const cudaError_t error = check_not_capturing("cudaGraphLaunch", stream);
+
+    if (error != cudaSuccess)
+        return error;
+    if (!the_executables().has(executable))
+        return set_error(cudaErrorInvalidValue, "cudaGraphLaunch: this graph does not exist");
+    return in_turn("cudaGraphLaunch", stream, [works = executable->works] {
+        const cudaError_t before = std::exchange(last_error, cudaSuccess);
+
+        for (const std::function<void()> &work : works)
+            if (last_error == cudaSuccess)
+                work();
+        if (last_error != cudaSuccess)
+            return last_error;
+        last_error = before;
+        return lasting_error();
+    });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    if (!the_graphs().destroy(graph))
+        return set_error(cudaErrorInvalidValue, "cudaGraphDestroy: this graph does not exist");
+    return lasting_error();
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
+{
+    if (!the_executables().destroy(executable))
+        return set_error(cudaErrorInvalidValue, "cudaGraphExecDestroy: this graph does not exist");
+    return lasting_error();
+}
+
+} /* extern "C" */
