@@ -328,12 +328,14 @@ out:
 }
 
 static const int mixtures[][3] = {{31, 17, 6}, {13, 9, 31}, {0}}, photographs[][3] = {{97, 41, 3}, {0}};
+static const int manies[][3] = {{263, 253, 3}, {0}}; /* 66,539 pixels: sums of squares of bytes pass 2^32 */
 static const int few[][3] = {{5, 4, 7}, {0}}, singles[][3] = {{1, 1, 5}, {0}};
 
 static const struct hard_case hard_cases[] = {
     {.name = "three spectra", .shapes = mixtures},
     {.name = "three spectra", .shapes = mixtures, .settings = "stretch=sigma center=0 type=u16 components=5"},
     {.name = "three spectra", .shapes = photographs, .settings = "type=u8"},
+    {.name = "three spectra", .shapes = manies, .settings = "type=u8"},
     {.name = "alike", .shapes = few},
     {.name = "alike", .shapes = few, .settings = "stretch=sigma center=0"},
     {.name = "alike", .shapes = singles, .settings = "type=u16"},
