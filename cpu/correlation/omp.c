@@ -1,11 +1,10 @@
 /*
  * Idea:     every thread sums its share of the pixels by itself; at the end the sums are added up.
- * Changed:  the loop over the pixels is cut into runs of 256, of which a thread takes the planes (correlation.h: f32
- *           numbers, small enough that integers stay exact) and sums their products in f64, whatever the cube holds.
- * Expect:   as many times faster than serial as there are cores: private sums stay in each core's first-level cache. For
- *           u16 there are twice as many planes, and so four times as many products as serial has.
+ * From:     cpu/planes
+ * Changed:  a thread takes runs of 256 pixels and has sums and planes of its own.
+ * Expect:   as many times faster than planes as there are cores: private sums stay in each core's first-level cache.
  */
-/* Try: make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas */
+/* Try: make bench-correlation VERSIONS=cpu/planes,cpu/omp,cpu/simd,peer/openblas */
 #include <stdlib.h>
 
 #include "common/algo/correlation.h"

@@ -1,6 +1,7 @@
 /*
  * Idea:     a rank-1 update by vectors: the products of one plane with all later planes of a pixel are a few vectors, one
  *           sample repeated times the pixel's planes side by side.
+ * From:     cpu/omp
  * Changed:  within a run of 256 pixels the sums are f32, 16 to a vector with AVX-512; after it they are added to those in
  *           f64. Planes are padded to whole vectors, and a row of sums begins with the vector that holds the diagonal.
  * Expect:   31 bands are 47 multiply-adds of vectors for a pixel, each with a load and a store of its sums, which one store

@@ -1,13 +1,14 @@
 /*
- * Idea:     a pixel as R G B G in a 32-bit lane and its gray by two dot4 instructions: one with the high bytes of the
- *           weights, one with the low bytes. With twice the weights the result is byte 2 of the lane, and G's, 38470,
- *           split in two, gives bytes that add up to no more than 256, as dot4 asks. Prefetches run 4 KiB ahead.
- * Changed:  the loop takes a vector of pixels at a time; samples are taken as sample - 128, since dot4 wants one side
- *           signed; large results are stored past the caches, or every line would first be read to be overwritten.
- * Expect:   3 to 5 times omp: that takes 14 instructions a pixel, this 50 for 64 pixels with AVX-512, so memory is the
- *           limit. Loads are: they come at some 12 GB/s a core however far ahead one asks, and 3 bytes of 4 are loads,
- *           so half of the limit, which counts loads and stores alike, is what to hope for. Two to four times OpenCV.
+ * Idea:     memory, asked early and not asked in vain: prefetches run 4 KiB ahead of the loads, and large results are
+ *           stored past the caches, or every line would first be read to be overwritten.
+ * From:     cpu/vectors
+ * Changed:  the loop of a row prefetches, and stores in one of two ways; run() says which, by the result's size.
+ * Expect:   1.3 times vectors, 3 to 5 times omp: a line of the result is written and no longer read before, which
+ *           leaves 4 of 5 bytes. Loads are the limit: they come at some 12 GB/s a core however far ahead one asks, and
+ *           3 bytes of 4 are loads, so half of the limit, which counts loads and stores alike, is what to hope for.
+ *           Two to four times OpenCV.
  */
+/* Try: make bench-grayscale VERSIONS=cpu/omp,cpu/vectors,cpu/simd,peer/opencv */
 #include "common/simd/simd.h"
 #include "common/algo/grayscale.h"
 

@@ -3,14 +3,14 @@
  *           neighbours are one 16-bit number, and a table of 65536 counters counts pairs: one load, add and store for two
  *           pixels. Neighbours in a picture are alike, so the counters in use lie near the table's diagonal, and the
  *           first-level cache holds them. Eight pixels come in one 64-bit load, and eight equal ones are one addition.
- * Changed:  from omp: the loop over a row, and its counters. Where a thread has too few pixels to pay for adding up
- *           65536 counters (some 10 us), 8 plain histograms, one for each byte of a load: a counter's next load no longer
- *           waits for the store before it.
+ * From:     cpu/words
+ * Changed:  the loop over a row, and its counters. The 8 plain histograms stay where a thread has too few pixels to pay for
+ *           adding up 65536 counters (some 10 us).
  * Expect:   for a photograph 1.5 times omp, not 2: more of the counters miss the first-level cache. Noise is the price:
  *           its pairs touch all 256 KB of the table, which only the second-level cache holds, and take longer than
  *           single pixels would.
  */
-/* Try: make bench-otsu VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv */
+/* Try: make bench-otsu VERSIONS=cpu/omp,cpu/words,cpu/simd,peer/opencv */
 #include <omp.h>
 #include <string.h>
 
