@@ -91,6 +91,7 @@ def command_solution(arguments):
         for rung in task["rung"]:
             (ROOT / lab.file_of(task)).write_text(source_of(lab, task, rung), encoding="utf-8")
             outcome = grade(lab, task, verdicts)
+            outcome.unjudged |= lacks_speed_alone(outcome) and not is_steady(lab, task)
             verdicts.expect(f"{task['id']} by {rung}", full(outcome), f"{outcome.points:g} of {outcome.maximum} points"
                             + "".join("; " + p.reason for p in outcome.parts if p.points < p.maximum - 0.05))
     expect_mutants(lab, tasks, verdicts, None)
@@ -111,6 +112,19 @@ def expect_answers(lab, verdicts):
     progress("")
     verdicts.expect("answers", not fault and all(p.points == p.maximum for p in bugs + predictions),
                     fault or "; ".join(p.reason for p in bugs + predictions if p.points < p.maximum) or "all points")
+
+
+def lacks_speed_alone(outcome):
+    return {p.name for p in outcome.parts if p.points < p.maximum - 0.05} == {"speed"}
+
+
+def is_steady(lab, task):
+    """Whether the reference, timed against itself, is neither slower nor faster by what costs points."""
+    speed = task["speed"]
+    reference = reference_worker(speed["reference"], task["algorithm"], lab)
+    most = speed.get("full", FULL)
+    timings = [time_version(lab, reference, reference, speed, size) for size in speed["sizes"]]
+    return all(not t["wrong"] and 1 / most < t["ratio_median"] < most for t in timings)
 
 
 def threads_bring_speed(lab, task):
