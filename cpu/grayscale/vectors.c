@@ -6,8 +6,8 @@
  *           signed. The end of a row is computed in a copy, since nothing may be read behind it.
  * Expect:   3 times omp: that takes 14 instructions a pixel, this 50 for 64 pixels with AVX-512. Then memory is the
  *           limit, and every line of the result is read before it is overwritten.
- * Result:   4.8 times omp (results/cpu2/grayscale/grayscale_1920x1080.json), not 3, probably because the 8 MB of this picture stay in
- *           the third-level cache, so memory is not yet the limit.
+ * Result:   4.8 times omp (results/cpu2/grayscale/grayscale_1920x1080.json), not 3, probably because the 8 MB of this
+ *           picture stay in the third-level cache, so memory is not yet the limit.
  */
 /* Try: make bench-grayscale VERSIONS=cpu/omp,cpu/vectors,cpu/simd */
 #include "common/algo/grayscale.h"
