@@ -48,9 +48,9 @@ worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/soluti
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(helped),$(eval $(call helped_worker,$(folder),$(algorithm),c,cpu))$(eval \
     $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm)))))
 # A pipeline comes with versions of its steps, one on the CPU with those of the CPU, but with no other pipeline: with those
-# that every ladder has, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
+# that every ladder has and those that they climb from, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
 # found is found by otsu.
-step_names := serial omp runs words simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
+step_names := serial omp runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
 steps_of_threshold := otsu
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
