@@ -1,0 +1,34 @@
+/*
+ * Idea:     a thread a row adds it to the sums of its cluster (cuda/v1.1).
+ * Changed:  the number of rows of a cluster is counted without an atomic addition.
+ * Expect:   race
+ */
+#include "tests/mutants/kmeans/mutant.cuh"
+
+static __global__ void assign_kernel(struct kmeans_task task)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i >= task.count || kmeans_finished(task))
+        return;
+    const void *row = kmeans_row(&task.in, i);
+    const int label = nearest_centroid(task, row);
+    task.labels[i] = label;
+    task.counts[label]++;
+    for (int f = 0; f < task.features; f++)
+        atomicAdd(&task.sums[label * task.features + f], (unsigned long long)kmeans_sample(task, row, f));
+}
+
+static enum status assign(void *, const struct kmeans_task *task, bool, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaMemsetAsync(task->sums, 0, sizeof *task->sums * (size_t)(task->k * task->features), stream));
+    CUDA_TRY(cudaMemsetAsync(task->counts, 0, sizeof *task->counts * (size_t)task->k, stream));
+    assign_kernel<<<ceiling_divide(task->count, MUTANT_THREADS), MUTANT_THREADS, 0, stream>>>(*task);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+RUNGS_CUDA_VERSION(kmeans)
