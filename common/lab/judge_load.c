@@ -91,12 +91,15 @@ int load_threads(const struct remote *worker)
 {
     const struct remote_thread *threads;
     const int count = threads_of(worker, &threads);
-    double most = 0;
+    double most = 0, all = 0;
     int busy = 0;
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         most = fmax(most, threads[i].ran);
+        all += threads[i].ran;
+    }
     for (int i = 0; i < count; i++)
         busy += threads[i].ran >= most / 10;
-    return busy;
+    /* What the process used beside its threads was used by threads that have ended. */
+    return count > 0 && remote_processor_seconds(worker) - all >= most / 10 ? 0 : busy;
 }

@@ -35,7 +35,7 @@ struct timing {
     struct runner runners[2]; /* TIMED_VERSION, TIMED_REFERENCE */
     double waited;            /* share of its time in which the reference was ready to run and had no core */
     double others;            /* share of the cores that other programs had */
-    int threads[2];           /* that ran for at least a tenth of the time of the busiest one */
+    int threads[2];           /* load_threads() */
     char wrong[512];          /* the version's fault, or "" */
 };
 
