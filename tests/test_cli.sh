@@ -115,6 +115,14 @@ refuses "diff: unknown algorithm" "no algorithm 'nothing'" "$rungs" diff nothing
 refuses "check: unknown version" "no version" "$rungs" check blur:cpu/magic
 refuses "check: bad seed" "seed" "$rungs" check blur:cpu/omp --seed x1
 refuses "check: bad number of pixels" "largest" "$rungs" check blur:cpu/omp --largest 0
+cases() { "$rungs" check threshold:cpu/omp --seed 3 --largest 1500 "$@" | sed -n 's/^  PASS  cpu.omp *\([0-9]*\) cases.*/\1/p'; }
+all=$(cases) few=$(cases --brief)
+# A quarter of the drawn settings is left and nothing else is left out.
+if [ "${few:-0}" -gt 0 ] && [ "$few" -lt "$all" ] && [ "$few" -gt $((all / 2)) ]; then
+    ok
+else
+    bad "check --brief: $few of $all cases"
+fi
 refuses "bench: unknown version" "no version" "$rungs" bench blur --versions cpu/magic
 refuses "bench: bad size" "size" "$rungs" bench blur --size 0x10
 refuses "bench: bad size" "size" "$rungs" bench blur --size 1920
