@@ -196,7 +196,7 @@ $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error
 PYTHON ?= python3
 needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
     apt-get install -y --no-install-recommends $(2)))
-$(foreach goal,$(filter plot-% study-% report readme lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-% study-% report readme lab-% grade-% bug-% worst-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
 $(foreach goal,$(filter plot-% study-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 $(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(error $(goal): name a version, for example \
     make $(goal) V=cuda/v1.2)))

@@ -74,6 +74,21 @@ $(BUILD)/race-workers/%: wrapped :=
 $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(worker_main) common/remote/worker_alone.c common/remote/races.c) $(BUILD)/lab/worker.a
 	@mkdir -p $(@D)
 	$(quiet)$(race_link) $^ $(worker_libraries) -o $@
+# The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is compiled where
+# nothing else can be written.
+$(BUILD)/races/%.cu.cpp: %.cu $(BUILD)/cu2cpp
+	@mkdir -p $(@D)
+	$(quiet)$(BUILD)/cu2cpp $< $@
+$(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
+	@mkdir -p $(@D)
+	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) -fno-strict-aliasing -Icommon/emulator/include \
+	    -include $(BUILD)/generated/kernels.h -c $< -o $@
+watching_parts := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
+$(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts)) $(BUILD)/lab/worker.a
+	@mkdir -p $(@D)
+	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+.PHONY: watched-headers
+watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts))
 # FOLDER, ALGORITHM, EXTENSION, SIDES, more files, workers or race-workers, folder of the version's object, its link
 define pipeline_worker
 $(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
@@ -119,7 +134,7 @@ $(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(filter-out cpu/%,$(
 # The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
 run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
-.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution new-lab
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) $(addprefix worst-,$(lab_numbers)) handout solution new-lab
 $(addprefix lab-,$(lab_numbers)): lab-%:
 	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
 $(addprefix grade-,$(lab_numbers)): grade-%:
@@ -128,6 +143,8 @@ $(addprefix grade-,$(lab_numbers)): grade-%:
 $(addprefix bug-,$(lab_numbers)): bug-%:
 	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
 	@$(run_labs) bug $* '$(BUG)'
+$(addprefix worst-,$(lab_numbers)): worst-%:
+	@$(run_labs) worst $*
 # All of rungs with a lab's starters in it, as student/<name>, for whatever else it can do: diff, bench, profile.
 define lab_program
 $(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
