@@ -89,7 +89,7 @@ def grade_task(lab, task, pictures, say):
             return give_up(fault)
     if task.get("watch"):
         say(f"{task['id']}: watching kernels for data races")
-        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []))
+        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []), task.get("largest"))
         if fault:
             return give_up(fault)
     for variant in task.get("tunables", []):

@@ -54,7 +54,7 @@ def build_for_races(file):
     return worker if code == 0 else None
 
 
-def find_kernel_race(lab, file, name, without=()):
+def find_kernel_race(lab, file, name, without=(), largest=None):
     """What to say of a data race of a version's kernels, or "": of plain accesses to one place that nothing orders, of which
     one writes another value. Nothing is watched on a GPU or under the sanitizers."""
     if os.environ.get("SANITIZE") or has_gpu():
@@ -64,7 +64,7 @@ def find_kernel_race(lab, file, name, without=()):
     if not worker:
         return NOT_BUILT
     check, _ = judge(lab, ["check", "--worker", worker, "--id", name, "--limit", KERNEL_SECONDS, "--total", KERNEL_SECONDS,
-                           "--memory", 8192, "--largest", KERNEL_PIXELS, "--threads", 1,
+                           "--memory", 8192, "--largest", min(KERNEL_PIXELS, largest or KERNEL_PIXELS), "--threads", 1,
                            *(word for parameter in without for word in ("--without", parameter))], 10 * KERNEL_SECONDS + 60)
     what = (check or {}).get("what", "")
     if "race: " not in what:
