@@ -96,6 +96,22 @@ static __global__ void error_kernel(const float *w, const float *numerators, int
     *settled |= iteration > 0 && ntf_settled(before, now, &params);
 }
 
+/* A thread for each entry of v or w: P(s,t,k) times the other one. */
+static __global__ void contract_kernel(const float *sums, int mode, int s_side, int t_side, const float *other,
+                                       int rank, float *numerators)
+{
+    const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
+    double sum = 0;
+
+    if (i >= (mode == 1 ? s_side : t_side))
+        return;
+    for (int j = 0; j < (mode == 1 ? t_side : s_side); j++) {
+        const int s = mode == 1 ? i : j, t = mode == 1 ? j : i;
+        sum += sums[((size_t)k * s_side + s) * t_side + t] * other[(size_t)j * rank + k];
+    }
+    numerators[entry] = (float)sum;
+}
+
 static __global__ void approx_kernel(const float *u, const float *v, const float *w, int rank, struct image approx)
 {
     const int samples = approx.width * approx.channels;
@@ -134,6 +150,18 @@ enum status ntf_device_setup(struct ntf_device *device, const struct image *in, 
         device->grams[mode] = device->sums + mode * entries;
     device->norm = device->sums + 3 * entries;
     device->settled = (int *)(device->norm + 1);
+out:
+    return status;
+}
+
+enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    contract_kernel<<<ceiling_divide(device->sides[mode] * device->rank, THREADS), THREADS, 0, stream>>>(
+        sums, mode, device->sides[1], device->sides[2], device->factors[3 - mode], device->rank,
+        device->numerators[mode]);
+    CUDA_TRY(cudaGetLastError());
 out:
     return status;
 }

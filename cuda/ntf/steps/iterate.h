@@ -30,6 +30,9 @@ enum status ntf_device_setup(struct ntf_device *device, const struct image *in, 
 /* Enqueues the whole factorisation. */
 enum status ntf_device_solve(struct ntf_device *device, const struct image *in, struct image out[],
                              const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream);
+/* Enqueues numerators[mode] of mode 1 or 2, v or w, out of P(s,t,k) = SUM over r of G(r,s,t) u(r,k) in device memory, as K
+ * matrices of S x T. */
+enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream);
 void ntf_device_teardown(struct ntf_device *device);
 
 #endif
