@@ -112,6 +112,14 @@ static __global__ void contract_kernel(const float *sums, int mode, int s_side, 
     numerators[entry] = (float)sum;
 }
 
+static __global__ void products_kernel(const float *v, const float *w, int t_side, int rank, int count, float *products)
+{
+    const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
+
+    if (entry < count)
+        products[entry] = v[(size_t)(i / t_side) * rank + k] * w[(size_t)(i % t_side) * rank + k];
+}
+
 static __global__ void approx_kernel(const float *u, const float *v, const float *w, int rank, struct image approx)
 {
     const int samples = approx.width * approx.channels;
@@ -161,6 +169,18 @@ enum status ntf_device_contract(struct ntf_device *device, int mode, const float
     contract_kernel<<<ceiling_divide(device->sides[mode] * device->rank, THREADS), THREADS, 0, stream>>>(
         sums, mode, device->sides[1], device->sides[2], device->factors[3 - mode], device->rank,
         device->numerators[mode]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status ntf_device_products(struct ntf_device *device, float *products, cudaStream_t stream)
+{
+    const int count = device->sides[1] * device->sides[2] * device->rank;
+    enum status status = STATUS_OK;
+
+    products_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(
+        device->factors[1], device->factors[2], device->sides[2], device->rank, count, products);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

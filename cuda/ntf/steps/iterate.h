@@ -33,6 +33,8 @@ enum status ntf_device_solve(struct ntf_device *device, const struct image *in, 
 /* Enqueues numerators[mode] of mode 1 or 2, v or w, out of P(s,t,k) = SUM over r of G(r,s,t) u(r,k) in device memory, as K
  * matrices of S x T. */
 enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream);
+/* Enqueues v(s,k) w(t,k), the S * T rows of the Khatri-Rao product. */
+enum status ntf_device_products(struct ntf_device *device, float *products, cudaStream_t stream);
 void ntf_device_teardown(struct ntf_device *device);
 
 #endif
