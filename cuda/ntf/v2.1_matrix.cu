@@ -80,9 +80,9 @@ static __global__ void sums_kernel(struct image in, const float *u, int rank, fl
             atomicAdd(&sums[(size_t)(from + k) * samples + i], alpha[k]);
 }
 
-static enum status pass(void *erased, struct ntf_device *device, const struct image *in, int mode, cudaStream_t stream)
+static enum status pass(void *state, struct ntf_device *device, const struct image *in, int mode, cudaStream_t stream)
 {
-    struct state *state = (struct state *)erased;
+    float *const sums = ((struct state *)state)->sums, *const products = ((struct state *)state)->products;
     const int rank = device->rank, samples = in->width * in->channels;
     const int high = ceiling_divide(in->height, ROWS), parts = ceiling_divide(BLOCKS, high);
     const int spans = ceiling_divide(samples, THREADS), runs = ceiling_divide(in->height, N);
@@ -91,15 +91,15 @@ static enum status pass(void *erased, struct ntf_device *device, const struct im
 
     if (mode == 0) {
         CUDA_TRY(cudaMemsetAsync(device->numerators[0], 0, (size_t)in->height * rank * sizeof(float), stream));
-        TRY(ntf_device_products(device, state->products, stream));
-        multiply_kernel<<<grid, MULTIPLIERS, 0, stream>>>(*in, state->products, rank, device->numerators[0]);
+        TRY(ntf_device_products(device, products, stream));
+        multiply_kernel<<<grid, MULTIPLIERS, 0, stream>>>(*in, products, rank, device->numerators[0]);
     } else if (mode == 1) {
-        CUDA_TRY(cudaMemsetAsync(state->sums, 0, (size_t)samples * rank * sizeof(float), stream));
+        CUDA_TRY(cudaMemsetAsync(sums, 0, (size_t)samples * rank * sizeof(float), stream));
         sums_kernel<<<dim3(spans, grid.y, min(ceiling_divide(BLOCKS, spans), runs)), THREADS, 0, stream>>>(
-            *in, device->factors[0], rank, state->sums);
+            *in, device->factors[0], rank, sums);
     }
     CUDA_TRY(cudaGetLastError());
-    return mode == 0 ? STATUS_OK : ntf_device_contract(device, mode, state->sums, stream);
+    return mode == 0 ? STATUS_OK : ntf_device_contract(device, mode, sums, stream);
 out:
     return status;
 }
