@@ -227,6 +227,7 @@ enum status ntf_device_setup(struct ntf_device *device, const struct image *in, 
 
     if (device->sums)
         return STATUS_OK;
+    CUDA_TRY(cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     device->rank = params->rank;
     for (int mode = 0; mode < 3; mode++)
         rows += device->sides[mode] = ntf_side(in, mode);

@@ -18,7 +18,7 @@ struct ntf_device {
     double *grams[3];     /* F'F, rank x rank */
     double *norm;         /* |G|^2 */
     int *settled;         /* 1 once the tolerance is reached: updates then keep the factor */
-    int sides[3], rank;
+    int sides[3], rank, multiprocessors;
 };
 
 /* Enqueues what writes numerators[mode]. */
