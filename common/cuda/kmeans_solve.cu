@@ -285,6 +285,7 @@ static __device__ void fill_empty(const struct kmeans_task &task, double toleran
         __syncthreads();
         if (threadIdx.x == 0)
             task.control->moved[j] = (double)shift > tolerance;
+        __syncthreads();
     }
 }
 
@@ -347,20 +348,27 @@ static __global__ void update_kernel(struct kmeans_task task, int number, int it
     if (!is_last)
         return;
     __threadfence();
-    if (move)
+    bool any_empty = false, any_moved = false;
+    for (int j = threadIdx.x; j < task.k && move; j += blockDim.x)
+        any_empty = any_empty || task.counts[j] == 0;
+    if (__syncthreads_or(any_empty))
         fill_empty(task, tolerance);
+    if (threadIdx.x >= 32)
+        return;
+    kmeans_wide total = 0;
+    for (int j = threadIdx.x; j < task.k; j += 32) {
+        total -= control->parts[j];
+        any_moved = any_moved || control->moved[j];
+    }
+    total = warp_sum_wide(total);
+    any_moved = __any_sync(0xffffffff, any_moved);
     if (threadIdx.x > 0)
         return;
-    kmeans_wide total = ((kmeans_wide)control->squares[1] << 32) + control->squares[0];
-    bool moved = false;
-    for (int j = 0; j < task.k; j++) {
-        total -= control->parts[j];
-        moved = moved || control->moved[j];
-    }
+    total += ((kmeans_wide)control->squares[1] << 32) + control->squares[0];
     task.inertia[number] = kmeans_unscaled(total, task.shift);
     control->arrived = 0;
     control->done = number;
-    atomicExch(&control->phase, !move ? KMEANS_FINISHED : moved ? KMEANS_MOVING : KMEANS_LAST);
+    atomicExch(&control->phase, !move ? KMEANS_FINISHED : any_moved ? KMEANS_MOVING : KMEANS_LAST);
 }
 
 /* ----------------------------------------------------------------------------------------------- the outcome */
