@@ -39,21 +39,6 @@ struct parts {
     int ends[PARTS];
 };
 
-/* Whether stages `from` to `to` - 1 let the window pass; adds to its response. */
-static __device__ bool pass(const struct stages &stages, const struct model_view &model, const uint8_t *window,
-                            int width, int size, int from, int to, float *response)
-{
-    const float *table = model.tables + from * model.bins;
-
-    for (int t = from; t < to; t++, table += model.bins) {
-        const struct detect_stage &stage = stage_at(stages, model, t);
-        *response += table[planes_bin(model.feature, stage, window, width, size)];
-        if (*response < stage.threshold)
-            return false;
-    }
-    return true;
-}
-
 static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
                                      const __grid_constant__ struct stages stages, struct model_view model, int window,
                                      struct parts parts, struct hit_list list)
@@ -75,9 +60,9 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
     __syncthreads();
     for (int i = threadIdx.x; i < WINDOWS; i += THREADS) {
         float response = 0;
-        bool kept =
-            left + i % WIDTH <= level.width - window && top + i / WIDTH <= level.height - window &&
-            pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width, size, 0, parts.ends[0], &response);
+        bool kept = left + i % WIDTH <= level.width - window && top + i / WIDTH <= level.height - window &&
+                    planes_pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width, size, 0, parts.ends[0],
+                                &response);
         left_keep(&lists[0], kept, i, response);
     }
     for (int part = 1; part < PARTS; part++) {
@@ -86,8 +71,8 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
         for (unsigned entry = threadIdx.x; entry - threadIdx.x % 32 < from.count; entry += THREADS) {
             int i = entry < from.count ? from.places[entry] : 0;
             float response = entry < from.count ? from.responses[entry] : 0;
-            bool kept = entry < from.count && pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width, size,
-                                                   parts.ends[part - 1], parts.ends[part], &response);
+            bool kept = entry < from.count && planes_pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width,
+                                                          size, parts.ends[part - 1], parts.ends[part], &response);
             left_keep(&lists[part % 2], kept, i, response);
         }
         __syncthreads();

@@ -40,6 +40,21 @@ static inline __device__ int planes_bin(int feature, const struct detect_stage &
     return detect_bin(feature, cells, stage.a, stage.b);
 }
 
+/* Whether stages `from` to `to` - 1 let the window pass; adds to its response. */
+static inline __device__ bool planes_pass(const struct stages &stages, const struct model_view &model,
+                                          const uint8_t *window, int width, int size, int from, int to, float *response)
+{
+    const float *table = model.tables + from * model.bins;
+
+    for (int t = from; t < to; t++, table += model.bins) {
+        const struct detect_stage &stage = stage_at(stages, model, t);
+        *response += table[planes_bin(model.feature, stage, window, width, size)];
+        if (*response < stage.threshold)
+            return false;
+    }
+    return true;
+}
+
 /* Windows of a tile that are left: their places in it and responses. */
 template <int WINDOWS> struct left_windows {
     unsigned short places[WINDOWS];
