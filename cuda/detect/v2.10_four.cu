@@ -67,11 +67,13 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
         for (int t = 0; t < parts.ends[0] && (kept[0] || kept[1] || kept[2] || kept[3]); t++) {
             const struct detect_stage &stage = stage_at(stages, model, t);
             unsigned bins = four_bins(model.feature, stage, planes + i / WIDTH * width + i % WIDTH, width, size);
+#pragma unroll
             for (int k = 0; k < 4; k++) {
                 responses[k] += model.tables[t * model.bins + (bins >> 8 * k & 255)];
                 kept[k] &= responses[k] >= stage.threshold;
             }
         }
+#pragma unroll
         for (int k = 0; k < 4; k++)
             left_keep(&lists[0], kept[k], i + k, responses[k]);
     }
