@@ -111,12 +111,9 @@ typedef void kernel_function(struct image levels, const struct pyramid_layout la
 
 static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
 {
-    enum status status = STATUS_OK;
+    const enum status status = hits_setup(&state->hits, in, params, "cuda/v1.3");
 
-    TRY(hits_setup(&state->hits, in, params, "cuda/v1.3"));
-    TRY(groups_setup(&state->groups, params));
-out:
-    return status;
+    return status == STATUS_OK ? groups_setup(&state->groups, params) : status;
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
