@@ -156,7 +156,8 @@ version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)
 helper_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*/*.c $(side)/*/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
 rooms := core image trace contract algo train cuda video verify measure profile output cli
-common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu))
+# The cases of an algorithm whose contract is long lie in a folder beside it.
+common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(wildcard common/algo/*/*.c)
 ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
 endif

@@ -5,20 +5,21 @@ labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/file.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
                   trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
-                  contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
+                  contract/,algorithm.c inputs.c model.c sides.c)) $(wildcard common/algo/*.c common/algo/*/*.c) $(if \
                   $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 # Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled.
 judge_rooms := core image trace contract algo cuda verify
-judge_library := $(foreach room,$(judge_rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(addprefix \
+judge_library := $(foreach room,$(judge_rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(wildcard common/algo/*/*.c) $(addprefix \
                    common/measure/,machine.c statistics.c bench_device.cu) $(if $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c) $(wildcard cpu/*/serial.c)
 # Without a loader, which would have to open files: a confined process opens none (common/remote/confine.h). What
 # loads a GPU's driver, a sanitizer or LLVM's OpenMP has one.
 worker_has_loader := $(SANITIZE)$(filter native,$(CUDA))$(findstring clang,$(CXX))
 worker_main := common/remote/worker.c $(if $(worker_has_loader),,common/remote/worker_loader.c)
+# q and not r: files of one name lie in several folders.
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
-	$(quiet)ar rcs $@ $(filter %.o,$^)
+	$(quiet)ar qcs $@ $(filter %.o,$^)
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
 $(BUILD)/workers/%: wrapped :=
 worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
