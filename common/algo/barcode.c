@@ -523,6 +523,42 @@ static const char *const check_settings[] = {"min_area=1 value=20",
                                              "ksize=5 sigma=1 min_area=4 value=60", NULL};
 static const char *const columns[] = {"x", "y", "width", "height", NULL};
 
+/* ------------------------------------------------------------------------------ answers worked out by hand
+ * The picture of texture.c: by models/hand.npy its patches are zeros, columns of 1 and 9 in turns, and another value, cut at the
+ * picture's side. Their shares in barcodes are 0, 1 and 1/4: 0, 255 and floor(63.75 + 0.5) = 64. With sigma=0.1 a neighbour
+ * weighs e^-50, nothing, and the score is the posterior. */
+
+#define ZEROS   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+#define STRIPES 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9
+#define FIVES   5, 5, 5, 5, 5, 5, 5, 5
+#define LINE    ZEROS, STRIPES, FIVES
+#define FOUR    LINE, LINE, LINE, LINE
+
+static const uint8_t picture[] = {FOUR, FOUR, FOUR, FOUR}, scores[] = {0, 255, 64};
+
+static const struct golden goldens[] = {
+    {
+        .name = "stripes",
+        .settings = "model=models/hand.npy ksize=3 sigma=0.1 value=64 min_area=1 max_boxes=2",
+        .width = 40,
+        .height = 16,
+        .channels = 1,
+        .in = {picture},
+        .out = {GOLDEN_SAMPLES(int32_t, 1, 0, 0, 0, /**/ 16, 0, 16, 16, /**/ 0, 0, 0, 0), scores},
+    },
+    {
+        /* The score of the patch that is cut is above the value: one box of both, which ends with the picture. */
+        .name = "a box that is cut",
+        .settings = "model=models/hand.npy ksize=3 sigma=0.1 value=63 min_area=2 max_boxes=1",
+        .width = 40,
+        .height = 16,
+        .channels = 1,
+        .in = {picture},
+        .out = {GOLDEN_SAMPLES(int32_t, 1, 0, 0, 0, /**/ 16, 0, 24, 16), scores},
+    },
+    {0},
+};
+
 static struct algorithm barcode = {
     .name = "barcode",
     .summary = "boxes around barcodes, by the texture of patches",
@@ -538,6 +574,7 @@ static struct algorithm barcode = {
     .describe = describe,
     .make_inputs = make_inputs,
     .check_settings = check_settings,
+    .goldens = goldens,
     .check_channels = (const int[]){1, 0},
     .check_shapes = check_shapes,
     .bench_channels = 3,
