@@ -40,13 +40,13 @@ static const char *declines(const struct image in[], const void *params)
 }
 
 /* Where the parts of the stages end. */
-struct parts {
+struct part_ends {
     int ends[PARTS];
 };
 
 static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
                                      const __grid_constant__ struct stages stages, struct model_view model, int window,
-                                     struct parts parts, struct hit_list list)
+                                     struct part_ends parts, struct hit_list list)
 {
     extern __shared__ uint8_t planes[];
     __shared__ struct left_windows<WINDOWS> lists[2];
@@ -120,7 +120,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     struct hits_step *hits = &state->hits;
     const int window = params->pyramid.window;
     enum status status = STATUS_OK;
-    struct parts parts = {};
+    struct part_ends parts = {};
     int blocks = tiles_count(&hits->layout, window, WIDTH, HEIGHT);
     size_t shared = 4 * (size_t)words_stride(WIDTH, window) * (HEIGHT + window - 1);
 

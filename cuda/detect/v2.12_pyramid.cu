@@ -38,14 +38,14 @@ static const char *declines(const struct image in[], const void *params)
 }
 
 /* Where the parts of the stages end. */
-struct parts {
+struct part_ends {
     int ends[PARTS];
 };
 
 template <int FEATURE>
 static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
                                      const __grid_constant__ struct stages stages, struct model_view model, int window,
-                                     struct parts parts, struct hit_list list)
+                                     struct part_ends parts, struct hit_list list)
 {
     extern __shared__ uint8_t planes[];
     __shared__ struct left_windows<WINDOWS> lists[2];
@@ -105,7 +105,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
 }
 
 typedef void kernel_function(struct image levels, const struct pyramid_layout layout, const struct stages stages,
-                             struct model_view model, int window, struct parts parts, struct hit_list list);
+                             struct model_view model, int window, struct part_ends parts, struct hit_list list);
 
 static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
 {
@@ -122,7 +122,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     kernel_function *const kernels[] = {detect_kernel<DETECT_LRD>, detect_kernel<DETECT_LRP>,
                                         detect_kernel<DETECT_LBP>};
     enum status status = STATUS_OK;
-    struct parts parts = {};
+    struct part_ends parts = {};
     int blocks = tiles_count(&hits->layout, window, WIDTH, HEIGHT);
     size_t shared = 4 * (size_t)words_stride(WIDTH, window) * (HEIGHT + window - 1);
 

@@ -8,6 +8,7 @@ enum {
     LANES = 32,
     WORDS = DETECT_MAX_HITS / LANES,
     PAIR_THREADS = 128,
+    PAIR_BLOCKS = 256,
     MEMBER_BIT = 48 /* above all votes: 4096 of at most 1.5e6 * 1024 */
 };
 
@@ -28,41 +29,44 @@ static __device__ struct detect_box box_of(uint64_t key, const struct pyramid_la
     return detect_find_box(detect_key_place(key, &layout), &layout, window);
 }
 
-/* Block (x, y): word y of PAIR_THREADS hits. The blocks of word 0 write the rows of their hits; those behind the last are 0. */
+/* The words of overlaps, PAIR_THREADS hits of one word at a time, and the rows of the hits; those behind the last are 0. */
 static __global__ void __launch_bounds__(PAIR_THREADS)
     pairs_kernel(const int *all, const uint64_t *keys, unsigned *overlaps,
                  const __grid_constant__ struct pyramid_layout layout,
                  const __grid_constant__ struct detect_params params, struct image detections, struct image hits)
 {
     __shared__ struct detect_box before[LANES];
-    const int own = blockIdx.x * PAIR_THREADS + threadIdx.x, first = blockIdx.y * LANES, count = *all;
-    struct detect_box box = {};
-    unsigned word = 0;
+    const int count = *all, words = (count + LANES - 1) / LANES, parts = (count + PAIR_THREADS - 1) / PAIR_THREADS;
 
-    if (blockIdx.y == 0 && own < params.maximum) {
+    for (int i = blockIdx.x * PAIR_THREADS + threadIdx.x; i < params.maximum; i += gridDim.x * PAIR_THREADS) {
         struct detect_place place = {};
-        float *row = (float *)image_row(&hits, own + 1), *detection = (float *)image_row(&detections, own + 1);
-        if (own < count)
-            place = detect_key_place(keys[own], &layout);
+        float *row = (float *)image_row(&hits, i + 1), *detection = (float *)image_row(&detections, i + 1);
+        if (i < count)
+            place = detect_key_place(keys[i], &layout);
         row[0] = place.x;
         row[1] = place.y;
         row[2] = place.level;
-        row[3] = own < count ? detect_key_response(keys[own]) : 0;
-        for (int i = 0; i < DETECT_COLUMNS; i++)
-            detection[i] = 0;
+        row[3] = i < count ? detect_key_response(keys[i]) : 0;
+        for (int c = 0; c < DETECT_COLUMNS; c++)
+            detection[c] = 0;
     }
-    if (first >= count || first >= (int)(blockIdx.x + 1) * PAIR_THREADS)
-        return;
-    if (threadIdx.x < LANES && first + (int)threadIdx.x < count)
-        before[threadIdx.x] = box_of(keys[first + threadIdx.x], layout, params.pyramid.window);
-    if (own < count)
+    for (int i = blockIdx.x; i < words * parts; i += gridDim.x) {
+        const int first = i % words * LANES, own = i / words * PAIR_THREADS + threadIdx.x;
+        struct detect_box box = {};
+        unsigned word = 0;
+        if (first >= (i / words + 1) * PAIR_THREADS)
+            continue;
+        __syncthreads(); /* the boxes of the turn before have been read */
+        if (threadIdx.x < LANES && first + (int)threadIdx.x < count)
+            before[threadIdx.x] = box_of(keys[first + threadIdx.x], layout, params.pyramid.window);
+        __syncthreads();
+        if (own >= count)
+            continue;
         box = box_of(keys[own], layout, params.pyramid.window);
-    __syncthreads();
-    if (own >= count)
-        return;
-    for (int i = 0; i < LANES && first + i < own; i++)
-        word |= (unsigned)detect_overlap(before[i], box, params.overlap) << i;
-    overlaps[blockIdx.y * params.maximum + own] = word;
+        for (int k = 0; k < LANES && first + k < own; k++)
+            word |= (unsigned)detect_overlap(before[k], box, params.overlap) << k;
+        overlaps[first / LANES * params.maximum + own] = word;
+    }
 }
 
 /* What is known of the hits: a leader is the strongest of its group, the others are taken by a leader before them. */
@@ -186,12 +190,11 @@ enum status groups_end(struct groups_step *step, const struct hits_step *hits, s
                        const struct detect_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    dim3 pairs(ceiling_divide(params->maximum, PAIR_THREADS), ceiling_divide(params->maximum, LANES));
 
     sort_kernel<<<1, THREADS, 0, stream>>>(hits->list, params->maximum, step->count, step->keys);
     CUDA_TRY(cudaGetLastError());
-    pairs_kernel<<<pairs, PAIR_THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, hits->layout, *params,
-                                                     out[0], out[1]);
+    pairs_kernel<<<min((int)PAIR_BLOCKS, (int)ceiling_divide(params->maximum, LANES)), PAIR_THREADS, 0, stream>>>(
+        step->count, step->keys, step->overlaps, hits->layout, *params, out[0], out[1]);
     CUDA_TRY(cudaGetLastError());
     group_kernel<<<1, THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, hits->layout, *params, out[0],
                                             out[1]);
