@@ -135,6 +135,7 @@ judge_libraries = $(filter-out $(peer_libraries),$(libraries))
 define judge_program
 $(BUILD)/$(1): $(call object,$(judge_library) $(judge_parts)) $$$$(call object,$$$$(call judge_files,$(2))) \
                  $(BUILD)/generated/$(subst /,-,$(1)).c.o
+	@mkdir -p $$(@D)
 	$$(call say,link,$$@)
 	$$(quiet)$$(link) $$^ $$(judge_libraries) -lseccomp -o $$@
 $(BUILD)/generated/$(subst /,-,$(1)).c: common/build/versions.sh $(BUILD)/files
