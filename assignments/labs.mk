@@ -24,16 +24,17 @@ $(BUILD)/lab/device.a: $(call object,$(device_parts))
 $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar rcs $@ $(filter %.o,$^)
-# Contracts that come with a ladder's versions: its own, those of its steps, and those that any of their files includes.
+# Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a header.
 steps_of_threshold := otsu
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
-algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "common\/algo\// { n = split(FILENAME, path, "/"); \
-    name = path[1] == "common" ? path[n] : path[2]; sub(/[.].*/, "", name); sub(/.*\//, "", $$$$2); sub(/[.].*/, "", $$$$2); \
-    print name ":" $$$$2 }' common/algo/*.[ch] cpu/*/*.[ch] cpu/*/*/*.[ch] cuda/*/*.cu cuda/*/*/*.cu*))$(algorithm_uses)
+algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(common\/algo|cpu|cuda)\// { \
+    n = split(FILENAME, path, "/"); name = path[1] == "common" ? path[n] : path[2]; sub(/[.].*/, "", name); \
+    split($$$$2, path, "/"); used = path[1] == "common" ? path[3] : path[2]; sub(/[.].*/, "", used); print name ":" used }' \
+    common/algo/*.[ch] cpu/*/*.[ch] cpu/*/*/*.[ch] cuda/*/*.cu cuda/*/*/*.cu* | sort -u))$(algorithm_uses)
 with_used = $(sort $(1) $(foreach algorithm,$(1),$(steps_of_$(algorithm)) $(patsubst $(algorithm):%,%,$(filter \
               $(algorithm):%,$(algorithm_uses)))))
-contracts_of = $(call with_used,$(call with_used,$(call with_used,$(1))))
-contract_objects = $(call object,$(patsubst %,common/algo/%.c,$(call contracts_of,$(1))))
+ladders_of = $(call with_used,$(call with_used,$(call with_used,$(1))))
+contract_objects = $(call object,$(patsubst %,common/algo/%.c,$(call ladders_of,$(1))))
 # ... found when a target is made that needs them.
 .SECONDEXPANSION:
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
@@ -142,8 +143,8 @@ $(BUILD)/generated/$(subst /,-,$(1)).c: common/build/versions.sh $(BUILD)/files
 	@mkdir -p $$(@D)
 	@sh common/build/versions.sh $$(call serial_files,$(2)) >$$@
 endef
-serial_files = $(wildcard $(patsubst %,cpu/%/serial.c,$(call contracts_of,$(1))))
-judge_files = $(patsubst %,common/algo/%.c,$(call contracts_of,$(1))) $(call serial_files,$(1))
+serial_files = $(wildcard $(patsubst %,cpu/%/serial.c,$(call ladders_of,$(1))))
+judge_files = $(patsubst %,common/algo/%.c,$(call ladders_of,$(1))) $(call serial_files,$(1))
 $(eval $(call judge_program,rungs-judge,$(algorithms)))
 # A lab's own, for the algorithms of its tasks and its bugs.
 lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))
@@ -167,17 +168,20 @@ $(addprefix grade-,$(lab_numbers)): grade-%:
 $(addprefix bug-,$(lab_numbers)): bug-%:
 	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
 	@$(run_labs) bug $* '$(BUG)'
-# All of rungs with a lab's starters in it, as student/<name>, for whatever else it can do: diff, bench, profile.
+# Rungs of the lab's algorithms with its starters, as student/<name>, for whatever else it can do: diff, bench, profile.
 define lab_program
-$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
+$(BUILD)/lab-$(1)/rungs: $(common_objects) $$$$(call object,$$$$(call ladder_files,$(3),$(version_files) $(helper_files)) $(2)) \
+                         $(BUILD)/generated/lab-$(1).c.o
 	@mkdir -p $$(@D)
 	$$(call say,link,$$@)
 	$$(quiet)$$(link) $$^ $$(libraries) -o $$@
 $(BUILD)/generated/lab-$(1).c: common/build/versions.sh $(version_files) $(2) $(BUILD)/files
 	@mkdir -p $$(@D)
-	@sh common/build/versions.sh $(version_files) $(2) >$$@
+	@sh common/build/versions.sh $$(call ladder_files,$(3),$(version_files)) $(2) >$$@
 endef
-$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu))))
+# ALGORITHMS, FILES: those of the files that belong to these ladders
+ladder_files = $(filter $(foreach algorithm,$(call ladders_of,$(1)),$(patsubst %,%/$(algorithm)/%,cpu cuda peers)),$(2))
+$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu),$(call lab_algorithms,$(n)))))
 
 handout:
 	@$(if $(and $(LABS)$(LAB),$(OUT)),,echo "make handout: for example  make handout LABS=01,02 OUT=../course" >&2; exit 2)
