@@ -34,7 +34,7 @@ algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(commo
 with_used = $(sort $(1) $(foreach algorithm,$(1),$(steps_of_$(algorithm)) $(patsubst $(algorithm):%,%,$(filter \
               $(algorithm):%,$(algorithm_uses)))))
 ladders_of = $(call with_used,$(call with_used,$(call with_used,$(1))))
-contract_objects = $(call object,$(patsubst %,common/algo/%.c,$(call ladders_of,$(1))))
+contract_objects = $(call object,$(patsubst %,common/algo/%.c,$(filter $(algorithms),$(call ladders_of,$(1)))))
 # ... found when a target is made that needs them.
 .SECONDEXPANSION:
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
