@@ -9,7 +9,7 @@
     labs.py new NN_topic                      a lab of one task, to begin with
     labs.py mutants NN DIR                    the same for a folder of versions, <task>-<name>.c
 
-Python's standard library is all it needs. A student's code is never run by this program, but by build/rungs-judge in a
+Python's standard library is all it needs. A student's code is never run by this program, but by build/lab-NN/judge in a
 process that can reach nothing (common/remote/remote.h); compilers run here, with limits.
 """
 

@@ -34,7 +34,7 @@ def grade_bug(lab, bug, said, pictures):
 def grade_fix(lab, bug, said, pictures):
     mine, copy = lab.place / fix_of(bug), fix_of(bug)
     if not mine.is_file():
-        return 0, f"no mended copy: install -D -m 644 {bug['file']} {copy}, and mend that"
+        return 0, f"no mended copy: make bug-{lab.number} BUG={bug['id']} says how to begin"
     broken = lines_of(lab.folder / bug["file"])
     lines, count = changed_lines(broken, lines_of(mine))
     most = bug.get("changes", CHANGES)

@@ -64,7 +64,7 @@ def command_lab(arguments):
     lab.unconfined = bool(os.environ.get("SANITIZE"))  # sanitizers read the program to name a line; it is the student's own
     tasks = [lab.task(arguments.task)] if arguments.task else lab.tasks
     progress("building the judge")
-    build_tools([])
+    build_tools(lab, lab.sources(tasks))
     outcomes = []
     print(f"lab {lab.number}: {lab.data['title']}\n", flush=True)
     for task in tasks:
@@ -100,7 +100,7 @@ def command_grade(arguments):
     out = pathlib.Path(arguments.out or ROOT / BUILD / f"grade-{lab.number}")
     out.mkdir(parents=True, exist_ok=True)
     started = time.time()
-    build_tools([])
+    build_tools(lab, lab.sources(tasks))
     outcomes = [grade_whatever_happens(lab, task) for task in tasks]
     progress("")
     bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(lab, pictures_folder(lab))
@@ -171,7 +171,7 @@ def command_bug(arguments):
         print(output, end="")
         print(f"\n{bug['figure']} Write it under [bugs] in answers.toml: {bug['id']} = ...")
         return 0
-    build_tools([])
+    build_tools(lab, [bug["file"]])
     fix = lab.folder / fix_of(bug)
     mended = fix.is_file() and fix.read_bytes() != (lab.folder / bug["file"]).read_bytes()
     show_bug(lab, bug, shown(fix) if mended else file)

@@ -141,6 +141,10 @@ class Lab:
             if content is not None:
                 target.write_bytes(content)
 
+    def sources(self, tasks):
+        """All files that may be built for these tasks; all tasks are those of the lab, and its bugs come with them."""
+        return [t["file"] for t in tasks] + [b["file"] for b in self.bugs if len(tasks) == len(self.tasks) and "figure" not in b]
+
     def file_of(self, task):
         return f"{shown(self.place)}/{task['file']}"
 

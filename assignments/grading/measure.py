@@ -1,4 +1,4 @@
-"""Asks the judge (build/rungs-judge): is a version right, and how long does it take?"""
+"""Asks the judge (build/lab-NN/judge): is a version right, and how long does it take?"""
 
 import json
 import os
@@ -6,8 +6,7 @@ import pathlib
 import shutil
 import tempfile
 
-from grading.build import run_limited
-from grading.lab import BUILD
+from grading.build import judge_of, run_limited
 from grading.words import explain
 
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
@@ -17,7 +16,7 @@ def judge(lab, arguments, seconds):
     with tempfile.TemporaryDirectory(prefix="rungs-lab-") as folder:
         result = pathlib.Path(folder, "result.json")
         arguments = [*map(str, arguments), "--json", str(result), *(["--unconfined"] if lab.unconfined else [])]
-        code, output = run_limited([f"{BUILD}/rungs-judge", *arguments], seconds)
+        code, output = run_limited([judge_of(lab), *arguments], seconds)
         if code == 0:
             return json.loads(result.read_text(encoding="utf-8", errors="replace")), ""
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]

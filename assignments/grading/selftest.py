@@ -77,7 +77,7 @@ def command_solution(arguments):
         raise LabError(f"{shown(lab.folder)}/solution is not here: a handout cannot test itself")
     lab.patience = arguments.patience
     lab.take_submission(lab.folder)
-    build_tools([])
+    build_tools(lab, lab.sources(lab.tasks))
     verdicts = Verdicts()
     if arguments.mutant:
         expect_mutants(lab, lab.tasks, verdicts, arguments.mutant)
@@ -169,7 +169,7 @@ def command_mutants(arguments):
     lab.take_submission(lab.folder)
     for limit in ("case_seconds", "total_seconds", "memory_mib", "largest_pixels"):
         lab.limits[limit] = getattr(arguments, limit) or lab.limits.get(limit)
-    build_tools([])
+    build_tools(lab, lab.sources(lab.tasks))
     verdicts = Verdicts()
     for mutant in sorted(p for p in pathlib.Path(arguments.mutants).iterdir() if p.suffix in (".c", ".cu")):
         expect_mutant(lab, lab.task(mutant.name.split("-")[0]), mutant, verdicts)
