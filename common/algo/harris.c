@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/algo/harris/cases.h"
+#include "common/image/draw.h"
 
 /* ---------------------------------------------------------------------------------------------- parameters */
 
@@ -316,41 +317,31 @@ out:
 
 const char *const harris_column_names[] = {"x", "y", "response", NULL};
 
-/* The input in gray with a red cross on each corner; without corners the response, 0 in the middle of the scale, its
- * root, so that weak ones can be seen. */
+/* The input with a red cross on each corner; without corners the response, 0 in the middle of the scale, its root, so that
+ * weak ones can be seen. */
 static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
 {
     enum { ARM = 3 };
+    static const uint8_t red[3] = {255, 0, 0};
     float largest = 0;
     enum status status = STATUS_OK;
 
     (void)params;
-    TRY(image_create(picture, in->width, in->height, 3, PIXEL_U8));
+    TRY(draw_canvas(picture, in));
     for (int y = 0; out[0].data && y < in->height; y++)
         for (int x = 0; x < in->width; x++)
             largest = fmaxf(largest, fabsf(((const float *)image_row(&out[0], y))[x]));
-    for (int y = 0; y < in->height; y++) {
+    for (int y = 0; y < in->height && !out[1].data && out[0].data; y++) {
+        const float *response = image_row(&out[0], y);
         uint8_t *to = image_row(picture, y);
-        for (int x = 0; x < in->width; x++) {
-            uint8_t gray = ((const uint8_t *)image_row(in, y))[x];
-            if (!out[1].data && out[0].data) {
-                const float r = ((const float *)image_row(&out[0], y))[x];
-                gray = (uint8_t)(largest > 0 ? 127.5f + copysignf(127.5f, r) * sqrtf(fabsf(r) / largest) : 127);
-            }
-            to[3 * x] = to[3 * x + 1] = to[3 * x + 2] = gray;
+        for (int x = 0; x < in->width; x++, to += 3) {
+            const float root = largest > 0 ? copysignf(sqrtf(fabsf(response[x]) / largest), response[x]) : 0;
+            to[0] = to[1] = to[2] = (uint8_t)(127.5f + 127.5f * root);
         }
     }
     for (int i = 1; out[1].data && i <= slot_table_rows(&out[1]); i++) {
         const float *row = image_row(&out[1], i);
-        for (int arm = -ARM; arm <= ARM; arm++)
-            for (int along = 0; along < 2; along++) {
-                const int x = (int)row[0] + (along ? arm : 0), y = (int)row[1] + (along ? 0 : arm);
-                if (x < 0 || y < 0 || x >= in->width || y >= in->height)
-                    continue;
-                uint8_t *to = (uint8_t *)image_row(picture, y) + 3 * x;
-                to[0] = 255;
-                to[1] = to[2] = 0;
-            }
+        draw_cross(picture, (int)row[0], (int)row[1], ARM, red);
     }
 out:
     return status;
