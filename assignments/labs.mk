@@ -35,7 +35,8 @@ algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(commo
 with_used = $(sort $(1) $(foreach algorithm,$(1),$(steps_of_$(algorithm)) $(patsubst $(algorithm):%,%,$(filter \
               $(algorithm):%,$(algorithm_uses)))))
 ladders_of = $(call with_used,$(call with_used,$(call with_used,$(1))))
-contract_files = $(wildcard $(foreach algorithm,$(1),common/algo/$(algorithm).c common/algo/$(algorithm)/*.c))
+# Of algorithms: their contracts.
+contract_files = $(foreach algorithm,$(1),common/algo/$(algorithm).c $(wildcard common/algo/$(algorithm)/*.c))
 contract_objects = $(call object,$(call contract_files,$(filter $(algorithms),$(call ladders_of,$(1)))))
 # ... found when a target is made that needs them.
 .SECONDEXPANSION:
@@ -87,8 +88,7 @@ step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c)
 pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
-worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call \
-                contract_files,$(algorithms)))
+worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call contract_files,$(algorithms)))
 # Beside each worker of a version in C one that finds its data races (common/remote/races.c): $(BUILD)/race-workers/FILE, of
 # an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
 race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
@@ -162,7 +162,7 @@ $(BUILD)/generated/$(subst /,-,$(1)).c: common/build/versions.sh $(BUILD)/files
 	@sh common/build/versions.sh $$(call serial_files,$(2)) >$$@
 endef
 serial_files = $(wildcard $(patsubst %,cpu/%/serial.c,$(call ladders_of,$(1))))
-judge_files = $(call contract_files,$(filter $(algorithms),$(call ladders_of,$(1)))) $(call serial_files,$(1))
+judge_files = $(call contract_files,$(call ladders_of,$(1))) $(call serial_files,$(1))
 $(eval $(call judge_program,rungs-judge,$(algorithms)))
 # A lab's own, for the algorithms of its tasks and its bugs.
 lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))

@@ -46,6 +46,7 @@ struct acquisition {
     release what;
 };
 
+bool can_watch;
 bool watching;
 static uint64_t *accesses;            /* of the launches that are like this one, watched so far */
 static std::vector<segment> segments; /* of this launch */
@@ -171,8 +172,14 @@ static bool make_cells(uintptr_t first, uintptr_t end)
 
 static void fill_cells(uintptr_t first, size_t bytes, uint32_t name)
 {
-    for (uintptr_t address = first; address < first + bytes; address++)
-        *find_cell(address) = {name, 0, 0, 0};
+    while (bytes > 0) {
+        const size_t in_chunk = (1 << CHUNK_BITS) - (first & ((1 << CHUNK_BITS) - 1)),
+                     count = std::min(bytes, in_chunk);
+
+        std::fill_n(find_cell(first), count, cell{name, 0, 0, 0});
+        first += count;
+        bytes -= count;
+    }
 }
 
 static bool are_wanted()
@@ -181,7 +188,7 @@ static bool are_wanted()
         const char *const text = getenv("RUNGS_EMULATOR_RACES");
         const uintptr_t first = (uintptr_t)&__data_start, end = (uintptr_t)&_end;
 
-        return text != nullptr && strcmp(text, "1") == 0 && make_cells(first, end);
+        return can_watch && text != nullptr && strcmp(text, "1") == 0 && make_cells(first, end);
     }();
 
     return wanted;

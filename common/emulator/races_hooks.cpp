@@ -45,9 +45,11 @@ PLAIN_OF(16)
 RANGE(__tsan_read_range, access::read)
 RANGE(__tsan_write_range, access::write)
 
+/* What is compiled with the instrumentation calls this before main(). */
 HOOK void __tsan_init();
 HOOK void __tsan_init()
 {
+    emulated::can_watch = true;
 }
 
 HOOK void __tsan_vptr_update(void **pointer, void *value);

@@ -13,6 +13,8 @@ namespace emulated
 
 enum class access { read, write, atomic_read, atomic_write };
 
+/* Whether some of the program's code calls these functions: else there is nothing to watch, and no need of cells. */
+extern bool can_watch;
 /* Whether this launch is watched. */
 extern bool watching;
 
