@@ -132,8 +132,8 @@ endif
 # Rebuild everything when a compiler or a flag changes.
 settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(small_files) $(common_files)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(small_files) $(common_files)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -160,7 +160,14 @@ common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(r
 ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
 endif
-mutant_files := $(sort $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu) cpu/*/serial.c))
+mutant_files := $(sort $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu)))
+# A few changed words of a version: in the normal build alone, since the sanitizers have the faults of memory above.
+mutant_list := tests/mutants/mutants.toml
+patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstring -fsanitize,$(EXTRA))),,$(shell awk -F'"' \
+    '/^name = / {name = $$2} /^of = / {of = $$(NF - 1); n = split(of, part, "/"); sub(/.*[.]/, "", of); \
+     print "$(BUILD)/patched/tests/mutants/" part[n - 1] "/" name "." of}' $(mutant_list)))
+# Mutants of pipelines are made of steps that other versions do.
+mutant_versions := $(filter cpu/% cuda/%,$(version_files))
 # What mutants of one ladder share, and what their ladders' rungs stand on.
 mutant_helpers := $(sort $(helper_files) $(if $(filter cuda,$(SIDES)),$(wildcard tests/mutants/*/*/*.cu)))
 
@@ -214,7 +221,12 @@ $(BUILD)/rungs-small: $(common_objects) $(call object,$(small_files) tests/small
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
-$(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files) $(mutant_helpers)) $(BUILD)/generated/mutants.c.o
+$(BUILD)/patched/made: $(mutant_list) tests/mutants/patch.py $(version_files) $(helper_files) $(BUILD)/files
+	@mkdir -p $(@D)
+	$(quiet)$(PYTHON) -B tests/mutants/patch.py $(@D)/tests/mutants && touch $@
+$(patched_files): $(BUILD)/patched/made ;
+$(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_versions) $(mutant_files) $(patched_files) $(mutant_helpers)) \
+                        $(BUILD)/generated/mutants.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
@@ -230,9 +242,9 @@ $(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(witho
 $(BUILD)/generated/small.c: common/build/versions.sh $(small_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(small_files) >$@
-$(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(BUILD)/files
+$(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(patched_files) $(BUILD)/files
 	@mkdir -p $(@D)
-	@sh common/build/versions.sh $(mutant_files) >$@
+	@sh common/build/versions.sh $(mutant_versions) $(mutant_files) $(patched_files) >$@
 
 $(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
 	$(quiet)$(compile_c) -c $< -o $@
@@ -296,7 +308,7 @@ watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanit
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile time
 # went into the headers, which all of them include: they are compiled once.
 seen_accesses := $(if $(RACES),$(watched))
-$(BUILD)/tests/mutants/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
+$(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
@@ -305,7 +317,7 @@ $(BUILD)/generated/kernels.h.gch/%: $(BUILD)/generated/kernels.h
 	@mkdir -p $(@D)
 	$(call say,c++,the headers of emulated kernels)
 	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/kernels.h -o $@
-$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers))): $(call precompiled,kernels.h,/watched)
+$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/watched)
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)
 	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@

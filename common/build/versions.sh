@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do
     cpu/*) id=cpu/$name ;;
     cuda/*) id=cuda/${name%%_*} ;;
     peers/*) id=peer/$name ;;
-    tests/mutants/*) id=mutant/$name ;;
+    tests/mutants/* | */patched/tests/mutants/*) id=mutant/$name ;;
     tests/small/*) id=cpu/$name ;;
     assignments/* | */submission/starter/*) id=student/$name ;;
     *) refuse "$path is in no folder for versions" ;;
@@ -51,7 +51,7 @@ while [ $# -gt 0 ]; do
     esac
     seen="$seen $algorithm:$id=$path "
     case $path in
-    tests/mutants/*) ;; # some register through a header that they share
+    *tests/mutants/*) ;; # some register through a header that they share
     *.py) ;;            # python_peer.sh makes the line that registers it
     *) grep -Eq "^RUNGS_(CPU|CUDA|PIPELINE)_VERSION(_WITH_STATE|_WITH_RUN)?\\($algorithm[,)]" "$path" ||
         refuse "$path: no line RUNGS_CPU_VERSION($algorithm), RUNGS_CUDA_VERSION or RUNGS_PIPELINE_VERSION, which registers it" ;;
