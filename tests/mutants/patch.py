@@ -14,7 +14,7 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIST = pathlib.Path(__file__).resolve().parent / "mutants.toml"
-KEYS = {"name", "of", "changed", "says", "change"}
+KEYS = {"name", "of", "changed", "says", "case", "change"}
 
 
 def fail(text):
@@ -59,7 +59,7 @@ def mutant_text(mutant):
         text = text.replace(old, new)
     own = "".join(f"#define {name} {mutant['name']}_{name}\n" for name in helpers)
     return (f"/*\n * Idea:     that of {mutant['of'][-1]}.\n * Changed:  {mutant['changed']}\n"
-            f" * Expect:   {mutant['says']}\n */\n{own}{text}")
+            f" * Expect:   {mutant['says']}\n * Case:     {mutant['case']}\n */\n{own}{text}")
 
 
 def main():
