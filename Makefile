@@ -254,6 +254,8 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
+# Which has the file in it.
+$(BUILD)/common/cli/compare_schema.c.o: results/schema.json
 # Half of the time that gcc takes for -O3, and the longest of all files still.
 $(BUILD)/common/image/stb.c.o: optimize := $(optimize:-O3=-O2)
 $(BUILD)/peers/%.c.o: CPPFLAGS += $(openblas_flags)
