@@ -136,8 +136,8 @@ endif
 # Rebuild everything when a compiler or a flag changes.
 settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(small_files) $(common_files)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(small_files) $(common_files)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -167,7 +167,14 @@ common_files += $(wildcard common/emulator/*.cpp)
 endif
 # Under sanitizers only the faults of memory are tried (tests/test_mutants.sh).
 mutants := $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu))
-mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(mutants)),$(mutants)) $(wildcard cpu/*/serial.c))
+mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(mutants)),$(mutants)))
+# A few changed words of a version; not under sanitizers, which have the faults of memory above.
+mutant_list := tests/mutants/mutants.toml
+patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstring -fsanitize,$(EXTRA))),,$(shell awk -F'"' \
+    '/^name = / {name = $$2} /^of = / {of = $$(NF - 1); n = split(of, part, "/"); sub(/.*[.]/, "", of); \
+     print "$(BUILD)/patched/tests/mutants/" part[n - 1] "/" name "." of}' $(mutant_list)))
+# Some of those are pipelines, whose steps other versions do.
+mutant_versions := $(if $(patched_files),$(filter cpu/% cuda/%,$(version_files)),$(wildcard cpu/*/serial.c))
 # What mutants of one ladder share, and what their ladders' rungs stand on.
 mutant_helpers := $(sort $(helper_files) $(if $(filter cuda,$(SIDES)),$(wildcard tests/mutants/*/*/*.cu)))
 
@@ -221,7 +228,12 @@ $(BUILD)/rungs-small: $(common_objects) $(call object,$(small_files) tests/small
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
-$(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_files) $(mutant_helpers)) $(BUILD)/generated/mutants.c.o
+$(BUILD)/patched/made: $(mutant_list) tests/mutants/patch.py $(version_files) $(helper_files) $(BUILD)/files
+	@mkdir -p $(@D)
+	$(quiet)$(PYTHON) -B tests/mutants/patch.py $(@D)/tests/mutants && touch $@
+$(patched_files): $(BUILD)/patched/made ;
+$(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_versions) $(mutant_files) $(patched_files) $(mutant_helpers)) \
+                        $(BUILD)/generated/mutants.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
@@ -237,9 +249,9 @@ $(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(witho
 $(BUILD)/generated/small.c: common/build/versions.sh $(small_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(small_files) >$@
-$(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(BUILD)/files
+$(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(patched_files) $(BUILD)/files
 	@mkdir -p $(@D)
-	@sh common/build/versions.sh $(mutant_files) >$@
+	@sh common/build/versions.sh $(mutant_versions) $(mutant_files) $(patched_files) >$@
 
 $(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
 	$(quiet)$(compile_c) -c $< -o $@
@@ -249,6 +261,8 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
+# Which has the file in it.
+$(BUILD)/common/cli/compare_schema.c.o: results/schema.json
 # Every check of a kernel runs on it.
 $(BUILD)/common/emulator/%.cpp.o: optimize_cxx := -O2
 # Half of the time that gcc takes for -O3, and the longest of all files still.
@@ -305,7 +319,7 @@ watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanit
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile time
 # went into the headers, which all of them include: they are compiled once.
 seen_accesses := $(if $(RACES),$(watched))
-$(BUILD)/tests/mutants/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
+$(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
@@ -314,7 +328,7 @@ $(BUILD)/generated/kernels.h.gch/%: $(BUILD)/generated/kernels.h
 	@mkdir -p $(@D)
 	$(call say,c++,the headers of emulated kernels)
 	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/kernels.h -o $@
-$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers))): $(call precompiled,kernels.h,/watched)
+$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/watched)
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)
 	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@

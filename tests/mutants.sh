@@ -4,7 +4,7 @@
 
 expectation() { # FILE
     awk '/^ \* Expect:/ { open = 1 }
-         open && /\*\// { exit }
+         open && (/\*\// || /^ \* Case:/) { exit }
          open { sub(/^ \*( Expect:)? */, ""); text = text (text == "" ? "" : " ") $0 }
          END { print text }' "$1"
 }

@@ -124,7 +124,9 @@ memory_of() { awk '/^VmRSS/ {print $2}' "/proc/$1/status" 2>/dev/null; }
 flat() { # VERSION SECONDS
     rm -f pipe
     mkfifo pipe
-    { head -n 1 large.y4m; while tail -n +2 large.y4m 2>/dev/null; do :; done; } >pipe 2>/dev/null &
+    local input=large
+    emulated $1 && input=small
+    { head -n 1 $input.y4m; while tail -n +2 $input.y4m 2>/dev/null; do :; done; } >pipe 2>/dev/null &
     local feeder=$! early late
     env --default-signal=INT "$rungs" run "motion:$1" - -o endless.csv <pipe >stdout 2>stderr &
     child=$!
@@ -209,8 +211,12 @@ memory_short() { # VERSION: of the emulated device, less than two frames of the 
 }
 
 started=$SECONDS
-# A fifth of the time for memory; then each version in turn: right, then one fault, another one in the next pass.
-flat cpu/simd "$(awk "BEGIN {print $seconds / 5}")"
+# Three tenths of the time for memory, of one version of each side; then each version in turn: right, then one fault, another one in the next pass.
+for side in cpu cuda peer; do
+    version=$(of_side $side | tail -n 1)
+    [ $side != cpu ] || version=cpu/simd
+    [ -z "$version" ] || flat "$version" "$(awk "BEGIN {print $seconds / 10}")"
+done
 faults=(disk_full decoder_killed encoder_killed interrupted)
 [ -n "$has_ffmpeg" ] || faults=(disk_full)
 tried=" "

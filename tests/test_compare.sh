@@ -8,14 +8,17 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
 
+# What results/schema.json wants of every file besides, and of every row of a bench.
+about='"command": "rungs", "cost": {"bytes": 1, "operations": 1, "operation": "additions"}, "ceilings": {}'
+row='"reference": false, "worst_difference": 0, "interior_only": false, "limit": null, "limit_fraction": null, "over_serial": null, "over_below": null'
 # A results file of blur on one machine. usage: results MEDIAN_OMP MEDIAN_SIMD [sed script]; quartiles 2 % around.
 results() {
     version() { # ID MEDIAN
-        awk -v id="$1" -v m="$2" 'BEGIN { printf "{\"id\": \"%s\", \"outcome\": \"timed\", \"kernel_method\": \"host clock\", ", id
+        awk -v id="$1" -v m="$2" -v row="$row" 'BEGIN { printf "{\"id\": \"%s\", %s, \"outcome\": \"timed\", \"kernel_method\": \"host clock\", \"end_to_end\": null, ", id, row
             printf "\"why\": null, \"tunables\": {\"rows\": 8}, \"kernel\": {\"median\": %.9f, \"q1\": %.9f, \"q3\": %.9f, \"n\": 20}}", m, m * 0.98, m * 1.02 }'
     }
     cat <<EOF | sed "${3:-}"
-{"schema": "rungs-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc",
+{"schema": "rungs-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc", $about,
  "machine": {"cpu": "Test CPU", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null},
  "algorithm": "blur", "settings": "ksize=15", "params": {"ksize": 15}, "input": "photo", "type": "u8",
  "width": 640, "height": 480, "channels": 1, "threads": 2,
@@ -95,7 +98,7 @@ compares "now wrong" 1 "cpu/simd .* NOW WRONG: 3 samples differ" old.json wrong.
 compares "mended" 0 "cpu/simd .* mended" wrong.json old.json
 compares "skipped now" 0 "cpu/simd .* not comparable: timed -> skipped" old.json skipped.json
 
-device='s/"kernel_method": "host clock"/"kernel_method": "device events, graph", "end_to_end": {"median": 2, "q1": 1.9, "q3": 2.1, "n": 9}/'
+device='s/"kernel_method": "host clock", "end_to_end": null/"kernel_method": "device events, graph", "end_to_end": {"median": 2, "q1": 1.9, "q3": 2.1, "n": 9}/'
 gpu='s/"gpu": null/"gpu": {"name": "GPU A", "driver": "1", "cuda": "13.0"}/'
 results 1 0.1 "$device; $gpu" >gpu.json
 results 1 0.2 "$device; $gpu; s/GPU A/GPU B/" >gpu_other.json
@@ -120,10 +123,11 @@ compares "what bench writes can be read" 0 "cpu/omp call .* 1.00 same" bench.jso
 # A video: frames per second, and the steps that explain a change. usage: video MEDIAN CLOSE
 video() {
     cat <<EOF
-{"schema": "rungs-video-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc",
+{"schema": "rungs-video-results", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc", "command": "rungs",
  "machine": {"cpu": "Test CPU", "cores": 2, "compiler": "gcc 1", "flags": "-O3", "gpu": null},
  "algorithm": "motion", "settings": "", "params": {}, "input": "walk", "width": 64, "height": 48, "frames": ${3:-9},
- "threads": 2, "versions": [{"id": "cpu/simd", "outcome": "timed", "end_to_end": {"median": $1, "q1": $1, "q3": $1,
+ "threads": 2, "versions": [{"id": "cpu/simd", "outcome": "timed", "reference": false, "why": null,
+ "frames_verified": 9, "memory": null, "over_serial": null, "over_below": null, "end_to_end": {"median": $1, "q1": $1, "q3": $1,
  "n": 9}, "steps": [{"name": "blur", "seconds": 1e-3}, {"name": "close", "seconds": $2}]}]}
 EOF
 }
@@ -147,17 +151,21 @@ fi
 profile() {
     bench=${4:-1e-3}
     cat <<EOF
-{"schema": "rungs-results", "version": 1, "kind": "profile", "date": "2026-01-31T12:00:00Z", "commit": "abc",
+{"schema": "rungs-results", "version": 1, "kind": "profile", "date": "2026-01-31T12:00:00Z", "commit": "abc", $about,
  "machine": {"cpu": "Test CPU", "cores": 2, "compiler": "gcc 1", "flags": "-O3",
  "gpu": {"name": "GPU A", "driver": "1", "cuda": "13.0"}},
  "algorithm": "blur", "settings": "", "params": {}, "input": "photo", "type": "u8", "width": 64, "height": 48,
- "channels": 1, "threads": 2, "bench": {"id": "$1", "outcome": "timed", "kernel_method": "device events, graph",
+ "channels": 1, "threads": 2, "bench": {"id": "$1", $row, "why": null, "outcome": "timed", "kernel_method": "device events, graph",
  "kernel": {"median": $bench, "q1": $bench, "q3": $bench, "n": 9},
  "end_to_end": {"median": 2e-3, "q1": 2e-3, "q3": 2e-3, "n": 9}},
- "profile": {"calls": 10, "gpu_activities": [
- {"kind": "kernel", "name": "blur_kernel", "calls": $3, "average": $2, "least": $2, "most": $2},
- {"kind": "copy", "name": "[CUDA memcpy HtoD]", "calls": 10, "average": $2, "least": 1e-4, "most": 9e-3}],
- "launches": [{"kernel": "blur_kernel", "registers": $3}]}}
+ "profile": {"calls": 10, "call": null, "api_calls": [], "host_ranges": [], "gpu_busy": null, "kernels_per_call": null,
+ "copy_fraction": null, "metrics": null, "openmp": {"threads": [], "regions": [], "parallel_seconds": 0}, "counters": null,
+ "missing": [], "gpu_activities": [
+ {"kind": "kernel", "name": "blur_kernel", "calls": $3, "bytes": 0, "average": $2, "least": $2, "most": $2},
+ {"kind": "copy", "name": "[CUDA memcpy HtoD]", "calls": 10, "bytes": 0, "average": $2, "least": 1e-4, "most": 9e-3}],
+ "launches": [{"kernel": "blur_kernel", "times": 10, "grid": [1, 1, 1], "block": [1, 1, 1], "registers": $3,
+ "static_shared_bytes": 0, "dynamic_shared_bytes": 0, "local_bytes": 0, "theoretical_occupancy": 1,
+ "occupancy_bound_by": "nothing"}]}}
 EOF
 }
 profile cuda/v1.0 1e-3 10 >profile.json
@@ -181,12 +189,12 @@ compares "what profile writes can be read" 0 "bench call .* 1.00 same" cpu_profi
 
 refuses "a profile against a bench" "is of profile and .* of bench" profile.json old.json
 refuses "a video against a bench" "is of bench of a video and .* of bench" video.json old.json
-sed 's/"calls": 10, "gpu/"calls": 0, "gpu/' profile.json >no_calls.json
-refuses "a profile of no calls" 'no fitting "calls"' profile.json no_calls.json
+sed 's/"profile": {"calls": 10/"profile": {"calls": 0/' profile.json >no_calls.json
+refuses "a profile of no calls" 'no_calls.json: .profile.calls.: 0 is out of its range' profile.json no_calls.json
 sed 's/"gpu_activities"/"activities"/' profile.json >no_activities.json
-refuses "a profile without activities" 'no fitting "gpu_activities"' profile.json no_activities.json
+refuses "a profile without activities" ".profile.: has no 'gpu_activities'" profile.json no_activities.json
 sed 's/"least": 1e-4/"least": -1/' profile.json >negative_least.json
-refuses "a negative least time" "no median with quartiles" profile.json negative_least.json
+refuses "a negative least time" "gpu_activities.1..least.: -1 " profile.json negative_least.json
 refuses "one file" "two results files" old.json
 refuses "three" "two results files" old.json old.json old.json
 refuses "no such file" "missing.json" old.json missing.json
@@ -203,11 +211,19 @@ refuses "from the future" "version 2" old.json future.json
 sed 's/"version": 1/"version": 1, "kind": "poem"/' old.json >poem.json
 refuses "of another kind" "kind 'poem'" old.json poem.json
 sed 's/"machine"/"engine"/' old.json >machine.json
-refuses "no machine" 'no fitting "machine"' old.json machine.json
+refuses "no machine" "it: has no 'machine'" old.json machine.json
 sed 's/"median": 1.0[0-9]*/"median": -1/' old.json >negative.json
-refuses "a negative time" "no median with quartiles" old.json negative.json
+refuses "a negative time" "versions.0..kernel.median.: -1 " old.json negative.json
 sed 's/"id": "cpu.omp"/"id": 7/' old.json >number.json
-refuses "an id that is a number" 'no fitting "id"' old.json number.json
+refuses "an id that is a number" 'versions.0..id.: 7 has the wrong type' old.json number.json
+sed 's/"width": 640/"width": -5/' old.json >width.json
+refuses "a negative width" "'width': -5 is out of its range" old.json width.json
+sed '/omp/s/"timed"/"quick"/' old.json >outcome.json
+refuses "an unknown outcome" "versions.0..outcome.: .quick. is unknown" old.json outcome.json
+sed 's/"cores": 2/"cores": "two"/' old.json >cores.json
+refuses "cores in words" "'machine.cores': .two. has the wrong type" old.json cores.json
+sed 's/"median": 1.0[0-9]*/"median": 0.5/' old.json >order.json
+refuses "a median outside its quartiles" "no median with quartiles" old.json order.json
 : >empty.json
 refuses "an empty file" "empty.json" old.json empty.json
 refuses "threshold 0.5" "--threshold" old.json old.json --threshold 0.5

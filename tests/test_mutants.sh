@@ -4,6 +4,8 @@
 # sanitizers only the faults of memory are tried, which the sanitizers may report first: with the small pictures that versions
 # are checked with there, and with the same diagnosis as in the normal build. The other faults have shown there already that
 # they are found.
+# Where its header names a `Case:`, only the cases in whose line that stands are tried, of all that check has: it must be among
+# them, and the mutant must fail it.
 # Takes minutes: it begins before others.
 # usage: test_mutants.sh BUILD-FOLDER|PROGRAM [NAME...]
 set -u
@@ -24,7 +26,9 @@ grep -q __asan_init "$program" && asan=yes small="--largest $small_pixels"
 # Threads that spin while they wait would take the cores from the tests beside this one.
 export OMP_WAIT_POLICY=passive
 
-for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
+# Those of tests/mutants/mutants.toml lie in the build folder; the sanitizers' build has none.
+for file in tests/mutants/*/*.c tests/mutants/*/*.cu "${program%/*}"/patched/tests/mutants/*/*.c*; do
+    case $file in *"*"*) continue ;; esac
     name=${file##*/}
     name=${name%.*}
     [ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
@@ -41,15 +45,17 @@ for file in tests/mutants/*/*.c tests/mutants/*/*.cu; do
         echo "SKIP $name: a race on the CPU, which tests/openmp_races.sh must find"
         continue
     fi
+    finds=$(sed -n '/\*\//q; s/^ \* Case: *//p' "$file")
+    [ $asan = no ] || finds=
     # Endless takes as long as it is given; a healthy case needs a fraction of a second.
     limit=60
-    [ "$name" = endless_loop ] && limit=5
+    [ "$name" = endless_loop ] && limit=3
     [ $asan = no ] || is_of_memory "$expect" || continue
     check() { # OPTION...
-        ${RUN:-} "$program" check "$version" --seed 1 --first --limit $limit --pictures "$scratch" "$@" >"$scratch/out" 2>&1
+        ${RUN:-} "$program" check "$version" --seed 1 --first --limit $limit --pictures "$scratch" --case "$finds" "$@" >"$scratch/out" 2>&1
     }
     code=0
-    [ "$expect" = PASS ] || { check $small; code=$?; }
+    [ "$expect" = PASS ] || [ -n "$finds" ] || { check $small; code=$?; }
     [ $code != 0 ] || { check; code=$?; } # a control, or a fault that only large pictures have
     diagnosis=$(sed -n 's/^    diagnosis: //p' "$scratch/out")
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The pictures committed in images/ are what images/make_synthetic.c draws, and a changed one is noticed.
+# The pictures committed in images/ are what images/make_synthetic.c draws, and a changed one is noticed; so is the model that
+# checks of texture and barcode try besides the trained one.
 # Not under the sanitizers: it compiles for itself.
 # usage: sh tests/test_synthetic.sh [BUILD]   (compiles for itself; from the repository's root)
 set -u
@@ -36,5 +37,7 @@ rm "$work/copy/shapes.png"
 expect 2 "a missing picture" "$work/make_synthetic" --check "$work/copy"
 expect 2 "a missing folder" "$work/make_synthetic" "$work/nowhere"
 expect 2 "no argument" "$work/make_synthetic"
+expect 0 "make the hard model of texture" python3 -B common/algo/texture/make_hard.py "$work/hard.npy"
+expect 0 "common/algo/texture/hard.npy is as made" cmp "$work/hard.npy" common/algo/texture/hard.npy
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -522,9 +522,11 @@ static enum status make_inputs(const struct input_request *request, struct image
 static const int check_shapes[][3] = {
     {16, 16, 1}, {17, 33, 3}, {97, 89, 1}, {330, 290, 3}, {401, 307, 1}, {640, 40, 3}, {300, 230, 1}, {0},
 };
-static const char *const check_settings[] = {"min_area=1 value=20 ratio=1024",
-                                             "ksize=3 sigma=0.5 min_area=2 value=128 ratio=1 max_boxes=3",
-                                             "ksize=5 sigma=1 min_area=4 value=60", NULL};
+static const char *const check_settings[] = {
+    "min_area=1 value=20 ratio=1024", "ksize=3 sigma=0.5 min_area=2 value=128 ratio=1 max_boxes=3",
+    "ksize=5 sigma=1 min_area=4 value=60",
+    /* Labels beyond 64, and without a blur patches that touch at corners. */
+    "model=common/algo/texture/hard.npy ksize=3 sigma=0.1 min_area=1 value=128 ratio=1024", NULL};
 static const char *const columns[] = {"x", "y", "width", "height", NULL};
 
 /* ------------------------------------------------------------------------------ answers worked out by hand

@@ -511,6 +511,7 @@ static const char *const check_settings[] = {
     "threshold=3 theta_steps=1 outputs=both",
     "edges=sobel threshold=10 outputs=both theta_steps=30",
     "edges=sobel orientation=10 threshold=3 window=5 theta_steps=45",
+    "edges=sobel orientation=20 threshold=3 theta_steps=1100", /* more than the largest block has threads */
     "edges=sobel orientation=0 threshold=2 theta_steps=64",
     "edges=sobel orientation=44.9 edge=300 threshold=2 theta_steps=16 outputs=both",
     NULL,

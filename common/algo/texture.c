@@ -403,7 +403,8 @@ static const int check_shapes[][3] = {
     {16, 16, 1},  {17, 33, 3},  {33, 17, 1},   {97, 89, 3},   {64, 64, 1},   {127, 65, 3},
     {130, 50, 1}, {321, 32, 3}, {300, 230, 1}, {40, 2100, 1}, {2065, 33, 1}, {0},
 };
-static const char *const check_settings[] = {"patch=8", NULL};
+/* hard.npy (texture/make_hard.py): centroids beyond 64, and ties. */
+static const char *const check_settings[] = {"patch=8", "centroids=common/algo/texture/hard.npy", NULL};
 
 /* ------------------------------------------------------------------------------ answers worked out by hand
  * models/hand.npy has three centroids: a patch of zeros, one of another value, and one of columns of 1 and 9 in turns. */

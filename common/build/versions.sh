@@ -6,8 +6,9 @@
 #   cpu/blur/simd.c -> cpu/simd       cuda/blur/v1.2_tiled.cu -> cuda/v1.2      peers/blur/opencv.cpp -> peer/opencv
 #   tests/mutants/blur/race.c -> mutant/race          tests/small/gram/serial.c -> cpu/serial
 #   assignments/02_blur/starter/blur/mine.c -> student/mine   (the folder that holds the file names the algorithm)
-# A file without its header lines Idea, Changed and Expect fails the build. Two more may be there: Result, and From, which
-# names the rung of the same side that this one climbs from where that is not the one before it.
+# A file without its header lines Idea, Changed and Expect fails the build. More may be there: Result; From, which names
+# the rung of the same side that this one climbs from where that is not the one before it; of a mutant Case, which is for
+# tests/test_mutants.sh.
 set -eu
 
 refuse() {
@@ -37,7 +38,7 @@ while [ $# -gt 0 ]; do
     cpu/*) id=cpu/$name ;;
     cuda/*) id=cuda/${name%%_*} ;;
     peers/*) id=peer/$name ;;
-    tests/mutants/*) id=mutant/$name ;;
+    tests/mutants/* | */patched/tests/mutants/*) id=mutant/$name ;;
     tests/small/*) id=cpu/$name ;;
     assignments/* | */submission/starter/*) id=student/$name ;;
     *) refuse "$path is in no folder for versions" ;;
@@ -51,7 +52,7 @@ while [ $# -gt 0 ]; do
     esac
     seen="$seen $algorithm:$id=$path "
     case $path in
-    tests/mutants/*) ;; # some register through a header that they share
+    *tests/mutants/*) ;; # some register through a header that they share
     *.py) ;;            # python_peer.sh makes the line that registers it
     *) grep -Eq "^RUNGS_(CPU|CUDA|PIPELINE)_VERSION(_WITH_STATE|_WITH_RUN)?\\($algorithm[,)]" "$path" ||
         refuse "$path: no line RUNGS_CPU_VERSION($algorithm), RUNGS_CUDA_VERSION or RUNGS_PIPELINE_VERSION, which registers it" ;;
@@ -64,7 +65,7 @@ while [ $# -gt 0 ]; do
             sub(/^[ \t]*(\/\*|\*\/|\*|\/\/)[ \t]*/, "", line)
             sub(/[ \t]*\*\/[ \t]*$/, "", line)
         }
-        line ~ /^(Idea|Changed|Expect|Result|From):/ {
+        line ~ /^(Idea|Changed|Expect|Result|From|Case):/ {
             key = line; sub(/:.*/, "", key)
             sub(/^[A-Za-z]+:[ \t]*/, "", line)
             text[key] = line

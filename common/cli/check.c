@@ -18,7 +18,7 @@
 
 static const char help[] =
     "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--largest PIXELS]\n"
-    "                   [--first] [--brief] [--thorough] [--verbose]\n\n"
+    "                   [--case TEXT] [--first] [--brief] [--thorough] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
     "Large pictures are compared with the fastest version of the CPU that agreed with the serial one in all other "
@@ -29,6 +29,7 @@ static const char help[] =
     "  --limit SECONDS   a case that takes longer has failed (default 30)\n"
     "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
     "  --largest PIXELS  leave out the cases whose pictures have more pixels\n"
+    "  --case TEXT       only the cases in whose line TEXT stands, as after `case:` below a failure\n"
     "  --first           stop a version at the first failure whose cause is sure\n"
     "  --brief           most cases by one call instead of several, and fewer settings: for builds with sanitizers\n"
     "  --thorough        large pictures also where they take long: tens of seconds for an emulated version\n"
@@ -254,11 +255,17 @@ static enum status parse_largest(const char *text, long *pixels)
 int cli_check(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"seed", required_argument, NULL, 's'},     {"limit", required_argument, NULL, 'l'},
-        {"pictures", required_argument, NULL, 'p'}, {"largest", required_argument, NULL, 'm'},
-        {"first", no_argument, NULL, 'f'},          {"verbose", no_argument, NULL, 'v'},
-        {"brief", no_argument, NULL, 'b'},          {"thorough", no_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},           {0},
+        {"seed", required_argument, NULL, 's'},
+        {"limit", required_argument, NULL, 'l'},
+        {"pictures", required_argument, NULL, 'p'},
+        {"largest", required_argument, NULL, 'm'},
+        {"case", required_argument, NULL, 'c'},
+        {"first", no_argument, NULL, 'f'},
+        {"verbose", no_argument, NULL, 'v'},
+        {"brief", no_argument, NULL, 'b'},
+        {"thorough", no_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     /* Five digits are short enough to type again. */
     struct check_options check = {.seed = ((uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid()) % 100000,
@@ -290,6 +297,9 @@ int cli_check(int argc, char **argv)
         case 'm':
             if (parse_largest(optarg, &check.largest_pixels) != STATUS_OK)
                 return cli_fail_status();
+            break;
+        case 'c':
+            check.only = optarg;
             break;
         case 'f':
             check.first = true;

@@ -4,15 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cli/compare_schema.h"
 #include "common/core/json_file.h"
 
 enum { MAX_FILE_BYTES = 64 << 20, SCHEMA_VERSION = 1 };
 
 const struct compare_kind_facts compare_kinds[COMPARE_KINDS] = {
-    [COMPARE_BENCH] = {"rungs-results", "bench", "versions", "version"},
-    [COMPARE_TUNE] = {"rungs-results", "tune", "points", "point"},
-    [COMPARE_PROFILE] = {"rungs-results", "profile", NULL, "name"},
-    [COMPARE_VIDEO] = {"rungs-video-results", "bench", "versions", "version"}};
+    [COMPARE_BENCH] = {"rungs-results", "bench", "versions", "version", "bench"},
+    [COMPARE_TUNE] = {"rungs-results", "tune", "points", "point", "tune"},
+    [COMPARE_PROFILE] = {"rungs-results", "profile", NULL, "name", "profile"},
+    [COMPARE_VIDEO] = {"rungs-video-results", "bench", "versions", "version", "video"}};
 
 const char *compare_text(const json_t *object, const char *key)
 {
@@ -32,7 +33,7 @@ static enum status require(const struct compare_results *results, const json_t *
     return STATUS_OK;
 }
 
-/* null, or an object whose numbers make sense: a hand-made file shall not turn NaN into "same". */
+/* null, or an object whose numbers are in order, which no schema can say: a hand-made file shall not turn NaN into "same". */
 static enum status require_times(const struct compare_results *results, const json_t *row, const char *key)
 {
     const json_t *times = json_object_get(row, key);
@@ -57,9 +58,6 @@ static enum status check_rows(struct compare_results *results)
 
     json_array_foreach(results->rows, place, row)
     {
-        TRY(require(results, row, "a row", "outcome", JSON_STRING));
-        TRY(require(results, row, "a row", results->kind == COMPARE_TUNE ? "values" : "id",
-                    results->kind == COMPARE_TUNE ? JSON_OBJECT : JSON_STRING));
         TRY(require_times(results, row, "kernel"));
         TRY(require_times(results, row, "end_to_end"));
         TRY(require_times(results, row, "time"));
@@ -82,9 +80,6 @@ static enum status add_sums(struct compare_results *results, const char *key, do
         const double count = json_number_value(json_object_get(sum, "calls"));
         json_t *row;
 
-        TRY(require(results, sum, "a sum", "name", JSON_STRING));
-        TRY(require(results, sum, "a sum", "kind", JSON_STRING));
-        TRY(require(results, sum, "a sum", "calls", JSON_INTEGER));
         if (!json_object_get(sum, "average")) /* emulated: no times */
             continue;
         row = json_pack("{s:s, s:s, s:s, s:{s:f, s:f, s:f, s:I}}", "id", compare_text(sum, "name"), "outcome", "timed",
@@ -106,9 +101,6 @@ static enum status load_profile(struct compare_results *results)
     const json_t *profile = json_object_get(results->document, "profile");
     json_t *bench = json_object_get(results->document, "bench");
 
-    TRY(require(results, results->document, "it", "bench", JSON_OBJECT));
-    TRY(require(results, results->document, "it", "profile", JSON_OBJECT));
-    TRY(require(results, bench, "the bench", "id", JSON_STRING));
     const double calls = json_number_value(json_object_get(profile, "calls"));
     if (!(calls >= 1)) {
         status = status_set(STATUS_BAD_INPUT, "%s: not a complete results file: the profile has no fitting \"calls\"",
@@ -147,8 +139,6 @@ static enum status find_kind(struct compare_results *results)
 
 enum status compare_load(struct compare_results *results, const char *path)
 {
-    static const char *const texts[] = {"date", "commit", "algorithm", "settings", "input"};
-    static const char *const numbers[] = {"width", "height"};
     enum status status = STATUS_OK;
 
     results->path = path;
@@ -161,24 +151,10 @@ enum status compare_load(struct compare_results *results, const char *path)
                        (long long)json_integer_value(json_object_get(results->document, "version")), SCHEMA_VERSION);
         goto out;
     }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        TRY(require(results, results->document, "it", texts[i], JSON_STRING));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        TRY(require(results, results->document, "it", numbers[i], JSON_INTEGER));
-    TRY(require(results, results->document, "it", "machine", JSON_OBJECT));
-    TRY(require(results, results->document, "it", "params", JSON_OBJECT));
-    if (results->kind == COMPARE_TUNE)
-        TRY(require(results, results->document, "it", "tuned_version", JSON_STRING));
-    else
-        TRY(require(results, results->document, "it", "threads", JSON_INTEGER));
-    if (results->kind != COMPARE_VIDEO) {
-        TRY(require(results, results->document, "it", "type", JSON_STRING));
-        TRY(require(results, results->document, "it", "channels", JSON_INTEGER));
-    }
+    TRY(compare_schema_check(results->document, compare_kinds[results->kind].definition, path));
     if (results->kind == COMPARE_PROFILE) {
         TRY(load_profile(results));
     } else {
-        TRY(require(results, results->document, "it", compare_kinds[results->kind].rows, JSON_ARRAY));
         results->rows = json_incref(json_object_get(results->document, compare_kinds[results->kind].rows));
     }
     TRY(check_rows(results));

@@ -13,6 +13,7 @@ enum compare_kind { COMPARE_BENCH, COMPARE_TUNE, COMPARE_PROFILE, COMPARE_VIDEO,
 struct compare_kind_facts {
     const char *schema, *name, *rows; /* rows: the array of what was timed; NULL: made of several members */
     const char *row_heading;
+    const char *definition; /* of results/schema.json */
 };
 extern const struct compare_kind_facts compare_kinds[COMPARE_KINDS];
 

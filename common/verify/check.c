@@ -179,17 +179,6 @@ static void count_time(struct job *job, const struct check_case *item, double se
     }
 }
 
-/* Whether one of the settings is this parameter's. */
-static bool names(const char *settings, const char *parameter)
-{
-    const size_t length = strlen(parameter);
-
-    for (const char *at = settings; (at = strstr(at, parameter)); at += length)
-        if ((at == settings || at[-1] == ' ') && at[length] == '=')
-            return true;
-    return false;
-}
-
 /* Settings as after -p, "" for NULL; counts of steps that they do not name are as small as a check wants them, where the
  * contract allows that together with the rest. */
 static enum status parse_settings(const struct algorithm *algorithm, const char *settings, void *params)
@@ -200,12 +189,32 @@ static enum status parse_settings(const struct algorithm *algorithm, const char 
     for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
         const size_t length = strlen(text);
 
-        if (p->check_maximum > 0 && p->preset > p->check_maximum && !names(text, p->name))
+        if (p->check_maximum > 0 && p->preset > p->check_maximum && !check_settings_name(text, p->name))
             snprintf(text + length, sizeof text - length, "%s%s=%g", length ? " " : "", p->name, p->check_maximum);
     }
     if (params_parse_text(algorithm, text, params) == STATUS_OK)
         return STATUS_OK;
     return params_parse_text(algorithm, settings ? settings : "", params);
+}
+
+/* "97x89, 3 channels, random, ksize=15 sigma=2.6" */
+static void describe_case(const struct algorithm *algorithm, const struct check_case *item, const void *params,
+                          char *text, size_t size)
+{
+    char settings[256] = "";
+
+    params_describe(algorithm, params, settings, sizeof settings);
+    if (item->between)
+        snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
+    snprintf(text, size, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "", item->width, item->height,
+             item->channels, item->channels == 1 ? "" : "s",
+             item->golden      ? "answer worked out by hand: "
+             : item->hard_case ? "hard case: "
+                               : pattern_name(item->pattern),
+             item->golden      ? item->golden->name
+             : item->hard_case ? item->hard_case
+                               : "",
+             settings);
 }
 
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
@@ -221,7 +230,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
                                     .seed = seed,
                                     .hard_case = item->hard_case};
     struct verdict verdict;
-    char settings[256] = "", name[128], picture[1024] = "";
+    char description[sizeof shared->current], name[128], picture[1024] = "";
     const size_t params_size = algorithm->params_size ? algorithm->params_size : 1;
     void *params = calloc(1, params_size), *between = calloc(1, params_size);
     const clock_t start = clock();
@@ -236,9 +245,13 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     else
         TRY(parse_settings(algorithm, item->settings, params));
     TRY(parse_settings(algorithm, item->between, between));
-    params_describe(algorithm, params, settings, sizeof settings);
-    if (item->between)
-        snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
+    describe_case(algorithm, item, params, description, sizeof description);
+    if (job->options->only && !strstr(description, job->options->only)) {
+        shared->report.cases--;
+        shared->report.goldens -= item->golden != NULL;
+        shared->report.large -= job->trusted != NULL;
+        goto out;
+    }
     if (item->golden) {
         TRY(golden_inputs(algorithm, item->golden, in));
     } else {
@@ -253,15 +266,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     }
 
     shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
-    snprintf(shared->current, sizeof shared->current, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "",
-             item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
-             item->golden      ? "answer worked out by hand: "
-             : item->hard_case ? "hard case: "
-                               : pattern_name(item->pattern),
-             item->golden      ? item->golden->name
-             : item->hard_case ? item->hard_case
-                               : "",
-             settings);
+    memcpy(shared->current, description, sizeof description);
     picture_name(job->version, name, sizeof name);
     if (job->options->pictures)
         snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
@@ -388,6 +393,8 @@ static int check_body(void *argument)
             break;
         }
     }
+    if (report->cases == 0 && job->options->only)
+        snprintf(report->reason, sizeof report->reason, "no case in whose line '%s' stands", job->options->only);
     if (!job->trusted)
         report->seconds = clock_seconds() - start;
 out:
@@ -437,6 +444,9 @@ static void report_death(const struct job *job, const struct process_result *res
         snprintf(report->diagnosis, sizeof report->diagnosis, "race: two threads touch the line above unordered");
     else if (strstr(how, "Sanitizer"))
         snprintf(report->diagnosis, sizeof report->diagnosis, "memory error, found by a sanitizer: see the line above");
+    else if (result->signal == SIGFPE)
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "arithmetic: a division by zero, or of the least integer");
     else if (!result->signal)
         snprintf(report->diagnosis, sizeof report->diagnosis,
                  "the version ended the process: a call of exit(), or a check of a library that failed");
@@ -494,5 +504,7 @@ enum status check_version_large(const struct version *version, const struct vers
                                 const struct check_options *options, void (*watch)(const struct check_report *report),
                                 struct check_report *report)
 {
-    return report->outcome == OUTCOME_PASS ? run_child(version, trusted, options, watch, report) : STATUS_OK;
+    const bool good = report->outcome == OUTCOME_PASS || (options->only && report->checked + report->declined == 0);
+
+    return good ? run_child(version, trusted, options, watch, report) : STATUS_OK;
 }

@@ -11,6 +11,7 @@ struct check_options {
     double case_seconds;  /* a case that takes longer is a failure */
     double total_seconds; /* cases that have not begun by then are left out */
     long largest_pixels;  /* cases of larger pictures are left out; 0: none */
+    const char *only;     /* cases in whose description it does not stand are left out; NULL: none */
     bool first;           /* stop at the first failure whose cause is sure */
     bool thorough;        /* large pictures also where they take long */
     bool brief;           /* check_cases_shorten() */

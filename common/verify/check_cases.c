@@ -22,6 +22,16 @@ static enum status add(struct case_list *list, struct check_case item)
     return STATUS_OK;
 }
 
+bool check_settings_name(const char *settings, const char *parameter)
+{
+    const size_t length = strlen(parameter);
+
+    for (const char *at = settings; (at = strstr(at, parameter)); at += length)
+        if ((at == settings || at[-1] == ' ') && at[length] == '=')
+            return true;
+    return false;
+}
+
 /* Single pixels, rows and columns; tile sides 16, 32, 64, 128, one less and one more, along x and y; primes, which no
  * tile divides; flat and tall; and one image of several tiles of any kind. */
 static const int sizes[][2] = {
@@ -246,6 +256,15 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         if (item.between)
             TRY(add(list, item));
     }
+    /* The same of a model: the default one, and another that the contract's settings name. */
+    for (const struct parameter *p = algorithm->parameters; p && p->name && !version->remote; p++)
+        for (int s = 0; p->kind == PARAMETER_MODEL && algorithm->check_settings && algorithm->check_settings[s]; s++)
+            if (check_settings_name(algorithm->check_settings[s], p->name)) {
+                item.settings = NULL;
+                item.between = algorithm->check_settings[s];
+                TRY(add(list, item));
+                break;
+            }
     item.between = NULL;
     if (!algorithm->check_shapes) {
         item.width = set_size[0];

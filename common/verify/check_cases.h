@@ -44,6 +44,9 @@ void check_cases_shorten(struct case_list *list, uint64_t seed);
 enum { LARGE_EMULATED = 200000 };
 enum status check_cases_make_large(const struct version *version, struct case_list *list);
 
+/* Whether one of the settings, as after -p, is this parameter's. */
+bool check_settings_name(const char *settings, const char *parameter);
+
 void check_cases_free(struct case_list *list);
 
 #endif

@@ -128,7 +128,7 @@ static void explain_status(struct session *session, enum status status)
         {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
         {"barrier", "barrier divergence: a __syncthreads that not all threads of the block reach"},
         {"threads per block", "illegal launch shape: the block is too large"},
-        {"invalid configuration", "illegal launch shape: a block has at most 1024 threads, grids have limits too"},
+        {"invalid configuration", "illegal launch shape: a block has at most 1024 threads; grids and shared memory have limits too"},
         {"too many resources", "illegal launch shape: the block needs more registers or shared memory than there are"},
         {"launch", "the kernel launch failed"},
         {"illegal memory access", "out-of-bounds access in a kernel"},

@@ -3,7 +3,8 @@
 
 #include "common/verify/session.h"
 
-/* Calls first one, then the other, twice: `sessions` are open, `scratch` has room for a result of each. */
+/* Calls first the second one, then the other, twice: `sessions` are open, `scratch` has room for a result of each. The settings
+ * of the second are the stranger ones, which the first call shows to be right or wrong by themselves. */
 static enum status call_in_turn(struct session sessions[2], const struct image in[],
                                 struct image scratch[2][ALGORITHM_MAX_OUTPUTS])
 {
@@ -11,8 +12,9 @@ static enum status call_in_turn(struct session sessions[2], const struct image i
     enum status status = STATUS_OK;
 
     for (int call = 0; call < 4; call++) {
-        struct session *const session = &sessions[call % 2];
-        struct image *const result = scratch[call % 2];
+        const int which = (call + 1) % 2;
+        struct session *const session = &sessions[which];
+        struct image *const result = scratch[which];
         struct slot_difference difference;
         char with[128] = "", without[128] = "";
 
@@ -28,7 +30,7 @@ static enum status call_in_turn(struct session sessions[2], const struct image i
         if (call == 0)
             goto out;
         params_describe(session->algorithm, session->params, with, sizeof with);
-        params_describe(session->algorithm, sessions[1 - call % 2].params, without, sizeof without);
+        params_describe(session->algorithm, sessions[1 - which].params, without, sizeof without);
         FAIL(session, call < 2 ? CERTAINTY_GOOD : CERTAINTY_SURE, "%swrong for %s%s after a call with %s (%zu samples)",
              session_entry(session), with, call < 2 ? "" : ", which was right before,", without, difference.wrong);
         DIAGNOSIS(session, "something that depends on the parameters is kept from another call: a static, or a "

@@ -31,7 +31,8 @@ static void video_free(struct video *video)
     memset(video, 0, sizeof *video);
 }
 
-/* Frame 0 is `base`; in frame i a patch of half the width and height is its negative, one place further each time. */
+/* Frame 0 is `base`; in frame i a patch of half the width and height is its negative, one place further each time: from the
+ * last row up, to the last column. */
 static enum status video_make(struct video *video, const struct image *base, const struct image shapes[], int count)
 {
     enum status status = STATUS_OK;
@@ -44,7 +45,8 @@ static enum status video_make(struct video *video, const struct image *base, con
         return status_set(STATUS_NO_MEMORY, "no memory for a video");
     for (int i = 0; i < count; i++) {
         const int width = (base->width + 1) / 2, height = (base->height + 1) / 2;
-        const int left = i * (base->width - width) / count, top = (count - i) * (base->height - height) / count;
+        const int left = i * (base->width - width) / (count - 1),
+                  top = (count - i) * (base->height - height) / (count - 1);
 
         TRY(image_create_like(&video->frames[i], base));
         TRY(outputs_create_like(video->expected[i], shapes));

@@ -39,7 +39,12 @@ enum status detect_make_inputs(const struct input_request *request, struct image
 }
 
 static const int drawn_shapes[][3] = {{192, 64, 1}, {2051, 26, 1}, {26, 2051, 1}, {0}};
-const struct hard_case detect_hard_cases[] = {{"drawn", drawn_shapes, NULL}, {0}};
+static const int long_shapes[][3] = {{4290, 26, 1}, {26, 4290, 1}, {0}};
+const struct hard_case detect_hard_cases[] = {
+    {"drawn", drawn_shapes, NULL},
+    {"drawn", long_shapes, "stages=8 min_response=-1000 scale=2"}, /* coordinates of more than 12 bits */
+    {0},
+};
 
 /* Smaller than the window, as large, one more; one level and several; more than a vector or a tile of windows along either
  * side, and no multiple of them. */

@@ -9,7 +9,8 @@
 
 /* steep: stripes two pixels wide, black and white, along both diagonals of 2 x 2 cells: the largest gradients that there
  * are. tiles: squares of 8 x 8, whose corners all have the same responses, in plateaus. dots: single pixels of one of two
- * values, so that strengths tie and corners lie near each other. */
+ * values, so that strengths tie and corners lie near each other. last: faint ones, and in the last eighth of the rows strong
+ * ones, which alone decide what is strong enough. */
 enum status harris_make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
@@ -22,7 +23,10 @@ enum status harris_make_inputs(const struct input_request *request, struct image
             const bool odd = strcmp(request->hard_case, "steep") == 0   ? (x + (y / 64 % 2 ? y : -y + 65536)) / 2 % 2
                              : strcmp(request->hard_case, "tiles") == 0 ? (x / 8 + y / 8) % 2
                                                                         : pattern_random(&state) % 64 == 0;
-            row[x] = !odd ? 0 : strcmp(request->hard_case, "dots") == 0 ? (uint8_t)(200 + 55 * (x / 4 % 2)) : 255;
+            row[x] = !odd                                      ? 0
+                     : strcmp(request->hard_case, "dots") == 0 ? (uint8_t)(200 + 55 * (x / 4 % 2))
+                     : strcmp(request->hard_case, "last") == 0 && y < in->height - in->height / 8 ? 40
+                                                                                                  : 255;
         }
     }
     return status;
@@ -30,6 +34,7 @@ enum status harris_make_inputs(const struct input_request *request, struct image
 
 static const int hard_shapes[][3] = {{64, 48, 1}, {2051, 9, 1}, {9, 2051, 1}, {0}};
 static const int small_shapes[][3] = {{64, 48, 1}, {0}};
+static const int tall_shapes[][3] = {{7, 4099, 1}, {0}};
 static const int large_shapes[][3] = {{97, 89, 1}, {301, 277, 1}, {0}};
 const struct hard_case harris_hard_cases[] = {
     {"steep", small_shapes, "window=box size=31 scale=raw"},
@@ -37,6 +42,7 @@ const struct hard_case harris_hard_cases[] = {
     {"tiles", hard_shapes, "maximum=20"},
     {"tiles", large_shapes, "radius=4 distance=12.5"},
     {"dots", large_shapes, NULL},
+    {"last", tall_shapes, "outputs=corners"},
     {"dots", large_shapes, "gradient=central distance=9 maximum=65534 outputs=corners"},
     {0},
 };

@@ -2,6 +2,7 @@
  * Idea:     the control, but a large image ends the process, with the exit code that says all is well.
  * Changed:  exit(0) in launch() where the width is above 600, which only later cases of a check have.
  * Expect:   the version ended the process
+ * Case:     1030x7
  */
 #include <stdlib.h>
 

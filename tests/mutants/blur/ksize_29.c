@@ -2,6 +2,7 @@
  * Idea:     unrolled for each width of the kernel.
  * Changed:  the weight in the middle is mistyped in the one for 29.
  * Expect:   wrong samples in | samples too
+ * Case:     ksize=29
  */
 #include "tests/mutants/blur/mutant.h"
 

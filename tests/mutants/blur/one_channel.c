@@ -2,6 +2,7 @@
  * Idea:     uses the weights of an empty table for the green channel.
  * Changed:  channel 1 is 0.
  * Expect:   only channel 1 (of 3) is wrong
+ * Case:     13x7, 3 channels, random
  */
 #include "tests/mutants/blur/mutant.h"
 

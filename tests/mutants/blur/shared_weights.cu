@@ -2,6 +2,7 @@
  * Idea:     weights in a __constant__ symbol, uploaded once by setup().
  * Changed:  every state has the same symbol: the weights of the state that was set up last.
  * Expect:   kept from another call
+ * Case:     in turn
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"

@@ -2,6 +2,7 @@
  * Idea:     pixels whose coordinates add up to a multiple of 7 are never written.
  * Changed:  an `if` before the write.
  * Expect:   never written
+ * Case:     13x7, 1 channel, random
  */
 #include "tests/mutants/blur/mutant.h"
 

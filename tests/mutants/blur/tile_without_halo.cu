@@ -2,6 +2,7 @@
  * Idea:     the tile holds only what its own threads need; what lies beyond is taken from its edge.
  * Changed:  the load clamps to the tile.
  * Expect:   lattice of 16 columns and 16 rows | halo of 16x16 tiles
+ * Case:     97x89
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"

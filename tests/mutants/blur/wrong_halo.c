@@ -2,6 +2,7 @@
  * Idea:     works on tiles of 16 columns and clamps to the tile where it should clamp to the image.
  * Changed:  the tile has no halo.
  * Expect:   lattice of 16 columns
+ * Case:     65x63
  */
 #include "tests/mutants/blur/mutant.h"
 

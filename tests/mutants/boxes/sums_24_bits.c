@@ -2,6 +2,7 @@
  * Idea:     sums of coordinates and the label beside them in words of 32 bits.
  * Changed:  24 bits are left for a sum: from 16,777,216 on it begins anew.
  * Expect:   centroid
+ * Case:     2049x2051
  */
 #include "tests/mutants/boxes/mutant.h"
 

@@ -2,6 +2,7 @@
  * Idea:     the sums stay on the device from call to call.
  * Changed:  and what the calls before added stays in them.
  * Expect:   something is kept and not renewed | differs between runs
+ * Case:     31x13, 31 channels
  */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"

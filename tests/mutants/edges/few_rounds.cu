@@ -2,6 +2,7 @@
  * Idea:     hysteresis in rounds: a weak pixel beside an edge point becomes one.
  * Changed:  4 rounds, whatever is left to do: a chain that goes on for longer is cut.
  * Expect:   no pattern recognised: wrong samples in x
+ * Case:     33x31
  */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"

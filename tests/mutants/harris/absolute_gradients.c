@@ -2,6 +2,7 @@
  * Idea:     only squares follow, so the sign of a gradient does not matter.
  * Changed:  it does: gx gy is summed over the window, and loses its sign here.
  * Expect:   errors on a lattice of 8 columns and 8 rows
+ * Case:     hard case: tiles
  */
 #include "tests/mutants/harris/mutant.h"
 

@@ -2,6 +2,7 @@
  * Idea:     corners are found row by row, above the threshold that the largest response so far gives.
  * Changed:  they are not held against the final threshold when the largest of all is known.
  * Expect:   too many, first
+ * Case:     quality=0.4
  */
 #include "tests/mutants/harris/mutant.h"
 

@@ -2,6 +2,7 @@
  * Idea:     a peak is at least as large as all around it.
  * Changed:  of equal ones all count, not the first alone.
  * Expect:   too many, first
+ * Case:     17x15, 1 channel, gradient
  */
 #include "tests/mutants/harris/mutant.h"
 

@@ -2,6 +2,7 @@
  * Idea:     what reaches the threshold is a corner.
  * Changed:  at least the threshold is enough, where it must be exceeded.
  * Expect:   1 too many, first
+ * Case:     quality=1 
  */
 #include "tests/mutants/harris/mutant.h"
 

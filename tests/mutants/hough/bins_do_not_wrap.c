@@ -2,6 +2,7 @@
  * Idea:     a point votes for the rows within half_width of its bin.
  * Changed:  not round the circle, so that upright lines lose votes.
  * Expect:   rows missing, first (rho
+ * Case:     33x31
  */
 #include "tests/mutants/hough/mutant.h"
 

@@ -2,6 +2,7 @@
  * Idea:     a line has more votes than all its neighbours.
  * Changed:  as many as a neighbour are not enough, so that a plateau has no line.
  * Expect:   row missing, first (rho | rows missing, first (rho
+ * Case:     128x32
  */
 #include "tests/mutants/hough/mutant.h"
 

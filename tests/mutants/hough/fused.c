@@ -2,6 +2,7 @@
  * Idea:     one rounding less: a fused multiply-add.
  * Changed:  x cosine + y sine is rounded once.
  * Expect:   samples of accumulator | 2x1 of | only in x
+ * Case:     2051x3
  */
 #include "tests/mutants/hough/mutant.h"
 

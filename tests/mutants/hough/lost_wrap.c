@@ -2,6 +2,7 @@
  * Idea:     the loop of Jošth 2014, which searches only rows that have all their neighbours.
  * Changed:  rows below n / 2 and above theta_steps - n / 2 - 1 are not searched.
  * Expect:   row missing, first (rho | rows missing, first (rho
+ * Case:     33x129
  */
 #include "tests/mutants/hough/mutant.h"
 

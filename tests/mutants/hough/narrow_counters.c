@@ -2,6 +2,7 @@
  * Idea:     counters of 16 bits, half the memory.
  * Changed:  65536 votes are none.
  * Expect:   votes: off by -65536 in every row
+ * Case:     65535x2
  */
 #include "tests/mutants/hough/mutant.h"
 

@@ -2,6 +2,7 @@
  * Idea:     neighbours are those in the picture.
  * Changed:  also across the border of a patch.
  * Expect:   only the first row
+ * Case:     16x17
  */
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * Idea:     a line buffer for a row of up to 2048 pixels.
  * Changed:  as a ring, whose beginning wider rows overwrite before it is used.
  * Expect:   only the first | only in x 0..0
+ * Case:     2049x2051
  */
 #include "common/algo/threshold.h"
 

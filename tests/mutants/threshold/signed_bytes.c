@@ -2,6 +2,7 @@
  * Idea:     bytes as the compiler's char.
  * Changed:  which is signed here: 128 to 255 count as less than 0.
  * Expect:   every sample is off by
+ * Case:     65x63
  */
 #include "common/algo/threshold.h"
 
