@@ -23,7 +23,7 @@ $(BUILD)/lab/worker.a: $(call object,$(worker_parts))
 $(BUILD)/lab/device.a: $(call object,$(device_parts))
 $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
-	$(quiet)ar rcs $@ $(filter %.o,$^)
+	$(quiet)ar qcs $@ $(filter %.o,$^)
 # Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a header.
 steps_of_threshold := otsu
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
@@ -34,7 +34,9 @@ algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(commo
 with_used = $(sort $(1) $(foreach algorithm,$(1),$(steps_of_$(algorithm)) $(patsubst $(algorithm):%,%,$(filter \
               $(algorithm):%,$(algorithm_uses)))))
 ladders_of = $(call with_used,$(call with_used,$(call with_used,$(1))))
-contract_objects = $(call object,$(patsubst %,common/algo/%.c,$(filter $(algorithms),$(call ladders_of,$(1)))))
+# Of algorithms: their contracts.
+contract_files = $(foreach algorithm,$(1),common/algo/$(algorithm).c $(wildcard common/algo/$(algorithm)/*.c))
+contract_objects = $(call object,$(call contract_files,$(filter $(algorithms),$(call ladders_of,$(1)))))
 # ... found when a target is made that needs them.
 .SECONDEXPANSION:
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
@@ -85,8 +87,7 @@ step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c)
 pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
-worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(addprefix \
-                common/algo/,$(addsuffix .c,$(algorithms))))
+worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call contract_files,$(algorithms)))
 # Beside each worker of a version in C one that finds its data races (common/remote/races.c): $(BUILD)/race-workers/FILE, of
 # an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
 race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
@@ -102,6 +103,22 @@ $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(worker_main) common/
                          $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
 	@mkdir -p $(@D)
 	$(quiet)$(race_link) $^ $(worker_libraries) -o $@
+# The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is compiled where
+# nothing else can be written.
+$(BUILD)/races/%.cu.cpp: %.cu $(BUILD)/cu2cpp
+	@mkdir -p $(@D)
+	$(quiet)$(BUILD)/cu2cpp $< $@
+$(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
+	@mkdir -p $(@D)
+	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) -fno-strict-aliasing -Icommon/emulator/include \
+	    -include $(BUILD)/generated/kernels.h -c $< -o $@
+watching_parts := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
+$(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts)) \
+                            $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
+	@mkdir -p $(@D)
+	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+.PHONY: watched-headers
+watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts))
 # FOLDER, ALGORITHM, EXTENSION, SIDES, more files, workers or race-workers, folder of the version's object, its link
 define pipeline_worker
 $(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
@@ -144,7 +161,7 @@ $(BUILD)/generated/$(subst /,-,$(1)).c: common/build/versions.sh $(BUILD)/files
 	@sh common/build/versions.sh $$(call serial_files,$(2)) >$$@
 endef
 serial_files = $(wildcard $(patsubst %,cpu/%/serial.c,$(call ladders_of,$(1))))
-judge_files = $(patsubst %,common/algo/%.c,$(call ladders_of,$(1))) $(call serial_files,$(1))
+judge_files = $(call contract_files,$(call ladders_of,$(1))) $(call serial_files,$(1))
 $(eval $(call judge_program,rungs-judge,$(algorithms)))
 # A lab's own, for the algorithms of its tasks and its bugs.
 lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))
@@ -159,7 +176,7 @@ $(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(judge_parts) $(smal
 # The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
 run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
-.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution new-lab
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) $(addprefix worst-,$(lab_numbers)) handout solution new-lab
 $(addprefix lab-,$(lab_numbers)): lab-%:
 	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
 $(addprefix grade-,$(lab_numbers)): grade-%:
@@ -168,6 +185,8 @@ $(addprefix grade-,$(lab_numbers)): grade-%:
 $(addprefix bug-,$(lab_numbers)): bug-%:
 	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
 	@$(run_labs) bug $* '$(BUG)'
+$(addprefix worst-,$(lab_numbers)): worst-%:
+	@$(run_labs) worst $*
 # Rungs of the lab's algorithms with its starters, as student/<name>, for whatever else it can do: diff, bench, profile.
 define lab_program
 $(BUILD)/lab-$(1)/rungs: $(common_objects) $$$$(call object,$$$$(call ladder_files,$(3),$(version_files) $(helper_files)) $(2)) \

@@ -10,7 +10,9 @@ from grading.build import build_tools, build_version, make, reference_worker, ru
 from grading.grade import Outcome, Part, grade_answers, grade_task
 from grading.lab import BUILD, ROOT, Lab, LabError, fix_of, maximum_of, shown
 from grading.measure import check_version, has_gpu, time_version
+from grading.races import find_kernel_race
 from grading.show import next_step, progress, show_task, sizes_of, wrapped
+from grading.worst import grade_worst
 
 
 def pictures_folder(lab):
@@ -184,6 +186,18 @@ def command_bug(arguments):
     return 0
 
 
+def command_worst(arguments):
+    lab = Lab(arguments.number)
+    if not lab.worst:
+        raise LabError(f"lab {lab.number} asks for no worst cases")
+    for worst in lab.worst:
+        progress(f"worst {worst['id']}: counting launches")
+        points, reason = grade_worst(lab, worst)
+        progress("")
+        print(wrapped(f"worst {worst['id']}: {points:.1f} of {worst['points']} points ", reason, 0))
+    return 0
+
+
 def show_bug(lab, bug, file):
     worker, why, output = build_version(file)
     if not worker:
@@ -195,3 +209,6 @@ def show_bug(lab, bug, file):
     for key, label in (("case", "case:     "), ("what", "wrong:    "), ("diagnosis", "diagnosis:"), ("picture", "picture:  ")):
         if check.get(key):
             print(wrapped(label, check[key]))
+    race = find_kernel_race(lab, file, f"student/bug{bug['id']}") if bug.get("watch") and not check["failed"] else ""
+    if race:
+        print(wrapped("watched:  ", race))

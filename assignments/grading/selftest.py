@@ -108,6 +108,9 @@ def expect_answers(lab, verdicts):
         target = lab.place / fix_of(bug)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(changed(broken, fix["change"], f"key.toml, fix of bug {bug['id']}"), encoding="utf-8")
+    for worst in lab.worst:
+        (lab.place / worst["picture"]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(lab.folder / worst["picture"].replace("starter/", "solution/", 1), lab.place / worst["picture"])
     bugs, predictions, fault = grade_answers(lab, pictures_folder(lab))
     progress("")
     verdicts.expect("answers", not fault and all(p.points == p.maximum for p in bugs + predictions),

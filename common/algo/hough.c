@@ -320,6 +320,24 @@ static enum status draw_accumulator(const struct image in[], const struct image 
 
 /* --------------------------------------------------------------------------------------------------- inputs */
 
+enum status hough_keep_edges(struct image *in)
+{
+    enum { EDGE = 150 };
+    struct image gray;
+    enum status status = image_create_like(&gray, in);
+
+    if (status != STATUS_OK)
+        return status;
+    image_copy(&gray, in);
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < in->width; x++) {
+            const struct hough_gradient g = hough_sobel(&gray, x, y);
+            ((uint8_t *)image_row(in, y))[x] = abs(g.x) + abs(g.y) > EDGE ? 255 : 0;
+        }
+    image_free(&gray);
+    return STATUS_OK;
+}
+
 /* What hough is fed with: a photograph's edges, or on black noise and five lines across, one of them upright, one level, one
  * through two corners. With edges=sobel the photograph itself, or less noise, for each of its pixels makes eight points. */
 static void make_scene(struct image *in, uint64_t seed, int sparse)
@@ -337,25 +355,6 @@ static void make_scene(struct image *in, uint64_t seed, int sparse)
     draw_line(in, 0, 0, width - 1, height - 1, white);
     draw_line(in, 0, height - 1, width / 2, 0, white);
     draw_line(in, width - 1, 0, width - 2, height - 1, white);
-}
-
-/* Of a photograph: black where the gradient is small. */
-static enum status make_edges(struct image *in)
-{
-    enum { EDGE = 150 };
-    struct image gray;
-    enum status status = image_create_like(&gray, in);
-
-    if (status != STATUS_OK)
-        return status;
-    image_copy(&gray, in);
-    for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++) {
-            const struct hough_gradient g = hough_sobel(&gray, x, y);
-            ((uint8_t *)image_row(in, y))[x] = abs(g.x) + abs(g.y) > EDGE ? 255 : 0;
-        }
-    image_free(&gray);
-    return STATUS_OK;
 }
 
 static enum status make_inputs(const struct input_request *request, struct image in[])
@@ -381,7 +380,7 @@ static enum status make_inputs(const struct input_request *request, struct image
             ((uint8_t *)image_row(in, y))[width / 2 + (y > height / 2)] = 1;
         }
     } else if (request->photograph && params->edges == HOUGH_NONZERO) {
-        status = make_edges(in);
+        status = hough_keep_edges(in);
     } else if (!request->photograph && request->pattern == PATTERN_RANDOM) {
         make_scene(in, request->seed, params->edges == HOUGH_SOBEL ? 200 : 24);
     }

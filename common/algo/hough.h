@@ -263,6 +263,9 @@ enum status hough_sort(struct hough_list *list);
 enum status hough_write_lines(struct hough_list *list, struct hough_space space, const struct hough_params *params,
                               struct image *lines);
 
+/* Turns a photograph into its edges: white where |gx| + |gy| by Sobel is above 150, black elsewhere. STATUS_NO_MEMORY. */
+enum status hough_keep_edges(struct image *in);
+
 /* Draws the line x cos(theta) + y sin(theta) = rho into a u8 image with 1 or 3 channels. */
 void hough_draw_line(struct image *image, double rho, double theta, const uint8_t *colour);
 

@@ -174,13 +174,26 @@ static void describe(const void *params, char *text, size_t size)
 
 /* ------------------------------------------------------------------------------------------------- comparison */
 
-static double spectrum_length(const struct image *in, int x, int y)
+/* A row of the cube, pixel by pixel, in f64: the comparison looks at a sample up to 200 times. */
+static void read_row(const struct image *in, int y, double *samples)
+{
+    for (int x = 0; x < in->width; x++)
+        for (int band = 0; band < in->channels; band++)
+            samples[(size_t)x * (size_t)in->channels + (size_t)band] = image_sample(in, x, y, band);
+}
+
+static double *new_row(const struct image *in)
+{
+    return malloc((size_t)in->width * (size_t)in->channels * sizeof(double));
+}
+
+static double squares_of(const double *spectrum, int bands)
 {
     double squares = 0;
 
-    for (int band = 0; band < in->channels; band++)
-        squares += image_sample(in, x, y, band) * image_sample(in, x, y, band);
-    return sqrt(squares);
+    for (int band = 0; band < bands; band++)
+        squares += spectrum[band] * spectrum[band];
+    return squares;
 }
 
 /* Of rgb: the largest difference in levels from the stretch of the version's own components. */
@@ -216,41 +229,64 @@ static double largest_level(const struct property_case *item)
 static double largest_projection(const struct property_case *item)
 {
     const struct image *in = item->in, *values = &item->actual[PCA_COMPONENTS], *e = &item->actual[PCA_VECTORS];
-    double worst = 0, longest = 0;
+    const int n = in->channels;
+    double worst = 0, longest = 0, *samples = new_row(in),
+           *vectors = malloc((size_t)n * PCA_MAX_COMPONENTS * sizeof *vectors);
 
-    for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++) {
-            longest = fmax(longest, spectrum_length(in, x, y));
+    for (int k = 0; k < values->channels && vectors; k++)
+        for (int band = 0; band < n; band++)
+            vectors[k * n + band] = image_sample(e, k, band, 0);
+    if (!samples || !vectors)
+        worst = NAN;
+    for (int y = 0; y < in->height && !isnan(worst); y++) {
+        read_row(in, y, samples);
+        for (int x = 0; x < in->width && !isnan(worst); x++) {
+            const double *spectrum = samples + (size_t)x * (size_t)n;
+            longest = fmax(longest, squares_of(spectrum, n));
             for (int k = 0; k < values->channels; k++) {
                 double sum = -image_sample(values, x, y, k);
-                for (int band = 0; band < in->channels; band++)
-                    sum += image_sample(in, x, y, band) * image_sample(e, k, band, 0);
+                for (int band = 0; band < n; band++)
+                    sum += spectrum[band] * vectors[k * n + band];
                 if (!(fabs(sum) <= worst))
                     worst = fabs(sum);
-                if (isnan(worst))
-                    return worst;
             }
         }
-    return longest > 0 ? worst / longest : worst;
+    }
+    free(samples);
+    free(vectors);
+    return longest > 0 ? worst / sqrt(longest) : worst;
 }
 
-static void make_matrix(const struct image *in, bool center, double *matrix)
+/* Sums of each pixel's products, half of them; the mirrored half at the end. False without memory. */
+static bool make_matrix(const struct image *in, bool center, double *matrix)
 {
     const int n = in->channels;
     const double pixels = (double)in->width * in->height;
-    double *means = calloc((size_t)n, sizeof *means);
+    double *means = calloc((size_t)n, sizeof *means), *samples = new_row(in);
+    const bool done = means && samples;
 
-    for (int pass = center && means ? 0 : 1; pass < 2; pass++)
-        for (int y = 0; y < in->height; y++)
-            for (int x = 0; x < in->width; x++)
+    for (int pass = center ? 0 : 1; pass < 2 && done; pass++)
+        for (int y = 0; y < in->height; y++) {
+            read_row(in, y, samples);
+            for (int x = 0; x < in->width; x++) {
+                double *spectrum = samples + (size_t)x * (size_t)n;
                 for (int u = 0; u < n; u++) {
-                    const double sample = image_sample(in, x, y, u) - (pass && means ? means[u] : 0);
-                    if (pass == 0)
-                        means[u] += sample / pixels;
-                    for (int v = 0; pass && v < n; v++)
-                        matrix[u * n + v] += sample * (image_sample(in, x, y, v) - (means ? means[v] : 0)) / pixels;
+                    if (pass == 0) {
+                        means[u] += spectrum[u] / pixels;
+                        continue;
+                    }
+                    spectrum[u] -= means[u];
+                    for (int v = 0; v <= u; v++)
+                        matrix[u * n + v] += spectrum[u] * spectrum[v];
                 }
+            }
+        }
+    for (int u = 0; u < n; u++)
+        for (int v = 0; v <= u; v++)
+            matrix[v * n + u] = matrix[u * n + v] /= pixels;
     free(means);
+    free(samples);
+    return done;
 }
 
 /* Of vectors: the largest residual as a share of |R|, or 1000 times what a product of two is off. */
@@ -259,16 +295,17 @@ static double largest_residual(const struct property_case *item)
     const struct image *in = item->in, *values = &item->actual[PCA_VALUES], *e = &item->actual[PCA_VECTORS];
     const struct pca_params *params = item->params;
     const int n = in->channels;
-    double *matrix = calloc((size_t)n * (size_t)n, sizeof *matrix), norm = 0, power = 0, worst = 0;
+    double *matrix = calloc((size_t)n * (size_t)n, sizeof *matrix), *samples = new_row(in), norm = 0, power = 0,
+           worst = 0;
 
-    if (!matrix)
-        return NAN;
-    make_matrix(in, params->center, matrix);
-    for (int i = 0; i < n * n; i++)
+    if (!matrix || !samples || !make_matrix(in, params->center, matrix))
+        worst = NAN;
+    for (int i = 0; i < n * n && matrix; i++)
         norm += matrix[i] * matrix[i];
-    for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++)
-            power += pow(spectrum_length(in, x, y), 2) / ((double)in->width * in->height);
+    for (int y = 0; y < in->height && samples; y++) {
+        read_row(in, y, samples);
+        power += squares_of(samples, in->width * n) / ((double)in->width * in->height);
+    }
     /* A covariance of nothing but the rounding of samples has no vectors. */
     norm = fmax(sqrt(norm), power > 0 ? 1e-9 * power : 1);
     for (int k = 0; k < params->components && !isnan(worst); k++) {
@@ -290,6 +327,7 @@ static double largest_residual(const struct property_case *item)
         }
     }
     free(matrix);
+    free(samples);
     return worst;
 }
 

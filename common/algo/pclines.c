@@ -213,15 +213,22 @@ static enum status draw_accumulator(const struct image in[], const struct image 
 
 /* --------------------------------------------------------------------------------------------------- inputs */
 
-/* Noise, one pixel in 24, and lines across: upright, level, and between corners. */
+/* A photograph's edges, unless the version looks for them itself; or noise, one pixel in 24, and lines across: upright, level,
+ * and between corners. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
     static const uint8_t white[3] = {255, 255, 255};
     const int width = request->width, height = request->height;
     uint64_t seed = request->seed;
+    const struct pclines_params *params = request->params;
     enum status status = inputs_make_pictures(request, types, 1, in);
 
+    if (status == STATUS_OK && request->photograph && params->hough.edges == HOUGH_NONZERO) {
+        status = hough_keep_edges(in);
+        if (status != STATUS_OK)
+            image_free(in);
+    }
     if (status != STATUS_OK || request->photograph || (!request->hard_case && request->pattern != PATTERN_RANDOM))
         return status;
     for (int y = 0; y < height; y++) {
