@@ -206,7 +206,7 @@ $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error
 PYTHON ?= python3
 needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
     apt-get install -y --no-install-recommends $(2)))
-$(foreach goal,$(filter plot-% study-% report readme lab-% grade-% bug-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
+$(foreach goal,$(filter plot-% study-% report readme lab-% grade-% bug-% worst-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
 $(foreach goal,$(filter plot-% study-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
 $(foreach goal,$(filter profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(V),,$(error $(goal): name a version, for example \
     make $(goal) V=cuda/v1.2)))
@@ -416,6 +416,15 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
+# The same masks for every labelling, those on the device as well.
+$(BUILD)/labelling-masks: $(BUILD)/tests/test_labelling.c.o $(library_objects) $(call object,$(version_files) $(helper_files)) \
+                          $(BUILD)/generated/versions.c.o
+	$(call say,link,$@)
+	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
+.PHONY: labelling-masks
+labelling-masks: $(BUILD)/labelling-masks
+	@$(BUILD)/labelling-masks
+
 .PHONY: test test-programs
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
@@ -474,6 +483,7 @@ help:
 	@echo 'make doctor        what this machine has and lacks, and what to type'
 	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
 	@echo 'make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
+	@echo 'make labelling-masks   500 random masks through every labelling, for minutes in the emulator'
 	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make bench         bench-ALGO for every algorithm'

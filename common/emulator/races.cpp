@@ -218,14 +218,19 @@ void races_forget(const void *memory, size_t bytes, size_t guard)
 
 /* ------------------------------------------------------------------------------------------------------- reports */
 
-/* "cuda/blur/v1.2_tiled.cu:41" for a place in the program; "" when binutils are not there, or may not be asked. */
+/* " in cuda/blur/v1.2_tiled.cu:41" for a place in the program; its address where programs may not be asked, for whoever may
+ * ask them; "" when binutils are not there. */
 static std::string line_of(uint32_t place)
 {
     char command[96], text[512];
     std::string line;
 
-    if (place == 0 || prctl(PR_GET_SECCOMP) != 0)
+    if (place == 0)
         return "";
+    if (prctl(PR_GET_SECCOMP) != 0) {
+        snprintf(text, sizeof(text), " at 0x%x", place - 1);
+        return text;
+    }
     snprintf(command, sizeof(command), "addr2line -i -e /proc/%d/exe 0x%x 2>/dev/null", (int)getpid(), place - 1);
 
     FILE *const answer = popen(command, "r");
