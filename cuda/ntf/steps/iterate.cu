@@ -1,6 +1,6 @@
 #include "cuda/ntf/steps/iterate.h"
 
-enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */ };
+enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */, FOLLOWERS = 512 };
 
 static __global__ void start_kernel(struct ntf_params params, int mode, float *factor, int count)
 {
@@ -19,7 +19,7 @@ static __device__ double sum_of_block(double value, double *parts)
     parts[threadIdx.x] = value;
     __syncthreads();
     if (threadIdx.x < LAST)
-        for (int i = threadIdx.x; i < THREADS; i += LAST)
+        for (int i = threadIdx.x; i < (int)blockDim.x; i += LAST)
             sum += parts[i];
     __syncthreads();
     parts[threadIdx.x] = sum;
@@ -45,16 +45,32 @@ static __global__ void norm_kernel(struct image in, double *norm)
         atomicAdd(norm, sum);
 }
 
-/* F'F of SLICE rows: a thread for each entry. */
+/* F'F of SLICE rows: a thread for each tile of TILE x TILE entries, or of a part of the rows where the tiles are few. */
 static __global__ void gram_kernel(const float *factor, int side, int rank, double *gram)
 {
+    enum { TILE = 4, PARTS = 4 /* at most: each adds to the same entries */ };
     const int first = blockIdx.x * SLICE, last = min(first + SLICE, side);
+    const int across = (rank + TILE - 1) / TILE, tiles = across * across, parts = min(max(THREADS / tiles, 1), PARTS);
 
-    for (int entry = threadIdx.x; entry < rank * rank; entry += THREADS) {
-        float sum = 0;
-        for (int i = first; i < last; i++)
-            sum += factor[(size_t)i * rank + entry / rank] * factor[(size_t)i * rank + entry % rank];
-        atomicAdd(&gram[entry], (double)sum);
+    for (int work = threadIdx.x; work < tiles * parts; work += THREADS) {
+        const int a = work % tiles / across * TILE, b = work % across * TILE;
+        float sums[TILE][TILE] = {};
+        for (int i = first + work / tiles; i < last; i += parts) {
+            const float *row = factor + (size_t)i * rank;
+            float left[TILE], right[TILE];
+#pragma unroll
+            for (int k = 0; k < TILE; k++) {
+                left[k] = row[min(a + k, rank - 1)];
+                right[k] = row[min(b + k, rank - 1)];
+            }
+#pragma unroll
+            for (int k = 0; k < TILE * TILE; k++)
+                sums[k / TILE][k % TILE] += left[k / TILE] * right[k % TILE];
+        }
+#pragma unroll
+        for (int k = 0; k < TILE * TILE; k++)
+            if (a + k / TILE < rank && b + k % TILE < rank)
+                atomicAdd(&gram[(a + k / TILE) * rank + b + k % TILE], (double)sums[k / TILE][k % TILE]);
     }
 }
 
@@ -73,6 +89,16 @@ static __global__ void update_kernel(const float *factor, const float *numerator
     next[at] = *settled ? factor[at] : ntf_updated(factor[at], numerators[at], denominator, update);
 }
 
+static __device__ void note_error(double product, double model, const struct ntf_params &params, double norm,
+                                  const struct image &errors, int iteration, int *settled)
+{
+    const double before = iteration > 0 ? *(double *)image_row(&errors, iteration - 1) : 0;
+    const double now = *settled ? before : ntf_error(norm, product, model);
+
+    *(double *)image_row(&errors, iteration) = now;
+    *settled |= iteration > 0 && ntf_settled(before, now, &params);
+}
+
 /* One block: the error of this iteration, or the last one's once all is settled. */
 static __global__ void error_kernel(const float *w, const float *numerators, int count, struct ntf_params params,
                                     const double *gram_u, const double *gram_v, const double *gram_w,
@@ -88,12 +114,95 @@ static __global__ void error_kernel(const float *w, const float *numerators, int
     for (int i = threadIdx.x; i < params.rank * params.rank; i += THREADS)
         model += gram_u[i] * gram_v[i] * gram_w[i];
     model = sum_of_block(model, parts);
-    if (threadIdx.x > 0)
+    if (threadIdx.x == 0)
+        note_error(product, model, params, *norm, errors, iteration, settled);
+}
+
+/* A thread for each entry of v or w: P(s,t,k) times the other one. */
+static __global__ void contract_kernel(const float *sums, int mode, int s_side, int t_side, const float *other,
+                                       int rank, float *numerators)
+{
+    const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
+    double sum = 0;
+
+    if (i >= (mode == 1 ? s_side : t_side))
         return;
-    const double before = iteration > 0 ? *(double *)image_row(&errors, iteration - 1) : 0;
-    const double now = *settled ? before : ntf_error(*norm, product, model);
-    *(double *)image_row(&errors, iteration) = now;
-    *settled |= iteration > 0 && ntf_settled(before, now, &params);
+    for (int j = 0; j < (mode == 1 ? t_side : s_side); j++) {
+        const int s = mode == 1 ? i : j, t = mode == 1 ? j : i;
+        sum += sums[((size_t)k * s_side + s) * t_side + t] * other[(size_t)j * rank + k];
+    }
+    numerators[entry] = (float)sum;
+}
+
+/* A thread for each entry: F'F of all rows. */
+static __device__ void gram_of_block(const float *factor, int side, int rank, double *gram)
+{
+    for (int entry = threadIdx.x; entry < rank * rank; entry += blockDim.x) {
+        const int a = entry / rank, b = entry % rank;
+        double sum = 0;
+        for (int i = 0; i < side; i++)
+            sum += factor[(size_t)i * rank + a] * factor[(size_t)i * rank + b];
+        gram[entry] = sum;
+    }
+}
+
+/* One block does all that follows P, which it leaves zero, as it does u's products with itself: updates of v and w, their
+ * products with themselves and the error. */
+static __global__ void __launch_bounds__(FOLLOWERS)
+    follow_kernel(struct ntf_device device, struct ntf_params params, float *sums, struct image errors, int iteration)
+{
+    __shared__ double parts[FOLLOWERS];
+    const bool damped = params.update == NTF_DAMPED, settled = *device.settled;
+    const int rank = device.rank, s_side = device.sides[1], t_side = device.sides[2];
+    double product = 0, model = 0;
+
+    for (int mode = 1; mode < 3; mode++) {
+        const int side = device.sides[mode], length = device.sides[3 - mode];
+        const int along = mode == 1 ? t_side : 1, step = mode == 1 ? 1 : t_side;
+        const float *other = mode == 1 || damped ? device.factors[3 - mode] : device.next[3 - mode];
+        const double *gram = device.grams[3 - mode];
+        for (int entry = threadIdx.x; entry < side * rank; entry += blockDim.x) {
+            const int i = entry % side, k = entry / side, at = i * rank + k;
+            const float *row = sums + ((size_t)k * s_side * t_side + (size_t)i * along);
+            const float *factor = device.factors[mode];
+            double numerator = 0;
+            float denominator = 0;
+            for (int j = 0; j < length; j++)
+                numerator += row[(size_t)j * step] * other[(size_t)j * rank + k];
+            for (int m = 0; m < rank; m++)
+                denominator += factor[i * rank + m] * (float)(device.grams[0][m * rank + k] * gram[m * rank + k]);
+            const float now =
+                settled ? factor[at] : ntf_updated(factor[at], (float)numerator, denominator, params.update);
+            device.next[mode][at] = now;
+            if (mode == 2)
+                product += (double)(damped ? factor[at] : now) * (float)numerator;
+        }
+        __syncthreads();
+        if (!damped)
+            gram_of_block(device.next[mode], side, rank, device.grams[mode]);
+        __syncthreads();
+    }
+    for (int i = threadIdx.x; i < rank * rank; i += blockDim.x) {
+        model += device.grams[0][i] * device.grams[1][i] * device.grams[2][i];
+        device.grams[0][i] = 0;
+    }
+    for (int i = threadIdx.x; i < s_side * t_side * rank; i += blockDim.x)
+        sums[i] = 0;
+    product = sum_of_block(product, parts);
+    __syncthreads();
+    model = sum_of_block(model, parts);
+    if (threadIdx.x == 0)
+        note_error(product, model, params, *device.norm, errors, iteration, device.settled);
+    for (int mode = 1; damped && mode < 3; mode++)
+        gram_of_block(device.next[mode], device.sides[mode], rank, device.grams[mode]);
+}
+
+static __global__ void products_kernel(const float *v, const float *w, int t_side, int rank, int count, float *products)
+{
+    const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
+
+    if (entry < count)
+        products[entry] = v[(size_t)(i / t_side) * rank + k] * w[(size_t)(i % t_side) * rank + k];
 }
 
 static __global__ void approx_kernel(const float *u, const float *v, const float *w, int rank, struct image approx)
@@ -118,6 +227,7 @@ enum status ntf_device_setup(struct ntf_device *device, const struct image *in, 
 
     if (device->sums)
         return STATUS_OK;
+    CUDA_TRY(cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     device->rank = params->rank;
     for (int mode = 0; mode < 3; mode++)
         rows += device->sides[mode] = ntf_side(in, mode);
@@ -134,6 +244,30 @@ enum status ntf_device_setup(struct ntf_device *device, const struct image *in, 
         device->grams[mode] = device->sums + mode * entries;
     device->norm = device->sums + 3 * entries;
     device->settled = (int *)(device->norm + 1);
+out:
+    return status;
+}
+
+enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    contract_kernel<<<ceiling_divide(device->sides[mode] * device->rank, THREADS), THREADS, 0, stream>>>(
+        sums, mode, device->sides[1], device->sides[2], device->factors[3 - mode], device->rank,
+        device->numerators[mode]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status ntf_device_products(struct ntf_device *device, float *products, cudaStream_t stream)
+{
+    const int count = device->sides[1] * device->sides[2] * device->rank;
+    enum status status = STATUS_OK;
+
+    products_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(
+        device->factors[1], device->factors[2], device->sides[2], device->rank, count, products);
+    CUDA_TRY(cudaGetLastError());
 out:
     return status;
 }
@@ -160,19 +294,34 @@ static enum status take_next(struct ntf_device *device, int mode, cudaStream_t s
     return make_gram(device, mode, stream);
 }
 
-static enum status iterate(struct ntf_device *device, const struct image *in, struct image errors, int iteration,
-                           const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream)
+static enum status update(struct ntf_device *device, int mode, const struct ntf_params *params, cudaStream_t stream)
 {
+    const int count = device->sides[mode] * device->rank;
+    enum status status = STATUS_OK;
+
+    update_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(
+        device->factors[mode], device->numerators[mode], device->grams[mode == 0], device->grams[mode == 2 ? 1 : 2],
+        device->next[mode], count, device->rank, params->update, device->settled);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+struct passes {
+    ntf_device_pass pass;
+    void *state;
+};
+
+static enum status iterate(void *erased, struct ntf_device *device, const struct image *in, struct image errors,
+                           int iteration, const struct ntf_params *params, cudaStream_t stream)
+{
+    const struct passes *passes = (const struct passes *)erased;
     const bool damped = params->update == NTF_DAMPED;
     enum status status = STATUS_OK;
 
     for (int mode = 0; mode < 3; mode++) {
-        const int count = device->sides[mode] * device->rank;
-        TRY(pass(state, device, in, mode, stream));
-        update_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(
-            device->factors[mode], device->numerators[mode], device->grams[mode == 0], device->grams[mode == 2 ? 1 : 2],
-            device->next[mode], count, device->rank, params->update, device->settled);
-        CUDA_TRY(cudaGetLastError());
+        TRY(passes->pass(passes->state, device, in, mode, stream));
+        TRY(update(device, mode, params, stream));
         if (!damped)
             TRY(take_next(device, mode, stream));
     }
@@ -189,6 +338,62 @@ out:
 enum status ntf_device_solve(struct ntf_device *device, const struct image *in, struct image out[],
                              const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream)
 {
+    struct passes passes = {pass, state};
+
+    return ntf_device_repeat(device, in, out, params, iterate, &passes, stream);
+}
+
+/* The new u in place of the old one, and its products with itself added to zeros. */
+static enum status take_u(struct ntf_device *device, cudaStream_t stream)
+{
+    float *const old = device->factors[0];
+    enum status status = STATUS_OK;
+
+    device->factors[0] = device->next[0];
+    device->next[0] = old;
+    gram_kernel<<<ceiling_divide(device->sides[0], SLICE), THREADS, 0, stream>>>(device->factors[0], device->sides[0],
+                                                                                 device->rank, device->grams[0]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status ntf_device_lead(struct ntf_device *device, bool updated, const struct ntf_params *params,
+                            cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    if (!updated)
+        TRY(update(device, 0, params, stream));
+    if (params->update == NTF_DAMPED)
+        return STATUS_OK;
+    TRY(take_u(device, stream));
+out:
+    return status;
+}
+
+enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
+                              const struct ntf_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    follow_kernel<<<1, FOLLOWERS, 0, stream>>>(*device, *params, sums, errors, iteration);
+    CUDA_TRY(cudaGetLastError());
+    for (int mode = 1; mode < 3; mode++) {
+        float *const old = device->factors[mode];
+        device->factors[mode] = device->next[mode];
+        device->next[mode] = old;
+    }
+    if (params->update == NTF_DAMPED)
+        TRY(take_u(device, stream));
+out:
+    return status;
+}
+
+enum status ntf_device_repeat(struct ntf_device *device, const struct image *in, struct image out[],
+                              const struct ntf_params *params, ntf_device_iteration iteration, void *state,
+                              cudaStream_t stream)
+{
     const size_t row_bytes = device->rank * sizeof(float);
     enum status status = STATUS_OK;
 
@@ -202,8 +407,10 @@ enum status ntf_device_solve(struct ntf_device *device, const struct image *in, 
         CUDA_TRY(cudaGetLastError());
         TRY(make_gram(device, mode, stream));
     }
-    for (int iteration = 0; iteration < params->iterations; iteration++)
-        TRY(iterate(device, in, out[NTF_ERRORS], iteration, params, pass, state, stream));
+    if (params->update != NTF_DAMPED)
+        CUDA_TRY(cudaMemsetAsync(device->grams[0], 0, sizeof(double) * device->rank * device->rank, stream));
+    for (int i = 0; i < params->iterations; i++)
+        TRY(iteration(state, device, in, out[NTF_ERRORS], i, params, stream));
     for (int mode = 0; mode < 3; mode++)
         CUDA_TRY(cudaMemcpy2DAsync(out[NTF_U + mode].data, out[NTF_U + mode].stride, device->factors[mode], row_bytes,
                                    row_bytes, device->sides[mode], cudaMemcpyDeviceToDevice, stream));

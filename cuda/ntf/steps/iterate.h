@@ -18,18 +18,40 @@ struct ntf_device {
     double *grams[3];     /* F'F, rank x rank */
     double *norm;         /* |G|^2 */
     int *settled;         /* 1 once the tolerance is reached: updates then keep the factor */
-    int sides[3], rank;
+    int sides[3], rank, multiprocessors;
 };
 
 /* Enqueues what writes numerators[mode]. */
 typedef enum status (*ntf_device_pass)(void *state, struct ntf_device *device, const struct image *in, int mode,
                                        cudaStream_t stream);
+/* Enqueues a whole iteration: new factors, their products and row `iteration` of the errors. */
+typedef enum status (*ntf_device_iteration)(void *state, struct ntf_device *device, const struct image *in,
+                                            struct image errors, int iteration, const struct ntf_params *params,
+                                            cudaStream_t stream);
 
 /* Allocates what is not there yet. */
 enum status ntf_device_setup(struct ntf_device *device, const struct image *in, const struct ntf_params *params);
-/* Enqueues the whole factorisation. */
+/* Enqueues the whole factorisation, an update after each pass. */
 enum status ntf_device_solve(struct ntf_device *device, const struct image *in, struct image out[],
                              const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream);
+/* The same, of iterations that the caller makes. */
+enum status ntf_device_repeat(struct ntf_device *device, const struct image *in, struct image out[],
+                              const struct ntf_params *params, ntf_device_iteration iteration, void *state,
+                              cudaStream_t stream);
 void ntf_device_teardown(struct ntf_device *device);
+
+/* ------------------------------------------------------------------------ pieces of iterations, enqueued
+ * P(s,t,k) = SUM over r of G(r,s,t) u(r,k) is in device memory, as K matrices of S x T. */
+
+/* numerators[mode] of mode 1 or 2, v or w, out of P. */
+enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream);
+/* v(s,k) w(t,k), the S * T rows of the Khatri-Rao product. */
+enum status ntf_device_products(struct ntf_device *device, float *products, cudaStream_t stream);
+/* Updates u from its numerators, unless next[0] is `updated`; unless damped, it becomes the factor. */
+enum status ntf_device_lead(struct ntf_device *device, bool updated, const struct ntf_params *params,
+                            cudaStream_t stream);
+/* All that follows P in an iteration, in one block; P becomes zero. */
+enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
+                              const struct ntf_params *params, cudaStream_t stream);
 
 #endif

@@ -1,0 +1,139 @@
+/*
+ * Idea:     the number of threads can be set for each run, so that a search can find the best: a barrier of many costs more,
+ *           and a matrix of 31 columns has 496 entries of a step to rotate, one of 198 has 19,602.
+ * Changed:  threads is a tunable, from 64 to 1024.
+ * Expect:   64 threads are best for a batch of 31 columns, since more blocks are at work then; 1024 for one matrix of 198, 3
+ *           times faster than 256.
+ */
+/* Try: make bench-eigen VERSIONS=cuda SIZE=31x3100
+ *      make tune-eigen V=cuda/v1.3 SIZE=198x198 */
+#include "common/algo/eigen.h"
+#include "common/cuda/device.h"
+
+struct state {
+    double *work; /* in device memory: a matrix and the rows of its vectors, for each block */
+};
+
+enum { MOST = 1024 /* threads */, LARGEST = 160 /* columns of a matrix in shared memory */ };
+
+static int threads = 256;
+static const int threads_legal[] = {64, 128, 256, 512, MOST, 0};
+static struct tunable tunables[] = {{"threads", &threads, threads_legal, "threads of a block, which has one matrix"},
+                                    {}};
+
+/* The sum of a value of each thread, for all threads. */
+static __device__ double sum_of_block(double value, double *parts)
+{
+    double sum = 0;
+
+    __syncthreads();
+    parts[threadIdx.x] = value;
+    __syncthreads();
+    for (int i = 0; i < (int)blockDim.x; i++)
+        sum += parts[i];
+    return sum;
+}
+
+static __device__ void rotate(double *p, double *q, const double turn[2])
+{
+    const double a = *p, b = *q;
+
+    *p = turn[0] * a - turn[1] * b;
+    *q = turn[1] * a + turn[0] * b;
+}
+
+static __global__ void solve_kernel(struct image in, double *work, struct image values, struct image vectors)
+{
+    extern __shared__ double shared[];
+    __shared__ double parts[MOST], turn[EIGEN_MAX_SIDE / 2][2];
+    const int n = in.width, pairs = (n + 1) / 2, top = blockIdx.x * n;
+    double *own = work + (size_t)blockIdx.x * 2 * n * n, *rows = own + n * n, *matrix = n <= LARGEST ? shared : own;
+    double sum = 0;
+    int p, q;
+    for (int i = threadIdx.x; i < n * n; i += blockDim.x) {
+        const int y = i / n, x = i % n;
+        matrix[i] = ((const double *)image_row(&in, top + min(x, y)))[max(x, y)];
+        rows[i] = x == y;
+        sum += matrix[i] * matrix[i];
+    }
+    const double norm = sum_of_block(sum, parts);
+    for (int sweep = 0; sweep < EIGEN_MAX_SWEEPS; sweep++) {
+        double rest = 0;
+        for (int i = threadIdx.x; i < n * n; i += blockDim.x)
+            rest += i / n == i % n ? 0 : matrix[i] * matrix[i];
+        if (sum_of_block(rest, parts) <= EIGEN_REST * norm)
+            break;
+        for (int step = 0; step < 2 * pairs - 1; step++) {
+            for (int k = threadIdx.x; k < pairs; k += blockDim.x) {
+                eigen_pair(n, step, k, &p, &q);
+                turn[k][0] = 1, turn[k][1] = 0;
+                if (q < n)
+                    eigen_rotation(matrix[p * n + p], matrix[q * n + q], matrix[p * n + q], &turn[k][0], &turn[k][1]);
+            }
+            __syncthreads();
+            for (int i = threadIdx.x; i < pairs * n; i += blockDim.x) {
+                eigen_pair(n, step, i / n, &p, &q);
+                if (q < n) {
+                    rotate(&matrix[p * n + i % n], &matrix[q * n + i % n], turn[i / n]);
+                    rotate(&rows[p * n + i % n], &rows[q * n + i % n], turn[i / n]);
+                }
+            }
+            __syncthreads();
+            for (int i = threadIdx.x; i < pairs * n; i += blockDim.x) {
+                eigen_pair(n, step, i % pairs, &p, &q);
+                if (q < n)
+                    rotate(&matrix[i / pairs * n + p], &matrix[i / pairs * n + q], turn[i % pairs]);
+            }
+            __syncthreads();
+        }
+    }
+
+    /* The largest value first, the largest component of its vector positive. */
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        const double value = matrix[k * n + k];
+        double largest = 0;
+        int place = 0;
+
+        for (int i = 0; i < n; i++) {
+            place += matrix[i * n + i] > value || (matrix[i * n + i] == value && i < k);
+            largest = fabs(rows[k * n + i]) > fabs(largest) ? rows[k * n + i] : largest;
+        }
+        *(double *)image_row(&values, top + place) = value;
+        for (int y = 0; y < n; y++)
+            ((double *)image_row(&vectors, top + y))[place] = largest < 0 ? -rows[k * n + y] : rows[k * n + y];
+    }
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct eigen_params *params)
+{
+    enum status status = STATUS_OK;
+
+    (void)params;
+    if (state->work)
+        return STATUS_OK;
+    CUDA_TRY(cudaFuncSetAttribute(solve_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  LARGEST * LARGEST * sizeof(double)));
+    TRY(device_allocate((void **)&state->work, 2 * (size_t)in->width * in->height * sizeof *state->work));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct eigen_params *params, cudaStream_t stream)
+{
+    const size_t bytes = in->width <= LARGEST ? sizeof(double) * in->width * in->width : 0;
+    enum status status = STATUS_OK;
+
+    (void)params;
+    solve_kernel<<<in->height / in->width, threads, bytes, stream>>>(*in, state->work, out[0], out[1]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->work);
+}
+
+RUNGS_CUDA_VERSION(eigen, .tunables = tunables)
