@@ -37,8 +37,7 @@ struct property_case {
 /* When a result counts as right. All zero: every sample to the bit (NaN is never right). Versions are compared with the
  * reference; a larger tolerance of a peer (struct version) counts instead of this one. */
 struct comparison {
-    double
-        tolerance; /* largest legal difference of a sample, or of the property; not of a table's row 0, unless a peer's is 1e300 */
+    double tolerance; /* largest legal difference of a sample, or of the property; not of a table's row 0 */
     bool relative;    /* tolerance is a share of the largest magnitude in the expected slot, of a TABLE in the column */
     bool up_to_sign;  /* MATRIX: each column may come with the other sign (eigenvectors) */
     bool up_to_order; /* TABLE: rows with the same value in `key` may come in any order */
