@@ -1,30 +1,33 @@
 """What the peers of detect share: OpenCV's CascadeClassifier with one of the cascades that come with it."""
+import importlib.metadata
+import importlib.util
 import pathlib
-
-from peer import Missing
 
 FOLDERS = ("/usr/share/opencv4", "/usr/share/opencv", "/usr/local/share/opencv4")  # of the package opencv-data
 
 
-def find(cv2, kind, name):
-    folders = [pathlib.Path(folder) / kind for folder in FOLDERS]
-    if hasattr(cv2, "data"):  # the package of PyPI has the haarcascades
-        folders.append(pathlib.Path(cv2.data.haarcascades))
-    for folder in folders:
-        if (folder / name).is_file():
-            return str(folder / name)
-    raise Missing(f"{name} is not here: apt-get install opencv-data")
+def find(path):
+    """The file of a cascade, "haarcascades/x.xml", or None. The packages of PyPI have the haarcascades."""
+    files = [pathlib.Path(folder) / path for folder in FOLDERS]
+    files.append(pathlib.Path(importlib.util.find_spec("cv2").origin).parent / "data" / pathlib.Path(path).name)
+    return next((str(file) for file in files if file.is_file()), None)
 
 
-def setup(cv2, case, kind, name):
+def missing(path):
+    for package in ("opencv-python", "opencv-python-headless"):
+        try:
+            if int(importlib.metadata.version(package).split(".")[0]) >= 5:
+                return f"{package} 5 has no CascadeClassifier: pip install '{package}<5'"
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None if find(path) else f"{path} is not here: apt-get install opencv-data"
+
+
+def setup(cv2, case, path):
     """A function that fills both tables: boxes with the number of windows as their score, and no hits, which OpenCV does
     not give."""
-    if not hasattr(cv2, "CascadeClassifier"):
-        raise Missing(f"OpenCV {cv2.__version__} has no CascadeClassifier: pip install 'opencv-python<5'")
     cv2.setNumThreads(case.threads)
-    cascade = cv2.CascadeClassifier(find(cv2, kind, name))
-    if cascade.empty():
-        raise Missing(f"{name}: not a cascade for OpenCV {cv2.__version__}")
+    cascade = cv2.CascadeClassifier(find(path))
     scale, neighbours = float(case.params["scale"]), int(case.params["neighbours"])
 
     def run(inputs, outputs):

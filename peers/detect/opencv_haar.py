@@ -6,9 +6,14 @@ Expect:   2.5 times as long as peer/opencv_lbp: each window's contrast is normal
 """
 import cascade
 
-LIBRARY, PACKAGE = "cv2", "opencv-python<5"
+LIBRARY, PACKAGE = "cv2", "'opencv-python<5'"
 TOLERANCE = 1e300
+CASCADE = "haarcascades/haarcascade_frontalface_alt.xml"
+
+
+def missing():
+    return cascade.missing(CASCADE)
 
 
 def setup(cv2, case):
-    return cascade.setup(cv2, case, "haarcascades", "haarcascade_frontalface_alt.xml")
+    return cascade.setup(cv2, case, CASCADE)

@@ -6,9 +6,14 @@ Expect:   faster than cpu/serial: some two features a window, and every other po
 """
 import cascade
 
-LIBRARY, PACKAGE = "cv2", "opencv-python<5"
+LIBRARY, PACKAGE = "cv2", "'opencv-python<5'"
 TOLERANCE = 1e300
+CASCADE = "lbpcascades/lbpcascade_frontalface_improved.xml"
+
+
+def missing():
+    return cascade.missing(CASCADE)
 
 
 def setup(cv2, case):
-    return cascade.setup(cv2, case, "lbpcascades", "lbpcascade_frontalface_improved.xml")
+    return cascade.setup(cv2, case, CASCADE)
