@@ -399,6 +399,11 @@ $(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
 check: $(BUILD)/rungs
 	@$(rungs) check
 
+# Every version of detect on the user's pictures: the same hits, to the bit.
+.PHONY: detect-hits
+detect-hits: $(BUILD)/rungs
+	sh tests/detect_hits.sh $(BUILD) $(FOLDERS)
+
 # A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
 .PHONY: photograph images
 photograph:
@@ -500,6 +505,7 @@ help:
 	@echo 'make labelling-masks   500 random masks through every labelling, for minutes in the emulator'
 	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
+	@echo 'make detect-hits   FOLDERS="photos/ more/": all versions of detect find the same hits in all pictures there'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'

@@ -17,6 +17,8 @@ setup() gives back an object instead of a function: its run is called, its start
 its device_seconds, unless it is None, is how long the last call kept a GPU busy, and its finish(outputs) writes, off the
 clock, what the library gives in another form.
 
+A function missing() of the module, which imports nothing big, says what else is not here (a file of data), or None.
+
 Messages are a length (4 bytes, little endian) and JSON; an answer repeats the number of its request, so that a second
 answer, from a child that a library forked and forgot, is not taken for that to the next request. Raise Missing where the library is here but cannot work.
 """
@@ -57,7 +59,7 @@ def missing(module):
     for name, package in (("numpy", "numpy"), (module.LIBRARY.split(".")[0], module.PACKAGE)):
         if importlib.util.find_spec(name) is None:
             return f"{package} is not installed: pip install {package}"
-    return None
+    return module.missing() if hasattr(module, "missing") else None
 
 
 def view(memory, slot):

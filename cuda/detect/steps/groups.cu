@@ -6,18 +6,38 @@ enum {
     THREADS = 1024, /* of the kernels with one block */
     EACH = DETECT_MAX_HITS / THREADS,
     LANES = 32,
+    SORT_BLOCKS = 32,
+    AHEAD = 8, /* words in flight */
     WORDS = DETECT_MAX_HITS / LANES,
     PAIR_THREADS = 128,
     PAIR_BLOCKS = 256,
     MEMBER_BIT = 48 /* above all votes: 4096 of at most 1.5e6 * 1024 */
 };
 
+/* When all hits fit, a warp finds the place of each: the number of stronger ones. Else block 0 selects and sorts. */
 static __global__ void __launch_bounds__(THREADS)
     sort_kernel(struct hit_list list, int maximum, int *count, uint64_t *keys)
 {
     __shared__ struct sorted_hits sorted;
-    const int own = sorted_fill(&sorted, list, maximum);
+    const int all = *list.count, lane = threadIdx.x % LANES;
 
+    if (all <= maximum) {
+        for (int own = (blockIdx.x * THREADS + threadIdx.x) / LANES; own < all; own += gridDim.x * THREADS / LANES) {
+            const uint64_t key = list.keys[own];
+            unsigned stronger = 0;
+            for (int i = lane; i < all; i += LANES)
+                stronger += list.keys[i] > key;
+            stronger = __reduce_add_sync(0xffffffff, stronger);
+            if (lane == 0)
+                keys[stronger] = key;
+        }
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            *count = all;
+        return;
+    }
+    if (blockIdx.x > 0)
+        return;
+    const int own = sorted_fill(&sorted, list, maximum);
     for (int i = threadIdx.x; i < own; i += THREADS)
         keys[i] = sorted.keys[i];
     if (threadIdx.x == 0)
@@ -80,11 +100,16 @@ static __device__ int find_leader(const struct shared_groups &shared, const unsi
                                   bool *doubtful)
 {
     *doubtful = false;
-    for (int w = 0; w <= own / LANES; w++) {
-        const unsigned word = overlaps[w * maximum + own];
-        if (word & shared.leaders[w])
-            return w * LANES + __ffs((int)(word & shared.leaders[w])) - 1;
-        *doubtful |= (word & ~shared.taken[w]) != 0;
+    for (int first = 0; first <= own / LANES; first += AHEAD) {
+        unsigned words[AHEAD];
+        for (int i = 0; i < AHEAD; i++)
+            words[i] = first + i <= own / LANES ? overlaps[(first + i) * maximum + own] : 0;
+        for (int i = 0; i < AHEAD; i++) {
+            const unsigned leaders = words[i] & shared.leaders[first + i];
+            if (leaders)
+                return (first + i) * LANES + __ffs((int)leaders) - 1;
+            *doubtful |= (words[i] & ~shared.taken[first + i]) != 0;
+        }
     }
     return -1;
 }
@@ -191,7 +216,7 @@ enum status groups_end(struct groups_step *step, const struct hits_step *hits, s
 {
     enum status status = STATUS_OK;
 
-    sort_kernel<<<1, THREADS, 0, stream>>>(hits->list, params->maximum, step->count, step->keys);
+    sort_kernel<<<SORT_BLOCKS, THREADS, 0, stream>>>(hits->list, params->maximum, step->count, step->keys);
     CUDA_TRY(cudaGetLastError());
     pairs_kernel<<<min((int)PAIR_BLOCKS, (int)ceiling_divide(params->maximum, LANES)), PAIR_THREADS, 0, stream>>>(
         step->count, step->keys, step->overlaps, hits->layout, *params, out[0], out[1]);

@@ -1,5 +1,7 @@
 /*
- * plan.cuh: the tiles of a pyramid, numbered level by level. A level's cell reaches to the next level of its shelf and down to the next shelf, so that cells cover the pyramid; what of a cell is not in its level has the value `fill`.
+ * plan.cuh: the tiles of a pyramid, numbered level by level. A level's cell reaches to the next level of its shelf and down to
+ * the next shelf, so that cells cover the pyramid; what of a cell is not in its level has the value `fill`. A row of tiles has
+ * room for a cell that begins up to three pixels behind its first tile, at a multiple of 4.
  */
 #ifndef RUNGS_PYRAMID_STEPS_PLAN_CUH
 #define RUNGS_PYRAMID_STEPS_PLAN_CUH
@@ -12,7 +14,7 @@ enum { PLAN_WIDTH = 128, PLAN_HEIGHT = 16 /* pixels of a tile */ };
 struct plan {
     struct pyramid_layout layout;
     int widths[PYRAMID_MAX_LEVELS], heights[PYRAMID_MAX_LEVELS]; /* of the cells */
-    int tiles[PYRAMID_MAX_LEVELS];
+    int columns[PYRAMID_MAX_LEVELS], tiles[PYRAMID_MAX_LEVELS];
     int fill;
 };
 
@@ -40,8 +42,8 @@ static inline int plan_make(struct plan *plan, const struct image *in, const str
             if (other->y > own->y)
                 plan->heights[l] = min(plan->heights[l], other->y - own->y);
         }
-        plan->tiles[l] =
-            (int)(ceiling_divide(plan->widths[l], PLAN_WIDTH) * ceiling_divide(plan->heights[l], PLAN_HEIGHT));
+        plan->columns[l] = (int)ceiling_divide(plan->widths[l] + own->x % 4, PLAN_WIDTH);
+        plan->tiles[l] = plan->columns[l] * (int)ceiling_divide(plan->heights[l], PLAN_HEIGHT);
         tiles += plan->tiles[l];
     }
     return tiles;
@@ -54,8 +56,7 @@ static inline __device__ struct plan_tile plan_find(const struct plan &plan, int
 
     while (index >= plan.tiles[level])
         index -= plan.tiles[level++];
-    const int columns = (plan.widths[level] + PLAN_WIDTH - 1) / PLAN_WIDTH;
-    return {level, index % columns * PLAN_WIDTH, index / columns * PLAN_HEIGHT};
+    return {level, index % plan.columns[level] * PLAN_WIDTH, index / plan.columns[level] * PLAN_HEIGHT};
 }
 
 #endif
