@@ -5,7 +5,8 @@
 #   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
 #   BUILD=build           folder for everything that is built
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
-#   SIDES=cpu             builds the versions of these folders only (cpu, cuda)
+#   SIDES=cpu             builds the versions of these folders only (cpu, cuda), and the serial ones
+#   LADDERS=cuda/blur     of that side the versions of these ladders only
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
 #   RACES=1               the emulator watches every access of every kernel for data races
 #   VERBOSE=1             show the commands
@@ -154,10 +155,12 @@ without_cublas := $(if $(has_cublas),,$(wildcard peers/*/cublas*.cu peers/*/cuso
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
-version_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*.c $(side)/*/*.cu)) $(peer_opencv) $(peer_npp) \
+folders := $(foreach side,$(SIDES),$(or $(filter $(side)/%,$(LADDERS)),$(side)/*))
+# The references and what they stand on are always there.
+version_files := $(sort $(wildcard cpu/*/serial.c) $(foreach folder,$(folders),$(wildcard $(folder)/*.c $(folder)/*.cu)) $(peer_opencv) $(peer_npp) \
                    $(peer_openblas) $(peer_cublas) $(peer_python))
 # What versions of one ladder share or stand on lies in folders beside them.
-helper_files := $(sort $(foreach side,$(SIDES),$(wildcard $(side)/*/*/*.c $(side)/*/*/*.cu)))
+helper_files := $(sort $(wildcard cpu/*/*/*.c) $(foreach folder,$(folders),$(wildcard $(folder)/*/*.c $(folder)/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
 rooms := core image trace contract algo train cuda video verify measure profile output cli
 # The cases of an algorithm whose contract is long lie in a folder beside it.
@@ -166,8 +169,8 @@ ifeq ($(CUDA),emulated)
 common_files += $(wildcard common/emulator/*.cpp)
 endif
 # Under sanitizers only the faults of memory are tried (tests/test_mutants.sh).
-mutants := $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu))
-mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(mutants)),$(mutants)))
+MUTANTS ?= $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu))
+mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(MUTANTS)),$(MUTANTS)))
 # A few changed words of a version; not under sanitizers, which have the faults of memory above.
 mutant_list := tests/mutants/mutants.toml
 patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstring -fsanitize,$(EXTRA))),,$(shell awk -F'"' \

@@ -21,6 +21,7 @@ worker_has_loader := $(SANITIZE)$(filter native,$(CUDA))$(findstring clang,$(CXX
 worker_main := common/remote/worker.c $(if $(worker_has_loader),,common/remote/worker_loader.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts))
 $(BUILD)/lab/device.a: $(call object,$(device_parts))
+# q and not r: files of one name lie in several folders.
 $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar qcs $@ $(filter %.o,$^)

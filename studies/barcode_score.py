@@ -150,11 +150,12 @@ def opencv(folder, files):
         import cv2
 
         detector = cv2.barcode.BarcodeDetector()
+        find = getattr(detector, "detectMulti", detector.detect)  # of 4.6, detect() gives all
     except (ImportError, AttributeError):
         return None
     result = {}
     for name in files:
-        ok, corners = detector.detectMulti(cv2.imread(os.path.join(folder, name)))
+        ok, corners = find(cv2.imread(os.path.join(folder, name)))
         boxes = [] if not ok or corners is None else corners.reshape(-1, 4, 2)
         result[name] = [(*box.min(axis=0), *box.max(axis=0)) for box in boxes]
     return result

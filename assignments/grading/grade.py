@@ -13,6 +13,7 @@ from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, us
 from grading.worst import grade_worst
 
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
+MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
 ATTEMPTS = 4  # at a timing that does not earn all points
 # Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
 # has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two cores for a quarter of
@@ -161,6 +162,12 @@ def grade_needs(outcome, task, check, hidden):
         if ok and what in ("shared_bytes", "barriers") and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
                                       "each barrier what it held: nothing goes through it"))
+            good = False
+            continue
+        around = check.get("share_around_shared_memory", 0)
+        if ok and what in ("shared_bytes", "barriers") and around > MOST_AROUND:
+            outcome.parts.append(Part(need["title"], 0, need["points"], f"when shared memory loses at each barrier what it held, "
+                                      f"{100 * around:.0f} % of its result is still there: most samples come from elsewhere"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"

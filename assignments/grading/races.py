@@ -11,7 +11,7 @@ from grading.measure import has_gpu, judge
 
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
 SECONDS = 3
-KERNEL_SECONDS, KERNEL_PIXELS = 3, 5000  # a race shows in the order of two accesses, not in the size
+KERNEL_SECONDS, KERNEL_PIXELS = 2, 5000  # a race shows in the order of two accesses, not in the size
 NOT_BUILT = "does not build for the race detector, as it does otherwise"
 
 
@@ -73,7 +73,8 @@ def find_kernel_race(lab, file, name, without=(), largest=None):
     def name_line(found):
         return f" at line {short(line_at(worker, int(found.group(1), 16) + 1))}"
 
-    return "data race: " + re.sub(r" at 0x([0-9a-f]+)", name_line, what).replace("race: ", "", 1)
+    kernel = re.search(r"\bkernel \w+ .*", what)
+    return "data race: " + re.sub(r" at 0x([0-9a-f]+)", name_line, kernel.group(0) if kernel else what).replace("race: ", "", 1)
 
 
 def short(place):

@@ -6,7 +6,7 @@ import pathlib
 import re
 import tempfile
 
-from grading.build import make, run_limited
+from grading.build import judge_of, make, run_limited
 from grading.lab import BUILD, ROOT, LabError, read_regular, shown
 from grading.measure import has_gpu
 
@@ -36,7 +36,8 @@ def count_launches(lab, worst, picture):
     """How many kernels the version launches for it, and what went wrong, or ""."""
     build = f"{BUILD}-emulated" if has_gpu() else BUILD
     worker = f"{build}/workers/{shown(lab.folder)}/{worst['version']}"
-    code, output = make([f"{build}/rungs-judge", worker], 1800, BUILD=build, CUDA="emulated")
+    judge = judge_of(lab).replace(BUILD, build, 1)
+    code, output = make([judge, worker], 1800, BUILD=build, CUDA="emulated")
     if code != 0:
         raise LabError("the grader itself does not build:\n" + output[-3000:])
     width, height, samples = picture
@@ -46,7 +47,7 @@ def count_launches(lab, worst, picture):
         arguments = ["count", "--worker", worker, "--picture", str(file), "--json", str(result), "--limit", "60"]
         for setting in worst.get("params", []):
             arguments += ["-p", setting]
-        code, output = run_limited([f"{build}/rungs-judge", *arguments, *(["--unconfined"] if lab.unconfined else [])], 120)
+        code, output = run_limited([judge, *arguments, *(["--unconfined"] if lab.unconfined else [])], 120)
         if code != 0:
             return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
         found = json.loads(result.read_text(encoding="utf-8"))

@@ -4,13 +4,15 @@
 fuzz_build := $(BUILD)-fuzz
 fuzz_names := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_programs := $(addprefix $(BUILD)/tests/fuzz/fuzz_,$(fuzz_names))
-# Of the command line the readers of results files; all CPU versions and the small one that has a model.
-fuzz_objects = $(call object,tests/fuzz/fuzz.c $(wildcard common/cli/compare_*.c) $(filter cpu/%,$(version_files) $(helper_files)) \
+# No fuzzer runs a version: those of blur, whose tuned values one reads, the references, and the small one that has a model.
+fuzz_versions := $(sort $(wildcard cpu/*/serial.c cpu/blur/*.c))
+# Of the command line the readers of results files.
+fuzz_objects = $(call object,tests/fuzz/fuzz.c $(wildcard common/cli/compare_*.c) $(fuzz_versions) $(filter cpu/%,$(helper_files)) \
                  tests/small/lut/serial.c tests/small/algorithms.c) $(BUILD)/generated/fuzz.c.o $(library_objects)
 
-$(BUILD)/generated/fuzz.c: common/build/versions.sh $(version_files) $(BUILD)/files
+$(BUILD)/generated/fuzz.c: common/build/versions.sh $(fuzz_versions) $(BUILD)/files
 	@mkdir -p $(@D)
-	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) tests/small/lut/serial.c >$@
+	@sh common/build/versions.sh $(fuzz_versions) tests/small/lut/serial.c >$@
 $(fuzz_programs): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.c.o $(fuzz_objects)
 	$(call say,link,$@)
 	$(quiet)$(link) -fsanitize=fuzzer $^ $(libraries) -o $@

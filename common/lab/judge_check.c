@@ -32,6 +32,7 @@ struct counted {
     struct remote_options options;
     struct remote *remote;
     struct image made[ALGORITHM_MAX_INPUTS]; /* the judge's own */
+    double share_around;                     /* share_found() where shared memory loses what it holds */
     struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];
 };
 
@@ -124,6 +125,28 @@ out:
     return status;
 }
 
+/* Which share of the variation of the right samples is that of the samples found, the square of their correlation: 1 if all
+ * is right, near 0 for noise. Of pictures of bytes; of others 0. */
+static double share_found(const struct image *right, const struct image *found)
+{
+    double count = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+
+    if (right->type != PIXEL_U8 || !image_same_shape(right, found))
+        return 0;
+    for (int line = 0; line < right->height; line++) {
+        const uint8_t *a = image_row(right, line), *b = image_row(found, line);
+
+        for (size_t i = 0; i < image_row_bytes(right); i++) {
+            count++;
+            x += a[i], y += b[i];
+            xx += (double)a[i] * a[i], yy += (double)b[i] * b[i], xy += (double)a[i] * b[i];
+        }
+    }
+    const double spread = (count * xx - x * x) * (count * yy - y * y), both = count * xy - x * y;
+
+    return spread > 0 ? both * both / spread : 0;
+}
+
 /* Whether the call's result is right; one of a call that fails is not, and leaves a device that works no more. */
 static bool is_right(struct counted *counted, enum lacking kind)
 {
@@ -154,6 +177,8 @@ static bool is_right(struct counted *counted, enum lacking kind)
     TRY(verify_reference(counted->algorithm, counted->made, counted->params, expected));
     right = (kind == USUAL_RUN || says_something(expected)) &&
             compare_agrees(&version, counted->made, counted->params, expected, counted->out, NULL);
+    if (kind == RUN_WITHOUT_SHARED_MEMORY)
+        counted->share_around = share_found(&expected[0], &counted->out[0]);
 out:
     outputs_free(expected);
     if (status != STATUS_OK && kind != USUAL_RUN)
@@ -196,6 +221,7 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     json_object_set_new(result, "needs_no_kernels",
                         json_boolean(right[RUN_WITHOUT_KERNELS] || right[LAUNCH_WITHOUT_KERNELS]));
     json_object_set_new(result, "needs_no_shared_memory", json_boolean(right[RUN_WITHOUT_SHARED_MEMORY]));
+    json_object_set_new(result, "share_around_shared_memory", json_real(counted->share_around));
     json_object_set_new(result, "wavers", json_boolean(!right[USUAL_RUN]));
 out:
     return status;

@@ -284,9 +284,12 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     shared->in_reference = true;
     status = make_expected(job, item, in, params, expected);
     shared->in_reference = false;
-    if (status == STATUS_OK && item->calls != CHECK_ALL_CALLS)
+    if (status == STATUS_OK && (item->calls == CHECK_ONE_RUN || item->calls == CHECK_ONE_LAUNCH))
         status = verify_once(job->version, in, params, expected, item->calls == CHECK_ONE_LAUNCH,
                              picture[0] ? picture : NULL, &verdict);
+    else if (status == STATUS_OK && item->calls != CHECK_ALL_CALLS)
+        status = verify_mostly(job->version, in, params, expected, &request, item->calls == CHECK_ALL_LAUNCHES,
+                               picture[0] ? picture : NULL, &verdict);
     else if (status == STATUS_OK)
         status = verify_version(job->version, in, params, expected, item->golden ? NULL : &request,
                                 picture[0] ? picture : NULL, &verdict);
@@ -365,6 +368,8 @@ static int check_body(void *argument)
         TRY(check_cases_make(job->version, job->options->seed, &list));
     if (job->options->brief)
         check_cases_shorten(&list, job->options->seed);
+    else if (job->version->launch && !job->version->remote)
+        check_cases_share(&list);
     report->cases += (int)list.count;
     if (job->options->pictures) {
         made_folder = mkdir(job->options->pictures, 0777) == 0;

@@ -391,6 +391,16 @@ out:
     return status;
 }
 
+void check_cases_share(struct case_list *list)
+{
+    static const enum check_calls in_turn[] = {CHECK_ALL_CALLS, CHECK_ALL_RUNS, CHECK_ALL_LAUNCHES};
+    size_t found = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].calls == CHECK_ALL_CALLS && !list->items[i].golden && !list->items[i].frames)
+            list->items[i].calls = in_turn[found++ % LENGTH(in_turn)];
+}
+
 void check_cases_shorten(struct case_list *list, uint64_t seed)
 {
     size_t kept = 0;

@@ -6,8 +6,9 @@
 
 #include "common/contract/registry.h"
 
-/* Several calls of run() and of launch() with all that may differ from one to the next, or a single one. */
-enum check_calls { CHECK_ALL_CALLS, CHECK_ONE_RUN, CHECK_ONE_LAUNCH };
+/* Several calls of run() and of launch() with all that may differ from one to the next; several of one of them and a single
+ * one of the other; or a single one. */
+enum check_calls { CHECK_ALL_CALLS, CHECK_ALL_RUNS, CHECK_ALL_LAUNCHES, CHECK_ONE_RUN, CHECK_ONE_LAUNCH };
 
 struct check_case {
     int width, height, channels;
@@ -16,8 +17,8 @@ struct check_case {
     const char *between;         /* the settings of calls in between, by another state; NULL: there are none */
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
     enum check_calls calls;
-    int frames;                  /* a video of so many frames; 0: one call */
-    const char *hard_case;       /* one of the contract's; NULL: the pattern */
+    int frames;            /* a video of so many frames; 0: one call */
+    const char *hard_case; /* one of the contract's; NULL: the pattern */
 };
 
 struct case_list {
@@ -32,6 +33,10 @@ struct case_list {
  * out by hand, videos, values of the parameters. What all versions of a ladder have in common comes first and in the same
  * order, so that a case has the same number, and with it the same seed, for each of them. `seed` draws parameters. */
 enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list);
+
+/* For versions that have launch(): of three cases with all calls one keeps them by both entries, the next
+ * by run(), the third by launch(). */
+void check_cases_share(struct case_list *list);
 
 /* For builds with sanitizers, which look at each access of a call and need no second call to compare it with: all calls for
  * every fourth case that had them, one for the others; of the settings that get one call every fourth, which ones `seed`

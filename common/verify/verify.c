@@ -241,15 +241,14 @@ out:
     return status;
 }
 
-/* By both entries, or one call of one of them. */
-enum entries { BOTH_ENTRIES, ONE_RUN, ONE_LAUNCH };
+/* All calls by both entries, or by one of them and one by the other, or one call of one of them. */
+enum entries { BOTH_ENTRIES, ALL_RUNS, ALL_LAUNCHES, ONE_RUN, ONE_LAUNCH };
 
 static enum status verify_entries(const struct version *version, const struct image in[], const void *params,
                                   const struct image expected[], const struct input_request *request,
                                   enum entries entries, const char *picture, struct verdict *verdict)
 {
     struct image canonical[ALGORITHM_MAX_OUTPUTS] = {{0}}, given[ALGORITHM_MAX_OUTPUTS] = {{0}};
-    const bool once = entries != BOTH_ENTRIES;
     const char *why;
     enum status status = STATUS_OK;
 
@@ -281,6 +280,7 @@ static enum status verify_entries(const struct version *version, const struct im
     for (int by_launch = 0; by_launch <= (version->launch ? 1 : 0); by_launch++) {
         if (version->launch && entries == (by_launch ? ONE_RUN : ONE_LAUNCH))
             continue;
+        const bool once = entries >= ONE_RUN || entries == (by_launch ? ALL_RUNS : ALL_LAUNCHES);
         struct session session = {
             .version = version,
             .algorithm = version->algorithm,
@@ -294,7 +294,7 @@ static enum status verify_entries(const struct version *version, const struct im
 
         TRY(verify_entry(&session, in, picture));
         if (verdict->outcome != OUTCOME_PASS) {
-            if (!session.by_launch && version->launch && !once)
+            if (!session.by_launch && version->launch && entries < ONE_RUN)
                 TRY(ask_launch(&session, in, picture, verdict));
             break;
         }
@@ -309,6 +309,14 @@ enum status verify_version(const struct version *version, const struct image in[
                            struct verdict *verdict)
 {
     return verify_entries(version, in, params, expected, request, BOTH_ENTRIES, picture, verdict);
+}
+
+enum status verify_mostly(const struct version *version, const struct image in[], const void *params,
+                          const struct image expected[], const struct input_request *request, bool by_launch,
+                          const char *picture, struct verdict *verdict)
+{
+    return verify_entries(version, in, params, expected, request, by_launch ? ALL_LAUNCHES : ALL_RUNS, picture,
+                          verdict);
 }
 
 enum status verify_once(const struct version *version, const struct image in[], const void *params,

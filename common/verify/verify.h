@@ -42,6 +42,11 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image expected[], const struct input_request *request, const char *picture,
                            struct verdict *verdict);
 
+/* The same of a version that has launch(), with all calls by one entry and a single one by the other. */
+enum status verify_mostly(const struct version *version, const struct image in[], const void *params,
+                          const struct image expected[], const struct input_request *request, bool by_launch,
+                          const char *picture, struct verdict *verdict);
+
 /* One call of run(), or of launch() where the version has one: values, guards and inputs are checked. When the result is
  * wrong, more calls find out why. */
 enum status verify_once(const struct version *version, const struct image in[], const void *params,

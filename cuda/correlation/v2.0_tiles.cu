@@ -1,15 +1,14 @@
 /*
  * Idea:     register tiles: a thread sums an 8x8 tile of the matrix, so that 16 loads from shared memory, 4 of 16 bytes, are
- *           64 multiply-adds. The tiles above the diagonal are shared out over the threads of a block, and the pixels of a
- *           panel over as many groups of such threads as fill it. A block ends after so many pixels that f32 sums stay
- *           within the contract: one addition in f64 for each entry and block.
- * Changed:  from a product, and two loads, for each pair. Pixels are loaded by 4, 8, 16 or 32 neighbouring threads, whose
- *           position in the picture moves on without a division. All 8x8 tiles on the diagonal are summed whole.
+ *           64 multiply-adds. A block ends after so many pixels that f32 sums stay within the contract: one addition in f64
+ *           for each entry and block.
+ * Changed:  from a product, and two loads, for each pair. All 8x8 tiles on the diagonal are summed whole, and what lies behind
+ *           the last plane, too: sums that nobody takes. At the end the groups add up one row of all tiles at a time.
  * Expect:   31 bands: 640 multiply-adds for each pixel of 124 bytes, 25 us of arithmetic for a million on 132
- *           multiprocessors, near the time to read them; 81 bands 150 us, 198 bands 720 us. A few bands are limited by the
- *           reads and by the sum over the groups at the end of a block.
+ *           multiprocessors; loading, with a division for each sample and few loads in flight, takes 200 us.
+ * From:     cuda/v1.2
  */
-/* Try: make bench-correlation VERSIONS=cuda/v1.2,cuda/v1.3,cuda/v2.0 */
+/* Try: make bench-correlation VERSIONS=cuda/v1.3,cuda/v2.0,cuda/v2.1,cuda/v2.2 */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
 
@@ -19,56 +18,35 @@ struct state {
 };
 
 enum { SIDE = 8, THREADS = 256, LARGEST = 384 /* tiles of a block */, PANEL = 32768 /* bytes of shared memory */ };
-
-/* Products of a thread in one f32 sum: u8 stays exact, f32 within the contract. */
-enum { RUN_WHOLE = 256, RUN_REAL = 1024 };
-
-/* How a launch is cut up. */
-struct cut {
-    int tiles, groups; /* of a block */
-    int lanes, rows;   /* threads that load one pixel, pixels that a block loads at once */
-    int stride, chunk; /* floats of a pixel in the panel, pixels of a panel */
-    int repeats;       /* panels of a block */
-};
+enum { RUN_WHOLE = 256, RUN_REAL = 1024 /* products in an f32 sum: u8 stays exact, f32 within the contract */ };
 
 static __global__ void __launch_bounds__(LARGEST)
-    sum_kernel(struct image in, struct correlation_params params, double *totals, struct cut cut)
+    sum_kernel(struct image in, struct correlation_params params, double *totals, int pairs, int chunk, int repeats)
 {
     extern __shared__ __align__(16) float panel[]; /* [pixel][plane] */
-    const int planes = correlation_planes(&in, &params), sides = cut.stride / SIDE;
-    const int64_t count = (int64_t)in.width * in.height, begin = (int64_t)blockIdx.x * cut.repeats * cut.chunk;
+    const int width = blockDim.x, groups = width / pairs, group = threadIdx.x / pairs;
+    const int planes = correlation_planes(&in, &params), sides = (planes + SIDE - 1) / SIDE, stride = sides * SIDE;
+    const int64_t count = (int64_t)in.width * in.height, begin = (int64_t)blockIdx.x * repeats * chunk;
     const float *shift = correlation_shift(&in, &params);
-    const int group = threadIdx.x / cut.tiles, loader = threadIdx.x / cut.lanes, lane = threadIdx.x % cut.lanes;
 
-    /* Tile k of the triangle: as many rows of tiles as are full, the rest is the column. */
-    int i = 0, j = blockIdx.y * cut.tiles + threadIdx.x % cut.tiles;
+    /* Pair k of the triangle: i sides' rows are full, the rest is the column. */
+    int i = 0, j = blockIdx.y * pairs + threadIdx.x % pairs;
     for (; i < sides && j >= sides - i; i++)
         j -= sides - i;
     const bool real = i < sides;
     j += i;
 
-    /* This thread's place in the picture. */
-    int64_t at = begin + loader;
-    int x = (int)(at % in.width), y = (int)(at / in.width);
-
     float tile[SIDE][SIDE] = {};
-    for (int repeat = 0; repeat < cut.repeats; repeat++) {
+    for (int repeat = 0; repeat < repeats && begin + repeat * chunk < count; repeat++) {
         __syncthreads();
-        for (int pixel = loader; loader < cut.rows && pixel < cut.chunk; pixel += cut.rows) {
-            const char *samples = (const char *)image_row(&in, y) + (size_t)x * in.channels *
-                                                                        (in.type == PIXEL_U8    ? 1
-                                                                         : in.type == PIXEL_U16 ? 2
-                                                                                                : 4);
-            for (int plane = lane; plane < planes; plane += cut.lanes)
-                panel[pixel * cut.stride + plane] = at < count ? correlation_plane(&in, samples, shift, plane) : 0;
-            at += cut.rows;
-            x += cut.rows;
-            for (; x >= in.width && y < in.height; y++)
-                x -= in.width;
+        for (int k = threadIdx.x; k < chunk * planes; k += width) {
+            const int64_t at = begin + repeat * chunk + k / planes;
+            panel[k / planes * stride + k % planes] =
+                at < count ? correlation_plane(&in, correlation_pixel(&in, at), shift, k % planes) : 0;
         }
         __syncthreads();
-        for (int pixel = group; real && pixel < cut.chunk; pixel += cut.groups) {
-            const float *above = panel + pixel * cut.stride + i * SIDE, *beside = panel + pixel * cut.stride + j * SIDE;
+        for (int pixel = group; real && pixel < chunk; pixel += groups) {
+            const float *above = panel + pixel * stride + i * SIDE, *beside = panel + pixel * stride + j * SIDE;
             float u[SIDE], v[SIDE];
 #pragma unroll
             for (int k = 0; k < SIDE; k += 4) {
@@ -81,20 +59,18 @@ static __global__ void __launch_bounds__(LARGEST)
         }
     }
 
-    /* The groups' sums of one row of all tiles at a time. */
-    const int threads = cut.tiles * cut.groups;
 #pragma unroll
     for (int row = 0; row < SIDE; row++) {
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < SIDE; k++)
-            panel[k * threads + threadIdx.x] = tile[row][k];
+            panel[k * width + threadIdx.x] = tile[row][k];
         __syncthreads();
-        for (int k = group; real && k < SIDE; k += cut.groups) {
+        for (int k = group; real && k < SIDE; k += groups) {
             const int u = i * SIDE + row, v = j * SIDE + k;
             double sum = 0;
-            for (int other = threadIdx.x % cut.tiles; other < threads; other += cut.tiles)
-                sum += panel[k * threads + other];
+            for (int other = threadIdx.x % pairs; other < width; other += pairs)
+                sum += panel[k * width + other];
             if (u < planes && v < planes)
                 atomicAdd(&totals[u * planes + v], sum);
         }
@@ -134,29 +110,19 @@ static enum status launch(struct state *state, const struct image in[], struct i
 {
     enum status status = STATUS_OK;
     const int planes = correlation_planes(in, params), sides = ceiling_divide(planes, SIDE);
-    const int tiles = sides * (sides + 1) / 2, run = in->type == PIXEL_F32 ? RUN_REAL : RUN_WHOLE;
-    struct cut cut = {};
+    const int all = sides * (sides + 1) / 2, pairs = all < LARGEST ? all : LARGEST;
+    const int groups = pairs < THREADS ? THREADS / pairs : 1;
+    const int run = in->type == PIXEL_F32 ? RUN_REAL : RUN_WHOLE, blocks = 2 * state->multiprocessors;
+    const int chunk = PANEL / (sides * SIDE * (int)sizeof(float)); /* at least 3 pixels, of 2049 planes */
+    const int64_t chunks = ((int64_t)in->width * in->height + chunk - 1) / chunk;
+    const int repeats = (int)min((chunks + blocks - 1) / blocks, (int64_t)(run / ceiling_divide(chunk, groups)));
+    const size_t shared = max(chunk, ceiling_divide(groups * pairs, sides)) * sides * SIDE * sizeof(float);
     dim3 block(16, 16);
     dim3 grid(ceiling_divide(planes, block.x), ceiling_divide(planes, block.y));
 
-    cut.tiles = tiles < LARGEST ? tiles : LARGEST;
-    cut.groups = cut.tiles < THREADS ? THREADS / cut.tiles : 1;
-    for (cut.lanes = 4; cut.lanes < planes && cut.lanes < 32;)
-        cut.lanes *= 2;
-    cut.stride = sides * SIDE;
-    const int room = PANEL / (cut.stride * (int)sizeof(float)); /* at least 3 pixels, of 2049 planes */
-    cut.rows = min(cut.tiles * cut.groups / cut.lanes, room);
-    cut.chunk = room / cut.rows * cut.rows;
-    const int64_t chunks = ((int64_t)in->width * in->height + cut.chunk - 1) / cut.chunk;
-    const int most = run / ceiling_divide(cut.chunk, cut.groups);
-    const int64_t even = (chunks + 2 * state->multiprocessors - 1) / (2 * state->multiprocessors);
-    cut.repeats = (int)(even < most ? even : most);
-    const int threads = cut.tiles * cut.groups, floats = cut.chunk * cut.stride;
-    const size_t shared = (floats > SIDE * threads ? floats : SIDE * threads) * sizeof(float);
-
     CUDA_TRY(cudaMemsetAsync(state->totals, 0, (size_t)planes * planes * sizeof *state->totals, stream));
-    sum_kernel<<<dim3((chunks + cut.repeats - 1) / cut.repeats, ceiling_divide(tiles, cut.tiles)), threads, shared,
-                 stream>>>(*in, *params, state->totals, cut);
+    sum_kernel<<<dim3((chunks + repeats - 1) / repeats, ceiling_divide(all, pairs)), groups * pairs, shared, stream>>>(
+        *in, *params, state->totals, pairs, chunk, repeats);
     CUDA_TRY(cudaGetLastError());
     finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);
     CUDA_TRY(cudaGetLastError());

@@ -5,9 +5,10 @@
  *           (steps/sums.h) in the place of additions to global memory.
  * Expect:   1.3 times v2.3: the first assignment, in which every row moves, takes 25 us in the place of 133, for a million
  *           additions in place of 12; the others 8 us in the place of 18, for the centroids are read by 264 blocks, not 745.
+ * Result:   0.612 ms, 1.28 times v2.3 (results/h200/kmeans/kmeans_252x189_d2bf8ff.json): the first assignment
+ *           takes 26 us as expected, but the others 15 (profile_kmeans_v2.4.txt beside it): not the sums kept them, but loads.
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
-#include "common/cuda/mma.cuh"
 #include "cuda/kmeans/steps/sums.h"
 
 struct state {
@@ -20,17 +21,6 @@ static const int some_blocks[] = {132, 264, 396, 528, 0};
 static struct tunable tunables[] = {{"blocks", &most_blocks, some_blocks, "blocks that share out all rows"}, {}};
 
 enum { THREADS = 256, ROWS = THREADS / 32 * 8 };
-
-/* Adds the products of 64 features: of the centroids `group` and `group` + 8 of a plane, and of 8 rows. */
-static __device__ void multiply(int sums[4], const uint8_t *centroid, int stride, const uint4 &samples)
-{
-    const uint4 c0 = *(const uint4 *)centroid, c8 = *(const uint4 *)(centroid + 8 * stride);
-    const unsigned left[4] = {c0.x, c8.x, c0.y, c8.y}, right[4] = {c0.z, c8.z, c0.w, c8.w};
-    const unsigned first[2] = {samples.x, samples.y}, second[2] = {samples.z, samples.w};
-
-    mma_m16n8k32_u8(sums, left, first, sums);
-    mma_m16n8k32_u8(sums, right, second, sums);
-}
 
 /* A block; a warp has 8 rows from block + 8 warp on; those behind the end are computed like the last one. */
 static __device__ void assign_rows(const struct kmeans_task &task, const struct kmeans_bytes &bytes, bool first,
@@ -54,8 +44,8 @@ static __device__ void assign_rows(const struct kmeans_task &task, const struct 
         }
         for (int at = 0; at < bytes.pitch; at += 64) {
             const uint4 samples = x[at / 16];
-            multiply(lower, own + at, stride, samples);
-            multiply(upper, own + KMEANS_GROUP * stride + at, stride, samples);
+            kmeans_multiply(lower, own + at, stride, samples);
+            kmeans_multiply(upper, own + KMEANS_GROUP * stride + at, stride, samples);
         }
 #pragma unroll
         for (int r = 0; r < 4; r++) {
@@ -78,11 +68,12 @@ static __device__ void assign_rows(const struct kmeans_task &task, const struct 
         }
     }
     const int i = top + 2 * member + group;
-    if (group < 2 && i < task.count)
+    const int mine = group < 2 && i < task.count ? i : -1;
+    if (mine >= 0)
         task.distances[i] = 1 + (unsigned long long)(((long long)bytes.squares[i] << (2 * KMEANS_SHIFT)) +
                                                      (group == 0 ? smallest[0] : smallest[1]));
     kmeans_for_moved(
-        task, first, group < 2 && i < task.count ? i : -1, group == 0 ? labels[0] : labels[1], &moves,
+        task, mine, kmeans_label_before(task, first, mine), group == 0 ? labels[0] : labels[1], &moves,
         [&](int moved, int cluster, int sign) { kmeans_sums_add(task, bytes, sums, moved, cluster, sign); });
 }
 

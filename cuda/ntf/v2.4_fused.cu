@@ -71,6 +71,7 @@ static __global__ void __launch_bounds__(FUSED, 2)
     const int group = threadIdx.x / TILE, column = threadIdx.x % TILE * TILE, warp = threadIdx.x / 32;
     const int slice = threadIdx.x / 64, part = threadIdx.x % 4; /* four threads sum an entry of u */
     const int own = threadIdx.x / 4 % COLUMNS, k = min(from + own, rank - 1);
+    const bool settled = *device.settled;
     float *const products = weights + rank * COLUMNS, sum[SAMPLES][TILE] = {};
 
     for (int i = threadIdx.x / COLUMNS, c = threadIdx.x % COLUMNS; i < LARGEST; i += blockDim.x / COLUMNS) {
@@ -85,11 +86,7 @@ static __global__ void __launch_bounds__(FUSED, 2)
     __syncthreads();
     for (int first = blockIdx.x * SLICES; first < in.height; first += (int)gridDim.x * SLICES) {
         float g[SLICES][SAMPLES], share[SLICES][TILE] = {}, denominator = 0;
-#pragma unroll
-        for (int i = 0; i < SLICES * SAMPLES; i++) {
-            const int r = first + i / SAMPLES, at = group + i % SAMPLES * GROUPS;
-            g[i / SAMPLES][i % SAMPLES] = r < in.height && at < samples ? ntf_sample(&in, 0, r, 0, at) : 0;
-        }
+        load_slices(in, first, group, samples, g);
         const float *const old = device.factors[0] + (size_t)min(first + slice, in.height - 1) * rank;
         for (int m = part; m < rank; m += 4)
             denominator += old[m] * weights[m * COLUMNS + own];
@@ -112,9 +109,9 @@ static __global__ void __launch_bounds__(FUSED, 2)
         const float numerator = sum_of_four(shares[part][slice][own] + shares[part + 4][slice][own]);
         const float now = ntf_updated(old[k], numerator, sum_of_four(denominator), update);
         if (part == 0)
-            rows[slice][own] = update == NTF_DAMPED || *device.settled ? old[k] : now;
+            rows[slice][own] = first + slice >= in.height ? 0 : update == NTF_DAMPED || settled ? old[k] : now;
         if (part == 0 && first + slice < in.height && from + own < rank)
-            device.next[0][(size_t)(first + slice) * rank + k] = *device.settled ? old[k] : now;
+            device.next[0][(size_t)(first + slice) * rank + k] = settled ? old[k] : now;
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < SLICES * SAMPLES; i++)

@@ -34,19 +34,24 @@ struct kmeans_moves {
     int rows[512], labels[512], before[512];
 };
 
+/* The label of a row from the assignment before, -1 of none. */
+static __device__ inline int kmeans_label_before(const struct kmeans_task &task, bool first, int row)
+{
+    return first || row < 0 ? -1 : task.labels[row];
+}
+
 /* A whole warp, whose threads have labelled a row each, or none (row < 0): writes the labels, and calls add(row, cluster, sign)
  * with all lanes for each row that moved. */
 template <class Add>
-static __device__ inline void kmeans_for_moved(const struct kmeans_task &task, bool first, int row, int label,
+static __device__ inline void kmeans_for_moved(const struct kmeans_task &task, int row, int before, int label,
                                                struct kmeans_moves *moves, const Add &add)
 {
     const int own = threadIdx.x, warp = own / 32 * 32;
-    unsigned moved;
+    unsigned moved = __ballot_sync(0xffffffff, row >= 0 && before != label);
 
     moves->rows[own] = row;
     moves->labels[own] = label;
-    moves->before[own] = first || row < 0 ? -1 : task.labels[row];
-    moved = __ballot_sync(0xffffffff, row >= 0 && moves->before[own] != label);
+    moves->before[own] = before;
     if (row >= 0)
         task.labels[row] = label;
     __syncwarp();
@@ -63,7 +68,7 @@ static __device__ inline void kmeans_for_moved(const struct kmeans_task &task, b
 static __device__ inline void kmeans_move_rows(const struct kmeans_task &task, bool first, int row, int label,
                                                struct kmeans_moves *moves)
 {
-    kmeans_for_moved(task, first, row, label, moves,
+    kmeans_for_moved(task, row, kmeans_label_before(task, first, row), label, moves,
                      [&](int moved, int cluster, int sign) { kmeans_add_row(task, moved, cluster, sign); });
 }
 

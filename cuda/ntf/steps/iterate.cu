@@ -1,6 +1,6 @@
 #include "cuda/ntf/steps/iterate.h"
 
-enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */, FOLLOWERS = 512 };
+enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */, FOLLOWERS = 1024 };
 
 static __global__ void start_kernel(struct ntf_params params, int mode, float *factor, int count)
 {
@@ -45,32 +45,42 @@ static __global__ void norm_kernel(struct image in, double *norm)
         atomicAdd(norm, sum);
 }
 
-/* F'F of SLICE rows: a thread for each tile of TILE x TILE entries, or of a part of the rows where the tiles are few. */
+/* F'F of SLICE rows, through shared memory: a thread for each tile of TILE x TILE entries and part of the rows. */
 static __global__ void gram_kernel(const float *factor, int side, int rank, double *gram)
 {
-    enum { TILE = 4, PARTS = 4 /* at most: each adds to the same entries */ };
-    const int first = blockIdx.x * SLICE, last = min(first + SLICE, side);
-    const int across = (rank + TILE - 1) / TILE, tiles = across * across, parts = min(max(THREADS / tiles, 1), PARTS);
+    enum { TILE = 4, ROWS = 32, ROOM = 32 * NTF_MAX_RANK };
+    __shared__ float rows[ROOM];
+    const int across = (rank + TILE - 1) / TILE, tiles = across * across, parts = max(THREADS / tiles, 1);
+    const int last = min((int)(blockIdx.x + 1) * SLICE, side), share = tiles * parts,
+              part = threadIdx.x / min(tiles, THREADS);
 
-    for (int work = threadIdx.x; work < tiles * parts; work += THREADS) {
-        const int a = work % tiles / across * TILE, b = work % across * TILE;
+    for (int round = 0; round < tiles; round += THREADS) {
+        const int tile = round + threadIdx.x % min(tiles, THREADS);
+        const int a = tile / across * TILE, b = tile % across * TILE;
         float sums[TILE][TILE] = {};
-        for (int i = first + work / tiles; i < last; i += parts) {
-            const float *row = factor + (size_t)i * rank;
-            float left[TILE], right[TILE];
+        for (int first = blockIdx.x * SLICE; first < last; first += ROWS) {
+            const int count = min(ROWS, last - first);
+            __syncthreads();
+            for (int i = threadIdx.x; i < count * rank; i += THREADS)
+                rows[i] = factor[(size_t)first * rank + i];
+            __syncthreads();
+            for (int i = part; i < count && tile < tiles; i += parts)
 #pragma unroll
-            for (int k = 0; k < TILE; k++) {
-                left[k] = row[min(a + k, rank - 1)];
-                right[k] = row[min(b + k, rank - 1)];
-            }
-#pragma unroll
-            for (int k = 0; k < TILE * TILE; k++)
-                sums[k / TILE][k % TILE] += left[k / TILE] * right[k % TILE];
+                for (int k = 0; k < TILE * TILE; k++)
+                    sums[k / TILE][k % TILE] +=
+                        rows[i * rank + min(a + k / TILE, rank - 1)] * rows[i * rank + min(b + k % TILE, rank - 1)];
         }
 #pragma unroll
-        for (int k = 0; k < TILE * TILE; k++)
-            if (a + k / TILE < rank && b + k % TILE < rank)
-                atomicAdd(&gram[(a + k / TILE) * rank + b + k % TILE], (double)sums[k / TILE][k % TILE]);
+        for (int k = 0; k < TILE * TILE; k++) {
+            float sum = sums[k / TILE][k % TILE];
+            __syncthreads();
+            rows[threadIdx.x] = sum;
+            __syncthreads();
+            for (int other = threadIdx.x + tiles; other < share; other += tiles)
+                sum += rows[other];
+            if (part == 0 && tile < tiles && a + k / TILE < rank && b + k % TILE < rank)
+                atomicAdd(&gram[(a + k / TILE) * rank + b + k % TILE], (double)sum);
+        }
     }
 }
 
@@ -140,6 +150,7 @@ static __device__ void gram_of_block(const float *factor, int side, int rank, do
     for (int entry = threadIdx.x; entry < rank * rank; entry += blockDim.x) {
         const int a = entry / rank, b = entry % rank;
         double sum = 0;
+#pragma unroll 8
         for (int i = 0; i < side; i++)
             sum += factor[(size_t)i * rank + a] * factor[(size_t)i * rank + b];
         gram[entry] = sum;
@@ -167,8 +178,10 @@ static __global__ void __launch_bounds__(FOLLOWERS)
             const float *factor = device.factors[mode];
             double numerator = 0;
             float denominator = 0;
+#pragma unroll 8
             for (int j = 0; j < length; j++)
                 numerator += row[(size_t)j * step] * other[(size_t)j * rank + k];
+#pragma unroll 8
             for (int m = 0; m < rank; m++)
                 denominator += factor[i * rank + m] * (float)(device.grams[0][m * rank + k] * gram[m * rank + k]);
             const float now =
