@@ -42,7 +42,7 @@ const struct hard_case harris_hard_cases[] = {
     {"tiles", hard_shapes, "maximum=20"},
     {"tiles", large_shapes, "radius=4 distance=12.5"},
     {"dots", large_shapes, NULL},
-    {"last", tall_shapes, "outputs=corners"},
+    {"last", tall_shapes, "outputs=corners gradient=central"},
     {"dots", large_shapes, "gradient=central distance=9 maximum=65534 outputs=corners"},
     {0},
 };
