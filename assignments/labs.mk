@@ -3,27 +3,56 @@
 # --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := common/remote/worker_device.cu $(addprefix common/,core/clock.c core/file.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c trace/mark.c trace/step.c \
-                  trace/phase.c cuda/device.cu cuda/device_run.cu verify/verify_launch.cu $(addprefix \
-                  contract/,algorithm.c inputs.c model.c sides.c)) $(addprefix common/algo/,$(addsuffix .c,$(algorithms))) $(if \
-                  $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
-# Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled.
-judge_rooms := core image trace contract algo cuda verify
-judge_library := $(foreach room,$(judge_rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(addprefix \
-                   common/measure/,machine.c statistics.c bench_device.cu) $(if $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
-judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c) $(wildcard cpu/*/serial.c)
+worker_parts := $(addprefix common/,core/clock.c core/file.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c \
+                  trace/mark.c trace/step.c trace/phase.c $(addprefix contract/,algorithm.c inputs.c model.c sides.c))
+emulator_parts := $(if $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
+# What a version for the device needs besides.
+device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda/device_run.cu common/verify/verify_launch.cu \
+                  $(emulator_parts)
+# Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled. It runs nothing on a
+# device, so where that is the emulator, stand-ins take its place.
+judge_library := $(foreach room,core image trace contract verify,$(wildcard common/$(room)/*.c)) \
+                   $(addprefix common/measure/,machine.c statistics.c) $(if $(filter emulated,$(CUDA)),common/remote/no_device.c,$(addprefix \
+                   common/,cuda/device.cu cuda/device_run.cu verify/verify_launch.cu measure/bench_device.cu))
+judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c)
 # Without a loader, which would have to open files: a confined process opens none (common/remote/confine.h). What
 # loads a GPU's driver, a sanitizer or LLVM's OpenMP has one.
 worker_has_loader := $(SANITIZE)$(filter native,$(CUDA))$(findstring clang,$(CXX))
 worker_main := common/remote/worker.c $(if $(worker_has_loader),,common/remote/worker_loader.c)
-$(BUILD)/lab/worker.a: $(call object,$(worker_parts)) Makefile assignments/labs.mk
+$(BUILD)/lab/worker.a: $(call object,$(worker_parts))
+$(BUILD)/lab/device.a: $(call object,$(device_parts))
+$(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
-	$(quiet)ar rcs $@ $(filter %.o,$^)
+	$(quiet)ar qcs $@ $(filter %.o,$^)
+# Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a header.
+steps_of_threshold := otsu
+steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
+algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(common\/algo|cpu|cuda)\// { \
+    n = split(FILENAME, path, "/"); name = path[1] == "common" ? path[n] : path[2]; sub(/[.].*/, "", name); \
+    split($$$$2, path, "/"); used = path[1] == "common" ? path[3] : path[2]; sub(/[.].*/, "", used); print name ":" used }' \
+    common/algo/*.[ch] cpu/*/*.[ch] cpu/*/*/*.[ch] cuda/*/*.cu cuda/*/*/*.cu* | sort -u))$(algorithm_uses)
+with_used = $(sort $(1) $(foreach algorithm,$(1),$(steps_of_$(algorithm)) $(patsubst $(algorithm):%,%,$(filter \
+              $(algorithm):%,$(algorithm_uses)))))
+ladders_of = $(call with_used,$(call with_used,$(call with_used,$(1))))
+# Of algorithms: their contracts.
+contract_files = $(foreach algorithm,$(1),common/algo/$(algorithm).c $(wildcard common/algo/$(algorithm)/*.c))
+contract_objects = $(call object,$(call contract_files,$(filter $(algorithms),$(call ladders_of,$(1)))))
+# ... found when a target is made that needs them.
+.SECONDEXPANSION:
 # Any version: $(BUILD)/workers/cpu/blur/simd.c from cpu/blur/simd.c. Nothing stands between it and libgomp.
 $(BUILD)/workers/%: wrapped :=
 worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
 worker_link = $(link) $(if $(worker_has_loader),-Wl$(comma)-z$(comma)now,-static-pie -Wl$(comma)--wrap=dlopen)
-$(BUILD)/workers/%: $(BUILD)/%.o $(call object,$(worker_main) common/remote/worker_alone.c) $(BUILD)/lab/worker.a
+algorithm_in = $(notdir $(patsubst %/,%,$(dir $(1))))
+# What a worker's objects stand on, by extension of the version's file.
+under_c := $(call object,common/remote/no_device.c) $(BUILD)/lab/worker.a
+under_cu := $(BUILD)/lab/device.a $(BUILD)/lab/worker.a
+$(BUILD)/workers/%.c: $(BUILD)/%.c.o $(call object,$(worker_main) common/remote/worker_alone.c) \
+                      $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
+	@mkdir -p $(@D)
+	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+$(BUILD)/workers/%.cu: $(BUILD)/%.cu.o $(call object,$(worker_main) common/remote/worker_alone.c) \
+                       $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
 # Algorithms whose versions call versions of others.
@@ -33,13 +62,14 @@ helped = $(filter-out $(stepped),$(sort $(foreach file,$(helper_files),$(word 2,
 # FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers
 define helped_worker
 $(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(worker_main) common/remote/worker_alone.c \
-                                   $(filter $(4)/$(2)/%,$(helper_files))) $(BUILD)/lab/worker.a
+                                   $(filter $(4)/$(2)/%,$(helper_files))) $$$$(call contract_objects,$(2)) $(under_$(3))
 	@mkdir -p $$(@D)
 	$$(quiet)$$(worker_link) $$^ $$(worker_libraries) -o $$@
 endef
 define helped_race_worker
 $(BUILD)/race-workers/$(1)/$(2)/%.c: $(BUILD)/races/$(1)/$(2)/%.c.o $(call object,$(worker_main) common/remote/worker_alone.c \
-                                     common/remote/races.c $(filter cpu/$(2)/%,$(helper_files))) $(BUILD)/lab/worker.a
+                                     common/remote/races.c $(filter cpu/$(2)/%,$(helper_files))) $$$$(call \
+                                     contract_objects,$(2)) $(under_c)
 	@mkdir -p $$(@D)
 	$$(quiet)$$(race_link) $$^ $$(worker_libraries) -o $$@
 endef
@@ -51,15 +81,13 @@ $(foreach folder,$(worker_folders),$(foreach algorithm,$(helped),$(eval $(call h
 # that every ladder has and those that they climb from, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
 # found is found by otsu.
 step_names := serial omp runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
-steps_of_threshold := otsu
-steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
                  $(step_names),$(basename $(notdir $(file)))),$(file)))
 step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
-pipeline_parts := $(addprefix common/algo/,$(addsuffix .c,$(video_algorithms) $(foreach algorithm,$(stepped),$(steps_of_$(algorithm))))) $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
+pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
-worker-parts: $(call object,common/remote/worker_alone.c $(pipeline_parts))
+worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call contract_files,$(algorithms)))
 # Beside each worker of a version in C one that finds its data races (common/remote/races.c): $(BUILD)/race-workers/FILE, of
 # an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
 race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
@@ -71,18 +99,35 @@ $(BUILD)/races/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread -c $< -o $@
 $(BUILD)/race-workers/%: wrapped :=
-$(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(worker_main) common/remote/worker_alone.c common/remote/races.c) $(BUILD)/lab/worker.a
+$(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(worker_main) common/remote/worker_alone.c common/remote/races.c) \
+                         $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
 	@mkdir -p $(@D)
 	$(quiet)$(race_link) $^ $(worker_libraries) -o $@
+# The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is compiled where
+# nothing else can be written.
+$(BUILD)/races/%.cu.cpp: %.cu $(BUILD)/cu2cpp
+	@mkdir -p $(@D)
+	$(quiet)$(BUILD)/cu2cpp $< $@
+$(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
+	@mkdir -p $(@D)
+	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) -fno-strict-aliasing -Icommon/emulator/include \
+	    -include $(BUILD)/generated/kernels.h -c $< -o $@
+watching_parts := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
+$(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts)) \
+                            $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
+	@mkdir -p $(@D)
+	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+.PHONY: watched-headers
+watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts))
 # FOLDER, ALGORITHM, EXTENSION, SIDES, more files, workers or race-workers, folder of the version's object, its link
 define pipeline_worker
 $(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
-                                   $(BUILD)/lab/worker.a common/build/versions.sh
+                                   $$$$(call contract_objects,$(2)) $(under_$(3)) common/build/versions.sh
 	@mkdir -p $$(@D)
 	@{ sh common/build/versions.sh $(call step_files,$(4),$(2)) $(1)/$(2)/$$*.$(3); \
 	    echo 'const char *const worker_algorithm = "$(2)";'; } >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$$($(8)) $$(filter %.o,$$^) $$@.versions.o $(BUILD)/lab/worker.a $$(worker_libraries) -o $$@
+	$$(quiet)$$($(8)) $$(filter %.o,$$^) $$@.versions.o $$(filter %.a,$$^) $$(worker_libraries) -o $$@
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(stepped),$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu,,workers,$(BUILD),worker_link))$(eval $(call \
@@ -103,23 +148,35 @@ $(BUILD)/ready/%.cu.s: $(BUILD)/%.cu.cpp $(BUILD)/settings
 $(BUILD)/bugs/%: %
 	@mkdir -p $(@D)
 	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(march) -fopenmp -Wall -Wextra -I. $< -o $@
-$(BUILD)/rungs-judge: $(call object,$(judge_library) $(judge_parts)) $(BUILD)/generated/judge.c.o
-	$(call say,link,$@)
-	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
-$(BUILD)/generated/judge.c: common/build/versions.sh $(BUILD)/files
-	@mkdir -p $(@D)
-	@sh common/build/versions.sh $(wildcard cpu/*/serial.c) >$@
+judge_libraries = $(filter-out $(peer_libraries),$(libraries))
+# NAME, ALGORITHMS: the judge of these and of what their contracts stand on
+define judge_program
+$(BUILD)/$(1): $(call object,$(judge_library) $(judge_parts)) $$$$(call object,$$$$(call judge_files,$(2))) \
+                 $(BUILD)/generated/$(subst /,-,$(1)).c.o
+	@mkdir -p $$(@D)
+	$$(call say,link,$$@)
+	$$(quiet)$$(link) $$^ $$(judge_libraries) -lseccomp -o $$@
+$(BUILD)/generated/$(subst /,-,$(1)).c: common/build/versions.sh $(BUILD)/files
+	@mkdir -p $$(@D)
+	@sh common/build/versions.sh $$(call serial_files,$(2)) >$$@
+endef
+serial_files = $(wildcard $(patsubst %,cpu/%/serial.c,$(call ladders_of,$(1))))
+judge_files = $(call contract_files,$(call ladders_of,$(1))) $(call serial_files,$(1))
+$(eval $(call judge_program,rungs-judge,$(algorithms)))
+# A lab's own, for the algorithms of its tasks and its bugs.
+lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))
+$(foreach n,$(lab_numbers),$(eval $(call judge_program,lab-$(n)/judge,$(call lab_algorithms,$(n)))))
 # The judge on the tests' own algorithms (tests/small/small.h), which have several outputs.
-$(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(filter-out cpu/%,$(judge_parts)) $(small_files) \
+$(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(judge_parts) $(small_files) \
                             tests/small/algorithms.c) $(BUILD)/generated/small.c.o
 	$(call say,link,$@)
-	$(quiet)$(link) $^ $(libraries) -lseccomp -o $@
+	$(quiet)$(link) $^ $(judge_libraries) -lseccomp -o $@
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
 # The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
 run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
            $(PYTHON) -B assignments/labs.py
-.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) handout solution new-lab
+.PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) $(addprefix worst-,$(lab_numbers)) handout solution new-lab
 $(addprefix lab-,$(lab_numbers)): lab-%:
 	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')
 $(addprefix grade-,$(lab_numbers)): grade-%:
@@ -128,17 +185,22 @@ $(addprefix grade-,$(lab_numbers)): grade-%:
 $(addprefix bug-,$(lab_numbers)): bug-%:
 	@$(if $(BUG),,echo "make $@: name one, for example  make $@ BUG=1" >&2; exit 2)
 	@$(run_labs) bug $* '$(BUG)'
-# All of rungs with a lab's starters in it, as student/<name>, for whatever else it can do: diff, bench, profile.
+$(addprefix worst-,$(lab_numbers)): worst-%:
+	@$(run_labs) worst $*
+# Rungs of the lab's algorithms with its starters, as student/<name>, for whatever else it can do: diff, bench, profile.
 define lab_program
-$(BUILD)/lab-$(1)/rungs: $(common_objects) $(call object,$(version_files) $(helper_files) $(2)) $(BUILD)/generated/lab-$(1).c.o
+$(BUILD)/lab-$(1)/rungs: $(common_objects) $$$$(call object,$$$$(call ladder_files,$(3),$(version_files) $(helper_files)) $(2)) \
+                         $(BUILD)/generated/lab-$(1).c.o
 	@mkdir -p $$(@D)
 	$$(call say,link,$$@)
 	$$(quiet)$$(link) $$^ $$(libraries) -o $$@
 $(BUILD)/generated/lab-$(1).c: common/build/versions.sh $(version_files) $(2) $(BUILD)/files
 	@mkdir -p $$(@D)
-	@sh common/build/versions.sh $(version_files) $(2) >$$@
+	@sh common/build/versions.sh $$(call ladder_files,$(3),$(version_files)) $(2) >$$@
 endef
-$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu))))
+# ALGORITHMS, FILES: those of the files that belong to these ladders
+ladder_files = $(filter $(foreach algorithm,$(call ladders_of,$(1)),$(patsubst %,%/$(algorithm)/%,cpu cuda peers)),$(2))
+$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu),$(call lab_algorithms,$(n)))))
 
 handout:
 	@$(if $(and $(LABS)$(LAB),$(OUT)),,echo "make handout: for example  make handout LABS=01,02 OUT=../course" >&2; exit 2)

@@ -4,12 +4,13 @@
     labs.py lab NN [--task ID]                what the student wrote, beside the reference rungs, and what to do next
     labs.py grade NN [--out DIR]              points with reasons: report.txt, results.json (Gradescope's format)
     labs.py bug NN BUG                        what the checker says about one of the lab's broken versions
+    labs.py worst NN                          how many launches the student's pictures cost
     labs.py handout NN,NN DIR                 the tree of a course: everything but the solutions
     labs.py solution NN                       tests the lab itself: starter, ladder and mutants get what they deserve
     labs.py new NN_topic                      a lab of one task, to begin with
     labs.py mutants NN DIR                    the same for a folder of versions, <task>-<name>.c
 
-Python's standard library is all it needs. A student's code is never run by this program, but by build/rungs-judge in a
+Python's standard library is all it needs. A student's code is never run by this program, but by build/lab-NN/judge in a
 process that can reach nothing (common/remote/remote.h); compilers run here, with limits.
 """
 
@@ -17,7 +18,7 @@ import argparse
 import os
 import sys
 
-from grading.commands import command_bug, command_grade, command_lab
+from grading.commands import command_bug, command_grade, command_lab, command_worst
 from grading.handout import command_handout
 from grading.lab import LabError
 from grading.newlab import command_new
@@ -29,6 +30,7 @@ def main():
     parser = argparse.ArgumentParser(prog="labs.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, function, needs in (("lab", command_lab, ()), ("grade", command_grade, ()), ("bug", command_bug, ("bug",)),
+                                  ("worst", command_worst, ()),
                                   ("handout", command_handout, ("out",)), ("solution", command_solution, ()),
                                   ("mutants", command_mutants, ("mutants",)), ("new", command_new, ())):
         sub = commands.add_parser(name)

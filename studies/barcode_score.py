@@ -23,6 +23,7 @@ import tempfile
 SIGMAS = (2, 3, 4)  # of patches; the width of the smoothing is 6 sigma + 1
 VALUES = (60, 68, 76, 84, 92, 104)
 AREAS = (25, 50, 75, 100, 125, 150)
+RATIO = 3  # of a box's sides at most, the program's own
 FOLDS = 4
 PATCH = 16
 
@@ -79,7 +80,7 @@ def link(options, names, room):
 
 def detect(program, folder, files, model, setting, room):
     """Our boxes of each file, as (left, top, right, bottom)."""
-    rungs(program, "run", "barcode", folder, "-o", room, "--format", "csv", "-p", f"model={model}", *settings_of(*setting))
+    rungs(program, "run", "barcode", folder, "-o", room, "--format", "csv", "-p", f"model={model}", "-p", f"ratio={RATIO}", *settings_of(*setting))
     result = {}
     for name in files:
         with open(os.path.join(room, os.path.splitext(name)[0] + ".csv"), newline="") as stream:
@@ -97,7 +98,7 @@ def read_pgm(path):
 
 
 def components(score, value):
-    """(area, box in pixels) of each 8-connected component of patches with a score above `value`."""
+    """(area, box in pixels) of each 8-connected component of patches with a score above `value`, but for the long ones."""
     left = {(x, y) for y, row in enumerate(score) for x, sample in enumerate(row) if sample > value}
     while left:
         stack = [left.pop()]
@@ -110,7 +111,9 @@ def components(score, value):
                 if at in left:
                     left.remove(at)
                     stack.append(at)
-        yield len(xs), tuple(PATCH * side for side in (min(xs), min(ys), max(xs) + 1, max(ys) + 1))
+        sides = sorted((max(xs) + 1 - min(xs), max(ys) + 1 - min(ys)))
+        if sides[1] <= RATIO * sides[0]:
+            yield len(xs), tuple(PATCH * side for side in (min(xs), min(ys), max(xs) + 1, max(ys) + 1))
 
 
 def tally(known, names, found):

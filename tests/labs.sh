@@ -43,6 +43,12 @@ fixed = broken[:10] + ["mended"] + broken[11:]
 assert changed_lines(broken, fixed) == ({11}, 1)
 assert changed_lines(broken, broken[:10] + ["new"] + broken[10:])[0] >= {10, 11}
 assert changed_lines(broken, ["other"] * 40)[1] == 40'
+check "a picture is PBM, text or bits, of the size that is asked for, and nothing else is read" python '
+from grading.worst import read_pbm
+assert read_pbm(b"P1 # a corner\n3 2\n101\n0 1 0\n", 64) == ((3, 2, bytes([255, 0, 255, 0, 255, 0])), "")
+assert read_pbm(b"P4\n9 2\n\x80\x80\x01\x00", 64) == ((9, 2, bytes([255, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 255, 0])), "")
+for bad in (b"", b"P5 1 1 255\n0", b"P1 65 1\n" + b"1" * 65, b"P1 0 4\n", b"P1 2 2\n101", b"P4 9 2\n\x80", b"P1 99999999 1\n1"):
+    assert read_pbm(bad, 64)[0] is None, bad'
 mkdir "$folder/points" && cp -r assignments "$folder/points/"
 check "points that do not sum to 100 are refused" sh -c "cd '$folder/points' && sed -i '0,/points = 15/s//points = 14/' assignments/01_*/lab.toml &&
     ! $labs lab 01 2>'$folder/e' && grep -q 'sum to 99' '$folder/e'"
@@ -53,7 +59,7 @@ if [ -d assignments/01_measuring/solution ]; then
 from grading.handout import files_of, solution_files
 from grading.lab import ROOT, Lab
 from grading.similarity import RUN, answers_of, own_runs, runs
-labs = [Lab(n) for n in ("01", "02", "03")]
+labs = [Lab(n) for n in ("01", "02", "03", "04")]
 files = files_of(labs)
 hidden = solution_files(labs, files)
 left = [f for f in files if f not in hidden and f.endswith((".c", ".cu", ".cuh", ".h", ".md"))]
@@ -65,6 +71,7 @@ for lab in labs:
             assert len(own) < 24 or len(own & there) < 0.4 * len(own), (lab.number, task["id"], file)
 text = {f: (ROOT / f).read_text() for f in left}
 assert not [f for f, t in text.items() if "tile_width * tile_height" in t], "loads a tile"
+assert not [f for f in left if f.startswith(("cuda/", "tests/mutants/labelling")) and "merge_kernel" in text[f] and "atomicMin" in text[f]]
 assert not [f for f in left if "/solution/" in f or "key.toml" in f or f.startswith("tests/grader")]
 assert {"cuda/blur/v1.2_tiled.cu", "cuda/morphology/v1.2_tiled.cu", "cpu/grayscale/omp.c"} <= hidden'
     check "a whole answer in a bug is found" python '
@@ -75,7 +82,7 @@ assert "cuda/morphology/v1.1_buffers.cu" in giveaways([Lab("02")], ["cuda/morpho
 import pathlib, re, shutil, tempfile
 from grading.handout import cut_readme, files_of
 from grading.lab import ROOT, Lab
-labs = [Lab(n) for n in ("01", "02", "03")]
+labs = [Lab(n) for n in ("01", "02", "03", "04")]
 files = files_of(labs)
 folder = pathlib.Path(tempfile.mkdtemp())
 shutil.copy(ROOT / "README.md", folder)

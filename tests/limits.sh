@@ -5,6 +5,9 @@
 # none of them full at the border), 300x5 and 5x300 (several tiles or vectors of 128 along either side).
 small_pixels=1500
 
+# The largest pictures that a mutant is tried with first in the normal build: most sizes of check_cases.c.
+middle_pixels=5000
+
 # Processor seconds that `rungs check` may take for each version of a ladder, in the normal build and under the sanitizers. A
 # ladder over its budget is named; at twice the budget the test fails. BUDGET=3 in the environment scales both, for slow
 # machines.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All tests, as `make test` runs them, by the rule in tests/README.md: unit tests, version checks, mutants and command line,
-# first in the normal build, then in one with AddressSanitizer and UndefinedBehaviorSanitizer; as many at a time as there are
-# cores. Each stage prints its seconds and its processor seconds, which a busy machine does not change much. The last line is
+# in the normal build and in one with AddressSanitizer and UndefinedBehaviorSanitizer. Both are built first, so that then as many
+# stages run at a time as there are cores until the last has ended, the longest first. Each stage prints its seconds and its processor seconds, which a busy machine does not change much. The last line is
 # "N passed, N failed, N skipped".
 # usage: MAKE=make BUILD=build CUDA=emulated bash tests/run_all.sh
 set -u
@@ -12,6 +12,7 @@ BUDGET=${BUDGET:-1}
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+: >"$work/plan"
 
 # Runs a command whose last line of that form is "N passed, N failed, N skipped", or which is a cmocka program; leaves
 # "PASSED FAILED SKIPPED SECONDS PROCESSOR-SECONDS" in $1.counts and the output in $1.
@@ -80,6 +81,11 @@ stage() { # BUDGET TITLE COMMAND...
     run_stage "$work/$stages" "$@" &
 }
 
+# For later: what takes more of these "seconds" begins earlier.
+plan() { # SECONDS BUDGET TITLE COMMAND
+    printf '%s\t%s\t%s\t%s\n' "$@" >>"$work/plan"
+}
+
 suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
     local build=$1 budget options=$3 begin=$SECONDS
     budget=$(awk "BEGIN {printf \"%.0f\", $2 * $BUDGET}")
@@ -91,32 +97,39 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
         return
     fi
     echo "built  $build ($((SECONDS - begin)) s)"
-    # Scripts come first: the longest of them wait for time limits while checks keep the other cores at work.
+    # Scripts come first: some wait for time limits while checks keep the other cores at work.
     for script in tests/test_*.sh; do
         [ "$build" = "$BUILD" ] || ! grep -q '^# Not under the sanitizers:' "$script" || continue
-        stage 0 "$script ($build)" sh "$script" "$build"
+        seconds=1000
+        ! grep -q '^# Takes minutes:' "$script" || seconds=2000
+        plan $seconds 0 "$script ($build)" "sh $script $build"
     done
     # Threads that spin while they wait would take the cores from the stage beside this one.
     for contract in common/algo/*.c; do
         algorithm=$(basename "$contract" .c)
         versions=$(ls cpu/"$algorithm"/*.c cuda/"$algorithm"/*.cu peers/"$algorithm"/* 2>/dev/null | wc -l)
-        stage "$((budget * versions))" "$build/rungs check $algorithm" env OMP_WAIT_POLICY=passive "$build/rungs" check "$algorithm" $options
+        plan $((budget * versions)) $((budget * versions)) "$build/rungs check $algorithm" \
+            "env OMP_WAIT_POLICY=passive $build/rungs check $algorithm $options"
     done
     if [ "$build" = "$BUILD" ]; then # a study is Python and what `rungs bench` prints, which is tested under sanitizers
         for name in $(python3 -B common/study/study.py list 2>/dev/null | sed -n 's/^study-\([^ ]*\) .*/\1/p'); do
-            stage 0 "study-$name, short form" sh tests/study_short.sh "$build" "$name"
+            plan 20 0 "study-$name, short form" "sh tests/study_short.sh $build $name"
         done
     fi
     for program in "$build"/tests/test_*; do
-        [ -x "$program" ] && [ ! -d "$program" ] && stage 0 "$program" "$program"
+        [ -x "$program" ] && [ ! -d "$program" ] && plan 0 0 "$program" "$program"
     done
-    wait
-    report
 }
 
 suite "$BUILD" $budget_normal ""
 # The peers are libraries that nobody here built with sanitizers.
 suite "$BUILD-asan" $budget_asan "--largest $small_pixels --brief" SANITIZE=1 OPENCV=no OPENBLAS=no
+sort -s -t "$(printf '\t')" -k1,1nr "$work/plan" >"$work/sorted"
+while IFS=$(printf '\t') read -r _ budget title command; do
+    stage "$budget" "$title" $command
+done <"$work/sorted"
+wait
+report
 [ ! -s "$work/skipped" ] || sed 's/^/not tried: /' "$work/skipped"
 [ ${#over[@]} = 0 ] || printf 'over budget: %s\n' "${over[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"

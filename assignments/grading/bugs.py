@@ -5,6 +5,7 @@ import difflib
 from grading.build import build_version
 from grading.lab import fix_of, shown
 from grading.measure import check_version
+from grading.races import find_kernel_race
 
 CHANGES = 6  # lines that a fix may change, unless the lab says otherwise
 NEAR = 2     # lines between the one that is named and one that the fix changes
@@ -34,7 +35,7 @@ def grade_bug(lab, bug, said, pictures):
 def grade_fix(lab, bug, said, pictures):
     mine, copy = lab.place / fix_of(bug), fix_of(bug)
     if not mine.is_file():
-        return 0, f"no mended copy: install -D -m 644 {bug['file']} {copy}, and mend that"
+        return 0, f"no mended copy: make bug-{lab.number} BUG={bug['id']} says how to begin"
     broken = lines_of(lab.folder / bug["file"])
     lines, count = changed_lines(broken, lines_of(mine))
     most = bug.get("changes", CHANGES)
@@ -48,6 +49,9 @@ def grade_fix(lab, bug, said, pictures):
     check = check_version(lab, worker, f"student/bug{bug['id']}", pictures)
     if check["outcome"] != "pass" or check["checked"] < check["cases"]:
         return 0, f"{copy}: {check['failed']} of {check['cases'] or '?'} cases wrong: {check['what']}"
+    race = find_kernel_race(lab, shown(mine), f"student/bug{bug['id']}") if bug.get("watch") else ""
+    if race:
+        return 0, f"{copy}: {race}"
     half = bug["points"] / 2
     if said is None:
         return half, "mended; answers.toml does not say which line was wrong"

@@ -43,8 +43,22 @@ def make(targets, seconds=COMPILE_SECONDS, limits=None, environment=None, **sett
     return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
 
 
-def build_tools(references):
-    targets = [f"{BUILD}/rungs-judge", f"{BUILD}/common/remote/worker.c.o", f"{BUILD}/lab/worker.a", *references]
+def worker_files(file):
+    """What the worker of a version is linked from besides the version and its contract, by the version's extension."""
+    common = [f"{BUILD}/common/remote/{name}.c.o" for name in ("worker", "worker_alone")] + [f"{BUILD}/lab/worker.a"]
+    return common + [f"{BUILD}/lab/device.a" if file.endswith(".cu") else f"{BUILD}/common/remote/no_device.c.o"]
+
+
+def build_tools(lab, files):
+    """The lab's judge, and what workers of these files need: the emulator takes most of the time, and C none of it."""
+    build([judge_of(lab), *sorted({part for file in files for part in worker_files(file)})])
+
+
+def judge_of(lab):
+    return f"{BUILD}/lab-{lab.number}/judge"
+
+
+def build(targets):
     code, output = make(targets, 1800)
     if code != 0:
         raise LabError("the grader itself does not build:\n" + output[-3000:])
@@ -117,7 +131,7 @@ def build_version(file):
     worker.unlink(missing_ok=True)
     code, output = compile_object(source, f"{BUILD}/{file}.o")
     if code == 0:
-        fault = fault_of(f"{BUILD}/{file}.o", "SANITIZE" not in os.environ and os.environ.get("CUDA") != "native")
+        fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and os.environ.get("CUDA") != "native")
         if fault:
             return None, fault, ""
         code, output = make([f"{BUILD}/workers/{file}"], COMPILE_SECONDS, limit_compiler)
@@ -148,7 +162,7 @@ def reference_worker(name, algorithm, lab):
     """The worker of a reference rung: from its source, or, in a handout, as it was built for this processor. May be None."""
     file = reference_file(name, algorithm, lab)
     if file:
-        build_tools([f"{BUILD}/workers/{file}"])
+        build([f"{BUILD}/workers/{file}"])
         return pathlib.Path(ROOT, BUILD, "workers", file)
     ready = lab.folder / "reference" / os.uname().machine / f"{algorithm}-{name.replace('/', '-')}"
     return ready if ready.exists() and usable(ready) else None

@@ -10,7 +10,9 @@ from grading.build import build_tools, build_version, make, reference_worker, ru
 from grading.grade import Outcome, Part, grade_answers, grade_task
 from grading.lab import BUILD, ROOT, Lab, LabError, fix_of, maximum_of, shown
 from grading.measure import check_version, has_gpu, time_version
+from grading.races import find_kernel_race
 from grading.show import next_step, progress, show_task, sizes_of, wrapped
+from grading.worst import grade_worst
 
 
 def pictures_folder(lab):
@@ -64,7 +66,7 @@ def command_lab(arguments):
     lab.unconfined = bool(os.environ.get("SANITIZE"))  # sanitizers read the program to name a line; it is the student's own
     tasks = [lab.task(arguments.task)] if arguments.task else lab.tasks
     progress("building the judge")
-    build_tools([])
+    build_tools(lab, lab.sources(tasks))
     outcomes = []
     print(f"lab {lab.number}: {lab.data['title']}\n", flush=True)
     for task in tasks:
@@ -100,7 +102,7 @@ def command_grade(arguments):
     out = pathlib.Path(arguments.out or ROOT / BUILD / f"grade-{lab.number}")
     out.mkdir(parents=True, exist_ok=True)
     started = time.time()
-    build_tools([])
+    build_tools(lab, lab.sources(tasks))
     outcomes = [grade_whatever_happens(lab, task) for task in tasks]
     progress("")
     bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(lab, pictures_folder(lab))
@@ -171,7 +173,7 @@ def command_bug(arguments):
         print(output, end="")
         print(f"\n{bug['figure']} Write it under [bugs] in answers.toml: {bug['id']} = ...")
         return 0
-    build_tools([])
+    build_tools(lab, [bug["file"]])
     fix = lab.folder / fix_of(bug)
     mended = fix.is_file() and fix.read_bytes() != (lab.folder / bug["file"]).read_bytes()
     show_bug(lab, bug, shown(fix) if mended else file)
@@ -181,6 +183,18 @@ def command_bug(arguments):
     else:
         print(f"\nMend a copy:  install -D -m 644 {file} {shown(fix)}\n"
               f"and write the line that was wrong under [bugs] in answers.toml: {bug['id']} = ...")
+    return 0
+
+
+def command_worst(arguments):
+    lab = Lab(arguments.number)
+    if not lab.worst:
+        raise LabError(f"lab {lab.number} asks for no worst cases")
+    for worst in lab.worst:
+        progress(f"worst {worst['id']}: counting launches")
+        points, reason = grade_worst(lab, worst)
+        progress("")
+        print(wrapped(f"worst {worst['id']}: {points:.1f} of {worst['points']} points ", reason, 0))
     return 0
 
 
@@ -195,3 +209,6 @@ def show_bug(lab, bug, file):
     for key, label in (("case", "case:     "), ("what", "wrong:    "), ("diagnosis", "diagnosis:"), ("picture", "picture:  ")):
         if check.get(key):
             print(wrapped(label, check[key]))
+    race = find_kernel_race(lab, file, f"student/bug{bug['id']}") if bug.get("watch") and not check["failed"] else ""
+    if race:
+        print(wrapped("watched:  ", race))

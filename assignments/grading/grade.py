@@ -2,13 +2,15 @@
 
 import math
 import os
+import re
 import time
 
 from grading.bugs import grade_bug
 from grading.build import build_version, reference_worker
 from grading.lab import maximum_of
-from grading.races import find_race, has_threads
+from grading.races import find_kernel_race, find_race, has_threads
 from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, usable_cores
+from grading.worst import grade_worst
 
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 ATTEMPTS = 4  # at a timing that does not earn all points
@@ -66,7 +68,7 @@ def grade_task(lab, task, pictures, say):
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
     check = outcome.check = check_version(lab, worker, name, pictures, algorithm=task["algorithm"],
-                                          without=task.get("without", []))
+                                          without=task.get("without", []), largest=task.get("largest"))
     if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
         outcome.check = None
         return give_up(OTHER_SIDE[task["file"].endswith(".cu")])
@@ -75,6 +77,10 @@ def grade_task(lab, task, pictures, say):
     check["cases"] -= check.get("declined", 0)
     if check["outcome"] == "pass" and check["checked"] < check["cases"]:
         return give_up(f"too slow: after {lab.limits['total_seconds']} s only {check['checked']} of {check['cases']} cases were done")
+    unwritten = re.search(r"\S+ is not written yet$", check["what"])
+    if unwritten:  # as the starters say
+        outcome.check = None
+        return give_up(unwritten.group(0))
     if check["outcome"] != "pass":
         return give_up(f"{check['failed']} of {check['cases'] or '?'} cases wrong" if not check.get("ended_early") else check["what"])
     fault = fault_of_counts(check)
@@ -84,6 +90,11 @@ def grade_task(lab, task, pictures, say):
     if has_threads(lab, task):
         say(f"{task['id']}: looking for data races")
         fault = find_race(lab, task)
+        if fault:
+            return give_up(fault)
+    if task.get("watch"):
+        say(f"{task['id']}: watching kernels for data races")
+        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []), task.get("largest"))
         if fault:
             return give_up(fault)
     for variant in task.get("tunables", []):
@@ -254,13 +265,16 @@ def zero_of_fewer_threads(lab, task, reference, size, say):
 
 
 def grade_answers(lab, pictures):
-    """Parts for the bugs and the predictions, and what is wrong with the file."""
+    """Parts for the bugs and worst cases, and for the predictions, and what is wrong with the file."""
     answers, fault = lab.answers()
     bugs, predictions = [], []
     for bug in lab.bugs:
         points, reason = grade_bug(lab, bug, answers["bugs"].get(bug["id"]), pictures)
         bugs.append(Part(f"bug {bug['id']}", points, bug["points"], reason))
         bugs[-1].secret = "figure" in bug
+    for worst in lab.worst:
+        points, reason = grade_worst(lab, worst)
+        bugs.append(Part(f"worst {worst['id']}", points, worst["points"], reason))
     for prediction in lab.predictions:
         value = answers["predictions"].get(prediction["id"], 0)
         predictions.append(Part(f"prediction {prediction['id']}", prediction["points"] if value > 0 else 0,

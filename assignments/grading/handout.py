@@ -91,6 +91,7 @@ def make_ready(files, out, arch):
         text = (ROOT / file).read_text(encoding="utf-8")
         header = re.match(r"/\*.*?\*/\n", text, re.S).group(0)
         registers = re.search(r"^RUNGS_\w+_VERSION(?:_WITH_\w+)?\(.*?\)$", text, re.M | re.S).group(0)
+        contracts = "".join(re.findall(r'^#include "common/algo/.*\n', text, re.M))
         target = out / file
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f"""{header}/*
@@ -98,7 +99,7 @@ def make_ready(files, out, arch):
  *
 {registers}
  */
-#if !defined({ARCH_MACROS[arch]}) || defined(__CUDACC__)
+{contracts}#if !defined({ARCH_MACROS[arch]}) || defined(__CUDACC__)
 #error "{file} is ready-made for {arch} and the emulator: build with CUDA=emulated on such a processor"
 #endif
 __asm__(".include \\"{file}.s\\"");

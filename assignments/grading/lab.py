@@ -71,9 +71,10 @@ def read_regular(folder, path):
 
 
 POINTS = 100  # of every lab
-TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables"}
-BUG_KEYS = {"id", "title", "file", "points", "changes", "figure"}
+TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables", "watch", "largest"}
+BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
+WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}
 SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}
 
 
@@ -93,11 +94,12 @@ class Lab:
         self.tasks = self.data.get("task", [])
         self.bugs = self.data.get("bug", [])
         self.predictions = self.data.get("prediction", [])
+        self.worst = self.data.get("worst", [])
         self.limits = {"case_seconds": 20, "total_seconds": 120, "memory_mib": 1024} | self.data.get("limits", {})
         key = self.folder / "solution" / "key.toml"
         self.key = load_toml(key) if key.exists() else None
         self.check_keys(path)
-        self.maximum = sum(maximum_of(t) for t in self.tasks) + sum(b["points"] for b in self.bugs) + sum(
+        self.maximum = sum(maximum_of(t) for t in self.tasks) + sum(b["points"] for b in self.bugs + self.worst) + sum(
             p["points"] for p in self.predictions)
         if self.maximum != POINTS:
             raise LabError(f"{shown(path)}: the points sum to {self.maximum}, and must to {POINTS}")
@@ -105,6 +107,7 @@ class Lab:
     def check_keys(self, path):
         kinds = (("task", self.tasks, TASK_KEYS, {"id", "title", "file", "algorithm", "right"}),
                  ("bug", self.bugs, BUG_KEYS, {"id", "title", "file", "points"}),
+                 ("worst", self.worst, WORST_KEYS, WORST_KEYS - {"params"}),
                  ("prediction", self.predictions, PREDICTION_KEYS, {"id", "text", "task", "measure", "points"}))
         for kind, entries, known, needed in kinds:
             for entry in entries:
@@ -125,7 +128,8 @@ class Lab:
 
     def files(self):
         """What students hand in, as paths in the lab's folder."""
-        return [t["file"] for t in self.tasks] + [fix_of(b) for b in self.bugs if "figure" not in b] + ["answers.toml"]
+        return [t["file"] for t in self.tasks] + [fix_of(b) for b in self.bugs if "figure" not in b] + [
+            w["picture"] for w in self.worst] + ["answers.toml"]
 
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
@@ -140,6 +144,10 @@ class Lab:
             content = read_regular(source, name)
             if content is not None:
                 target.write_bytes(content)
+
+    def sources(self, tasks):
+        """All files that may be built for these tasks; all tasks are those of the lab, and its bugs come with them."""
+        return [t["file"] for t in tasks] + [b["file"] for b in self.bugs if len(tasks) == len(self.tasks) and "figure" not in b]
 
     def file_of(self, task):
         return f"{shown(self.place)}/{task['file']}"

@@ -1,4 +1,4 @@
-"""Asks the judge (build/rungs-judge): is a version right, and how long does it take?"""
+"""Asks the judge (build/lab-NN/judge): is a version right, and how long does it take?"""
 
 import json
 import os
@@ -6,8 +6,7 @@ import pathlib
 import shutil
 import tempfile
 
-from grading.build import run_limited
-from grading.lab import BUILD
+from grading.build import judge_of, run_limited
 from grading.words import explain
 
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
@@ -17,13 +16,13 @@ def judge(lab, arguments, seconds):
     with tempfile.TemporaryDirectory(prefix="rungs-lab-") as folder:
         result = pathlib.Path(folder, "result.json")
         arguments = [*map(str, arguments), "--json", str(result), *(["--unconfined"] if lab.unconfined else [])]
-        code, output = run_limited([f"{BUILD}/rungs-judge", *arguments], seconds)
+        code, output = run_limited([judge_of(lab), *arguments], seconds)
         if code == 0:
             return json.loads(result.read_text(encoding="utf-8", errors="replace")), ""
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
-def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=()):
+def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None):
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
@@ -32,8 +31,8 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
         arguments += ["--without", parameter]
     if algorithm:
         arguments += ["--algorithm", algorithm]
-    if limits.get("largest_pixels"):
-        arguments += ["--largest", limits["largest_pixels"]]
+    if largest or limits.get("largest_pixels"):
+        arguments += ["--largest", largest or limits["largest_pixels"]]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)

@@ -5,7 +5,7 @@ import pathlib
 import re
 import subprocess
 
-from grading.lab import BUILD, ROOT
+from grading.lab import ROOT
 
 
 def symbols(*files):
@@ -15,9 +15,9 @@ def symbols(*files):
 
 
 @functools.cache
-def names_of_the_worker():
+def names_of(*files):
     """Names that the worker's own files define, and all that they use besides, of the C library for example."""
-    found = symbols(f"{BUILD}/common/remote/worker.c.o", f"{BUILD}/common/remote/worker_alone.c.o", f"{BUILD}/lab/worker.a")
+    found = symbols(*files)
     return ({name for name, kind in found if kind in "TDBR"},
             {name for name, kind in found if kind == "U" and not name.startswith("_Z")})
 
@@ -37,10 +37,10 @@ def is_ours(name):
     return name.startswith(("emulator_", "worker_", "__wrap_"))
 
 
-def fault_of(file, counts_starts):
-    """What is wrong with an object file, in words; "" when nothing is. `counts_starts`: it is gcc's, of C
-    or the emulator's C++; nvcc and sanitizers register more than the version."""
-    own, used = names_of_the_worker()
+def fault_of(file, program, counts_starts):
+    """What is wrong with an object file, in words; "" when nothing is. `program`: the files around it; `counts_starts`: it is
+    gcc's, of C or the emulator's C++; nvcc and sanitizers register more than the version."""
+    own, used = names_of(*program)
     found = symbols(file)
     for name, kind in found:
         if kind == "i":

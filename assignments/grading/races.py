@@ -1,4 +1,5 @@
-"""Data races of versions in C with threads (common/remote/races.c): found whether or not they did harm this time."""
+"""Data races, found whether or not they did harm this time: of versions in C with threads (common/remote/races.c) and, where a
+lab asks for it by `watch`, of kernels in the emulator (common/emulator/races.h)."""
 
 import os
 import re
@@ -6,10 +7,12 @@ import subprocess
 
 from grading.build import compile_object, make
 from grading.lab import BUILD, ROOT
-from grading.measure import judge
+from grading.measure import has_gpu, judge
 
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
 SECONDS = 3
+KERNEL_SECONDS, KERNEL_PIXELS = 3, 5000  # a race shows in the order of two accesses, not in the size
+NOT_BUILT = "does not build for the race detector, as it does otherwise"
 
 
 def has_threads(lab, task):
@@ -22,12 +25,9 @@ def find_race(lab, task):
     if os.environ.get("SANITIZE"):
         return ""
     file = lab.file_of(task)
-    worker = f"{BUILD}/race-workers/{file}"
-    code, _ = compile_object(ROOT / file, f"{BUILD}/races/{file}.o")
-    if code == 0:
-        code, _ = make([worker])
-    if code != 0:
-        return "does not build for the race detector, as it does otherwise"
+    worker = build_for_races(file)
+    if not worker:
+        return NOT_BUILT
     check, _ = judge(lab, ["check", "--worker", worker, "--id", f"student/{task['id']}", "--limit", SECONDS, "--total", SECONDS,
                            "--memory", 4096, "--threads", THREADS,
                            *(word for name in task.get("without", []) for word in ("--without", name))], 10 * SECONDS + 60)
@@ -44,6 +44,36 @@ def find_race(lab, task):
         text = f" ({source[int(name) - 1].strip()[:60]})" if 0 < int(name) <= len(source) else ""
     return (f"data race: line {short(lines[0])}{text} {does} what another thread {did} at line {short(lines[1])}, and neither "
             "waits for the other: is a variable shared that each thread needs for itself?")
+
+
+def build_for_races(file):
+    worker = f"{BUILD}/race-workers/{file}"
+    code, _ = compile_object(ROOT / file, f"{BUILD}/races/{file}.o")
+    if code == 0:
+        code, _ = make([worker])
+    return worker if code == 0 else None
+
+
+def find_kernel_race(lab, file, name, without=(), largest=None):
+    """What to say of a data race of a version's kernels, or "": of plain accesses to one place that nothing orders, of which
+    one writes another value. Nothing is watched on a GPU or under the sanitizers."""
+    if os.environ.get("SANITIZE") or has_gpu():
+        return ""
+    make(["watched-headers"], 600)
+    worker = build_for_races(file)
+    if not worker:
+        return NOT_BUILT
+    check, _ = judge(lab, ["check", "--worker", worker, "--id", name, "--limit", KERNEL_SECONDS, "--total", KERNEL_SECONDS,
+                           "--memory", 8192, "--largest", min(KERNEL_PIXELS, largest or KERNEL_PIXELS), "--threads", 1,
+                           *(word for parameter in without for word in ("--without", parameter))], 10 * KERNEL_SECONDS + 60)
+    what = (check or {}).get("what", "")
+    if "race: " not in what:
+        return ""
+
+    def name_line(found):
+        return f" at line {short(line_at(worker, int(found.group(1), 16) + 1))}"
+
+    return "data race: " + re.sub(r" at 0x([0-9a-f]+)", name_line, what).replace("race: ", "", 1)
 
 
 def short(place):

@@ -77,7 +77,7 @@ def command_solution(arguments):
         raise LabError(f"{shown(lab.folder)}/solution is not here: a handout cannot test itself")
     lab.patience = arguments.patience
     lab.take_submission(lab.folder)
-    build_tools([])
+    build_tools(lab, lab.sources(lab.tasks))
     verdicts = Verdicts()
     if arguments.mutant:
         expect_mutants(lab, lab.tasks, verdicts, arguments.mutant)
@@ -108,6 +108,9 @@ def expect_answers(lab, verdicts):
         target = lab.place / fix_of(bug)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(changed(broken, fix["change"], f"key.toml, fix of bug {bug['id']}"), encoding="utf-8")
+    for worst in lab.worst:
+        (lab.place / worst["picture"]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(lab.folder / worst["picture"].replace("starter/", "solution/", 1), lab.place / worst["picture"])
     bugs, predictions, fault = grade_answers(lab, pictures_folder(lab))
     progress("")
     verdicts.expect("answers", not fault and all(p.points == p.maximum for p in bugs + predictions),
@@ -169,7 +172,7 @@ def command_mutants(arguments):
     lab.take_submission(lab.folder)
     for limit in ("case_seconds", "total_seconds", "memory_mib", "largest_pixels"):
         lab.limits[limit] = getattr(arguments, limit) or lab.limits.get(limit)
-    build_tools([])
+    build_tools(lab, lab.sources(lab.tasks))
     verdicts = Verdicts()
     for mutant in sorted(p for p in pathlib.Path(arguments.mutants).iterdir() if p.suffix in (".c", ".cu")):
         expect_mutant(lab, lab.task(mutant.name.split("-")[0]), mutant, verdicts)

@@ -24,15 +24,17 @@ void barcode_posteriors(const struct model *file, uint8_t posteriors[NEAREST_MAX
         posteriors[j] = (uint8_t)(255 * model->values[j * model->columns + LBP_BINS] + 0.5f);
 }
 
-void barcode_boxes(const struct image *patches, int width, int height, struct image *boxes)
+void barcode_boxes(const struct image *patches, int ratio, int width, int height, struct image *boxes)
 {
     const int count = boxes_count(patches);
+    int32_t kept = 0;
 
     image_fill(boxes, 0);
-    *(int32_t *)boxes->data = *(const int32_t *)patches->data;
     for (int k = 1; k <= count; k++) {
         const int32_t *from = image_row(patches, k);
-        int32_t *box = image_row(boxes, k);
+        if (!barcode_fits(from, ratio) || ++kept >= boxes->height)
+            continue;
+        int32_t *box = image_row(boxes, kept);
         box[0] = BARCODE_PATCH * from[1];
         box[1] = BARCODE_PATCH * from[2];
         box[2] = BARCODE_PATCH * from[3];
@@ -40,6 +42,7 @@ void barcode_boxes(const struct image *patches, int width, int height, struct im
         box[2] = box[0] + box[2] > width ? width - box[0] : box[2];
         box[3] = box[1] + box[3] > height ? height - box[1] : box[3];
     }
+    *(int32_t *)boxes->data = kept;
 }
 
 /* ----------------------------------------------------------------------------------------------- the steps */
@@ -53,7 +56,7 @@ enum status barcode_open(struct barcode_steps *steps, const struct image *score,
 
     snprintf(blur, sizeof blur, "ksize=%d sigma=%.17g", params->ksize, params->sigma);
     snprintf(threshold, sizeof threshold, "value=%d", params->value);
-    snprintf(boxes, sizeof boxes, "min_area=%d max_boxes=%d", params->min_area, params->max_boxes);
+    snprintf(boxes, sizeof boxes, "min_area=%d max_boxes=%d", params->min_area, BARCODE_CANDIDATES);
     TRY(array_create(&steps->labels, score->width, score->height, 1, PIXEL_U8));
     TRY(image_create(&steps->posterior, score->width, score->height, 1, PIXEL_U8));
     TRY(image_create_like(&steps->mask, &steps->posterior));
@@ -87,7 +90,7 @@ enum status barcode_run(struct barcode_steps *steps, const struct barcode_params
     TRY(step_run(&steps->threshold, &out[BARCODE_SCORE], &steps->mask, NULL));
     TRY(step_run(&steps->labelling, &steps->mask, &steps->components, NULL));
     TRY(step_run(&steps->boxes, &steps->components, &steps->table, NULL));
-    barcode_boxes(&steps->table, width, height, &out[BARCODE_BOXES]);
+    barcode_boxes(&steps->table, params->ratio, width, height, &out[BARCODE_BOXES]);
 out:
     return status;
 }
@@ -427,7 +430,8 @@ static const struct parameter parameters[] = {
      .help = "standard deviation of the smoothing in patches"},
     INT(barcode_params, value, 0, 255, 92, "largest score that is no barcode"),
     INT(barcode_params, min_area, 1, 1 << 28, 75, "patches that a barcode has at least"),
-    INT(barcode_params, max_boxes, 1, 65534, 64, "rows of the table"),
+    INT(barcode_params, ratio, 1, 1024, 3, "longer side of a box over the shorter one, at most"),
+    INT(barcode_params, max_boxes, 1, BARCODE_CANDIDATES, 64, "rows of the table"),
     {0},
 };
 
@@ -436,9 +440,9 @@ static void describe(const void *params_erased, char *text, size_t size)
     const struct barcode_params *params = params_erased;
     const char *slash = strrchr(params->model.path, '/');
 
-    snprintf(text, size, "model=%s ksize=%d sigma=%g value=%d min_area=%d max_boxes=%d",
+    snprintf(text, size, "model=%s ksize=%d sigma=%g value=%d min_area=%d ratio=%d max_boxes=%d",
              slash ? slash + 1 : params->model.path, params->ksize, params->sigma, params->value, params->min_area,
-             params->max_boxes);
+             params->ratio, params->max_boxes);
 }
 
 static enum status finish(void *params_erased)
@@ -518,10 +522,56 @@ static enum status make_inputs(const struct input_request *request, struct image
 static const int check_shapes[][3] = {
     {16, 16, 1}, {17, 33, 3}, {97, 89, 1}, {330, 290, 3}, {401, 307, 1}, {640, 40, 3}, {300, 230, 1}, {0},
 };
-static const char *const check_settings[] = {"min_area=1 value=20",
-                                             "ksize=3 sigma=0.5 min_area=2 value=128 max_boxes=3",
+static const char *const check_settings[] = {"min_area=1 value=20 ratio=1024",
+                                             "ksize=3 sigma=0.5 min_area=2 value=128 ratio=1 max_boxes=3",
                                              "ksize=5 sigma=1 min_area=4 value=60", NULL};
 static const char *const columns[] = {"x", "y", "width", "height", NULL};
+
+/* ------------------------------------------------------------------------------ answers worked out by hand
+ * The picture of texture.c: by models/hand.npy its patches are zeros, columns of 1 and 9 in turns, and another value, cut at the
+ * picture's side. Their shares in barcodes are 0, 1 and 1/4: 0, 255 and floor(63.75 + 0.5) = 64. With sigma=0.1 a neighbour
+ * weighs e^-50, nothing, and the score is the posterior. */
+
+#define ZEROS   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+#define STRIPES 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9
+#define FIVES   5, 5, 5, 5, 5, 5, 5, 5
+#define LINE    ZEROS, STRIPES, FIVES
+#define FOUR    LINE, LINE, LINE, LINE
+
+static const uint8_t picture[] = {FOUR, FOUR, FOUR, FOUR}, scores[] = {0, 255, 64};
+
+static const struct golden goldens[] = {
+    {
+        .name = "stripes",
+        .settings = "model=models/hand.npy ksize=3 sigma=0.1 value=64 min_area=1 max_boxes=2",
+        .width = 40,
+        .height = 16,
+        .channels = 1,
+        .in = {picture},
+        .out = {GOLDEN_SAMPLES(int32_t, 1, 0, 0, 0, /**/ 16, 0, 16, 16, /**/ 0, 0, 0, 0), scores},
+    },
+    {
+        /* The score of the patch that is cut is above the value: one box of both, which ends with the picture. */
+        .name = "a box that is cut",
+        .settings = "model=models/hand.npy ksize=3 sigma=0.1 value=63 min_area=2 max_boxes=1",
+        .width = 40,
+        .height = 16,
+        .channels = 1,
+        .in = {picture},
+        .out = {GOLDEN_SAMPLES(int32_t, 1, 0, 0, 0, /**/ 16, 0, 24, 16), scores},
+    },
+    {
+        /* That box is 2 patches wide and 1 high. */
+        .name = "a box that is too long",
+        .settings = "model=models/hand.npy ksize=3 sigma=0.1 value=63 min_area=2 ratio=1 max_boxes=1",
+        .width = 40,
+        .height = 16,
+        .channels = 1,
+        .in = {picture},
+        .out = {GOLDEN_SAMPLES(int32_t, 0, 0, 0, 0, /**/ 0, 0, 0, 0), scores},
+    },
+    {0},
+};
 
 static struct algorithm barcode = {
     .name = "barcode",
@@ -538,6 +588,7 @@ static struct algorithm barcode = {
     .describe = describe,
     .make_inputs = make_inputs,
     .check_settings = check_settings,
+    .goldens = goldens,
     .check_channels = (const int[]){1, 0},
     .check_shapes = check_shapes,
     .bench_channels = 3,

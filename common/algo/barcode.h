@@ -14,11 +14,16 @@
  *              score     = blur(posterior; ksize, sigma)                      blur.h
  *              boxes     = boxes(labelling(threshold(score; value); 8); min_area)    threshold.h, labelling.h, boxes.h
  *
+ *          without those whose longer side is more than `ratio` times the shorter one: lines of text and edges, whose texture
+ *          is that of bars, are long. Of more than 1024 boxes the first 1024 count.
+ *
  *          The posterior is smoothed, not a mask: a patch that fits no barcode by itself counts less, not nothing. Boxes of
  *          patches become boxes of pixels, cut off at the picture's sides. All in integers: versions agree to the bit.
  *
  * Parameters   model      a .npy file of k x 257 in f32: centroids, and P in column 256; default models/barcode.npy
- *              ksize, sigma, value, min_area, max_boxes    of the steps; areas in patches (barcode.c has the defaults)
+ *              ksize, sigma, value, min_area    of the steps; areas in patches (barcode.c has the defaults)
+ *              ratio      1 to 1024, default 3; a barcode seen from the front is 1 to 2.5 times as wide as it is high
+ *              max_boxes  rows of the table, 1 to 1024
  *
  * Errors       as texture; a file without column 256, or with P outside of 0 to 1.
  *
@@ -34,25 +39,33 @@
 #ifndef RUNGS_BARCODE_H
 #define RUNGS_BARCODE_H
 
+#include <stdbool.h>
+
 #include "common/algo/texture.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { BARCODE_PATCH = 16, BARCODE_COLUMNS = 4 };
+enum { BARCODE_PATCH = 16, BARCODE_COLUMNS = 4, BARCODE_CANDIDATES = 1024 };
 enum { BARCODE_BOXES, BARCODE_SCORE };
 
 struct barcode_params {
     struct model model;
-    int ksize, value, min_area, max_boxes;
+    int ksize, value, min_area, ratio, max_boxes;
     double sigma;
 };
 
 /* posterior of each centroid, 0 to 255. */
 void barcode_posteriors(const struct model *model, uint8_t posteriors[NEAREST_MAX_K]);
+/* Whether a row of the table of boxes.h is not too long. */
+static inline HOST_DEVICE bool barcode_fits(const int32_t *row, int ratio)
+{
+    return row[3] <= (int64_t)ratio * row[4] && row[4] <= (int64_t)ratio * row[3];
+}
+
 /* The table of boxes.h, in patches, as the output: in pixels of a picture of this size. */
-void barcode_boxes(const struct image *patches, int width, int height, struct image *boxes);
+void barcode_boxes(const struct image *patches, int ratio, int width, int height, struct image *boxes);
 
 /* What follows the labels. */
 struct barcode_steps {

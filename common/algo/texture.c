@@ -405,6 +405,32 @@ static const int check_shapes[][3] = {
 };
 static const char *const check_settings[] = {"patch=8", NULL};
 
+/* ------------------------------------------------------------------------------ answers worked out by hand
+ * models/hand.npy has three centroids: a patch of zeros, one of another value, and one of columns of 1 and 9 in turns. */
+
+#define ZEROS   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+#define STRIPES 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9
+#define FIVES   5, 5, 5, 5, 5, 5, 5, 5
+#define LINE    ZEROS, STRIPES, FIVES
+#define FOUR    LINE, LINE, LINE, LINE
+
+static const struct golden goldens[] = {
+    {
+        /* The first two patches are centroids 0 and 2. The third is half padding, whose code is 255, as is that of 84 pixels
+         * inside the fives: 212 in all. Its edges have 31 (6 pixels), 241 (6), 124 (14), 199 (14), the corners 28, 7, 193, 112
+         * (1 each). Centroid 0, 256 in bin 255, is 44^2 + 2 6^2 + 2 14^2 + 4 = 2404 away; centroid 1, 196 in bin 255, 14 in
+         * each edge's and 1 in each corner's, 16^2 + 2 8^2 = 384. */
+        .name = "zeros, stripes and a patch that is cut",
+        .settings = "centroids=models/hand.npy",
+        .width = 40,
+        .height = 16,
+        .channels = 1,
+        .in = {(const uint8_t[]){FOUR, FOUR, FOUR, FOUR}},
+        .out = {(const uint8_t[]){0, 2, 1}},
+    },
+    {0},
+};
+
 static struct algorithm texture = {
     .name = "texture",
     .summary = "texture of each patch of a picture, by local binary patterns and learned centroids",
@@ -418,6 +444,7 @@ static struct algorithm texture = {
     .radius = radius,
     .describe = describe,
     .check_settings = check_settings,
+    .goldens = goldens,
     .check_channels = (const int[]){1, 0},
     .check_shapes = check_shapes,
     .bench_channels = 3,

@@ -29,6 +29,19 @@ struct video_job {
     const char *fps;   /* frame rate of the output, as the user wrote it; NULL = the input's */
 };
 int cli_run_video(const struct video_job *job);
+/* What it does with a video for an algorithm that takes one picture (run_frames.c). */
+struct frames_output {
+    int slot;
+    const char *path; /* a video of the slot as it is drawn, or a .csv of its rows */
+};
+struct frames_job {
+    struct application *application;
+    const char *in;
+    const struct frames_output *outputs;
+    size_t count;
+    const char *fps; /* as in struct video_job */
+};
+int cli_run_frames(const struct frames_job *job);
 /* What it does with a folder of pictures (run_folder.c). */
 struct folder_job {
     struct application *application;

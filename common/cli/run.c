@@ -14,10 +14,12 @@
 #include "common/contract/inputs.h"
 #include "common/measure/machine.h"
 #include "common/measure/tuned.h"
+#include "common/video/video_writer.h"
 
 static const char help[] =
     "usage: rungs run ALGO[:VERSION] IN... -o OUT [-o SLOT=OUT]... [-p name=value]...\n"
     "       rungs run ALGO[:VERSION] FOLDER -o FOLDER [--format png] [--jobs N] [-p name=value]...\n"
+    "       rungs run ALGO[:VERSION] VIDEO -o OUT [-o SLOT=OUT]... [--fps RATE] [-p name=value]...\n"
     "       rungs run motion[:VERSION] VIDEO -o OUT [--boxes FILE.csv] [--fps RATE] [-p name=value]...\n\n"
     "Applies an algorithm to files. Without VERSION the highest rung that runs on this machine is taken (an\n"
     "emulated one never is). `rungs list ALGO` names the inputs and outputs and says of what kind they are:\n\n"
@@ -35,7 +37,10 @@ static const char help[] =
     "status is 1.\n\n"
     "VIDEO is any file that ffmpeg decodes, raw y4m, a folder of images, a pattern (frame_%04d.png or a\n"
     "quoted glob), or - for y4m on standard input. OUT is then .mp4, .mov, .mkv or .avi, a new folder or a\n"
-    "pattern of images, with the boxes drawn; or .csv, the boxes alone. Ctrl-C completes the file.\n\n"
+    "pattern of images, with the result drawn; or .csv, the rows of all frames, each behind its frame's number.\n"
+    "An algorithm for one picture gets each frame by itself; a folder is its pictures unless OUT is a video\n"
+    "file. Ctrl-C completes the files.\n\n"
+    "A picture in colour is turned to gray for an algorithm that takes gray alone (0.299 R + 0.587 G + 0.114 B).\n\n"
     "  -o, --output OUT         write the main output to this file, in the form that its extension says\n"
     "  -o, --output SLOT=OUT    the output of this name; -o may be given several times. All files are written\n"
     "                           whole or none is (a video: what there is of it)\n"
@@ -50,6 +55,7 @@ static const char help[] =
     "          rungs run boxes labels.npy -o boxes.csv -o boxes.png\n"
     "          rungs run blur photos/ -o soft/ --format jpg\n"
     "          rungs run motion images/fetched/vtest.avi -o out.mp4 --boxes boxes.csv\n"
+    "          rungs run detect images/fetched/vtest.avi -o faces.mp4 -o faces.csv\n"
     "          ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run motion - -o out.mp4\n";
 
 /* The last rung that can run: of the GPU's side if there is a GPU, else of the CPU's. */
@@ -144,12 +150,13 @@ out:
 /* ---------------------------------------------------------------------------------------------- one result */
 
 static void print_summary(const struct application *application, const char *names, const struct image in[],
-                          const struct target *targets, size_t count)
+                          const struct image fitted[], const struct target *targets, size_t count)
 {
     const struct version *version = application->version;
 
-    printf("%s:%s%s  %s %dx%d -> ", application->algorithm->name, version->source->id,
-           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height);
+    printf("%s:%s%s  %s %dx%d%s -> ", application->algorithm->name, version->source->id,
+           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height,
+           fitted[0].channels < in[0].channels ? ", in gray" : "");
     for (size_t i = 0; i < count; i++)
         printf("%s%s", i ? ", " : "", targets[i].path);
     putchar('\n');
@@ -161,7 +168,8 @@ static enum status apply(struct application *application, char *const *in_paths,
 {
     enum status status = STATUS_OK;
     const struct algorithm *algorithm = application->algorithm;
-    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, out[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, fitted[ALGORITHM_MAX_INPUTS] = {{0}};
+    struct image out[ALGORITHM_MAX_OUTPUTS] = {{0}};
     struct target *targets = calloc(outputs->count, sizeof *targets);
     char names[8192] = "";
 
@@ -172,14 +180,16 @@ static enum status apply(struct application *application, char *const *in_paths,
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " and " : "", in_paths[i]);
         TRY(slot_load(&in[i], &algorithm->inputs[i], in_paths[i]));
     }
-    TRY(application_shape(application, names, in, out));
+    TRY(application_fit(application, names, in, fitted));
+    TRY(application_shape(application, names, fitted, out));
     for (size_t i = 0; i < outputs->count; i++)
         TRY(slot_check_shape(&algorithm->outputs[targets[i].slot], &out[targets[i].slot], targets[i].path));
-    TRY(application_run(application, in, out));
+    TRY(application_run(application, fitted, out));
     TRY(write_targets(application, targets, outputs->count, in, out));
-    print_summary(application, names, in, targets, outputs->count);
+    print_summary(application, names, in, fitted, targets, outputs->count);
 out:
     application_end(application);
+    application_unfit(application, in, fitted);
     for (int i = 0; i < algorithm->output_count; i++)
         if (out[i].data)
             image_free(&out[i]);
@@ -251,40 +261,70 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* What the inputs are, and so how the algorithm is applied. */
+enum form {
+    FORM_FILES,  /* one for each input */
+    FORM_FOLDER, /* of pictures, each by itself */
+    FORM_FRAMES, /* a video, each frame by itself */
+    FORM_VIDEO   /* a video for an algorithm that compares frames */
+};
+
+static enum form form_of(const struct run_options *options, const struct algorithm *algorithm, char *const *in,
+                         int in_count)
+{
+    const bool one_picture = algorithm->input_count == 1 && algorithm->inputs[0].kind == SLOT_PICTURE;
+
+    if (in_count != 1 || (!algorithm->video && !one_picture))
+        return FORM_FILES;
+    if (algorithm->video)
+        return FORM_VIDEO;
+    for (size_t i = 0; i < options->outputs.count; i++) {
+        const char *equals = strchr(options->outputs.items[i], '=');
+
+        if (video_writer_makes_file(equals ? equals + 1 : options->outputs.items[i]))
+            return FORM_FRAMES;
+    }
+    return is_folder(in[0]) ? FORM_FOLDER : video_has_name(in[0]) ? FORM_FRAMES : FORM_FILES;
+}
+
 /* Checks that options and inputs fit the algorithm and one another. */
 static enum status check_use(const struct run_options *options, const struct algorithm *algorithm, char *const *in,
-                             int in_count, bool is_video, bool folder)
+                             int in_count, enum form form)
 {
+    const bool plays = form == FORM_VIDEO || form == FORM_FRAMES;
     enum status status = STATUS_OK;
     struct apart apart = {0};
 
-    if (!is_video && (options->boxes || options->fps))
-        return status_set(STATUS_BAD_INPUT, "--%s is for a video", options->boxes ? "boxes" : "fps");
-    if (!folder && (options->format || options->jobs))
+    if (form != FORM_VIDEO && options->boxes)
+        return status_set(STATUS_BAD_INPUT, "--boxes is for a video and motion%s",
+                          form == FORM_FRAMES ? "; rows of others go to -o FILE.csv" : "");
+    if (!plays && options->fps)
+        return status_set(STATUS_BAD_INPUT, "--fps is for a video");
+    if (form != FORM_FOLDER && (options->format || options->jobs))
         return status_set(STATUS_BAD_INPUT, "--%s is for a folder of pictures", options->format ? "format" : "jobs");
-    if (algorithm->video && !is_video && in_count != algorithm->input_count)
+    if (algorithm->video && !plays && in_count != algorithm->input_count)
         return status_set(STATUS_BAD_INPUT,
                           "%s takes a video, or two pictures (background and frame), got %d inputs (the result goes "
                           "after -o)",
                           algorithm->name, in_count);
-    if (!is_video && in_count != algorithm->input_count)
+    if (!plays && in_count != algorithm->input_count)
         return status_set(STATUS_BAD_INPUT, "%s takes %d input file%s, got %d (the result goes after -o)",
                           algorithm->name, algorithm->input_count, algorithm->input_count == 1 ? "" : "s", in_count);
     if (options->outputs.count == 0)
         return status_set(STATUS_BAD_INPUT, "run needs -o OUT");
-    if ((is_video || folder) && options->outputs.count > 1)
-        return status_set(STATUS_BAD_INPUT, "of a %s there is one -o%s", is_video ? "video" : "folder",
-                          is_video ? "; the boxes go to --boxes FILE.csv, too" : "");
-    for (size_t i = 0; i < options->outputs.count && !folder; i++) {
+    if ((form == FORM_VIDEO || form == FORM_FOLDER) && options->outputs.count > 1)
+        return status_set(STATUS_BAD_INPUT, "of a %s there is one -o%s", form == FORM_VIDEO ? "video" : "folder",
+                          form == FORM_VIDEO ? "; the boxes go to --boxes FILE.csv, too" : "");
+    for (size_t i = 0; i < options->outputs.count && form != FORM_FOLDER; i++) {
         struct target target = {.path = options->outputs.items[i]};
 
-        if (!is_video)
+        if (form != FORM_VIDEO)
             TRY(parse_target(algorithm, options->outputs.items[i], &target));
-        apart_output(&apart, is_video ? APART_VIDEO : APART_FILE, target.path);
+        apart_output(&apart, plays ? APART_VIDEO : APART_FILE, target.path);
     }
     apart_output(&apart, APART_FILE, options->boxes);
-    for (int i = 0; i < in_count && !folder; i++)
-        apart_input(&apart, is_video ? APART_VIDEO : APART_FILE, in[i]);
+    for (int i = 0; i < in_count && form != FORM_FOLDER; i++)
+        apart_input(&apart, plays ? APART_VIDEO : APART_FILE, in[i]);
     apart_settings(&apart, algorithm, &options->settings);
 out:
     if (status == STATUS_OK)
@@ -304,6 +344,31 @@ static int run_video(const struct run_options *options, const struct application
                                              .out = options->outputs.items[0],
                                              .boxes = options->boxes,
                                              .fps = options->fps});
+}
+
+static int run_frames(const struct run_options *options, struct application *application, const char *in)
+{
+    const size_t count = options->outputs.count;
+    struct frames_output *outputs = calloc(count, sizeof *outputs);
+    int exit_status = CLI_BAD_USE;
+
+    if (!outputs)
+        return cli_fail("%s: no memory", in);
+    for (size_t i = 0; i < count; i++) {
+        struct target target;
+
+        if (parse_target(application->algorithm, options->outputs.items[i], &target) != STATUS_OK) {
+            cli_fail_status();
+            goto out;
+        }
+        outputs[i] = (struct frames_output){.slot = target.slot, .path = target.path};
+    }
+    exit_status = cli_run_frames(&(struct frames_job){
+        .application = application, .in = in, .outputs = outputs, .count = count, .fps = options->fps});
+    application_end(application);
+out:
+    free(outputs);
+    return exit_status;
 }
 
 static int run_folder(const struct run_options *options, struct application *application, const char *in)
@@ -333,7 +398,7 @@ int cli_run(int argc, char **argv)
     const struct algorithm *algorithm = NULL;
     const char *why;
     char *const *in;
-    bool is_video, folder;
+    enum form form;
     void *params = NULL;
     int exit_status, in_count;
 
@@ -348,10 +413,8 @@ int cli_run(int argc, char **argv)
     algorithm = application.algorithm;
     in = argv + optind + 1;
     in_count = argc - optind - 1;
-    is_video = algorithm->video && in_count == 1;
-    folder =
-        algorithm->input_count == 1 && algorithm->inputs[0].kind == SLOT_PICTURE && in_count == 1 && is_folder(in[0]);
-    TRY(check_use(&options, algorithm, in, in_count, is_video, folder));
+    form = form_of(&options, algorithm, in, in_count);
+    TRY(check_use(&options, algorithm, in, in_count, form));
     if (!application.version)
         application.version = best_version(algorithm);
     if (!application.version) {
@@ -371,9 +434,11 @@ int cli_run(int argc, char **argv)
     }
     application.params = params;
     TRY(params_parse(algorithm, &application.version, 1, options.settings.items, options.settings.count, params));
-    if (is_video) {
+    if (form == FORM_VIDEO) {
         exit_status = run_video(&options, &application, in[0]);
-    } else if (folder) {
+    } else if (form == FORM_FRAMES) {
+        exit_status = run_frames(&options, &application, in[0]);
+    } else if (form == FORM_FOLDER) {
         exit_status = run_folder(&options, &application, in[0]);
     } else if (algorithm->background_file && algorithm->background_file(params)) {
         status =

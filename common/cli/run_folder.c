@@ -194,14 +194,19 @@ static enum status compute(struct folder_run *run, struct item *item)
 {
     enum status status = STATUS_OK;
     struct application *application = run->job->application;
+    struct image fitted[ALGORITHM_MAX_INPUTS] = {{0}};
 
-    TRY(application_shape(application, item->in, &item->picture, item->results));
-    if (item->results[run->job->slot].width == 0)
-        return status_set(STATUS_BAD_INPUT, "%s: with these parameters there is no output '%s'", item->in,
-                          run->algorithm->outputs[run->job->slot].name);
+    TRY(application_fit(application, item->in, &item->picture, fitted));
+    TRY(application_shape(application, item->in, fitted, item->results));
+    if (item->results[run->job->slot].width == 0) {
+        status = status_set(STATUS_BAD_INPUT, "%s: with these parameters there is no output '%s'", item->in,
+                            run->algorithm->outputs[run->job->slot].name);
+        goto out;
+    }
     TRY(slot_check_shape(&run->algorithm->outputs[run->job->slot], &item->results[run->job->slot], item->out));
-    TRY(application_run(application, &item->picture, item->results));
+    TRY(application_run(application, fitted, item->results));
 out:
+    application_unfit(application, &item->picture, fitted);
     return status;
 }
 

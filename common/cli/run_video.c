@@ -1,13 +1,13 @@
 /*
  * run_video.c: rungs run on a video: frames through a pipeline, boxes drawn on them and written down.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/algo/boxes.h"
 #include "common/cli/cli.h"
+#include "common/cli/video_run.h"
 #include "common/contract/device_info.h"
 #include "common/contract/pipeline.h"
 #include "common/core/clock.h"
@@ -21,20 +21,6 @@
 /* Frames decoded ahead, besides those in flight: evens out what varies between frames, and needs little memory. */
 enum { FRAMES_AHEAD = 4 };
 
-/* Ctrl-C, kill, and a terminal that is closed. */
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
-/* For the signal handler. */
-static struct video_reader *volatile stoppable;
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
-{
-    interrupted = number;
-    if (stoppable)
-        video_stop(stoppable);
-}
-
 struct run {
     const struct video_job *job;
     const struct pipeline *pipeline;
@@ -42,7 +28,7 @@ struct run {
     struct video_reader *reader;
     struct video_writer *writer;
     struct output_file boxes;
-    bool with_boxes, timed;
+    bool with_boxes;
     bool kept; /* what was written is complete and in place */
     void *state;
     struct image table;      /* the result of one frame */
@@ -52,7 +38,8 @@ struct run {
     int first, count;
     /* So far. */
     long frames, box_count, overfull; /* overfull: frames with more boxes than the table holds */
-    double start, in_pipeline, last_shown;
+    double in_pipeline;
+    struct video_progress progress;
 };
 
 /* ------------------------------------------------------------------------------------------ before the first frame */
@@ -80,17 +67,6 @@ static enum status check_outputs(const struct video_job *job)
     }
 out:
     return status;
-}
-
-static enum status take_fps(struct video_info *info, const char *text)
-{
-    char *end;
-    const double fps = strtod(text, &end);
-
-    if (end == text || *end || !(fps >= 0.001 && fps <= 1000))
-        return status_set(STATUS_BAD_INPUT, "--fps: '%s' is not a number from 0.001 to 1000", text);
-    video_set_rate(info, (int64_t)(fps * 1000 + 0.5), 1000);
-    return STATUS_OK;
 }
 
 /* The picture that -p background=FILE names; else a copy of the first frame, whose own memory soon holds another. */
@@ -166,7 +142,7 @@ static enum status submit_frames(struct run *run, bool *more)
 {
     enum status status = STATUS_OK;
 
-    while (*more && !interrupted && run->count < run->pipeline->depth) {
+    while (*more && !video_run_interrupted() && run->count < run->pipeline->depth) {
         struct video_frame *frame;
         double start;
 
@@ -193,22 +169,6 @@ out:
     return status;
 }
 
-static void show_progress(struct run *run)
-{
-    const double time = clock_seconds();
-    char of[32] = "";
-
-    if (time - run->last_shown < 0.2)
-        return;
-    run->last_shown = time;
-    if (video_get_info(run->reader)->frames > 0)
-        snprintf(of, sizeof of, " of %ld", video_get_info(run->reader)->frames);
-    if (run->timed)
-        progress("frame %ld%s, %.1f frames per second", run->frames, of, (double)run->frames / (time - run->start));
-    else
-        progress("frame %ld%s", run->frames, of);
-}
-
 static enum status receive_frame(struct run *run)
 {
     enum status status = STATUS_OK;
@@ -228,7 +188,7 @@ static enum status receive_frame(struct run *run)
     run->frames++;
     run->box_count += boxes_count(&run->table);
     run->overfull += *(const int32_t *)run->table.data > boxes_count(&run->table);
-    show_progress(run);
+    video_progress_show(&run->progress, run->frames, run->reader);
 out:
     video_give_back(run->reader, frame);
     return status;
@@ -242,11 +202,11 @@ static void print_summary(const struct run *run, double seconds)
     const struct video_info *info = video_get_info(run->reader);
 
     printf("%s:%s%s  %s %dx%d -> %s%s%s\n", job->algorithm->name, job->version->source->id,
-           run->timed ? "" : " (emulated)", job->in, info->width, info->height, job->out, job->boxes ? ", " : "",
-           job->boxes ? job->boxes : "");
+           run->progress.timed ? "" : " (emulated)", job->in, info->width, info->height, job->out,
+           job->boxes ? ", " : "", job->boxes ? job->boxes : "");
     printf("%ld frame%s, %ld box%s", run->frames, run->frames == 1 ? "" : "s", run->box_count,
            run->box_count == 1 ? "" : "es");
-    if (run->timed)
+    if (run->progress.timed)
         printf("; %.2f s, %.1f frames per second with decoding, drawing and writing (%.2f ms a frame in %s)", seconds,
                (double)run->frames / seconds, 1e3 * run->in_pipeline / (double)run->frames, job->algorithm->name);
     putchar('\n');
@@ -255,53 +215,39 @@ static void print_summary(const struct run *run, double seconds)
                run->overfull == 1 ? " has" : "s have", run->table.height - 1);
 }
 
-/* The first failure of several is the one to report. */
-struct fault {
-    enum status status;
-    char message[1024];
-};
-
-static void note(struct fault *fault, enum status status)
-{
-    if (fault->status == STATUS_OK && status != STATUS_OK) {
-        fault->status = status;
-        snprintf(fault->message, sizeof fault->message, "%s", status_message());
-    }
-}
-
 /* All frames, until the video ends, breaks or is interrupted; what was submitted before that is received. */
-static void run_frames(struct run *run, struct fault *fault)
+static void run_frames(struct run *run, struct video_fault *fault)
 {
     bool more = true;
 
     for (;;) {
         enum status status = STATUS_OK;
 
-        if (more && !interrupted && fault->status == STATUS_OK)
+        if (more && !video_run_interrupted() && fault->status == STATUS_OK)
             status = submit_frames(run, &more);
         /* Ctrl-C also ends a program that pipes into this one: the end of its video needs no message. */
-        if (!interrupted)
-            note(fault, status);
-        if (run->count == 0 && (!more || interrupted || fault->status != STATUS_OK))
+        if (!video_run_interrupted())
+            video_fault_note(fault, status);
+        if (run->count == 0 && (!more || video_run_interrupted() || fault->status != STATUS_OK))
             return;
         status = run->count > 0 ? receive_frame(run) : STATUS_OK;
-        note(fault, status);
+        video_fault_note(fault, status);
         if (status != STATUS_OK)
             return;
     }
 }
 
 /* Completes what can be completed, whatever happened before. */
-static void complete(struct run *run, struct fault *fault)
+static void complete(struct run *run, struct video_fault *fault)
 {
     const enum status video = run->writer ? video_writer_finish(run->writer) : STATUS_OK;
     enum status boxes = STATUS_OK;
 
-    note(fault, video);
+    video_fault_note(fault, video);
     run->writer = NULL;
     if (run->with_boxes && run->frames > 0) {
         boxes = file_commit(&run->boxes);
-        note(fault, boxes);
+        video_fault_note(fault, boxes);
     }
     run->kept = run->frames > 0 && video == STATUS_OK && boxes == STATUS_OK;
 }
@@ -309,20 +255,18 @@ static void complete(struct run *run, struct fault *fault)
 int cli_run_video(const struct video_job *job)
 {
     enum status status = STATUS_OK;
-    struct run run = {.job = job, .pipeline = job->version->pipeline, .start = clock_seconds()};
+    struct run run = {.job = job, .pipeline = job->version->pipeline, .progress.start = clock_seconds()};
     struct video_info asked = {0};
-    struct fault fault = {0};
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before[ENDING_SIGNALS];
+    struct video_fault fault = {0};
     const struct video_options options = {.capacity = run.pipeline->depth + FRAMES_AHEAD,
                                           .allocate = run.pipeline->allocate,
                                           .release = run.pipeline->release};
     int exit_status = CLI_BAD_USE;
 
-    run.timed = !(version_is_cuda(job->version) && device_is_emulated());
-    sigemptyset(&action.sa_mask);
+    run.progress.timed = !(version_is_cuda(job->version) && device_is_emulated());
     TRY(check_outputs(job));
     if (job->fps)
-        TRY(take_fps(&asked, job->fps));
+        TRY(video_run_take_rate(&asked, job->fps));
     TRY(video_open(&run.reader, job->in, &options));
     run.info = *video_get_info(run.reader);
     if (job->fps) {
@@ -334,30 +278,22 @@ int cli_run_video(const struct video_job *job)
         status = status_set(STATUS_NO_MEMORY, "%s: no memory", job->in);
         goto out;
     }
-    stoppable = run.reader;
-    for (int i = 0; i < ENDING_SIGNALS; i++) {
-        sigaction(ending_signals[i], &action, &before[i]);
-        /* nohup: to go on without a terminal is what it is for. */
-        if (ending_signals[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
-            sigaction(SIGHUP, &before[i], NULL);
-    }
+    video_run_catch(run.reader);
     progress_start();
     run_frames(&run, &fault);
     progress_clear();
     complete(&run, &fault);
     if (run.kept)
-        print_summary(&run, clock_seconds() - run.start);
+        print_summary(&run, clock_seconds() - run.progress.start);
     if (fault.status != STATUS_OK && run.kept)
         exit_status = cli_fail("%s; what came before is in %s", fault.message, job->out);
     else if (fault.status != STATUS_OK)
         exit_status = cli_fail("%s", fault.message);
-    else if (interrupted)
+    else if (video_run_interrupted())
         cli_fail("interrupted: %ld frame%s written to %s", run.frames, run.frames == 1 ? "" : "s", job->out);
     if (fault.status == STATUS_OK)
-        exit_status = interrupted ? CLI_INTERRUPTED : CLI_DONE;
-    for (int i = 0; i < ENDING_SIGNALS; i++)
-        sigaction(ending_signals[i], &before[i], NULL);
-    stoppable = NULL;
+        exit_status = video_run_interrupted() ? CLI_INTERRUPTED : CLI_DONE;
+    video_run_release();
 out:
     if (status != STATUS_OK)
         exit_status = cli_fail_status();

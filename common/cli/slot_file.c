@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/image/array_io.h"
+#include "common/image/draw.h"
 #include "common/image/image_io.h"
 #include "common/image/npy.h"
 
@@ -81,10 +82,19 @@ static bool is_picture_kind(const struct named_slot *slot)
     return slot->kind == SLOT_PICTURE || slot->kind == SLOT_LABELS;
 }
 
+bool slot_is_drawn(const struct named_slot *slot)
+{
+    return is_picture_kind(slot) || slot->draw;
+}
+
+bool slot_has_rows(const struct named_slot *slot)
+{
+    return slot->kind == SLOT_TABLE || slot->kind == SLOT_MATRIX;
+}
+
 enum status slot_check_form(const struct named_slot *slot, const char *path)
 {
-    const bool rows = slot->kind == SLOT_TABLE || slot->kind == SLOT_MATRIX;
-    const bool picture = is_picture_kind(slot) || slot->draw;
+    const bool rows = slot_has_rows(slot), picture = slot_is_drawn(slot);
 
     if (file_has_extension(path, ".npy") ||
         (rows && (file_has_extension(path, ".csv") || file_has_extension(path, ".json"))) ||
@@ -206,18 +216,70 @@ out:
     return status;
 }
 
+enum status slot_draw(const struct algorithm *algorithm, int index, const struct image in[], const struct image out[],
+                      const void *params, struct image *drawn)
+{
+    const struct named_slot *slot = &algorithm->outputs[index];
+    enum status status = STATUS_OK;
+    struct image gray = {0};
+
+    if (slot->draw)
+        TRY(slot->draw(in, out, params, drawn));
+    else if (slot->kind == SLOT_LABELS)
+        TRY(image_colour_labels(drawn, &out[index]));
+    else
+        TRY(draw_canvas(drawn, &out[index]));
+    if (drawn->channels == 1) {
+        gray = *drawn;
+        TRY(draw_canvas(drawn, &gray));
+    }
+out:
+    image_free(&gray);
+    return status;
+}
+
+/* The rows that are in use, a window of the array. */
+static struct image rows_of(const struct named_slot *slot, const struct image *array)
+{
+    struct image rows = *array;
+
+    if (slot->kind == SLOT_TABLE) {
+        rows.height = slot_table_rows(array);
+        rows.data = image_row(array, 1);
+    }
+    return rows;
+}
+
+void slot_write_header(struct output_file *file, const struct named_slot *slot)
+{
+    if (slot->kind != SLOT_TABLE)
+        return;
+    write_text(file, "frame,");
+    write_names(file, slot, "");
+    write_text(file, "\n");
+}
+
+void slot_write_rows(struct output_file *file, const struct named_slot *slot, const struct image *array, long frame)
+{
+    const struct image rows = rows_of(slot, array);
+    char number[24];
+
+    snprintf(number, sizeof number, "%ld,", frame);
+    for (int y = 0; y < rows.height; y++) {
+        write_text(file, number);
+        write_row(file, &rows, y, NULL);
+        write_text(file, "\n");
+    }
+}
+
 enum status slot_encode(struct output_file *file, const struct algorithm *algorithm, int index, const struct image in[],
                         const struct image out[], const void *params)
 {
     const struct named_slot *slot = &algorithm->outputs[index];
-    struct image array = out[index];
+    const struct image array = rows_of(slot, &out[index]);
 
     if (is_picture_name(file->path))
         return encode_picture(file, slot, &out[index], in, out, params);
-    if (slot->kind == SLOT_TABLE) { /* what is in use, a window of it */
-        array.height = slot_table_rows(&out[index]);
-        array.data = image_row(&out[index], 1);
-    }
     if (file_has_extension(file->path, ".csv"))
         encode_csv(file, slot, &array);
     else if (file_has_extension(file->path, ".json"))

@@ -33,6 +33,18 @@ enum status slot_check_shape(const struct named_slot *slot, const struct image *
 enum status slot_encode(struct output_file *file, const struct algorithm *algorithm, int index, const struct image in[],
                         const struct image out[], const void *params);
 
+/* Whether an output can be drawn: as a picture, or as a frame of a video. */
+bool slot_is_drawn(const struct named_slot *slot);
+/* Output `index` as a new picture, u8 with 3 channels. */
+enum status slot_draw(const struct algorithm *algorithm, int index, const struct image in[], const struct image out[],
+                      const void *params, struct image *drawn);
+
+/* The rows of tables and matrices of many frames in one .csv: what comes before the first, then each frame's, its number in
+ * front of each. */
+bool slot_has_rows(const struct named_slot *slot);
+void slot_write_header(struct output_file *file, const struct named_slot *slot);
+void slot_write_rows(struct output_file *file, const struct named_slot *slot, const struct image *array, long frame);
+
 /* The extension of a slot's usual form: ".png", ".csv" or ".npy". */
 const char *slot_extension(const struct named_slot *slot);
 

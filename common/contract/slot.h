@@ -55,8 +55,9 @@ struct named_slot {
     const char *help;             /* one line: meaning and unit; may be NULL */
     const char *const *columns;   /* TABLE: names, NULL-terminated */
     struct comparison comparison; /* of an output */
-    /* An output as a picture (-o FILE.png): *picture is new, u8 with 1 or 3 channels. `in` are the inputs, `out` all
-     * outputs. NULL: pictures as they are, labels in colours, other kinds not at all. */
+    /* An output as a picture (-o FILE.png): *picture is new, u8 with 1 or 3 channels. `in` are the inputs, in colour where
+     * the algorithm got them turned to gray (draw_canvas() takes both), `out` all outputs. NULL: pictures as they are, labels
+     * in colours, other kinds not at all. */
     enum status (*draw)(const struct image in[], const struct image out[], const void *params, struct image *picture);
 };
 

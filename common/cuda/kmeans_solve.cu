@@ -155,40 +155,10 @@ static __global__ void squares_kernel(struct kmeans_task task)
 
 /* ------------------------------------------------------------------------------------------------ the start */
 
-static __device__ void take_row(const struct kmeans_task &task, int row, int cluster)
-{
-    const void *x = kmeans_row(&task.in, row);
-
-    for (int f = threadIdx.x; f < task.features; f += blockDim.x)
-        task.centroids[cluster * task.features + f] = kmeans_sample(task, x, f);
-}
-
-static __device__ int evenly_spread(const struct kmeans_task &task, int cluster)
-{
-    return (int)((uint64_t)cluster * (uint64_t)task.count / (uint64_t)task.k);
-}
-
 /* Block j: centroid j. */
 static __global__ void take_rows_kernel(struct kmeans_task task)
 {
-    take_row(task, evenly_spread(task, blockIdx.x), blockIdx.x);
-}
-
-static __device__ bool is_before(double time, int row, double other_time, int other_row)
-{
-    return time < other_time || (time == other_time && row < other_row);
-}
-
-/* The first of a warp. */
-static __device__ struct kmeans_runner warp_first(struct kmeans_runner own)
-{
-    for (int step = 16; step > 0; step /= 2) {
-        const double time = __shfl_xor_sync(0xffffffff, own.time, step);
-        const int row = __shfl_xor_sync(0xffffffff, own.row, step);
-        if (is_before(time, row, own.time, own.row))
-            own = {time, row};
-    }
-    return own;
+    kmeans_take_row(task, kmeans_evenly_spread(task, blockIdx.x), blockIdx.x);
 }
 
 /* Distances to the nearest of the centroids before `cluster`, and the first row of each warp in the race for it; a row that
@@ -215,7 +185,7 @@ static __global__ void race_kernel(struct kmeans_task task, int seed, int attemp
             winner = row;
         }
     }
-    const struct kmeans_runner first_of_warp = warp_first({best, winner});
+    const struct kmeans_runner first_of_warp = kmeans_warp_first({best, winner});
     if (threadIdx.x % 32 == 0)
         task.runners[blockIdx.x * WARPS + threadIdx.x / 32] = first_of_warp;
 }
@@ -226,25 +196,30 @@ static __global__ void choose_kernel(struct kmeans_task task, int seed, int atte
     struct kmeans_runner own = {INFINITY, INT32_MAX};
 
     for (int i = threadIdx.x; i < runners && cluster > 0; i += 32)
-        if (is_before(task.runners[i].time, task.runners[i].row, own.time, own.row))
+        if (kmeans_is_before(task.runners[i], own))
             own = task.runners[i];
-    own = warp_first(own);
-    take_row(task,
-             cluster == 0           ? (int)kmeans_first_row(seed, attempt, task.count)
-             : own.row == INT32_MAX ? evenly_spread(task, cluster)
-                                    : own.row,
-             cluster);
+    own = kmeans_warp_first(own);
+    kmeans_take_row(task,
+                    cluster == 0           ? (int)kmeans_first_row(seed, attempt, task.count)
+                    : own.row == INT32_MAX ? kmeans_evenly_spread(task, cluster)
+                                           : own.row,
+                    cluster);
 }
 
-static enum status start(const struct kmeans_task *task, const struct kmeans_params *params, int attempt,
-                         cudaStream_t stream)
+static enum status start(const struct kmeans_memory *memory, const struct kmeans_params *params, void *state,
+                         int attempt, cudaStream_t stream)
 {
+    const struct kmeans_task *task = &memory->task;
     const int blocks = row_blocks(task);
     enum status status = STATUS_OK;
 
     if (params->start == KMEANS_ROWS)
         take_rows_kernel<<<task->k, UPDATE_THREADS, 0, stream>>>(*task);
     for (int j = 0; j < task->k && params->start == KMEANS_PLUSPLUS; j++) {
+        if (j > 0 && memory->race && task->small) {
+            TRY(memory->race(state, task, params, attempt, j, stream));
+            continue;
+        }
         if (j > 0)
             race_kernel<<<blocks, THREADS, 0, stream>>>(*task, params->seed, attempt, j);
         choose_kernel<<<1, 32, 0, stream>>>(*task, params->seed, attempt, j, blocks * WARPS);
@@ -261,42 +236,55 @@ struct farthest {
     int row;
 };
 
+/* The row that is farthest from its centroid, ties to the lower; with `measures`, their distances plus 1 are written first. */
+static __device__ struct farthest find_farthest(const struct kmeans_task &task, bool measures)
+{
+    struct farthest own = {0, INT32_MAX};
+
+    for (int i = threadIdx.x; i < task.count && measures; i += blockDim.x)
+        task.distances[i] = 1 + distance_part(task, i, task.before + task.labels[i] * task.features, 0, 1);
+#pragma unroll 8
+    for (int i = threadIdx.x; i < task.count; i += blockDim.x) {
+        const unsigned long long distance = task.distances[i];
+        if (distance > own.distance)
+            own = {distance, i};
+    }
+    return own;
+}
+
 /* One block: clusters without rows take the farthest ones. Rare; `before` are the centroids that distances are from. */
 static __device__ void fill_empty(const struct kmeans_task &task, double tolerance)
 {
     __shared__ struct farthest all[UPDATE_THREADS];
-    bool known = false;
+    __shared__ unsigned long long shift;
+    bool known = task.knows_distances;
 
     for (int j = 0; j < task.k; j++) {
-        struct farthest own = {0, INT32_MAX};
         if (task.counts[j] > 0)
             continue;
-        for (int i = threadIdx.x; i < task.count; i += blockDim.x) {
-            if (!known)
-                task.distances[i] = 1 + distance_part(task, i, task.before + task.labels[i] * task.features, 0, 1);
-            if (task.distances[i] > own.distance)
-                own = {task.distances[i], i};
-        }
+        all[threadIdx.x] = find_farthest(task, !known);
         known = true;
-        all[threadIdx.x] = own;
         __syncthreads();
         if (threadIdx.x == 0) {
-            for (unsigned t = 1; t < blockDim.x; t++) {
-                const struct farthest other = all[t];
-                if (other.distance > own.distance || (other.distance == own.distance && other.row < own.row))
-                    own = other;
-            }
-            const int row = own.row == INT32_MAX ? 0 : own.row; /* all rows are taken */
-            unsigned long long shift = 0;
-            task.distances[row] = 0;
-            for (int f = 0; f < task.features; f++) {
-                const int32_t c = kmeans_sample(task, kmeans_row(&task.in, row), f);
-                const long long difference = c - task.before[j * task.features + f];
-                task.centroids[j * task.features + f] = c;
-                shift += (unsigned long long)(difference * difference);
-            }
-            task.control->moved[j] = (double)shift > tolerance;
+            for (unsigned t = 1; t < blockDim.x; t++)
+                if (all[t].distance > all[0].distance ||
+                    (all[t].distance == all[0].distance && all[t].row < all[0].row))
+                    all[0] = all[t];
+            if (all[0].row == INT32_MAX) /* all rows are taken */
+                all[0].row = 0;
+            task.distances[all[0].row] = 0;
+            shift = 0;
         }
+        __syncthreads();
+        for (int f = threadIdx.x; f < task.features; f += blockDim.x) {
+            const int32_t c = kmeans_sample(task, kmeans_row(&task.in, all[0].row), f);
+            const long long difference = c - task.before[j * task.features + f];
+            task.centroids[j * task.features + f] = c;
+            atomicAdd(&shift, (unsigned long long)(difference * difference));
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            task.control->moved[j] = (double)shift > tolerance;
         __syncthreads();
     }
 }
@@ -360,20 +348,27 @@ static __global__ void update_kernel(struct kmeans_task task, int number, int it
     if (!is_last)
         return;
     __threadfence();
-    if (move)
+    bool any_empty = false, any_moved = false;
+    for (int j = threadIdx.x; j < task.k && move; j += blockDim.x)
+        any_empty = any_empty || task.counts[j] == 0;
+    if (__syncthreads_or(any_empty))
         fill_empty(task, tolerance);
+    if (threadIdx.x >= 32)
+        return;
+    kmeans_wide total = 0;
+    for (int j = threadIdx.x; j < task.k; j += 32) {
+        total -= control->parts[j];
+        any_moved = any_moved || control->moved[j];
+    }
+    total = warp_sum_wide(total);
+    any_moved = __any_sync(0xffffffff, any_moved);
     if (threadIdx.x > 0)
         return;
-    kmeans_wide total = ((kmeans_wide)control->squares[1] << 32) + control->squares[0];
-    bool moved = false;
-    for (int j = 0; j < task.k; j++) {
-        total -= control->parts[j];
-        moved = moved || control->moved[j];
-    }
+    total += ((kmeans_wide)control->squares[1] << 32) + control->squares[0];
     task.inertia[number] = kmeans_unscaled(total, task.shift);
     control->arrived = 0;
     control->done = number;
-    atomicExch(&control->phase, !move ? KMEANS_FINISHED : moved ? KMEANS_MOVING : KMEANS_LAST);
+    atomicExch(&control->phase, !move ? KMEANS_FINISHED : any_moved ? KMEANS_MOVING : KMEANS_LAST);
 }
 
 /* ----------------------------------------------------------------------------------------------- the outcome */
@@ -458,7 +453,7 @@ enum status kmeans_device_solve(struct kmeans_memory *memory, const struct image
     TRY(measure(task, stream));
     for (int i = 0; i < params->attempts; i++) {
         begin_kernel<<<1, 1, 0, stream>>>(*task, i == 0);
-        TRY(start(task, params, i, stream));
+        TRY(start(memory, params, state, i, stream));
         TRY(iterate(task, params, assign, state, stream));
         keep_kernel<<<row_blocks(task), THREADS, 0, stream>>>(*task, out[KMEANS_CENTROIDS], out[KMEANS_LABELS],
                                                               out[KMEANS_INERTIA], params->iterations);

@@ -18,8 +18,8 @@ struct kmeans_control {
     unsigned largest, largest_sum; /* of integers: sample, sum of a row */
     unsigned magnitude;            /* bits of the largest |x| of f32 */
     unsigned long long squares[2]; /* SUM |X|^2, the lower and the upper words of the rows' */
-    int phase; /* an enum kmeans_phase */
-    int done; /* the last assignment */
+    int phase;                     /* an enum kmeans_phase */
+    int done;                      /* the last assignment */
     unsigned arrived;
     int moved[KMEANS_MAX_K];
     kmeans_wide parts[KMEANS_MAX_K]; /* of the inertia */
@@ -40,6 +40,7 @@ struct kmeans_task {
     int shift;
     double scale;                /* 2^shift */
     bool small;                  /* as in struct kmeans_rows */
+    bool knows_distances;        /* a version's: its assignments fill `distances` with 1 + D to the own centroid */
     int32_t *centroids, *before; /* k x features, C: of this iteration and of the one before */
     int32_t *labels;
     unsigned long long *sums, *counts; /* of X, k x features, as two's complement; k */
@@ -62,9 +63,48 @@ static __device__ inline bool kmeans_finished(const struct kmeans_task &task)
     return task.control->phase == KMEANS_FINISHED;
 }
 
+static __device__ inline bool kmeans_is_before(const struct kmeans_runner &one, const struct kmeans_runner &other)
+{
+    return one.time < other.time || (one.time == other.time && one.row < other.row);
+}
+
+/* The first of a warp. */
+static __device__ inline struct kmeans_runner kmeans_warp_first(struct kmeans_runner own)
+{
+    for (int step = 16; step > 0; step /= 2) {
+        const double time = __shfl_xor_sync(0xffffffff, own.time, step);
+        const int row = __shfl_xor_sync(0xffffffff, own.row, step);
+        if (kmeans_is_before({time, row}, own))
+            own = {time, row};
+    }
+    return own;
+}
+
+/* Row floor(j N / k), for a start without a race, and for one that nobody wins. */
+static __device__ inline int kmeans_evenly_spread(const struct kmeans_task &task, int cluster)
+{
+    return (int)((uint64_t)cluster * (uint64_t)task.count / (uint64_t)task.k);
+}
+
+/* A block: a row becomes a centroid. */
+static __device__ inline void kmeans_take_row(const struct kmeans_task &task, int row, int cluster)
+{
+    const void *x = kmeans_row(&task.in, row);
+
+    for (int f = threadIdx.x; f < task.features; f += blockDim.x)
+        task.centroids[cluster * task.features + f] = kmeans_sample(task, x, f);
+}
+
+/* A version's own race of k-means++, for small rows: enqueues what makes the centroid `cluster`, 1 or more, from those before
+ * it. The first of a call is that of attempt 0 and cluster 1. */
+typedef enum status (*kmeans_device_race)(void *state, const struct kmeans_task *task,
+                                          const struct kmeans_params *params, int attempt, int cluster,
+                                          cudaStream_t stream);
+
 /* Device memory of a call's size. Zeroed: none. */
 struct kmeans_memory {
     struct kmeans_task task;
+    kmeans_device_race race; /* NULL: that of kmeans_solve.cu */
 };
 
 /* Does nothing when it is there. */

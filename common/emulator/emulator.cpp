@@ -206,7 +206,8 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
         w.barrier_call = own.call;
     }
     w.votes += value != 0;
-    w.barrier_mixed = w.barrier_mixed || line != w.barrier_call.line || strcmp(file, w.barrier_call.file) != 0;
+    w.barrier_mixed = w.barrier_mixed || line != w.barrier_call.line ||
+                      (file != w.barrier_call.file && strcmp(file, w.barrier_call.file) != 0);
     if (w.at_barrier == w.tasks.size()) {
         if (w.barrier_mixed) {
             keep_divergence(w);
@@ -245,7 +246,7 @@ static void complete_collective(worker &w, warp &its, const task &first)
     }
     first.compute(operands);
     its.waiting &= ~participants;
-    if (strcmp(first.call.name, "__syncwarp") == 0) { /* no other collective orders accesses to memory */
+    if (first.compute == compute_nothing) { /* __syncwarp(): no other collective orders accesses to memory */
         const unsigned clock = races_warp_barrier(first.place / 32);
 
         for (unsigned left = participants; left != 0; left &= left - 1)
@@ -487,8 +488,8 @@ void observe_copy(const char *what, size_t bytes)
         observer->copy(what, bytes);
 }
 
-/* A host thread is worth its start (some 20 us) for about this many CUDA threads. */
-static const uint64_t THREADS_PER_HOST_THREAD = 1024;
+/* A host thread is worth its start and its own stacks for about this many CUDA threads. */
+static const uint64_t THREADS_PER_HOST_THREAD = 8192;
 static const uint64_t MOST_HOST_THREADS = 256;
 
 /* Constant from the start, so that it can be set before any constructor runs; 0: the environment says. */

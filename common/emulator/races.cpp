@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/emulator/emulator_internal.h"
+#include "common/emulator/races_internal.h"
 
 extern "C" char __executable_start, __data_start, _end;
 
@@ -45,7 +46,8 @@ struct acquisition {
     release what;
 };
 
-static bool watching;
+bool can_watch;
+bool watching;
 static uint64_t *accesses;            /* of the launches that are like this one, watched so far */
 static std::vector<segment> segments; /* of this launch */
 static uint32_t first_name = FIRST_NAME, next_name = FIRST_NAME;
@@ -170,8 +172,14 @@ static bool make_cells(uintptr_t first, uintptr_t end)
 
 static void fill_cells(uintptr_t first, size_t bytes, uint32_t name)
 {
-    for (uintptr_t address = first; address < first + bytes; address++)
-        *find_cell(address) = {name, 0, 0, 0};
+    while (bytes > 0) {
+        const size_t in_chunk = (1 << CHUNK_BITS) - (first & ((1 << CHUNK_BITS) - 1)),
+                     count = std::min(bytes, in_chunk);
+
+        std::fill_n(find_cell(first), count, cell{name, 0, 0, 0});
+        first += count;
+        bytes -= count;
+    }
 }
 
 static bool are_wanted()
@@ -180,7 +188,7 @@ static bool are_wanted()
         const char *const text = getenv("RUNGS_EMULATOR_RACES");
         const uintptr_t first = (uintptr_t)&__data_start, end = (uintptr_t)&_end;
 
-        return text != nullptr && strcmp(text, "1") == 0 && make_cells(first, end);
+        return can_watch && text != nullptr && strcmp(text, "1") == 0 && make_cells(first, end);
     }();
 
     return wanted;
@@ -210,14 +218,19 @@ void races_forget(const void *memory, size_t bytes, size_t guard)
 
 /* ------------------------------------------------------------------------------------------------------- reports */
 
-/* "cuda/blur/v1.2_tiled.cu:41" for a place in the program; "" when binutils are not there, or may not be asked. */
+/* " in cuda/blur/v1.2_tiled.cu:41" for a place in the program; its address where programs may not be asked, for whoever may
+ * ask them; "" when binutils are not there. */
 static std::string line_of(uint32_t place)
 {
     char command[96], text[512];
     std::string line;
 
-    if (place == 0 || prctl(PR_GET_SECCOMP) != 0)
+    if (place == 0)
         return "";
+    if (prctl(PR_GET_SECCOMP) != 0) {
+        snprintf(text, sizeof(text), " at 0x%x", place - 1);
+        return text;
+    }
     snprintf(command, sizeof(command), "addr2line -i -e /proc/%d/exe 0x%x 2>/dev/null", (int)getpid(), place - 1);
 
     FILE *const answer = popen(command, "r");
@@ -323,8 +336,6 @@ static void accuse(const cell &c, bool of_write, const void *address, size_t byt
 
 /* ------------------------------------------------------------------------------------------------------ accesses */
 
-enum class access { read, write, atomic_read, atomic_write };
-
 [[noreturn]] static void report_outside(const void *address, bool writes, uint32_t place)
 {
     static char text[320];
@@ -345,7 +356,7 @@ enum class access { read, write, atomic_read, atomic_write };
     fault("%s", text);
 }
 
-static void watch(access kind, const volatile void *at, size_t bytes, const void *caller)
+void races_access(access kind, const volatile void *at, size_t bytes, const void *caller)
 {
     const void *const address = const_cast<const void *>(at);
     const bool atomic = kind >= access::atomic_read, writes = kind == access::write || kind == access::atomic_write;
@@ -427,12 +438,11 @@ static void learn(uintptr_t address)
             acquired[other].push_back({(uint16_t)self->place, epoch, what});
 }
 
-/* Unused, like the next one, where the real ThreadSanitizer has the functions at the end. */
-[[maybe_unused]] static void atomic_access(access kind, volatile void *address, size_t bytes, const void *caller)
+void races_atomic_access(access kind, volatile void *address, size_t bytes, const void *caller)
 {
     if (!watching || self == nullptr)
         return;
-    watch(kind, address, bytes, caller);
+    races_access(kind, address, bytes, caller);
     if (find_cell((uintptr_t)address) == nullptr)
         return;
     learn((uintptr_t)address);
@@ -440,7 +450,7 @@ static void learn(uintptr_t address)
         publish((uintptr_t)address);
 }
 
-[[maybe_unused]] static void fence()
+void races_fence()
 {
     if (watching && self != nullptr)
         fence_epoch = epoch + 1;
@@ -519,114 +529,3 @@ unsigned races_warp_barrier(unsigned warp)
 }
 
 } /* namespace emulated */
-
-/* ------------------------------------------------------------------------------------- what the compiler calls */
-
-/* A build with the real ThreadSanitizer has these functions already. */
-#if !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define REAL_SANITIZER 1
-#endif
-#endif
-#ifndef REAL_SANITIZER
-
-using emulated::access;
-
-/* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
-#define HOOK extern "C" __attribute__((weak))
-
-#define PLAIN(name, kind, bytes)                                                                                       \
-    HOOK void name(void *address);                                                                                     \
-    HOOK void name(void *address)                                                                                      \
-    {                                                                                                                  \
-        if (emulated::watching && emulated::self != nullptr)                                                           \
-            emulated::watch(kind, address, bytes, __builtin_return_address(0));                                        \
-    }
-#define PLAIN_OF(bytes)                                                                                                \
-    PLAIN(__tsan_read##bytes, access::read, bytes)                                                                     \
-    PLAIN(__tsan_write##bytes, access::write, bytes)                                                                   \
-    PLAIN(__tsan_volatile_read##bytes, access::atomic_read, bytes)                                                     \
-    PLAIN(__tsan_volatile_write##bytes, access::write, bytes)
-PLAIN_OF(1)
-PLAIN_OF(2)
-PLAIN_OF(4)
-PLAIN_OF(8)
-PLAIN_OF(16)
-
-#define RANGE(name, kind)                                                                                              \
-    HOOK void name(void *address, long bytes);                                                                         \
-    HOOK void name(void *address, long bytes)                                                                          \
-    {                                                                                                                  \
-        if (emulated::watching && emulated::self != nullptr)                                                           \
-            emulated::watch(kind, address, (size_t)bytes, __builtin_return_address(0));                                \
-    }
-RANGE(__tsan_read_range, access::read)
-RANGE(__tsan_write_range, access::write)
-
-HOOK void __tsan_init();
-HOOK void __tsan_init()
-{
-}
-
-HOOK void __tsan_vptr_update(void **pointer, void *value);
-HOOK void __tsan_vptr_update(void **, void *)
-{
-}
-
-HOOK void __tsan_atomic_thread_fence(int order);
-HOOK void __tsan_atomic_thread_fence(int)
-{
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    emulated::fence();
-}
-
-#define CALLER __builtin_return_address(0)
-#define ATOMIC_CHANGE(bits, T, name)                                                                                   \
-    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
-    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
-    {                                                                                                                  \
-        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
-        return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
-    }
-#define ATOMIC_COMPARE(bits, T, name)                                                                                  \
-    HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int order,       \
-                                                           int failure);                                               \
-    HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
-    {                                                                                                                  \
-        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
-        return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
-    }
-#define ATOMIC_OF(bits, T)                                                                                             \
-    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int order);                                           \
-    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int)                                                  \
-    {                                                                                                                  \
-        emulated::atomic_access(access::atomic_read, const_cast<volatile T *>(address), sizeof(T), CALLER);            \
-        return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                             \
-    }                                                                                                                  \
-    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                                    \
-    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int)                                           \
-    {                                                                                                                  \
-        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
-        __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                            \
-    }                                                                                                                  \
-    HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                                    \
-    HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
-    {                                                                                                                  \
-        emulated::atomic_access(access::atomic_write, address, sizeof(T), CALLER);                                     \
-        return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
-    }                                                                                                                  \
-    ATOMIC_CHANGE(bits, T, fetch_add)                                                                                  \
-    ATOMIC_CHANGE(bits, T, fetch_sub)                                                                                  \
-    ATOMIC_CHANGE(bits, T, fetch_and)                                                                                  \
-    ATOMIC_CHANGE(bits, T, fetch_or)                                                                                   \
-    ATOMIC_CHANGE(bits, T, fetch_xor)                                                                                  \
-    ATOMIC_COMPARE(bits, T, strong)                                                                                    \
-    ATOMIC_COMPARE(bits, T, weak)
-ATOMIC_OF(8, uint8_t)
-ATOMIC_OF(16, uint16_t)
-ATOMIC_OF(32, uint32_t)
-ATOMIC_OF(64, uint64_t)
-
-#endif
-#endif

@@ -124,46 +124,52 @@ static void gray_from_rgb_f32(float *to, const float *from, int width)
         to[x] = 0.299f * from[0] + 0.587f * from[1] + 0.114f * from[2];
 }
 
-/* Replaces an image of one channel by one of three or the other way round. */
-static enum status convert(struct image *image, int channels, const char *path)
+enum status image_convert(struct image *to, const struct image *from, const char *name)
 {
-    enum status status = STATUS_OK;
-    struct image converted = {0};
-    const size_t size = pixel_size(image->type);
+    const size_t size = pixel_size(from->type);
 
-    if (!(image->channels == 1 && channels == 3) && !(image->channels == 3 && channels == 1))
-        return status_set(STATUS_BAD_INPUT, "%s: has %d channels where %d are needed", path, image->channels, channels);
-    TRY(image_create(&converted, image->width, image->height, channels, image->type));
-    for (int y = 0; y < image->height; y++) {
-        const uint8_t *from = image_row(image, y);
-        uint8_t *to = image_row(&converted, y);
+    if (!(from->channels == 1 && to->channels == 3) && !(from->channels == 3 && to->channels == 1))
+        return status_set(STATUS_BAD_INPUT, "%s: has %d channels where %d are needed", name, from->channels,
+                          to->channels);
+    for (int y = 0; y < from->height; y++) {
+        const uint8_t *source = image_row(from, y);
+        uint8_t *target = image_row(to, y);
 
-        if (channels == 3) {
-            for (int i = 0; i < 3 * image->width; i++)
-                memcpy(to + (size_t)i * size, from + (size_t)(i / 3) * size, size);
+        if (to->channels == 3) {
+            for (int i = 0; i < 3 * from->width; i++)
+                memcpy(target + (size_t)i * size, source + (size_t)(i / 3) * size, size);
             continue;
         }
-        switch (image->type) {
+        switch (from->type) {
         case PIXEL_U8:
-            gray_from_rgb_u8(to, from, image->width);
+            gray_from_rgb_u8(target, source, from->width);
             break;
         case PIXEL_U16:
-            gray_from_rgb_u16((uint16_t *)to, (const uint16_t *)from, image->width);
+            gray_from_rgb_u16((uint16_t *)target, (const uint16_t *)source, from->width);
             break;
         case PIXEL_I32:
-            gray_from_rgb_i32((int32_t *)to, (const int32_t *)from, image->width);
+            gray_from_rgb_i32((int32_t *)target, (const int32_t *)source, from->width);
             break;
         case PIXEL_F32:
-            gray_from_rgb_f32((float *)to, (const float *)from, image->width);
+            gray_from_rgb_f32((float *)target, (const float *)source, from->width);
             break;
         case PIXEL_U32:
         case PIXEL_F64:
         case PIXEL_TYPE_COUNT:
-            status =
-                status_set(STATUS_BAD_INPUT, "%s: %s samples are no picture in colour", path, pixel_name(image->type));
-            goto out;
+            return status_set(STATUS_BAD_INPUT, "%s: %s samples are no picture in colour", name,
+                              pixel_name(from->type));
         }
     }
+    return STATUS_OK;
+}
+
+static enum status convert(struct image *image, int channels, const char *path)
+{
+    enum status status = STATUS_OK;
+    struct image converted = {0};
+
+    TRY(image_create(&converted, image->width, image->height, channels, image->type));
+    TRY(image_convert(&converted, image, path));
     image_free(image);
     *image = converted;
 out:

@@ -15,8 +15,11 @@
 
 static const char help[] =
     "usage: rungs-judge check --worker FILE --id ID --json FILE [OPTION...]\n"
-    "       rungs-judge time --worker FILE --reference FILE --size WxH --json FILE [OPTION...]\n\n"
-    "Verifies or times the version in a worker program and writes what was found as JSON; `make lab-NN` calls it.\n\n"
+    "       rungs-judge time --worker FILE --reference FILE --size WxH --json FILE [OPTION...]\n"
+    "       rungs-judge count --worker FILE --picture FILE --json FILE [OPTION...]\n\n"
+    "Verifies or times the version in a worker program, or counts what one call does on the emulated device, and "
+    "writes\n"
+    "what was found as JSON; `make lab-NN` calls it.\n\n"
     "  --worker FILE     the program around the version\n"
     "  --json FILE       where the result goes\n"
     "  --threads N       OpenMP threads (default: all cores)\n"
@@ -32,6 +35,9 @@ static const char help[] =
     "  --without NAME    of a parameter that the version need not know: it keeps its default\n"
     "  --pictures DIR    where to put pictures of differences\n"
     "  --tune NAME=N     a tunable of the version\n"
+    "count:\n"
+    "  --picture FILE    the input\n"
+    "  -p NAME=VALUE     a parameter of the algorithm\n"
     "time:\n"
     "  --reference FILE  the worker of the rung to compare with\n"
     "  --size WxH        of the input\n"
@@ -84,6 +90,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         LARGEST,
         WITHOUT,
         PICTURES,
+        PICTURE,
         TUNE,
         SIZE,
         SECONDS,
@@ -108,6 +115,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"largest", required_argument, NULL, LARGEST},
         {"without", required_argument, NULL, WITHOUT},
         {"pictures", required_argument, NULL, PICTURES},
+        {"picture", required_argument, NULL, PICTURE},
         {"tune", required_argument, NULL, TUNE},
         {"size", required_argument, NULL, SIZE},
         {"seconds", required_argument, NULL, SECONDS},
@@ -177,6 +185,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         case PICTURES:
             a->pictures = optarg;
             break;
+        case PICTURE:
+            a->picture = optarg;
+            break;
         case TUNE:
             if (a->tune_count < CHANNEL_MAX_TUNABLES)
                 a->tune[a->tune_count++] = optarg;
@@ -237,13 +248,14 @@ int main(int argc, char **argv)
         return 0;
     }
     const bool checks = argc > 1 && strcmp(argv[1], "check") == 0, times = argc > 1 && strcmp(argv[1], "time") == 0;
+    const bool counts = argc > 1 && strcmp(argv[1], "count") == 0;
 
-    if (!checks && !times)
-        return fail("the first word must be check or time; rungs-judge --help");
+    if (!checks && !times && !counts)
+        return fail("the first word must be check, time or count; rungs-judge --help");
     if (!parse(argc - 1, argv + 1, &arguments))
         return 2;
     if (!arguments.worker.program || !arguments.json || (checks && !arguments.id) ||
-        (times && (!arguments.reference.program || !arguments.width)))
+        (times && (!arguments.reference.program || !arguments.width)) || (counts && !arguments.picture))
         return fail("an option that must be there is missing; rungs-judge --help");
     /* The worker runs under our user id, so it could trace this process or read its memory. This forbids both. */
     prctl(PR_SET_DUMPABLE, 0);
@@ -257,6 +269,6 @@ int main(int argc, char **argv)
         arguments.worker.quiet = true;
     if (arguments.fewer)
         arguments.worker.threads = arguments.fewer;
-    status = checks ? judge_check(&arguments) : judge_time(&arguments);
+    status = checks ? judge_check(&arguments) : times ? judge_time(&arguments) : judge_count(&arguments);
     return status == STATUS_OK ? 0 : fail("%s", status_message());
 }

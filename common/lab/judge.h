@@ -1,5 +1,5 @@
 /*
- * judge.h: what the command line of rungs-judge asks for, and its two commands.
+ * judge.h: what the command line of rungs-judge asks for, and its commands.
  */
 #ifndef RUNGS_JUDGE_H
 #define RUNGS_JUDGE_H
@@ -10,7 +10,7 @@ enum { JUDGE_MAX_FRAMES = 64 }; /* of the video that a pipeline is timed on */
 
 struct judge_arguments {
     struct remote_options worker, reference;
-    const char *id, *json, *pictures, *algorithm;
+    const char *id, *json, *pictures, *algorithm, *picture;
     const char *tune[CHANNEL_MAX_TUNABLES], *settings[16], *without[16];
     size_t tune_count, setting_count, without_count;
     uint64_t seed;
@@ -25,5 +25,7 @@ struct judge_arguments {
  * judging itself could not be done; a version that is wrong, crashes or is refused has an answer in the JSON. */
 enum status judge_check(const struct judge_arguments *arguments);
 enum status judge_time(const struct judge_arguments *arguments);
+/* One call on arguments->picture: what it did on the emulated device, and whether its result is right. */
+enum status judge_count(const struct judge_arguments *arguments);
 
 #endif

@@ -1,6 +1,7 @@
 #include "common/verify/check.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -322,6 +323,14 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
     return true;
 }
 
+/* Buffers of a case go back to this process's heap and not to the system, whose fresh pages would take a tenth of the time. */
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 16 << 20);
+}
+
 static int check_body(void *argument)
 {
     struct job *job = argument;
@@ -333,6 +342,7 @@ static int check_body(void *argument)
     const struct itimerval limit = {.it_value = {.tv_sec = (time_t)large_limit}};
     enum status status = STATUS_OK;
 
+    keep_memory();
     /* A missing wait shall show, and so shall a race; for the device that this process is to start. */
     setenv("RUNGS_EMULATOR_LATE", "1", 0);
     setenv("RUNGS_EMULATOR_RACES", "1", 0);

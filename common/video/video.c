@@ -324,3 +324,14 @@ void video_close(struct video_reader *reader)
     free(reader->ready.items);
     free(reader);
 }
+
+bool video_has_name(const char *name)
+{
+    static const char *const extensions[] = {".avi", ".mp4", ".mov",  ".mkv", ".m4v", ".webm",
+                                             ".y4m", ".mpg", ".mpeg", ".ts",  ".wmv", ".flv"};
+
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (file_has_extension(name, extensions[i]))
+            return true;
+    return strcmp(name, "-") == 0 || (video_is_pattern(name) && access(name, F_OK) != 0);
+}

@@ -71,6 +71,8 @@ void video_close(struct video_reader *reader);
 /* Calls take(argument, path) for every file that reading the video `name` would open; nothing for what is not there. */
 void video_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument);
 
+/* Whether `name` can be nothing but a video: standard input, a pattern that is no file's name, or by its extension. */
+bool video_has_name(const char *name);
 /* Whether `name` has the form of a printf pattern or glob rather than of a file's name. */
 bool video_is_pattern(const char *name);
 

@@ -70,6 +70,11 @@ static enum kind kind_of(const char *name)
     return *name && (!*last || !strchr(last, '.')) ? KIND_FOLDER : KIND_NONE;
 }
 
+bool video_writer_makes_file(const char *name)
+{
+    return kind_of(name) == KIND_VIDEO;
+}
+
 bool video_writer_fits(const char *name)
 {
     return kind_of(name) != KIND_NONE;

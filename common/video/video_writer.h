@@ -24,6 +24,8 @@ struct video_writer;
 
 /* Whether the name means a video or images rather than some other kind of file: by its extension or form. */
 bool video_writer_fits(const char *name);
+/* Whether it means a video file. */
+bool video_writer_makes_file(const char *name);
 /* Calls take(argument, path) for every file that writing the video `name` may replace, as far as names tell. */
 void video_writer_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument);
 /* Refuses a name that video_writer_open() could not write, before any work is done. Nothing is created. */

@@ -1,12 +1,12 @@
 /*
  * Idea:     the mean of a cell is the same for all windows and stages that look at it: the tile has a plane for each size of
  *           cells, and a stage loads nine bytes.
- * Changed:  fill_planes() and find_bin().
+ * Changed:  planes_fill() and planes_bin().
  * Expect:   most features have cells of 2 x 2 pixels, for which 36 loads and nine divisions become nine loads; four times the
  *           shared memory leaves room for eight blocks still. Twice as fast as v2.5.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/steps/planes.cuh"
 #include "cuda/detect/steps/tiles.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, PARTS = 4 };
@@ -28,39 +28,10 @@ struct state {
     struct hits_step hits;
 };
 
-/* The means of the larger cells out of those of 1 x 1, `size` bytes a plane. Those that reach over the tile's edge mean nothing. */
-static __device__ void fill_planes(uint8_t *planes, int width, int size)
-{
-    for (int i = threadIdx.x; i < size; i += THREADS) {
-        int own = planes[i], right = planes[min(i + 1, size - 1)], below = planes[min(i + width, size - 1)];
-        int across = planes[min(i + width + 1, size - 1)];
-        planes[size + i] = (own + right + 1) / 2;
-        planes[2 * size + i] = (own + below + 1) / 2;
-        planes[3 * size + i] = (own + right + below + across + 2) / 4;
-    }
-}
-
-/* The bin of a stage in the window at `window` of the first plane. */
-static __device__ int find_bin(int feature, const struct detect_stage &stage, const uint8_t *window, int width,
-                               int size)
-{
-    int step = stage.height * width;
-    const uint8_t *from = window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * width + stage.x;
-    uint8_t cells[DETECT_CELLS];
-
-    for (int c = 0; c < DETECT_CELLS; c++)
-        cells[c] = from[c / 3 * step + c % 3 * stage.width];
-    return detect_bin(feature, cells, stage.a, stage.b);
-}
-
 static const char *declines(const struct image in[], const void *params)
 {
-    enum { LARGEST = 48 };
-
     (void)in;
-    return ((const struct detect_params *)params)->pyramid.window > LARGEST
-               ? "four planes of a tile of windows of more than 48 pixels do not fit in shared memory"
-               : NULL;
+    return planes_decline((const struct detect_params *)params);
 }
 
 /* Where the parts of the stages end. */
@@ -68,48 +39,12 @@ struct parts {
     int ends[PARTS];
 };
 
-/* Windows of a tile that are left: their places in it and responses. */
-struct left_windows {
-    unsigned short places[WINDOWS];
-    float responses[WINDOWS];
-    unsigned count;
-};
-
-/* Whether stages `from` to `to` - 1 let the window pass; adds to its response. */
-static __device__ bool pass(const struct stages &stages, const struct model_view &model, const uint8_t *window,
-                            int width, int size, int from, int to, float *response)
-{
-    const float *table = model.tables + from * model.bins;
-
-    for (int t = from; t < to; t++, table += model.bins) {
-        const struct detect_stage &stage = stage_at(stages, model, t);
-        *response += table[find_bin(model.feature, stage, window, width, size)];
-        if (*response < stage.threshold)
-            return false;
-    }
-    return true;
-}
-
-static __device__ void keep(struct left_windows *left, bool kept, int place, float response)
-{
-    unsigned ballot = __ballot_sync(0xffffffff, kept), lane = threadIdx.x % 32, first = 0;
-
-    if (lane == 0 && ballot)
-        first = atomicAdd(&left->count, (unsigned)__popc(ballot));
-    first = __shfl_sync(0xffffffff, first, 0);
-    if (!kept)
-        return;
-    unsigned entry = first + __popc(ballot & ((1u << lane) - 1));
-    left->places[entry] = place;
-    left->responses[entry] = response;
-}
-
 static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
                                      const __grid_constant__ struct stages stages, struct model_view model, int window,
                                      struct parts parts, struct hit_list list)
 {
     extern __shared__ uint8_t planes[];
-    __shared__ struct left_windows lists[2];
+    __shared__ struct left_windows<WINDOWS> lists[2];
     const struct tile own = tile_find(&layout, window, WIDTH, HEIGHT, blockIdx.x);
     const struct pyramid_level &level = layout.levels[own.level];
     int left = own.left, top = own.top;
@@ -119,32 +54,32 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
         if (left + i % width < level.width && top + i / width < level.height)
             planes[i] = ((const uint8_t *)image_row(&levels, level.y + top + i / width))[level.x + left + i % width];
     __syncthreads();
-    fill_planes(planes, width, size);
+    planes_fill(planes, width, size);
     if (threadIdx.x < 2)
         lists[threadIdx.x].count = 0;
     __syncthreads();
     for (int i = threadIdx.x; i < WINDOWS; i += THREADS) {
         float response = 0;
-        bool kept =
-            left + i % WIDTH <= level.width - window && top + i / WIDTH <= level.height - window &&
-            pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width, size, 0, parts.ends[0], &response);
-        keep(&lists[0], kept, i, response);
+        bool kept = left + i % WIDTH <= level.width - window && top + i / WIDTH <= level.height - window &&
+                    planes_pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width, size, 0, parts.ends[0],
+                                &response);
+        left_keep(&lists[0], kept, i, response);
     }
     for (int part = 1; part < PARTS; part++) {
         __syncthreads();
-        const struct left_windows &from = lists[(part - 1) % 2];
+        const struct left_windows<WINDOWS> &from = lists[(part - 1) % 2];
         for (unsigned entry = threadIdx.x; entry - threadIdx.x % 32 < from.count; entry += THREADS) {
             int i = entry < from.count ? from.places[entry] : 0;
             float response = entry < from.count ? from.responses[entry] : 0;
-            bool kept = entry < from.count && pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width, size,
-                                                   parts.ends[part - 1], parts.ends[part], &response);
-            keep(&lists[part % 2], kept, i, response);
+            bool kept = entry < from.count && planes_pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width,
+                                                          size, parts.ends[part - 1], parts.ends[part], &response);
+            left_keep(&lists[part % 2], kept, i, response);
         }
         __syncthreads();
         if (threadIdx.x == 0)
             lists[(part - 1) % 2].count = 0;
     }
-    const struct left_windows &last = lists[(PARTS - 1) % 2];
+    const struct left_windows<WINDOWS> &last = lists[(PARTS - 1) % 2];
     for (unsigned entry = threadIdx.x; entry < last.count; entry += THREADS)
         if (last.responses[entry] >= model.min_response)
             hits_add(list, last.responses[entry], &layout, level.x + left + last.places[entry] % WIDTH,

@@ -45,7 +45,8 @@ static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_byte
         }
 #pragma unroll
         for (int j = 0; j < KMEANS_GROUP; j++) {
-            const int wide = kmeans_wide_product(bytes.wide[row], (const uint8_t *)shared, stride, j);
+            const int wide =
+                kmeans_wide_product(bytes.wide[row], (const uint8_t *)shared + j * stride, KMEANS_GROUP * stride);
             const int score = kmeans_score(norms[j], (int)(lower[j] + 256 * upper[j]) + wide);
             if (score < smallest) {
                 smallest = score;

@@ -55,7 +55,7 @@ static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_byte
 #pragma unroll
         for (int r = 0; r < 4; r++) {
             const int j = group + 8 * (r / 2), its_row = min(top + 2 * member + r % 2, task.count - 1);
-            const int wide = kmeans_wide_product(bytes.wide[its_row], planes, stride, j);
+            const int wide = kmeans_wide_product(bytes.wide[its_row], planes + j * stride, KMEANS_GROUP * stride);
             const int score = kmeans_score(norms[j], lower[r] + 256 * upper[r] + wide);
             if (score < smallest[r % 2]) {
                 smallest[r % 2] = score;

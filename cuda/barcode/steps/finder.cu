@@ -13,20 +13,37 @@ static __global__ void posterior_kernel(struct image labels, struct image poster
             posteriors[((const uint8_t *)image_row(&labels, blockIdx.y))[x]];
 }
 
-/* A thread for each row: boxes of patches become boxes of pixels (barcode_boxes()). */
-static __global__ void pixels_kernel(struct image table, int width, int height, struct image boxes)
+/* One block: boxes of patches that are not too long become boxes of pixels, one behind the other (barcode_boxes()). */
+static __global__ void pixels_kernel(struct image table, int ratio, int width, int height, struct image boxes)
 {
-    const int row = blockIdx.x * THREADS + threadIdx.x, count = *(const int32_t *)table.data;
+    __shared__ int counts[THREADS / 32];
+    const int count = min(*(const int32_t *)table.data, table.height - 1), warp = threadIdx.x / 32;
+    int kept = 0;
 
-    if (row >= boxes.height)
-        return;
-    const int32_t *from = (const int32_t *)image_row(&table, row);
-    int32_t *box = (int32_t *)image_row(&boxes, row);
-    const bool is_box = row > 0 && row <= count;
-    box[0] = row == 0 ? count : is_box ? BARCODE_PATCH * from[1] : 0;
-    box[1] = is_box ? BARCODE_PATCH * from[2] : 0;
-    box[2] = is_box ? min(BARCODE_PATCH * from[3], width - box[0]) : 0;
-    box[3] = is_box ? min(BARCODE_PATCH * from[4], height - box[1]) : 0;
+    for (int row = 1 + (int)threadIdx.x; row - (int)threadIdx.x <= count; row += THREADS) {
+        const int32_t *from = (const int32_t *)image_row(&table, min(row, count));
+        const bool fits = row <= count && barcode_fits(from, ratio);
+        const unsigned all = __ballot_sync(0xffffffff, fits);
+        int before = kept + __popc(all & ((1u << threadIdx.x % 32) - 1));
+        if (threadIdx.x % 32 == 0)
+            counts[warp] = __popc(all);
+        __syncthreads();
+        for (int w = 0; w < THREADS / 32; w++) {
+            before += w < warp ? counts[w] : 0;
+            kept += counts[w];
+        }
+        __syncthreads();
+        if (!fits || before + 1 >= boxes.height)
+            continue;
+        int32_t *box = (int32_t *)image_row(&boxes, before + 1);
+        box[0] = BARCODE_PATCH * from[1];
+        box[1] = BARCODE_PATCH * from[2];
+        box[2] = min(BARCODE_PATCH * from[3], width - box[0]);
+        box[3] = min(BARCODE_PATCH * from[4], height - box[1]);
+    }
+    for (int row = (int)threadIdx.x; row < boxes.height; row += THREADS)
+        for (int column = 0; column < BARCODE_COLUMNS && (row == 0 || row > kept); column++)
+            ((int32_t *)image_row(&boxes, row))[column] = row == 0 && column == 0 ? kept : 0;
 }
 
 static enum status open_steps(struct finder *finder, const struct barcode_params *params,
@@ -38,7 +55,7 @@ static enum status open_steps(struct finder *finder, const struct barcode_params
 
     snprintf(blur, sizeof blur, "ksize=%d sigma=%.17g", params->ksize, params->sigma);
     snprintf(threshold, sizeof threshold, "value=%d", params->value);
-    snprintf(boxes, sizeof boxes, "min_area=%d max_boxes=%d", params->min_area, params->max_boxes);
+    snprintf(boxes, sizeof boxes, "min_area=%d max_boxes=%d", params->min_area, BARCODE_CANDIDATES);
     TRY(step_open(&finder->blur, "blur", "blur", versions->blur, blur));
     TRY(step_open(&finder->threshold, "threshold", "threshold", versions->threshold, threshold));
     TRY(step_open(&finder->labelling, "labelling", "labelling", versions->labelling, "connectivity=8"));
@@ -66,6 +83,7 @@ enum status finder_open(struct finder *finder, const struct image *in, const str
     uint8_t posteriors[NEAREST_MAX_K] = {};
     enum status status = STATUS_OK;
 
+    finder->ratio = params->ratio;
     if (!finder->posteriors) {
         TRY(open_steps(finder, params, versions, &score));
         barcode_posteriors(&params->model, posteriors);
@@ -93,8 +111,7 @@ enum status finder_launch(struct finder *finder, int width, int height, struct i
     TRY(step_run(&finder->labelling, &finder->mask, &finder->components, stream));
     TRY(step_run(&finder->boxes, &finder->components, &finder->table, stream));
     step_begin("pixels", stream);
-    pixels_kernel<<<ceiling_divide(out[BARCODE_BOXES].height, THREADS), THREADS, 0, stream>>>(
-        finder->table, width, height, out[BARCODE_BOXES]);
+    pixels_kernel<<<1, THREADS, 0, stream>>>(finder->table, finder->ratio, width, height, out[BARCODE_BOXES]);
     CUDA_TRY(cudaGetLastError());
     /* A threshold may read beyond the ends of its rows, which are not ours in an output. */
     CUDA_TRY(cudaMemcpy2DAsync(out[BARCODE_SCORE].data, out[BARCODE_SCORE].stride, score->data, score->stride,

@@ -18,6 +18,7 @@ struct finder {
     struct step blur, threshold, labelling, boxes;
     struct image labels, posterior, score, mask, components, table;
     uint8_t *posteriors; /* of each centroid, on the device */
+    int ratio;
 };
 
 /* Opens the steps for a picture like *in, makes the images and uploads the posteriors; `tunables`, or NULL, are handed on to every

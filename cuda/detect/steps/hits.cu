@@ -2,59 +2,17 @@
 
 #include <string.h>
 
-enum { THREADS = 256, EACH = DETECT_MAX_HITS / THREADS /* hits of a thread */, DIGITS = 256 };
+#include "cuda/detect/steps/sorted.cuh"
+
+enum { THREADS = 256, EACH = DETECT_MAX_HITS / THREADS /* hits of a thread */ };
 
 /* What the threads of the one block that ends a call tell each other. */
 struct shared_hits {
-    uint64_t keys[DETECT_MAX_HITS];
+    struct sorted_hits sorted;
     bool taken[DETECT_MAX_HITS];
-    unsigned histogram[DIGITS], count, members;
-    unsigned long long prefix, votes;
+    unsigned members;
+    unsigned long long votes;
 };
-
-/* The smallest of the `wanted` largest keys, of which there are more. Eight bits at a time: keys that agree in those above
- * are counted by their next eight, and thread 0 walks down the counts. */
-static __device__ uint64_t find_cut(struct shared_hits *shared, const uint64_t *keys, unsigned count, unsigned wanted)
-{
-    uint64_t prefix = 0;
-
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        if (threadIdx.x < DIGITS)
-            shared->histogram[threadIdx.x] = 0;
-        __syncthreads();
-        for (unsigned i = threadIdx.x; i < count; i += THREADS)
-            if (shift == 56 || keys[i] >> (shift + 8) == prefix >> (shift + 8))
-                atomicAdd(&shared->histogram[keys[i] >> shift & (DIGITS - 1)], 1u);
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            int digit = DIGITS - 1;
-            for (; shared->histogram[digit] < wanted; digit--)
-                wanted -= shared->histogram[digit];
-            shared->prefix = prefix | (uint64_t)digit << shift;
-        }
-        __syncthreads();
-        prefix = shared->prefix;
-    }
-    return prefix;
-}
-
-/* Bitonic, the largest first; `size` is a power of two, and keys from the last hit on are 0. */
-static __device__ void sort_keys(uint64_t *keys, int size)
-{
-    for (int run = 2; run <= size; run *= 2) {
-        for (int step = run / 2; step > 0; step /= 2) {
-            for (int i = threadIdx.x; i < size; i += THREADS) {
-                int other = i ^ step;
-                if (i < other && (keys[i] < keys[other]) == ((i & run) == 0)) {
-                    uint64_t key = keys[i];
-                    keys[i] = keys[other];
-                    keys[other] = key;
-                }
-            }
-            __syncthreads();
-        }
-    }
-}
 
 /* Detections from sorted hits, into rows from 1 on; their number. */
 static __device__ int group(struct shared_hits *shared, int count, const struct pyramid_layout &layout,
@@ -66,13 +24,14 @@ static __device__ int group(struct shared_hits *shared, int count, const struct 
     for (int k = 0; k < EACH; k++) {
         int own = threadIdx.x + k * THREADS;
         if (own < count)
-            boxes[k] = detect_find_box(detect_key_place(shared->keys[own], &layout), &layout, params.pyramid.window);
+            boxes[k] =
+                detect_find_box(detect_key_place(shared->sorted.keys[own], &layout), &layout, params.pyramid.window);
     }
     for (int i = 0; i < count; i++) {
         if (shared->taken[i])
             continue;
         struct detect_box box =
-            detect_find_box(detect_key_place(shared->keys[i], &layout), &layout, params.pyramid.window);
+            detect_find_box(detect_key_place(shared->sorted.keys[i], &layout), &layout, params.pyramid.window);
         __syncthreads(); /* all have seen that nobody took it */
         if (threadIdx.x == 0)
             shared->votes = shared->members = 0;
@@ -83,7 +42,7 @@ static __device__ int group(struct shared_hits *shared, int count, const struct 
                 (own > i && !detect_overlap(box, boxes[k], params.overlap)))
                 continue;
             shared->taken[own] = true;
-            float response = detect_key_response(shared->keys[own]);
+            float response = detect_key_response(shared->sorted.keys[own]);
             atomicAdd(&shared->votes, (unsigned long long)detect_vote(response, (float)params.min_response));
             atomicAdd(&shared->members, 1u);
         }
@@ -117,31 +76,18 @@ static __global__ void __launch_bounds__(THREADS)
                const __grid_constant__ struct detect_params params, struct image detections, struct image hits)
 {
     __shared__ struct shared_hits shared;
-    unsigned all = *list.count, most = params.maximum;
-    int count = min(all, most), size = 1;
-    uint64_t cut = all > most ? find_cut(&shared, list.keys, all, count) : 0;
+    const int count = sorted_fill(&shared.sorted, list, params.maximum);
 
-    while (size < count)
-        size *= 2;
-    for (int i = threadIdx.x; i < size; i += THREADS) {
-        shared.keys[i] = 0;
+    for (int i = threadIdx.x; i < count; i += THREADS)
         shared.taken[i] = false;
-    }
-    if (threadIdx.x == 0)
-        shared.count = 0;
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < all; i += THREADS)
-        if (list.keys[i] >= cut)
-            shared.keys[atomicAdd(&shared.count, 1u)] = list.keys[i];
-    __syncthreads();
-    sort_keys(shared.keys, size);
     for (int i = threadIdx.x; i < count; i += THREADS) {
-        struct detect_place place = detect_key_place(shared.keys[i], &layout);
+        struct detect_place place = detect_key_place(shared.sorted.keys[i], &layout);
         float *row = (float *)image_row(&hits, i + 1);
         row[0] = place.x;
         row[1] = place.y;
         row[2] = place.level;
-        row[3] = detect_key_response(shared.keys[i]);
+        row[3] = detect_key_response(shared.sorted.keys[i]);
     }
     close_table(hits, count + 1);
     close_table(detections, group(&shared, count, layout, params, detections) + 1);

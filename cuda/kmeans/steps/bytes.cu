@@ -14,6 +14,8 @@ enum status kmeans_bytes_create(struct kmeans_bytes *bytes, struct kmeans_memory
         TRY(device_allocate((void **)&bytes->samples, count * (size_t)bytes->pitch));
     if (!bytes->wide)
         TRY(device_allocate((void **)&bytes->wide, count * sizeof *bytes->wide));
+    if (!bytes->squares)
+        TRY(device_allocate((void **)&bytes->squares, count * sizeof *bytes->squares));
 out:
     return status;
 }
@@ -22,6 +24,7 @@ void kmeans_bytes_free(struct kmeans_bytes *bytes)
 {
     device_free(bytes->samples);
     device_free(bytes->wide);
+    device_free(bytes->squares);
     *bytes = {};
 }
 
@@ -30,6 +33,7 @@ static __global__ void pack_kernel(struct kmeans_task task, struct kmeans_bytes 
 {
     const int row = blockIdx.x * ROWS + threadIdx.x / 32, lane = threadIdx.x % 32;
     unsigned wide = 0, count = 0;
+    int squares = 0;
 
     if (row >= task.count)
         return;
@@ -37,11 +41,15 @@ static __global__ void pack_kernel(struct kmeans_task task, struct kmeans_bytes 
     for (int first = 0; first < bytes.pitch; first += 32) {
         const int f = first + lane, sample = f < task.features ? kmeans_sample(task, x, f) >> KMEANS_SHIFT : 0;
         bytes.samples[(size_t)row * (size_t)bytes.pitch + f] = (uint8_t)sample;
+        squares += sample * sample;
         for (unsigned left = __ballot_sync(0xffffffff, sample > 255); left; left &= left - 1, count++)
             wide |= (unsigned)(first + __ffs((int)left) - 1) << 10 * count;
     }
-    if (lane == 0)
+    squares = __reduce_add_sync(0xffffffff, squares);
+    if (lane == 0) {
         bytes.wide[row] = wide | count << 30;
+        bytes.squares[row] = squares;
+    }
 }
 
 static __global__ void wide_kernel(struct kmeans_task task, bool first)
@@ -68,7 +76,19 @@ static __global__ void wide_kernel(struct kmeans_task task, bool first)
             label = j;
         }
     }
+    if (lane == 0 && i < task.count)
+        task.distances[i] = 1 + (unsigned long long)smallest;
     kmeans_move_rows(task, first, lane == 0 && i < task.count ? i : -1, label, &moves);
+}
+
+enum status kmeans_bytes_pack(const struct kmeans_bytes *bytes, const struct kmeans_task *task, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    pack_kernel<<<ceiling_divide(task->count, ROWS), THREADS, 0, stream>>>(*task, *bytes);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
 }
 
 enum status kmeans_bytes_begin(const struct kmeans_bytes *bytes, const struct kmeans_task *task, bool first,
@@ -78,8 +98,8 @@ enum status kmeans_bytes_begin(const struct kmeans_bytes *bytes, const struct km
 
     if (first)
         TRY(kmeans_clear_sums(task, stream));
-    if (first && task->small)
-        pack_kernel<<<ceiling_divide(task->count, ROWS), THREADS, 0, stream>>>(*task, *bytes);
+    if (first && task->small && !bytes->packed)
+        TRY(kmeans_bytes_pack(bytes, task, stream));
     if (!task->small)
         wide_kernel<<<ceiling_divide(task->count, THREADS / LANES), THREADS, 0, stream>>>(*task, first);
     CUDA_TRY(cudaGetLastError());

@@ -15,7 +15,9 @@ enum { KMEANS_GROUP = 16 /* centroids in shared memory */, KMEANS_BYTES_PITCH = 
 struct kmeans_bytes {
     uint8_t *samples; /* rows of `pitch` bytes, 0 behind the features */
     unsigned *wide;   /* of a row: 3 features of 10 bits that are 256 or more, and how many in the upper 2 bits */
+    int *squares;     /* of a row: |x|^2, below 2^18 */
     int pitch;        /* a multiple of KMEANS_BYTES_PITCH */
+    bool packed;      /* all of this is filled before the first assignment */
 };
 
 /* And the memory of the solver. Does nothing when all is there. */
@@ -23,8 +25,11 @@ enum status kmeans_bytes_create(struct kmeans_bytes *bytes, struct kmeans_memory
                                 const struct kmeans_params *params);
 void kmeans_bytes_free(struct kmeans_bytes *bytes);
 
-/* Enqueues what comes before an assignment of small rows: with `first`, clears the sums and fills *bytes. All of the assignment,
- * as in v1.4 with 8 lanes, where rows are not small. */
+/* Enqueues what fills *bytes from small rows. */
+enum status kmeans_bytes_pack(const struct kmeans_bytes *bytes, const struct kmeans_task *task, cudaStream_t stream);
+
+/* Enqueues what comes before an assignment of small rows: with `first`, clears the sums and fills *bytes unless they are packed.
+ * All of the assignment, as in v1.4 with 8 lanes, where rows are not small; it knows the distances. */
 enum status kmeans_bytes_begin(const struct kmeans_bytes *bytes, const struct kmeans_task *task, bool first,
                                cudaStream_t stream);
 
@@ -66,14 +71,15 @@ static __device__ inline void kmeans_load_planes(const struct kmeans_task &task,
         norms[j] = first + j < task.k ? norm : INT32_MAX;
 }
 
-/* What the bytes of a row leave out of its product with centroid j: 256 C for each wide feature. */
-static __device__ inline int kmeans_wide_product(unsigned wide, const uint8_t *planes, int stride, int j)
+/* What the bytes of a row leave out of its product with a centroid: 256 C for each wide feature. The upper bytes of C lie `upper`
+ * bytes behind the lower ones. */
+static __device__ inline int kmeans_wide_product(unsigned wide, const uint8_t *lower, int upper)
 {
     int product = 0;
 
     for (unsigned left = wide >> 30; left > 0; left--, wide >>= 10) {
-        const uint8_t *c = planes + j * stride + (wide & 1023);
-        product += 256 * (c[0] + 256 * c[KMEANS_GROUP * stride]);
+        const uint8_t *c = lower + (wide & 1023);
+        product += 256 * (c[0] + 256 * c[upper]);
     }
     return product;
 }

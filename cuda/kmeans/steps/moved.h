@@ -34,10 +34,11 @@ struct kmeans_moves {
     int rows[512], labels[512], before[512];
 };
 
-/* A whole warp, whose threads have labelled a row each, or none (row < 0): writes the labels, and all lanes together add the rows
- * that moved. */
-static __device__ inline void kmeans_move_rows(const struct kmeans_task &task, bool first, int row, int label,
-                                               struct kmeans_moves *moves)
+/* A whole warp, whose threads have labelled a row each, or none (row < 0): writes the labels, and calls add(row, cluster, sign)
+ * with all lanes for each row that moved. */
+template <class Add>
+static __device__ inline void kmeans_for_moved(const struct kmeans_task &task, bool first, int row, int label,
+                                               struct kmeans_moves *moves, const Add &add)
 {
     const int own = threadIdx.x, warp = own / 32 * 32;
     unsigned moved;
@@ -51,10 +52,19 @@ static __device__ inline void kmeans_move_rows(const struct kmeans_task &task, b
     __syncwarp();
     for (; moved; moved &= moved - 1) {
         const int from = warp + __ffs((int)moved) - 1;
-        kmeans_add_row(task, moves->rows[from], moves->labels[from], 1);
+        add(moves->rows[from], moves->labels[from], 1);
         if (moves->before[from] >= 0)
-            kmeans_add_row(task, moves->rows[from], moves->before[from], -1);
+            add(moves->rows[from], moves->before[from], -1);
     }
+    __syncwarp();
+}
+
+/* The same, whose rows go to the sums of the task. */
+static __device__ inline void kmeans_move_rows(const struct kmeans_task &task, bool first, int row, int label,
+                                               struct kmeans_moves *moves)
+{
+    kmeans_for_moved(task, first, row, label, moves,
+                     [&](int moved, int cluster, int sign) { kmeans_add_row(task, moved, cluster, sign); });
 }
 
 #endif

@@ -1,0 +1,115 @@
+/* What -fsanitize=thread makes the compiler call before each access of a kernel: the functions of ThreadSanitizer, for
+ * races.cpp to look at the access. A build with the real ThreadSanitizer has these functions already. */
+#include "common/emulator/races_internal.h"
+
+#include "common/emulator/emulator_internal.h"
+
+#if !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define REAL_SANITIZER 1
+#endif
+#endif
+#ifndef REAL_SANITIZER
+
+using emulated::access;
+
+/* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
+#define HOOK extern "C" __attribute__((weak))
+
+#define PLAIN(name, kind, bytes)                                                                                       \
+    HOOK void name(void *address);                                                                                     \
+    HOOK void name(void *address)                                                                                      \
+    {                                                                                                                  \
+        if (emulated::watching && emulated::self != nullptr)                                                           \
+            emulated::races_access(kind, address, bytes, __builtin_return_address(0));                                 \
+    }
+#define PLAIN_OF(bytes)                                                                                                \
+    PLAIN(__tsan_read##bytes, access::read, bytes)                                                                     \
+    PLAIN(__tsan_write##bytes, access::write, bytes)                                                                   \
+    PLAIN(__tsan_volatile_read##bytes, access::atomic_read, bytes)                                                     \
+    PLAIN(__tsan_volatile_write##bytes, access::write, bytes)
+PLAIN_OF(1)
+PLAIN_OF(2)
+PLAIN_OF(4)
+PLAIN_OF(8)
+PLAIN_OF(16)
+
+#define RANGE(name, kind)                                                                                              \
+    HOOK void name(void *address, long bytes);                                                                         \
+    HOOK void name(void *address, long bytes)                                                                          \
+    {                                                                                                                  \
+        if (emulated::watching && emulated::self != nullptr)                                                           \
+            emulated::races_access(kind, address, (size_t)bytes, __builtin_return_address(0));                         \
+    }
+RANGE(__tsan_read_range, access::read)
+RANGE(__tsan_write_range, access::write)
+
+/* What is compiled with the instrumentation calls this before main(). */
+HOOK void __tsan_init();
+HOOK void __tsan_init()
+{
+    emulated::can_watch = true;
+}
+
+HOOK void __tsan_vptr_update(void **pointer, void *value);
+HOOK void __tsan_vptr_update(void **, void *)
+{
+}
+
+HOOK void __tsan_atomic_thread_fence(int order);
+HOOK void __tsan_atomic_thread_fence(int)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    emulated::races_fence();
+}
+
+#define CALLER __builtin_return_address(0)
+#define ATOMIC_CHANGE(bits, T, name)                                                                                   \
+    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
+    HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
+    {                                                                                                                  \
+        emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
+        return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
+    }
+#define ATOMIC_COMPARE(bits, T, name)                                                                                  \
+    HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int order,       \
+                                                           int failure);                                               \
+    HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
+    {                                                                                                                  \
+        emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
+        return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
+    }
+#define ATOMIC_OF(bits, T)                                                                                             \
+    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int order);                                           \
+    HOOK T __tsan_atomic##bits##_load(const volatile T *address, int)                                                  \
+    {                                                                                                                  \
+        emulated::races_atomic_access(access::atomic_read, const_cast<volatile T *>(address), sizeof(T), CALLER);      \
+        return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                             \
+    }                                                                                                                  \
+    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                                    \
+    HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int)                                           \
+    {                                                                                                                  \
+        emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
+        __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                            \
+    }                                                                                                                  \
+    HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                                    \
+    HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
+    {                                                                                                                  \
+        emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
+        return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
+    }                                                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_add)                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_sub)                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_and)                                                                                  \
+    ATOMIC_CHANGE(bits, T, fetch_or)                                                                                   \
+    ATOMIC_CHANGE(bits, T, fetch_xor)                                                                                  \
+    ATOMIC_COMPARE(bits, T, strong)                                                                                    \
+    ATOMIC_COMPARE(bits, T, weak)
+ATOMIC_OF(8, uint8_t)
+ATOMIC_OF(16, uint16_t)
+ATOMIC_OF(32, uint32_t)
+ATOMIC_OF(64, uint64_t)
+
+#endif
+#endif

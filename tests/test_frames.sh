@@ -1,0 +1,148 @@
+#!/bin/sh
+# rungs run of an algorithm for one picture on a video: each frame gets what it gets as a picture, rows bear their frame's
+# number, colour becomes gray where it must, and what goes wrong midway leaves what came before. usage: sh tests/test_frames.sh
+# BUILD-FOLDER
+set -u
+rungs=$(cd "$1" && pwd)/rungs
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; }
+skip() { skipped=$((skipped + 1)); echo "SKIP $*"; }
+
+# succeeds TITLE COMMAND...: exit 0, nothing on stderr
+succeeds() {
+    title=$1
+    shift
+    "$@" >stdout 2>stderr
+    code=$?
+    if [ $code = 0 ] && [ ! -s stderr ]; then ok; else bad "$title: exit $code: $(head -n 3 stderr)"; fi
+}
+
+# fails TITLE STATUS REASON-PATTERN COMMAND...: that exit status, one line on stderr that matches
+fails() {
+    title=$1 wanted=$2 pattern=$3
+    shift 3
+    "$@" >stdout 2>stderr
+    code=$?
+    if [ $code = "$wanted" ] && [ "$(wc -l <stderr)" = 1 ] && grep -Eq -- "$pattern" stderr; then
+        ok
+    else
+        bad "$title: exit $code instead of $wanted, or '$(cat stderr)' does not match '$pattern'"
+    fi
+}
+
+# refuses TITLE REASON-PATTERN ARGUMENTS OF rungs run...: with nothing written to the folder out
+refuses() {
+    title=$1 pattern=$2
+    shift 2
+    rm -rf out && mkdir out
+    fails "$title" 2 "$pattern" "$rungs" run "$@"
+    [ -z "$(ls -A out)" ] || bad "$title: left $(ls -A out) behind"
+}
+
+same() { if cmp -s "$2" "$3"; then ok; else bad "$1: $2 and $3 differ"; fi; }
+is() { if [ "$2" = "$3" ]; then ok; else bad "$1: '$2' instead of '$3'"; fi; }
+
+# Frames with a square that moves, in colour: text, so that awk can write it anywhere.
+mkdir shots
+for frame in 1 2 3 4 5 6; do
+    awk -v f=$frame -v w=53 -v h=41 'BEGIN {
+        printf "P6\n%d %d\n255\n", w, h
+        for (y = 0; y < h; y++)
+            for (x = 0; x < w; x++)
+                printf "%s", (x > 4 * f && x < 4 * f + 14 && y > 9 && y < 25) ? "zQ!" : "2Dk"
+    }' >shots/shot_$frame.ppm
+done
+y4m() { # WIDTH HEIGHT FRAMES
+    awk -v w="$1" -v h="$2" -v n="$3" 'BEGIN {
+        print "YUV4MPEG2 W" w " H" h " F10:1 Cmono"
+        for (f = 0; f < n; f++) {
+            print "FRAME"
+            for (i = 0; i < w * h; i++) printf "%s", (i % w > 3 * f && i % w < 3 * f + 9 && i > 5 * w && i < 20 * w) ? "z" : "A"
+        }
+    }'
+}
+
+# --- each frame as the picture
+succeeds "pictures of a folder" "$rungs" run blur:cpu/serial shots -o blurred --format ppm
+succeeds "the same as a video" "$rungs" run blur:cpu/serial 'shots/shot_%d.ppm' -o 'frame_%d.ppm'
+is "summary" "$(sed -n 's/^\(6 frames\);.*/\1/p' stdout)" "6 frames"
+for frame in 1 2 3 4 5 6; do same "frame $frame" blurred/shot_$frame.ppm frame_$frame.ppm; done
+
+# --- rows, of frames that become gray, and a picture of another size than the frame's
+for version in cpu/serial cuda/v1.1; do
+    echo frame,x,y,response >expected.csv
+    for frame in 1 2 3 4 5 6; do
+        succeeds "a picture in colour" "$rungs" run harris:cpu/serial shots/shot_$frame.ppm -o corners=rows.csv
+        sed "1d; s/^/$frame,/" rows.csv >>expected.csv
+    done
+    grep -q 'in gray' stdout || bad "a picture in colour: not said that it became gray"
+    succeeds "rows of $version" "$rungs" run harris:$version 'shots/shot_%d.ppm' -o corners=corners.csv -o 'map_%d.png' -p outputs=both
+    same "rows of $version" corners.csv expected.csv
+    is "rows are counted" "$(sed -n 's/^6 frames, \([0-9]*\) rows in corners.csv.*/\1/p' stdout)" $(($(wc -l <expected.csv) - 1))
+    is "frames beside them" "$(ls map_*.png | wc -l)" 6
+done
+succeeds "a matrix" "$rungs" run otsu 'shots/shot_*.ppm' -o levels.csv
+is "a matrix has no header" "$(wc -l <levels.csv)" 6
+y4m 40 30 4 >v.y4m
+succeeds "standard input" sh -c "cat v.y4m | '$rungs' run labelling - -o labels/"
+is "a new folder" "$(ls labels | tail -n 1)" frame_000004.png
+y4m 1 1 3 >one.y4m
+succeeds "1x1" "$rungs" run harris one.y4m -o corners=one.csv
+is "1x1: no corners" "$(cat one.csv)" frame,x,y,response
+
+# --- what cannot be done
+refuses "a matrix as a video" 'levels_%d.png: threshold of a video goes to .csv' otsu v.y4m -o 'levels_%d.png'
+refuses "another form" 'response of a video goes to .mp4' harris v.y4m -o out/x.npy
+refuses "histograms" 'neither pictures nor rows' lbp v.y4m -o out/x.npy
+refuses "the boxes" '--boxes is for a video and motion; rows of others go to -o FILE.csv' harris v.y4m -o corners=out/x.csv --boxes out/b.csv
+refuses "jobs" '--jobs is for a folder' harris v.y4m -o corners=out/x.csv --jobs 2
+refuses "a rate of pictures" '--fps is for a video' harris shots/shot_1.ppm -o out/x.csv --fps 5
+refuses "a rate" "--fps: '0' is not a number" harris v.y4m -o corners=out/x.csv --fps 0
+refuses "a slot" "has no output 'corner'" harris v.y4m -o corner=out/x.csv
+refuses "an output that is not made" 'with these parameters there is no' harris v.y4m -o response=out/r_%d.png -p outputs=corners
+refuses "over itself" 'is the input|the same file|both' harris v.y4m -o v.y4m.csv -o ./v.y4m.csv
+refuses "no such video" 'none.mp4: No such file' harris none.mp4 -o corners=out/x.csv
+: >empty.y4m
+refuses "no video" 'empty.y4m: ' harris empty.y4m -o corners=out/x.csv
+refuses "a version that cannot" 'cannot run here|has no version' harris:peer/none v.y4m -o out/x.csv
+head -c 3000 v.y4m >cut.y4m
+fails "cut short" 2 'cut.y4m: cut short: frame 3 is incomplete; what came before is in cut.csv' "$rungs" run harris cut.y4m -o corners=cut.csv
+is "cut short: rows" "$(tail -n 1 cut.csv | cut -d , -f 1)" 2
+is "no temporary file" "$(find . -name '.rungs-*')" ""
+
+# --- Ctrl-C
+mkfifo pipe
+{ cat v.y4m; exec sleep 60; } >pipe &
+feeder=$!
+env --default-signal=INT "$rungs" run harris - -o 'live_%d.ppm' <pipe >stdout 2>stderr &
+child=$!
+tries=0
+until [ -e live_4.ppm ] || [ $tries = 400 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+sleep 0.1
+kill -INT $child
+wait $child
+is "Ctrl-C: exit status" $? 130
+kill $feeder 2>/dev/null
+wait $feeder 2>/dev/null
+is "Ctrl-C: its line" "$(cat stderr)" "rungs: interrupted: 4 frames written to live_%d.ppm"
+
+# --- ffmpeg
+if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
+    succeeds "a folder to a video" "$rungs" run detect shots -o faces.mp4 -o faces.csv --fps 12.5
+    succeeds "a video to a video" "$rungs" run texture faces.mp4 -o texture.avi
+    is "its frames" "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames,r_frame_rate -of csv=p=0 texture.avi)" 25/2,6
+    refuses "a picture to a video" 'a still image, not a video' blur shots/shot_1.ppm -o out/x.mp4
+    fails "no ffmpeg" 2 'ffmpeg is not installed; .*apt-get install ffmpeg' env PATH=nothing "$rungs" run blur v.y4m -o n.mp4
+else
+    skip "video files: no ffmpeg on this machine"
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
