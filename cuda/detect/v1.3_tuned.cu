@@ -3,6 +3,7 @@
  * Changed:  block_width and block_height are launch parameters; their defaults are to be those that rungs tune finds.
  * Expect:   higher blocks read fewer pixels twice, 23 rows and columns around each, but hold on to more idle warps: 64 x 8, a
  *           few percent.
+ * Result:   no difference (results/h200/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/steps/hits.h"

@@ -2,6 +2,7 @@
  * Idea:     the fastest pyramid.
  * Changed:  the pyramid's version, cuda/v2.2.
  * Expect:   28 us become 14 us.
+ * Result:   0.195 ms (results/h200/detect/detect_1280x720.json): pyramid cuda/v2.2 takes 28 us, as the pyramid of v2.11 does.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/steps/four.cuh"

@@ -5,6 +5,7 @@
  *           stages remains to be searched.
  * Expect:   a quarter of the blocks, each with fewer pixels that it shares with its neighbours, 3.3 times the windows' own instead
  *           of 6.7 times: a fifth faster than v2.0.
+ * Result:   1.94 ms, 4 % less (results/h200/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/steps/hits.h"

@@ -4,6 +4,7 @@
  * Changed:  keep() is called by all lanes of a warp together, with whether each has something to keep.
  * Expect:   a block keeps some 350 windows after the first part, whose atomic operations on one address come one after the
  *           other; but the hardware's own are fast, so a tenth at most.
+ * Result:   1.81 ms, 6 % less (results/h200/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/steps/hits.h"

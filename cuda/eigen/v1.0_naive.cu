@@ -2,8 +2,8 @@
  * Idea:     a block for each matrix, in the parallel order: its threads compute the n / 2 rotations of a step, then share the
  *           entries of all lines that these turn, then those of all columns, with a barrier after each.
  * Changed:  the loops over pairs and entries became threads; a batch of matrices is a grid. Every call allocates and frees.
- * Expect:   one matrix of 198 columns keeps one multiprocessor of 132 busy, and every step waits for three barriers and for
- *           global memory: no faster than cpu/omp. A thousand small ones at once are 50 times faster than one by one.
+ * Expect:   one matrix of 198 columns keeps one multiprocessor of 132 busy, which waits for three barriers and for global
+ *           memory: no faster than cpu/omp. A thousand small ones at once are 50 times faster than one by one.
  */
 /* Try: make bench-eigen VERSIONS=cuda/v1.0,cuda/v1.1 SIZE=31x3100 */
 #include "common/algo/eigen.h"

@@ -1,8 +1,8 @@
 /*
  * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
  * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernel is the same.
- * Expect:   allocate and free vanish from every call but the first: some 0.3 ms less, most of a call for a batch of small
- *           matrices.
+ * Expect:   allocate and free vanish from every call but the first: 0.3 ms less, most of a call for small matrices.
+ * Result:   end to end 0.09 ms less (results/h200/eigen/eigen_31x31.json).
  */
 /* Try: make bench-eigen VERSIONS=cuda/v1.0,cuda/v1.1 SIZE=31x3100 */
 #include "common/algo/eigen.h"

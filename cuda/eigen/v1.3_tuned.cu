@@ -4,6 +4,7 @@
  * Changed:  threads is a tunable, from 64 to 1024.
  * Expect:   64 threads are best for a batch of 31 columns, since more blocks are at work then; 1024 for one matrix of 198, 3
  *           times faster than 256.
+ * Result:   553 us for 31 columns, 1.15 times v1.2 (results/h200/eigen/eigen_31x31.json).
  */
 /* Try: make bench-eigen VERSIONS=cuda SIZE=31x3100
  *      make tune-eigen V=cuda/v1.3 SIZE=198x198 */

@@ -4,7 +4,7 @@
  * Changed:  a thread writes |x|^2 plus the score, which is the distance, besides the label; the solver reads it (knows_distances).
  * Expect:   10 times v2.1: update_kernel is 11.8 of its 12.8 ms, nearly all in the one call of eleven that has a cluster
  *           without rows and computes 47,628 distances by one block. Left are 0.65 ms of start and 0.45 ms of iterations.
- * Result:   1.38 ms, 10.0 times v2.1 (results/h200/kmeans/kmeans_252x189_d2bf8ff.json).
+ * Result:   1.38 ms, 10.0 times v2.1 (results/h200/kmeans/kmeans_252x189.json).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/mma.cuh"

@@ -3,6 +3,7 @@
  * Changed:  compress.
  * Expect:   kernel 10 us faster than v1.10's at 3840x2160: a quarter of the walks and of the stores. Writing alone takes
  *           8 us (33 MB at 4.3 TB/s).
+ * Result:   134 us, 1.1 times v1.10 (results/h200/labelling/labelling_3840x2160_runs.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.8,cuda/v1.10,cuda/v1.11,cuda/v2.0 */
 #include "common/algo/labelling.h"

@@ -4,6 +4,7 @@
  * Changed:  init builds and writes the tile's trees, one step deep; merge leaves out what lies within a tile.
  * Expect:   kernel 2 times faster than v1.11's: a step takes 30 cycles in shared memory in place of 300, and in global
  *           memory only 1 word in 16 has something above to unite with.
+ * Result:   92.9 us, 1.45 times v1.11 (results/h200/labelling/labelling_3840x2160_runs.json).
  * From:     cuda/v1.11
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.8,cuda/v1.11,cuda/v1.12,cuda/v2.0 */

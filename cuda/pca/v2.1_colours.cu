@@ -4,6 +4,8 @@
  *           correlation and v2.0 of eigen.
  * Expect:   the colours take 8 us of a million pixels, the time to read three components and to write three bytes, instead of
  *           20. The matrix takes 60 us instead of 300, its vectors 200 instead of 800: half a millisecond for all.
+ * Result:   1.01 ms for a million pixels of 31 bands: the vectors 426 us, the matrix 300 us, the projection 274 us, the colours
+ *           9 us (results/h200/pca/profile_pca_v2.1.txt). Colours as expected; matrix and projection are far off.
  */
 /* Try: make bench-pca VERSIONS=cuda */
 #include "common/algo/pca.h"

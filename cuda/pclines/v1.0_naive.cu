@@ -4,6 +4,7 @@
  * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
  * Expect:   kernel some 60 times faster than cpu/serial: 97 million atomics for 95,000 points, and a warp has one or two points
  *           of 32 pixels. The 7.9 MB of the accumulator stay in second-level cache.
+ * Result:   1.60 ms (results/h200/pclines/pclines_1920x1080.json), 744 times cpu/serial on that machine.
  */
 /* Try: make bench-pclines VERSIONS=cuda */
 #include "common/algo/pclines.h"

@@ -6,6 +6,7 @@
  * Expect:   votes 4 times as fast as v1.1: all lanes of a warp vote, shared atomics take 32 a cycle where they do not meet, and
  *           2048 blocks of 128 threads are just what 132 multiprocessors take at a time. 95,000 points are read 1024 times
  *           from second-level cache, 0.8 GB.
+ * Result:   372 us, 4.3 times v1.1 (results/h200/pclines/pclines_1920x1080.json).
  */
 /* Try: make bench-pclines VERSIONS=cuda */
 #include "common/algo/pclines.h"

@@ -3,6 +3,7 @@
  * Changed:  slices and threads are tunables.
  * Expect:   1 slice of 256 threads a fifth faster than 2 of 128: there are 1024 rows for 132 multiprocessors, so slices are not
  *           needed to fill them, and each adds 2 million atomics to global memory.
+ * Result:   no difference (results/h200/pclines/pclines_1920x1080.json).
  */
 /* Try: make bench-pclines VERSIONS=cuda
  *      make tune-pclines V=cuda/v1.3 */

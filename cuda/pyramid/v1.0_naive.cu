@@ -4,6 +4,7 @@
  * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
  * Expect:   thirteen launches at 1280x720, most of them of less than a wave of blocks: 3 us each, 40 us in all, where the
  *           bytes alone would take 3.
+ * Result:   45 us (results/h200/pyramid/pyramid_1280x720.json).
  */
 /* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
 #include "common/algo/pyramid.h"

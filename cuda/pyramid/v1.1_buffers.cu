@@ -3,6 +3,7 @@
  * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
  * Expect:   allocate and free vanish from every call but the first, 0.2 ms at 1280x720. Upload, kernels and download stay as
  *           they are.
+ * Result:   end to end 0.22 ms less (results/h200/pyramid/pyramid_1280x720.json).
  */
 /* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
 #include "common/algo/pyramid.h"

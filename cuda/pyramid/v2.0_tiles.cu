@@ -3,6 +3,8 @@
  *           the levels that are made of the picture; a launch has as many blocks as its levels have tiles.
  * Changed:  tiles of 128 x 16 pixels by number (steps/plan.cuh), 8 pixels a thread; levels of the picture itself read that.
  * Expect:   the copy was 9.6 us of 28 us, a byte a thread and a gap of 2 million of them that are written over; 20 us.
+ * Result:   39.9 us, a third slower than v1.2 (results/h200/pyramid/pyramid_1280x720.json): a thread that computes one byte,
+ *           after it has looked for its level, costs more than the copy and the fill that are saved.
  * From:     cuda/v1.2
  */
 /* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
