@@ -40,4 +40,5 @@ static const char *declines(const struct image in[], const void *params_erased)
     return NULL;
 }
 
-RUNGS_CPU_VERSION(harris, .declines = declines, .tolerance = 1e-6)
+/* In a picture of a few pixels even the largest response can be what is left of two terms 30 times as large. */
+RUNGS_CPU_VERSION(harris, .declines = declines, .tolerance = 1e-5)
