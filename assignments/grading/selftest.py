@@ -174,7 +174,7 @@ def weigh_mutant(lab, task, mutant, verdicts):
     missed = {name for name, (low, high) in bounds.items() if not low <= points.get(name, 0) <= high}
     told = all(any(text in said for text in either.split("|")) for either in wanted)
     good = told and not missed and not (outcome.unjudged and "speed" in mutant and not wanted)
-    unjudged = BUSY if outcome.unjudged else ONLY_TIME if told and missed == {"speed"} and mutant.get("timed") else ""
+    unjudged = BUSY if outcome.unjudged and not missed else ONLY_TIME if told and missed == {"speed"} and mutant.get("timed") else ""
     return good, "; ".join(wanted) if good else said, unjudged
 
 

@@ -492,11 +492,12 @@ static const struct golden goldens[] = {
 static const char *const check_settings[] = {
     "ksize=5 sigma=0.7 disk=3 max_boxes=3", "value=100 shape=square disk=7", "value=otsu ksize=3 disk=5",
     "connectivity=4 disk=3 min_area=40", "background=mean rate=2 disk=9",
-    /* Every pixel of the mean shows, those of the last row too. */
-    "background=mean rate=1 value=1 ksize=3 sigma=0.1 disk=3",
     /* Without a blur: noise, many small components of any form. */
     "value=200 ksize=3 sigma=0.1 disk=3", "value=120 ksize=3 sigma=0.1 disk=3 connectivity=4 min_area=6 max_boxes=9",
-    "value=60 disk=19", "ops=close disk=5", "ops=close value=200 ksize=3 sigma=0.1 disk=31 shape=square", NULL};
+    "value=60 disk=19", "ops=close disk=5", "ops=close value=200 ksize=3 sigma=0.1 disk=31 shape=square",
+    "ops=close value=120 ksize=3 disk=3",
+    /* Every pixel of the mean shows, those of the last row too. */
+    "background=mean rate=1 value=1 ksize=3 sigma=0.1 disk=3", NULL};
 
 /* The boxes on the frame. */
 static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
