@@ -5,7 +5,7 @@
  *           that version does around them, this rung does around all.
  * Expect:   kernels of a millisecond for 1600x1200, nearly all of it texture's: a patch is 256 pixels, and what follows works on
  *           patches. As much again goes to 14 allocations.
- * Result:   14.3 ms for 4032x3024, which is as much as texture takes (results/h200/barcode/barcode_4032x3024.json), and six
+ * Result:   14.2 ms for 4032x3024, which is as much as texture takes (results/h200/barcode/barcode_4032x3024.json), and six
  *           times what was expected of so many pixels.
  */
 /* Try: make bench-barcode VERSIONS=cuda */

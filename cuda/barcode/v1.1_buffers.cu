@@ -2,7 +2,7 @@
  * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
  * Changed:  run() is the harness's, which keeps its images; the steps are the cuda/v1.1 versions, with the same kernels.
  * Expect:   allocate and free vanish from every call but the first; kernels and transfers stay as they are.
- * Result:   the call takes 19.5 ms in place of 20.6 (results/h200/barcode/barcode_4032x3024.json).
+ * Result:   the call takes 18.3 ms in place of 19.2 (results/h200/barcode/barcode_4032x3024.json).
  */
 /* Try: make bench-barcode VERSIONS=cuda */
 #include "cuda/barcode/steps/finder.h"

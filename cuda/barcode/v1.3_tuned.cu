@@ -3,7 +3,7 @@
  * Changed:  all steps but nearest are the cuda/v1.3 versions; block_width and block_height are tunables, handed on to every step
  *           that has them.
  * Expect:   little: the map of patches is 30 blocks of 32x8, and a GPU with 132 multiprocessors has room for all of them.
- * Result:   0.45 ms, 8 % less (results/h200/barcode/barcode_4032x3024.json), by lbp.
+ * Result:   0.46 ms, 7 % less (results/h200/barcode/barcode_4032x3024.json), by lbp.
  */
 /* Try: make bench-barcode VERSIONS=cuda */
 #include "cuda/barcode/steps/finder.h"

@@ -4,7 +4,7 @@
  * Changed:  texture_fused_launch() in the place of three steps. The steps of the map are the ones that are short on a map of
  *           100x75, not those for large pictures.
  * Expect:   3 times v1.3: 3 us for the labels of 1600x1200, and the launches of the map's steps, some 10 of 2 us.
- * Result:   3.0 times v1.3, 152 us for 4032x3024 (results/h200/barcode/barcode_4032x3024.json).
+ * Result:   3.0 times v1.3, 153 us for 4032x3024 (results/h200/barcode/barcode_4032x3024.json).
  */
 /* Try: make bench-barcode VERSIONS=cuda */
 #include "cuda/barcode/steps/finder.h"

@@ -2,7 +2,7 @@
  * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
  * Changed:  run() is the harness's, which keeps its images, and the solver's memory stays; the kernel is the same.
  * Expect:   12 allocations and frees vanish from every call but the first, some 2 ms; the kernel stays as it is.
- * Result:   the call takes 33.5 ms in place of 34.6 (results/h200/kmeans/kmeans_252x189.json).
+ * Result:   the call takes 33.4 ms in place of 33.9 (results/h200/kmeans/kmeans_252x189.json).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/kmeans_solve.h"

@@ -3,7 +3,7 @@
  * Changed:  assign_kernel() and its grid; the additions to the sums are of 32 neighbouring numbers.
  * Expect:   4 times v1.1: a load of a warp is 2 sectors instead of 32, and 32 additions are one request of the second-level
  *           cache. What is left is 64-bit arithmetic and 10 shuffles for each row and centroid.
- * Result:   2.3 times v1.1, 14.4 ms (results/h200/kmeans/kmeans_252x189.json); what else takes time stands in the header of v2.0.
+ * Result:   2.2 times v1.1, 15.4 ms (results/h200/kmeans/kmeans_252x189.json); what else takes time stands in the header of v2.0.
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/kmeans_solve.h"

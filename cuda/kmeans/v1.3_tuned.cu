@@ -4,7 +4,7 @@
  * Changed:  `lanes` threads share a row, and 32 / lanes rows a warp; lanes and threads are tunables.
  * Expect:   1.3 times v1.2 with 8 lanes: 3 steps of shuffles in the place of 5, for 4 rows at a time; a load of 8 lanes is
  *           still half a sector of 16-bit samples.
- * Result:   15.7 ms, 9 % slower than v1.2 (results/h200/kmeans/kmeans_252x189.json).
+ * Result:   16.8 ms, 9 % slower than v1.2 (results/h200/kmeans/kmeans_252x189.json).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10"
  *      make tune-kmeans V=cuda/v1.3 SVG=heat.svg */

@@ -3,7 +3,7 @@
  * Changed:  kmeans_move_rows() in the place of atomicAdd() for every row: a warp adds what moved, 32 features at a time. Sums
  *           and counts are cleared for the first assignment alone.
  * Expect:   1.5 times v1.3 over ten iterations: 12 million additions for the first assignment, a tenth of it after three.
- * Result:   15.0 ms, 5 % less than v1.3 (results/h200/kmeans/kmeans_252x189.json).
+ * Result:   16.1 ms, 4 % less than v1.3 (results/h200/kmeans/kmeans_252x189.json).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10"
  *      make tune-kmeans V=cuda/v1.4 SVG=heat.svg */

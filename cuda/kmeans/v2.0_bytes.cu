@@ -5,8 +5,8 @@
  *           time; a thread has a row and all 16 sums. A warp adds up rows that moved. Rows that do not fit go as in v1.4.
  * Expect:   5 times v1.4: 2048 __dp4a() a row in the place of 4096 differences in 64 bits, half the memory, and no shuffles.
  *           47,628 rows are 100 million of these, 7 us at 64 a cycle and multiprocessor.
- * Result:   12.8 ms, 1.2 times v1.4 (results/h200/kmeans/kmeans_252x189.json). v2.1, whose assignment is another again,
- *           takes as long: what is left is in the start and in the updates, which no rung has touched.
+ * Result:   13.8 ms, 1.2 times v1.4 (results/h200/kmeans/kmeans_252x189.json). v2.1, whose assignment is another again,
+ *           takes as long: what is left is in the start and in the updates, which no rung up to here has touched.
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "cuda/kmeans/steps/bytes.h"

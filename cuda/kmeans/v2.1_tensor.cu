@@ -4,7 +4,7 @@
  *           found by three shuffles. Features are taken in the order in which 4 lanes load 64 bytes of a row.
  * Expect:   3 times v2.0: 1600 products a multiprocessor take less than a microsecond, and what is left is to read the rows,
  *           12 MB of bytes from the second-level cache, 3 us.
- * Result:   12.8 ms, as v2.0 (results/h200/kmeans/kmeans_252x189.json): the assignment is not what takes the time any more.
+ * Result:   13.8 ms, as v2.0 (results/h200/kmeans/kmeans_252x189.json): the assignment is not what takes the time any more.
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/mma.cuh"
