@@ -439,7 +439,7 @@ $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(ca
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
-$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c)
+$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c common/remote/confine_try.c)
 $(BUILD)/tests/test_confine: libraries += -lseccomp
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
