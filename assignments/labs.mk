@@ -27,6 +27,7 @@ $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	$(quiet)ar qcs $@ $(filter %.o,$^)
 # Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a header.
 steps_of_threshold := otsu
+steps_of_lines := grayscale edges hough pclines
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(common\/algo|cpu|cuda)\// { \
     n = split(FILENAME, path, "/"); name = path[1] == "common" ? path[n] : path[2]; sub(/[.].*/, "", name); \
