@@ -322,9 +322,9 @@ static const struct golden goldens[] = {
 };
 
 static const char *const check_settings[] = {
-    "threshold=20 theta_steps=45",
+    "high=40 low=20 threshold=4 theta_steps=45",
     "threshold=12 window=5 theta_steps=60 low=none maximum=30",
-    "detector=pclines d=32 threshold=20",
+    "detector=pclines d=32 high=40 low=10 threshold=5",
     "detector=pclines d=16 threshold=9 window=5 thin=none low=none maximum=50",
     NULL,
 };
