@@ -1,7 +1,7 @@
 #!/bin/sh
 # The grader of the labs: versions that do harm or cheat (tests/grader: the first line of each is the verdict that it must
 # get, and all end within their limits), what it makes of unfinished and broken submissions, and its files.
-# Takes minutes: it begins before others.
+# Waits: for the time limits of versions that hang.
 # usage: sh tests/test_grader.sh BUILD-FOLDER
 set -u
 build=$1
