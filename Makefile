@@ -39,7 +39,7 @@ quiet := $(if $(VERBOSE),,@)
 say = $(if $(VERBOSE),,@printf '  %-7s %s\n' $(1) '$(2)')
 
 algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
-video_algorithms := motion
+video_algorithms := lines motion
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
@@ -439,7 +439,7 @@ $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(ca
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
-$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c)
+$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c common/remote/confine_try.c)
 $(BUILD)/tests/test_confine: libraries += -lseccomp
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files

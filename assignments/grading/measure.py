@@ -8,6 +8,7 @@ import shutil
 import tempfile
 
 from grading.build import judge_of, run_limited
+from grading.lab import LabError
 from grading.words import explain
 
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
@@ -20,6 +21,8 @@ def judge(lab, arguments, seconds):
         code, output = run_limited([judge_of(lab), *arguments], seconds)
         if code == 0:
             return json.loads(result.read_text(encoding="utf-8", errors="replace")), ""
+        if code == 3:  # nothing that a version could do (common/lab/judge_check.c)
+            raise LabError(output.strip().splitlines()[-1])
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
