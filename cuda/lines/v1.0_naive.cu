@@ -11,7 +11,7 @@
 static const struct lines_ids ids = {"cuda/v1.0", "cuda/v1.0", "cuda/v1.0", "cuda/v1.0"};
 
 struct state {
-    struct finder finder;
+    struct line_finder finder;
     struct lines_params params;
     struct image submitted; /* not yet received; the pixels are the caller's */
 };
@@ -31,21 +31,21 @@ static enum status submit(struct state *state, const struct image *frame)
 
 static enum status receive(struct state *state, struct image *result)
 {
-    struct finder *finder = &state->finder;
+    struct line_finder *finder = &state->finder;
     enum status status = STATUS_OK;
 
-    TRY(finder_open(finder, &ids, &state->submitted, &state->params));
+    TRY(line_finder_open(finder, &ids, &state->submitted, &state->params));
     TRY(array_create(&finder->lines, finder->table.width, finder->table.height, 1, PIXEL_F32));
-    TRY(finder_find(finder, &state->submitted, result));
+    TRY(line_finder_find(finder, &state->submitted, result));
 out:
-    finder_close(finder);
+    line_finder_close(finder);
     image_free(&finder->lines);
     return status;
 }
 
 static void teardown(struct state *state)
 {
-    finder_close(&state->finder);
+    line_finder_close(&state->finder);
     image_free(&state->finder.lines);
 }
 

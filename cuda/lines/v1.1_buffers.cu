@@ -9,18 +9,18 @@
 static const struct lines_ids ids = {"cuda/v1.1", "cuda/v1.1", "cuda/v1.1", "cuda/v1.1"};
 
 struct state {
-    struct finder finder;
+    struct line_finder finder;
     struct image submitted; /* not yet received; the pixels are the caller's */
 };
 
 static enum status start(struct state *state, const struct image *first, const struct lines_params *params)
 {
-    struct finder *finder = &state->finder;
+    struct line_finder *finder = &state->finder;
     enum status status = STATUS_OK;
 
     if (finder->lines.data)
         return STATUS_OK;
-    TRY(finder_open(finder, &ids, first, params));
+    TRY(line_finder_open(finder, &ids, first, params));
     TRY(array_create(&finder->lines, finder->table.width, finder->table.height, 1, PIXEL_F32));
 out:
     return status;
@@ -34,12 +34,12 @@ static enum status submit(struct state *state, const struct image *frame)
 
 static enum status receive(struct state *state, struct image *result)
 {
-    return finder_find(&state->finder, &state->submitted, result);
+    return line_finder_find(&state->finder, &state->submitted, result);
 }
 
 static void teardown(struct state *state)
 {
-    finder_close(&state->finder);
+    line_finder_close(&state->finder);
     image_free(&state->finder.lines);
 }
 

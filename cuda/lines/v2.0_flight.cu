@@ -16,7 +16,7 @@ enum { DEPTH = 4 };
 /* What one frame in flight has to itself. */
 struct slot {
     cudaStream_t stream;
-    struct finder finder;
+    struct line_finder finder;
 };
 
 struct state {
@@ -26,11 +26,11 @@ struct state {
 
 static enum status open_slot(struct slot *slot, const struct image *first, const struct lines_params *params)
 {
-    struct finder *finder = &slot->finder;
+    struct line_finder *finder = &slot->finder;
     enum status status = STATUS_OK;
 
     CUDA_TRY(cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking));
-    TRY(finder_open(finder, &ids, first, params));
+    TRY(line_finder_open(finder, &ids, first, params));
     finder->lines = finder->table;
     finder->lines.data = NULL;
     CUDA_TRY(cudaHostAlloc((void **)&finder->lines.data, finder->table.stride * (size_t)finder->table.height,
@@ -44,7 +44,7 @@ static void teardown(struct state *state)
     for (struct slot &slot : state->slots) {
         if (slot.stream)
             cudaStreamSynchronize(slot.stream);
-        finder_close(&slot.finder);
+        line_finder_close(&slot.finder);
         cudaFreeHost(slot.finder.lines.data);
         if (slot.stream)
             cudaStreamDestroy(slot.stream);
@@ -75,7 +75,7 @@ out:
 static enum status submit(struct state *state, const struct image *frame)
 {
     struct slot *slot = &state->slots[state->submitted % DEPTH];
-    struct finder *finder = &slot->finder;
+    struct line_finder *finder = &slot->finder;
     struct image *to = &finder->frame, *lines = &finder->lines;
     enum status status = STATUS_OK;
 
@@ -85,7 +85,7 @@ static enum status submit(struct state *state, const struct image *frame)
     CUDA_TRY(cudaMemcpy2DAsync(to->data, to->stride, frame->data, frame->stride, image_row_bytes(to),
                                (size_t)to->height, cudaMemcpyHostToDevice, slot->stream));
     phase_count(PHASE_UPLOAD, image_pixel_bytes(to));
-    TRY(finder_launch(finder, slot->stream));
+    TRY(line_finder_launch(finder, slot->stream));
     step_begin("download", slot->stream);
     CUDA_TRY(cudaMemcpyAsync(lines->data, finder->table.data, lines->stride * (size_t)lines->height,
                              cudaMemcpyDeviceToHost, slot->stream));

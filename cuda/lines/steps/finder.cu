@@ -1,7 +1,7 @@
 #include "cuda/lines/steps/finder.h"
 
-enum status finder_open(struct finder *finder, const struct lines_ids *ids, const struct image *first,
-                        const struct lines_params *params)
+enum status line_finder_open(struct line_finder *finder, const struct lines_ids *ids, const struct image *first,
+                             const struct lines_params *params)
 {
     struct lines_shapes shapes;
     enum status status = STATUS_OK;
@@ -18,11 +18,11 @@ enum status finder_open(struct finder *finder, const struct lines_ids *ids, cons
     TRY(step_setup(&finder->steps[LINES_DETECTOR], &finder->mask));
 out:
     if (status != STATUS_OK)
-        finder_close(finder);
+        line_finder_close(finder);
     return status;
 }
 
-void finder_close(struct finder *finder)
+void line_finder_close(struct line_finder *finder)
 {
     step_begin("free", 0);
     device_image_free(&finder->frame);
@@ -32,7 +32,7 @@ void finder_close(struct finder *finder)
     lines_steps_close(finder->steps);
 }
 
-enum status finder_launch(struct finder *finder, cudaStream_t stream)
+enum status line_finder_launch(struct line_finder *finder, cudaStream_t stream)
 {
     struct image masks[2] = {finder->mask}, tables[2] = {finder->table}; /* of each step the first of two outputs */
     enum status status = STATUS_OK;
@@ -44,13 +44,13 @@ out:
     return status;
 }
 
-enum status finder_find(struct finder *finder, const struct image *frame, struct image *result)
+enum status line_finder_find(struct line_finder *finder, const struct image *frame, struct image *result)
 {
     enum status status = STATUS_OK;
 
     step_begin("upload", 0);
     TRY(device_upload(&finder->frame, frame));
-    TRY(finder_launch(finder, 0));
+    TRY(line_finder_launch(finder, 0));
     step_begin("download", 0);
     TRY(device_download(&finder->lines, &finder->table));
     lines_write(&finder->lines, result);
