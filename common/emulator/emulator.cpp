@@ -558,6 +558,8 @@ void emulator_observe(const struct emulator_observer *observer)
 
 struct emulator_counts emulator_count(void)
 {
-    return {emulated::allocation_count(), emulated::launch_count,  emulated::thread_count,
-            emulated::shared_most,        emulated::barrier_count, emulated::stream_copy_count()};
+    return {emulated::allocation_count(),     emulated::launch_count,
+            emulated::thread_count,           emulated::shared_most,
+            emulated::barrier_count,          emulated::stream_copy_count(),
+            emulated::stream_download_count()};
 }

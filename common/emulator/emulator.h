@@ -54,12 +54,13 @@ void emulator_observe(const struct emulator_observer *observer);
 
 /* What has been done since the program began, by all threads. */
 struct emulator_counts {
-    uint64_t allocations;   /* cudaMalloc and its relatives */
-    uint64_t launches;      /* kernels that ran */
-    uint64_t threads;       /* of all their grids */
-    uint64_t shared_bytes;  /* the most shared memory, static and dynamic, that a block had */
-    uint64_t barriers;      /* __syncthreads() reached, once per block */
-    uint64_t stream_copies; /* between the device and page-locked memory, on a stream of the program's own */
+    uint64_t allocations;      /* cudaMalloc and its relatives */
+    uint64_t launches;         /* kernels that ran */
+    uint64_t threads;          /* of all their grids */
+    uint64_t shared_bytes;     /* the most shared memory, static and dynamic, that a block had */
+    uint64_t barriers;         /* __syncthreads() reached, once per block */
+    uint64_t stream_copies;    /* between the device and page-locked memory, on a stream of the program's own */
+    uint64_t stream_downloads; /* those of them that went to page-locked memory */
 };
 struct emulator_counts emulator_count(void);
 

@@ -63,6 +63,7 @@ void set_lasting_error(cudaError_t error, const std::string &message);
 cudaError_t lasting_error();
 
 uint64_t stream_copy_count();
+uint64_t stream_download_count();
 
 /* Tells the observer (emulator.h), if there is one. */
 void observe_launch(const launch_site &site);

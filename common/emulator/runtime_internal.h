@@ -19,6 +19,7 @@ void clear_errors();
 
 /* Whether these bytes are device memory, or page-locked: memory that the device can reach by itself. */
 bool is_known(const void *pointer);
+bool is_page_locked(const void *pointer);
 void free_all_memory();
 
 /* --------------------------------------------------------------------------------------- runtime_streams.cpp */

@@ -272,6 +272,16 @@ bool is_known(const void *pointer)
     return find_allocation(table, pointer) != table.allocations.end();
 }
 
+bool is_page_locked(const void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto found = find_allocation(table, pointer);
+
+    return found != table.allocations.end() &&
+           (found->second.kind == memory::pinned || found->second.kind == memory::registered);
+}
+
 static void observe_copy_of(cudaMemcpyKind kind, size_t bytes)
 {
     static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",

@@ -156,11 +156,16 @@ cudaError_t in_turn(const char *call, cudaStream_t stream, const std::function<c
     return cudaSuccess;
 }
 
-static std::atomic<uint64_t> stream_copies;
+static std::atomic<uint64_t> stream_copies, stream_downloads;
 
 uint64_t stream_copy_count()
 {
     return stream_copies;
+}
+
+uint64_t stream_download_count()
+{
+    return stream_downloads;
 }
 
 cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream,
@@ -172,6 +177,8 @@ cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cud
             return work();
         }
         stream_copies.fetch_add(1, std::memory_order_relaxed);
+        if (is_page_locked(to))
+            stream_downloads.fetch_add(1, std::memory_order_relaxed);
     }
     return in_turn(call, stream, work);
 }

@@ -208,6 +208,7 @@ int main(void)
         channel->counts.threads -= before.threads;
         channel->counts.barriers -= before.barriers;
         channel->counts.stream_copies -= before.stream_copies;
+        channel->counts.stream_downloads -= before.stream_downloads;
         if (channel->status != STATUS_OK)
             snprintf(channel->message, sizeof channel->message, "%s", status_message());
         fflush(NULL);

@@ -35,6 +35,7 @@ struct channel_counts worker_device_counts(void)
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
     counts.stream_copies = emulated.stream_copies;
+    counts.stream_downloads = emulated.stream_downloads;
 #endif
     return counts;
 }
