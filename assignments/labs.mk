@@ -27,6 +27,7 @@ $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	$(quiet)ar qcs $@ $(filter %.o,$^)
 # Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a header.
 steps_of_threshold := otsu
+steps_of_detect := pyramid
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(common\/algo|cpu|cuda)\// { \
     n = split(FILENAME, path, "/"); name = path[1] == "common" ? path[n] : path[2]; sub(/[.].*/, "", name); \
@@ -57,7 +58,7 @@ $(BUILD)/workers/%.cu: $(BUILD)/%.cu.o $(call object,$(worker_main) common/remot
 	@mkdir -p $(@D)
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
 # Algorithms whose versions call versions of others.
-stepped := $(video_algorithms) threshold
+stepped := $(video_algorithms) threshold detect
 # A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them.
 helped = $(filter-out $(stepped),$(sort $(foreach file,$(helper_files),$(word 2,$(subst /, ,$(file))))))
 # FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers
@@ -81,7 +82,7 @@ $(foreach folder,$(worker_folders),$(foreach algorithm,$(helped),$(eval $(call h
 # A pipeline comes with versions of its steps, one on the CPU with those of the CPU, but with no other pipeline: with those
 # that every ladder has and those that they climb from, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
 # found is found by otsu.
-step_names := serial omp runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
+step_names := serial omp taps runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
                  $(step_names),$(basename $(notdir $(file)))),$(file)))
 step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
@@ -133,7 +134,8 @@ endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(stepped),$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu,,workers,$(BUILD),worker_link))$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu,common/remote/races.c,race-workers,$(BUILD)/races,race_link))$(eval $(call \
-    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))))
+    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))$(eval \
+    $(call pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \

@@ -35,6 +35,9 @@ struct channel_counts worker_device_counts(void)
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
     counts.stream_copies = emulated.stream_copies;
+    counts.lane_steps = emulated.lane_steps;
+    counts.warp_steps = emulated.warp_steps;
+    counts.atomics = emulated.atomics;
 #endif
     return counts;
 }
