@@ -31,6 +31,7 @@ steps_of_detect := pyramid
 steps_of_texture := grayscale lbp nearest kmeans
 steps_of_barcode := blur threshold otsu labelling boxes $(steps_of_texture)
 steps_of_pca := correlation eigen
+steps_of_lines := grayscale edges hough pclines
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(common\/algo|cpu|cuda)\// { \
     n = split(FILENAME, path, "/"); name = path[1] == "common" ? path[n] : path[2]; sub(/[.].*/, "", name); \
