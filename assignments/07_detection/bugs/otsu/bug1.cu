@@ -7,7 +7,7 @@
 #include "common/cuda/device.h"
 #include "common/cuda/otsu.cuh"
 
-enum { THREADS = 256, ALL = -1 /* lanes of a warp */ };
+enum { THREADS = 256 };
 
 struct state {
     unsigned *histogram; /* in device memory */
@@ -19,12 +19,12 @@ static __global__ void count_kernel(struct image in, unsigned *histogram)
     const uint8_t *row = (const uint8_t *)image_row(&in, blockIdx.y);
     const bool inside = x < in.width;
     const int own = inside ? row[x] : 0;
-    unsigned left = __ballot_sync(ALL, inside); /* lanes whose pixels are not counted yet */
+    unsigned left = __ballot_sync(0xffffffff, inside); /* lanes whose pixels are not counted yet */
 
     while (left) {
         const int leader = __ffs((int)left) - 1;
-        const int value = __shfl_sync(ALL, own, leader);
-        const unsigned same = __ballot_sync(ALL, own == value);
+        const int value = __shfl_sync(0xffffffff, own, leader);
+        const unsigned same = __ballot_sync(0xffffffff, own == value);
 
         if ((int)(threadIdx.x % 32) == leader)
             atomicAdd(&histogram[value], (unsigned)__popc(same));
