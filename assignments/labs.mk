@@ -86,7 +86,7 @@ $(foreach folder,$(worker_folders),$(foreach algorithm,$(helped),$(eval $(call h
 # A pipeline, or whatever else opens steps, comes with versions of these, one on the CPU with those of the CPU, but with no other pipeline: with those
 # that every ladder has and those that they climb from, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
 # found is found by otsu.
-step_names := serial omp runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
+step_names := serial omp taps runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
                  $(step_names),$(basename $(notdir $(file)))),$(file)))
 step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
@@ -138,7 +138,8 @@ endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(stepped),$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu,$(wildcard cpu/$(algorithm)/*/*.c),workers,$(BUILD),worker_link))$(eval $(call \
     pipeline_worker,$(folder),$(algorithm),c,cpu,common/remote/races.c $(wildcard cpu/$(algorithm)/*/*.c),race-workers,$(BUILD)/races,race_link))$(eval $(call \
-    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))))
+    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \

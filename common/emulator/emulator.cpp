@@ -38,6 +38,7 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count;
 static std::atomic<enum emulator_lack> lacking;
+std::atomic<uint64_t> lane_steps, warp_steps, atomic_count;
 
 static void count_shared(uint64_t bytes)
 {
@@ -45,6 +46,23 @@ static void count_shared(uint64_t bytes)
 
     while (bytes > most && !shared_most.compare_exchange_weak(most, bytes, std::memory_order_relaxed))
         continue;
+}
+
+/* A lane has come to where it meets others, or to its end. */
+static void count_lane(worker &w, task &t)
+{
+    warp &its = w.warps[t.place / 32];
+
+    its.most_steps = std::max(its.most_steps, t.steps);
+    lane_steps.fetch_add(t.steps, std::memory_order_relaxed);
+    t.steps = 0;
+}
+
+/* Its lanes have met: the warp has taken as many steps as the busiest of them, and the others have idled. */
+static void count_warp(warp &its)
+{
+    warp_steps.fetch_add(its.most_steps, std::memory_order_relaxed);
+    its.most_steps = 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- scheduling */
@@ -149,6 +167,9 @@ static void end_task(worker &w, task &t)
     t.state = state::ended;
     w.live--;
     its.gone |= 1u << t.lane;
+    count_lane(w, t);
+    if (its.gone == ~0u)
+        count_warp(its);
     for (unsigned lane = 0; lane < 32; lane++) /* some may have waited for this lane only */
         if ((its.waiting >> lane & 1) != 0)
             complete_collective(w, its, w.tasks[t.place / 32 * 32 + lane]);
@@ -200,6 +221,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
 
     own.call = {name, file, line};
     own.state = state::at_barrier;
+    count_lane(w, own);
     if (w.at_barrier++ == 0) {
         w.votes = 0;
         w.barrier_mixed = false;
@@ -214,6 +236,8 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
             drop_block();
         }
         barrier_count.fetch_add(1, std::memory_order_relaxed);
+        for (warp &its : w.warps)
+            count_warp(its);
         races_barrier();
         w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size()
                            : kind == vote::any ? w.votes > 0
@@ -246,6 +270,7 @@ static void complete_collective(worker &w, warp &its, const task &first)
     }
     first.compute(operands);
     its.waiting &= ~participants;
+    count_warp(its);
     if (first.compute == compute_nothing) { /* __syncwarp(): no other collective orders accesses to memory */
         const unsigned clock = races_warp_barrier(first.place / 32);
 
@@ -269,6 +294,7 @@ void collective(const char *name, compute_function *compute, unsigned mask, void
     own.compute = compute;
     own.operand = operand;
     own.state = state::at_collective;
+    count_lane(w, own);
     its.waiting |= 1u << own.lane;
     complete_collective(w, its, own);
     wait(w);
@@ -372,7 +398,7 @@ static void run_block(worker &w, uint64_t number)
     for (unsigned i = 0; i < w.warps.size(); i++) {
         const unsigned lanes = std::min(32u, w.live - 32 * i);
 
-        w.warps[i] = {0, lanes == 32 ? 0 : ~0u << lanes};
+        w.warps[i] = {0, lanes == 32 ? 0 : ~0u << lanes, 0};
     }
     for (shared_allocation &s : w.shared)
         s.in_use = false;
@@ -558,8 +584,14 @@ void emulator_observe(const struct emulator_observer *observer)
 
 struct emulator_counts emulator_count(void)
 {
-    return {emulated::allocation_count(),     emulated::launch_count,
-            emulated::thread_count,           emulated::shared_most,
-            emulated::barrier_count,          emulated::stream_copy_count(),
-            emulated::stream_download_count()};
+    return {emulated::allocation_count(),
+            emulated::launch_count,
+            emulated::thread_count,
+            emulated::shared_most,
+            emulated::barrier_count,
+            emulated::stream_copy_count(),
+            emulated::stream_download_count(),
+            emulated::lane_steps,
+            emulated::warp_steps,
+            emulated::atomic_count};
 }

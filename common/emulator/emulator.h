@@ -61,6 +61,11 @@ struct emulator_counts {
     uint64_t barriers;         /* __syncthreads() reached, once per block */
     uint64_t stream_copies;    /* between the device and page-locked memory, on a stream of the program's own */
     uint64_t stream_downloads; /* those of them that went to page-locked memory */
+    /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an access
+     * to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp takes
+     * as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. */
+    uint64_t lane_steps, warp_steps;
+    uint64_t atomics; /* operations that change memory, of all threads */
 };
 struct emulator_counts emulator_count(void);
 

@@ -29,10 +29,12 @@ struct task : thread {
     unsigned mask;       /* at a collective */
     compute_function *compute;
     void *operand;
+    uint64_t steps; /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
 };
 
 struct warp {
     unsigned waiting, gone; /* lanes at a collective; lanes that have ended or never were */
+    uint64_t most_steps;    /* of a lane since lanes met */
 };
 
 struct shared_allocation {
@@ -82,6 +84,9 @@ struct worker : block {
 
 /* Of this host thread; NULL when it runs no kernel. */
 extern __thread worker *active;
+
+/* Of kernels whose accesses the compiler tells of; emulator.h says what they mean. */
+extern std::atomic<uint64_t> lane_steps, warp_steps, atomic_count;
 
 /* ------------------------------------------------------------------------------------------------ random.cpp */
 

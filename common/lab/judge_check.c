@@ -79,7 +79,7 @@ static enum status start_counted(struct counted *counted)
     TRY(remote_start(&counted->options, &counted->remote));
     struct channel *const channel = remote_channel(counted->remote);
 
-    memcpy(channel->params, counted->params, counted->algorithm->params_size);
+    TRY(judge_place_params(counted->remote, counted->algorithm, counted->params));
     for (int i = 0; i < counted->algorithm->input_count; i++) {
         TRY(judge_place(counted->remote, &counted->in[i], &counted->made[i]));
         image_copy(&counted->in[i], &counted->made[i]);

@@ -38,3 +38,23 @@ enum status judge_place_outputs(struct remote *remote, struct image out[], const
 out:
     return status;
 }
+
+enum status judge_place_params(struct remote *remote, const struct algorithm *algorithm, const void *params)
+{
+    char *const placed = (char *)remote_channel(remote)->params;
+
+    memcpy(placed, params, algorithm->params_size);
+    for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
+        struct model *model = (struct model *)(placed + p->offset);
+        void *copy;
+
+        if (p->kind != PARAMETER_MODEL || !model->data)
+            continue;
+        copy = remote_allocate(remote, model->size);
+        if (!copy)
+            return status_set(STATUS_NO_MEMORY, "%s is too large to be shared with a worker", model->path);
+        memcpy(copy, model->data, model->size);
+        model->data = copy;
+    }
+    return STATUS_OK;
+}

@@ -13,5 +13,7 @@ enum status judge_make(const struct algorithm *algorithm, int width, int height,
 enum status judge_place(struct remote *remote, struct image *image, const struct image *like);
 /* The same for all outputs; absent ones stay absent. */
 enum status judge_place_outputs(struct remote *remote, struct image out[], const struct image like[]);
+/* The parameters of requests, once for a worker; models that they point to are copied, for a worker opens no file. */
+enum status judge_place_params(struct remote *remote, const struct algorithm *algorithm, const void *params);
 
 #endif

@@ -152,6 +152,8 @@ enum status timing_start(struct timing *timing, int which, const struct remote_o
     enum status status = STATUS_OK;
 
     TRY(remote_start(options, &runner->remote));
+    TRY(judge_place_params(runner->remote, timing->algorithm, timing->params));
+    memcpy(runner->params, remote_channel(runner->remote)->params, sizeof runner->params);
     if (timing->frames)
         TRY(place_video(timing, runner));
     for (int set = 0; set < timing->sets; set++) {

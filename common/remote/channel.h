@@ -53,6 +53,8 @@ struct channel_counts {
     uint64_t barriers;         /* __syncthreads() that threads reached */
     uint64_t stream_copies;    /* on streams of its own, from or to page-locked memory */
     uint64_t stream_downloads; /* those of them to page-locked memory */
+    /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
+    uint64_t lane_steps, warp_steps, atomics;
 };
 
 struct channel {

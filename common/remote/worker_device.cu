@@ -36,6 +36,9 @@ struct channel_counts worker_device_counts(void)
     counts.barriers = emulated.barriers;
     counts.stream_copies = emulated.stream_copies;
     counts.stream_downloads = emulated.stream_downloads;
+    counts.lane_steps = emulated.lane_steps;
+    counts.warp_steps = emulated.warp_steps;
+    counts.atomics = emulated.atomics;
 #endif
     return counts;
 }
