@@ -7,6 +7,7 @@
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
 #   SIDES=cpu             builds the versions of these folders only (cpu, cuda), and the serial ones
 #   LADDERS=cuda/blur     of that side the versions of these ladders only
+#   OBJECTS=build         takes the objects of C and C++ from that folder, where the same compiler has made them: .ci/run
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
 #   RACES=1               the emulator watches every access of every kernel for data races
 #   VERBOSE=1             show the commands
@@ -38,7 +39,7 @@ quiet := $(if $(VERBOSE),,@)
 say = $(if $(VERBOSE),,@printf '  %-7s %s\n' $(1) '$(2)')
 
 algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
-video_algorithms := motion
+video_algorithms := lines motion
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
@@ -135,7 +136,7 @@ libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static 
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
+settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
 	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' | cmp -s - $@ || \
 	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' >$@
@@ -183,7 +184,9 @@ mutant_helpers := $(sort $(helper_files) $(if $(filter cuda,$(SIDES)),$(wildcard
 
 small_files := $(sort $(wildcard tests/small/*/*.c))
 
-object = $(addprefix $(BUILD)/,$(addsuffix .o,$(1)))
+OBJECTS ?=
+object = $(call elsewhere,c,$(call elsewhere,cpp,$(addprefix $(BUILD)/,$(addsuffix .o,$(1)))))
+elsewhere = $(if $(OBJECTS),$(patsubst $(BUILD)/%.$(1).o,$(OBJECTS)/%.$(1).o,$(2)),$(2))
 common_objects := $(call object,$(common_files))
 library_objects := $(filter-out $(BUILD)/common/cli/%,$(common_objects))
 
@@ -263,6 +266,10 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 # Every check computes with the serial versions: optimised under sanitizers too; SERIAL_EXTRA for what they can do without.
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
+# Two thirds of the time that gcc takes for -O3, where nothing is computed for long.
+$(foreach room,cli lab output profile,$(BUILD)/common/$(room)/%.c.o) $(BUILD)/tests/test_%.c.o: optimize := -O1
+# For builds in which versions count, not the harness.
+$(BUILD)/common/%.c.o: override EXTRA += $(COMMON_EXTRA)
 $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
 # Which has the file in it.
 $(BUILD)/common/cli/compare_schema.c.o: results/schema.json
@@ -339,6 +346,10 @@ endif
 
 include assignments/labs.mk
 include common/build/fuzz.mk
+
+# What a compiler has to see for its warnings (.ci/run): with EXTRA=-fsyntax-only clang writes nothing, and nothing is linked.
+.PHONY: objects
+objects: $(common_objects) $(call object,$(version_files) $(helper_files) $(judge_library) $(judge_parts)) $(BUILD)/generated/versions.c.o
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -428,7 +439,7 @@ $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(ca
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
-$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c)
+$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c common/remote/confine_try.c)
 $(BUILD)/tests/test_confine: libraries += -lseccomp
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
@@ -449,6 +460,12 @@ test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUIL
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
                    cpu/labelling/omp.c cpu/harris/omp.c cpu/threshold/omp.c)) \
                $(BUILD)/make-scene $(test_programs)
+# Both builds of tests/run_all.sh by one make, so that the cores are at work until the last file of either. The peers are
+# libraries that nobody here built with sanitizers.
+.PHONY: test-builds test-programs-sanitized
+test-builds: test-programs test-programs-sanitized
+test-programs-sanitized:
+	@$(MAKE) --no-print-directory test-programs BUILD=$(BUILD)-asan SANITIZE=1 OPENCV=no OPENBLAS=no
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
 

@@ -11,7 +11,7 @@ ladders=cuda/blur
 [ -z "${ALL:-}" ] || ladders=
 build_for() { # SIMD_ARCH
     ${MAKE:-make} -s -j2 CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ ARCH=armv8-a SIMD_ARCH="$1" CUDA=emulated OPENCV=no OPENBLAS=no \
-        LADDERS="$ladders" LDFLAGS="-static -Wl,--no-warnings" BUILD=$build all
+        LADDERS="$ladders" COMMON_EXTRA=-O1 LDFLAGS="-static -Wl,--no-warnings" BUILD=$build all
 }
 build_for armv8-a
 check_simd() { # FILE...

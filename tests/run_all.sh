@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # All tests, as `make test` runs them, by the rule in tests/README.md: unit tests, version checks, mutants and command line,
-# in the normal build and in one with AddressSanitizer and UndefinedBehaviorSanitizer. Both are built first, so that then as many
-# stages run at a time as there are cores until the last has ended, the longest first. Each stage prints its seconds and its processor seconds, which a busy machine does not change much. The last line is
-# "N passed, N failed, N skipped".
+# in the normal build and in one with AddressSanitizer and UndefinedBehaviorSanitizer. Both are built first and together, so that
+# then as many stages run at a time as there are cores until the last has ended, the longest first; beside them, one at a time,
+# those that mostly wait (for time limits, for other processes), which say `Waits:` in their first comment. Each stage prints its
+# seconds and its processor seconds, which a busy machine does not change much. What was not tried is printed by reason, and line by
+# line in BUILD/not_tried.txt. The last line is "N passed, N failed, N skipped".
 # usage: MAKE=make BUILD=build CUDA=emulated bash tests/run_all.sh
 set -u
 MAKE=${MAKE:-make} BUILD=${BUILD:-build} CUDA=${CUDA:-emulated}
@@ -13,6 +15,8 @@ passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 : >"$work/plan"
+: >"$work/waiting"
+: >"$work/skipped"
 
 # Runs a command whose last line of that form is "N passed, N failed, N skipped", or which is a cmocka program; leaves
 # "PASSED FAILED SKIPPED SECONDS PROCESSOR-SECONDS" in $1.counts and the output in $1.
@@ -40,43 +44,49 @@ run_stage() { # FILE COMMAND...
 # Peers in Python need numpy, which a python3 that comes first on PATH may lack where Debian's own has it.
 [ -n "${RUNGS_PYTHON:-}" ] || python3 -c 'import numpy' 2>/dev/null || [ ! -x /usr/bin/python3 ] || export RUNGS_PYTHON=/usr/bin/python3
 
-stages=0 reported=0
+stages=0 processor_seconds=0
 titles=() budgets=() over=()
 
-# Prints, in order, the stages that have ended.
+# Prints the stages that have ended since.
 report() {
-    while [ $reported -lt $stages ] && [ -e "$work/$((reported + 1)).counts" ]; do
-        local title=${titles[$reported]} budget=${budgets[$reported]}
-        reported=$((reported + 1))
-        set -- $(cat "$work/$reported.counts")
+    local i
+    for ((i = 1; i <= stages; i++)); do
+        [ -n "${titles[i]}" ] && [ -e "$work/$i.counts" ] || continue
+        local title=${titles[i]} budget=${budgets[i]}
+        titles[i]=
+        set -- $(cat "$work/$i.counts")
         if [ "$budget" != 0 ] && [ "$5" -gt "$budget" ]; then
             over+=("$title: $5 processor seconds, budget $budget")
             if [ "$5" -gt $((2 * budget)) ]; then
-                echo "more than twice its budget of $budget processor seconds" >>"$work/$reported"
+                echo "more than twice its budget of $budget processor seconds" >>"$work/$i"
                 set -- "$1" $(($2 + 1)) "$3" "$4" "$5"
             fi
         fi
-        passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+        passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3)) processor_seconds=$((processor_seconds + $5))
         awk -v title="$title" '/^ *SKIP /          { sub(/^ *SKIP */, ""); print title ": " $0 }
                                /^\[  SKIPPED \] / && !/listed below/ && !seen[$NF]++ { print title ": " $NF }' \
-            "$work/$reported" >>"$work/skipped"
+            "$work/$i" >>"$work/skipped"
         if [ "$2" = 0 ]; then
             echo "ok     $title: $1 passed, $3 skipped ($4 s, processor $5 s)"
         else
             echo "FAILED $title: $1 passed, $2 failed, $3 skipped ($4 s, processor $5 s)"
-            sed 's/^/       | /' "$work/$reported"
+            sed 's/^/       | /' "$work/$i"
         fi
     done
 }
 
+register() { # BUDGET TITLE
+    stages=$((stages + 1))
+    budgets[stages]=$1
+    titles[stages]=$2
+}
+
 stage() { # BUDGET TITLE COMMAND...
-    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+    while [ "$(jobs -rp | grep -vcx "$waiting")" -ge "$jobs" ]; do
         wait -n
         report
     done
-    budgets+=("$1")
-    titles+=("$2")
-    stages=$((stages + 1))
+    register "$1" "$2"
     shift 2
     run_stage "$work/$stages" "$@" &
 }
@@ -86,20 +96,19 @@ plan() { # SECONDS BUDGET TITLE COMMAND
     printf '%s\t%s\t%s\t%s\n' "$@" >>"$work/plan"
 }
 
-suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
-    local build=$1 budget options=$3 begin=$SECONDS
+waits() { # FILE
+    head -n 12 "$1" | grep -q '^[#*/ ]*Waits:'
+}
+
+suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS
+    local build=$1 budget options=$3
     budget=$(awk "BEGIN {printf \"%.0f\", $2 * $BUDGET}")
-    shift 3
-    if ! $MAKE --no-print-directory -s -j"$jobs" test-programs BUILD="$build" CUDA="$CUDA" "$@" >"$work/build" 2>&1; then
-        echo "FAILED build of $build"
-        tail -n 40 "$work/build" | sed 's/^/       | /'
-        failed=$((failed + 1))
-        return
-    fi
-    echo "built  $build ($((SECONDS - begin)) s)"
-    # Scripts come first: some wait for time limits while checks keep the other cores at work.
     for script in tests/test_*.sh; do
         [ "$build" = "$BUILD" ] || ! grep -q '^# Not under the sanitizers:' "$script" || continue
+        if waits "$script"; then
+            printf '%s\t%s\n' "$script ($build)" "sh $script $build" >>"$work/waiting"
+            continue
+        fi
         seconds=1000
         ! grep -q '^# Takes minutes:' "$script" || seconds=2000
         plan $seconds 0 "$script ($build)" "sh $script $build"
@@ -113,24 +122,55 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS MAKE-ARGUMENTS...
     done
     if [ "$build" = "$BUILD" ]; then # a study is Python and what `rungs bench` prints, which is tested under sanitizers
         for name in $(python3 -B common/study/study.py list 2>/dev/null | sed -n 's/^study-\([^ ]*\) .*/\1/p'); do
-            plan 20 0 "study-$name, short form" "sh tests/study_short.sh $build $name"
+            plan 20 0 "study-$name, short form" "env OMP_WAIT_POLICY=passive sh tests/study_short.sh $build $name"
         done
     fi
     for program in "$build"/tests/test_*; do
-        [ -x "$program" ] && [ ! -d "$program" ] && plan 0 0 "$program" "$program"
+        if [ ! -x "$program" ] || [ -d "$program" ]; then
+            continue
+        elif waits "tests/${program##*/}.c"; then
+            printf '%s\t%s\n' "$program" "$program" >>"$work/waiting"
+        else
+            plan 0 0 "$program" "$program"
+        fi
     done
 }
 
-suite "$BUILD" $budget_normal ""
-# The peers are libraries that nobody here built with sanitizers.
-suite "$BUILD-asan" $budget_asan "--largest $small_pixels --brief" SANITIZE=1 OPENCV=no OPENBLAS=no
+if $MAKE --no-print-directory -s -j"$jobs" test-builds BUILD="$BUILD" CUDA="$CUDA" >"$work/build" 2>&1; then
+    echo "built  $BUILD and $BUILD-asan ($SECONDS s)"
+    suite "$BUILD" $budget_normal "--share $emulated_share"
+    suite "$BUILD-asan" $budget_asan "--largest $small_pixels --brief --share $emulated_share"
+else
+    echo "FAILED build of $BUILD or $BUILD-asan"
+    tail -n 40 "$work/build" | sed 's/^/       | /'
+    failed=1
+fi
+while IFS=$(printf '\t') read -r title _; do
+    register 0 "$title"
+done <"$work/waiting"
+(
+    i=0
+    while IFS=$(printf '\t') read -r _ command; do
+        i=$((i + 1))
+        run_stage "$work/$i" $command
+    done <"$work/waiting"
+) &
+waiting=$!
 sort -s -t "$(printf '\t')" -k1,1nr "$work/plan" >"$work/sorted"
 while IFS=$(printf '\t') read -r _ budget title command; do
     stage "$budget" "$title" $command
 done <"$work/sorted"
-wait
+while [ -n "$(jobs -rp)" ]; do
+    wait -n
+    report
+done
 report
-[ ! -s "$work/skipped" ] || sed 's/^/not tried: /' "$work/skipped"
+if [ -s "$work/skipped" ]; then
+    cp "$work/skipped" "$BUILD/not_tried.txt"
+    awk -f tests/not_tried.awk "$work/skipped"
+    echo "not tried, line by line: $BUILD/not_tried.txt"
+fi
 [ ${#over[@]} = 0 ] || printf 'over budget: %s\n' "${over[@]}"
+echo "$SECONDS s; the stages took $processor_seconds processor seconds"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

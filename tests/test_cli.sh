@@ -123,6 +123,22 @@ if [ "${few:-0}" -gt 0 ] && [ "$few" -lt "$all" ] && [ "$few" -gt $((all / 2)) ]
 else
     bad "check --brief: $few of $all cases"
 fi
+refuses "check: bad share" "share" "$rungs" check blur:cpu/omp --share 0
+# One case, dealt out: of three versions beside each other one tries it, of three seeds each version with one; a shape is for all.
+tried() { # CASE VERSION SEED
+    "$rungs" check "threshold:$2" --share 3 --case "$1" --seed "$3" | grep -c '^  PASS'
+}
+for case in "65x63, 1 channel, gradient" "129x31, 1 channel, random"; do
+    by_version=0 by_seed=0
+    for i in 0 1 2; do
+        by_version=$((by_version + $(tried "$case" cuda/v1.$i 7)))
+        by_seed=$((by_seed + $(tried "$case" cuda/v1.1 $((7 + i)))))
+    done
+    case $case$by_version$by_seed in
+    *gradient11 | *random33) ok ;;
+    *) bad "check --share 3: $case is tried by $by_version of 3 versions and with $by_seed of 3 seeds" ;;
+    esac
+done
 refuses "bench: unknown version" "no version" "$rungs" bench blur --versions cpu/magic
 refuses "bench: bad size" "size" "$rungs" bench blur --size 0x10
 refuses "bench: bad size" "size" "$rungs" bench blur --size 1920

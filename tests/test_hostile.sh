@@ -2,6 +2,7 @@
 # What hostile files and environments must not do: make ffmpeg open other files than the one named, keep rungs waiting for a
 # child that hangs, leave children or temporary files behind, crash it, lose results, or send control characters to a
 # terminal. usage: sh tests/test_hostile.sh BUILD-FOLDER
+# Waits: for children that hang.
 set -u
 case $1 in /*) build=$1 ;; *) build=$PWD/$1 ;; esac
 rungs=$build/rungs

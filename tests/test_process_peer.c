@@ -1,6 +1,7 @@
 /*
  * Peers in another process: one that is right is timed by its own clock; what is wrong, crashes, hangs, fails or lacks its
  * package is that row's alone. The peers stand in for blur with weights 0 256 0, which gives the image back.
+ * Waits: for peers that hang, and for Python to start.
  */
 #include <setjmp.h>
 #include <stdarg.h>

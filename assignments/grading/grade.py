@@ -68,7 +68,7 @@ def grade_task(lab, task, pictures, say):
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
-    check = outcome.check = check_version(lab, worker, name, pictures, algorithm=task["algorithm"],
+    check = outcome.check = check_version(lab, worker, name, pictures, task.get("counted", ()), algorithm=task["algorithm"],
                                           without=task.get("without", []), largest=task.get("largest"))
     if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
         outcome.check = None

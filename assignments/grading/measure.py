@@ -1,5 +1,6 @@
 """Asks the judge (build/lab-NN/judge): is a version right, and how long does it take?"""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import shutil
 import tempfile
 
 from grading.build import judge_of, run_limited
+from grading.lab import LabError
 from grading.words import explain
 
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
@@ -19,6 +21,8 @@ def judge(lab, arguments, seconds):
         code, output = run_limited([judge_of(lab), *arguments], seconds)
         if code == 0:
             return json.loads(result.read_text(encoding="utf-8", errors="replace")), ""
+        if code == 3:  # nothing that a version could do (common/lab/judge_check.c)
+            raise LabError(output.strip().splitlines()[-1])
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
@@ -58,7 +62,8 @@ def time_version(lab, worker, reference, speed, size):
         arguments += ["--fewer", speed["fewer"]]
     if speed.get("kernel"):
         arguments.append("--kernel")
-    result, why = judge(lab, arguments, 300 + 10 * seconds)
+    with lab.turns.alone() if lab.turns else contextlib.nullcontext():
+        result, why = judge(lab, arguments, 300 + 10 * seconds)
     return result if result else {"wrong": f"could not be timed: {why}", "failed": True}
 
 

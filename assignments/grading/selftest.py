@@ -11,6 +11,7 @@ from grading.grade import grade_answers, grade_task
 from grading.lab import ROOT, Lab, LabError, fix_of, load_toml, shown
 from grading.measure import FULL, time_version
 from grading.show import progress, show_task
+from grading.turns import Turns
 
 
 BUSY = "the machine was too busy to time it"
@@ -64,6 +65,8 @@ def source_of(lab, task, rung):
 
 
 def grade(lab, task, verdicts):
+    if lab.turns:
+        lab.turns.work()
     outcome = grade_task(lab, task, pictures_folder(lab), progress)
     progress("")
     verdicts.unjudged += outcome.unjudged
@@ -81,6 +84,8 @@ def command_solution(arguments):
     if lab.key is None:
         raise LabError(f"{shown(lab.folder)}/solution is not here: a handout cannot test itself")
     lab.patience = arguments.patience
+    lab.turns = Turns()
+    lab.turns.work()
     lab.take_submission(lab.folder)
     build_tools(lab, lab.sources(lab.tasks))
     verdicts = Verdicts()

@@ -1,5 +1,5 @@
 /*
- * detect.h: detection of objects (faces) with local rank functions and WaldBoost; the contract of every version in
+ * detect.h: detection of objects (faces) with local rank functions and WaldBoost, the contract of every version in
  * cpu/detect, cuda/detect and peers/detect.
  *
  * Input    one u8 image, 1 channel, any size from 1x1.

@@ -1,6 +1,6 @@
 /*
- * edges.h: edge points of a gray picture: gradients, a threshold, thinning, hysteresis; Canny's detector as OpenCV has it among
- * them. The contract of every version in cpu/edges, cuda/edges and peers/edges.
+ * edges.h: edge points of a gray picture: gradients, a threshold, thinning, hysteresis. The contract of every version in
+ * cpu/edges, cuda/edges and peers/edges.
  *
  * Input    one u8 image, 1 channel, any size from 1x1.
  * Output   mask     a u8 picture of the same size, 255 for edge points and 0 elsewhere; absent with outputs=points.

@@ -83,6 +83,27 @@ static uint64_t distance(const struct kmeans_rows *rows, int64_t row, const int3
     return sum;
 }
 
+/* D of two small rows: their samples differ by at most 511. */
+static uint64_t distance_of_rows(const struct kmeans_rows *rows, int64_t row, int64_t other)
+{
+    int32_t sum = 0;
+
+    if (rows->in->type == PIXEL_U8) {
+        const uint8_t *restrict x = kmeans_row(rows->in, row), *restrict y = kmeans_row(rows->in, other);
+        for (int f = 0; f < rows->features; f++) {
+            const int16_t difference = (int16_t)(x[f] - y[f]);
+            sum += difference * difference;
+        }
+    } else {
+        const uint16_t *restrict x = kmeans_row(rows->in, row), *restrict y = kmeans_row(rows->in, other);
+        for (int f = 0; f < rows->features; f++) {
+            const int16_t difference = (int16_t)(x[f] - y[f]);
+            sum += difference * difference;
+        }
+    }
+    return (uint64_t)sum << 2 * KMEANS_SHIFT;
+}
+
 static void take_row(const struct kmeans_rows *rows, int64_t row, int32_t *centroid)
 {
     const void *x = kmeans_row(rows->in, row);
@@ -212,9 +233,21 @@ struct solver {
     kmeans_wide squares; /* SUM |X|^2 */
 };
 
-/* The row with the smallest E / D, -1 when all D are 0. */
+/* At most E of this number: the logarithm of 1 + m lies at most 0.0861 above m. */
+static int32_t least_wait(uint64_t number)
+{
+    const int whole = number ? __builtin_clzll(number) : 63;
+    const int32_t fraction = (int32_t)(number << whole >> 32 & 0x7fffffff); /* m, of 31 bits */
+
+    return (whole + 1) * (1 << 20) - (fraction >> 11) - 90256;
+}
+
+/* The row with the smallest E / D, -1 when all D are 0. Most rows lose by the least that their E can be; then its logarithm
+ * is not computed. */
 static int64_t race(const struct solver *solver, int attempt, int cluster)
 {
+    const uint64_t stream = kmeans_stream(solver->params->seed, attempt, cluster);
+    const double safe = 1 + 1e-12; /* above what the product and the quotient round */
     int64_t winner = -1;
     double best = INFINITY;
 
@@ -224,10 +257,11 @@ static int64_t race(const struct solver *solver, int attempt, int cluster)
         double own_best = INFINITY;
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < solver->rows.count; i++) {
-            const double time =
-                solver->distances[i] == 0
-                    ? INFINITY
-                    : (double)kmeans_wait(solver->params->seed, attempt, cluster, i) / (double)solver->distances[i];
+            const double distance = (double)solver->distances[i];
+            const uint64_t number = kmeans_number(stream, i);
+            if (distance == 0 || (double)least_wait(number) >= own_best * distance * safe)
+                continue;
+            const double time = (double)kmeans_wait_of(number) / distance;
             if (time < own_best) {
                 own_best = time;
                 own_winner = i;
@@ -242,28 +276,49 @@ static int64_t race(const struct solver *solver, int attempt, int cluster)
     return winner;
 }
 
+/* Distances of all rows to the nearest of centroids 0 to j, of which those before j are known; j is a row. A row keeps its distance d to
+ * centroid c where j is at least 2 d from c, for then it is at least d from the row. labels are those centroids meanwhile. */
+static void shorten_distances(struct solver *solver, int j, int64_t row)
+{
+    const struct kmeans_rows *rows = &solver->rows;
+    const int32_t *centroid = solver->centroids + j * rows->features;
+    uint64_t quarters[KMEANS_MAX_K] = {0};
+
+    for (int c = 0; c < j; c++) {
+        uint64_t sum = 0;
+        for (int f = 0; f < rows->features; f++) {
+            const int64_t difference = solver->centroids[c * rows->features + f] - centroid[f];
+            sum += (uint64_t)(difference * difference);
+        }
+        quarters[c] = sum / 4;
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < rows->count; i++) {
+        if (j > 0 && quarters[solver->assignment.labels[i]] >= solver->distances[i])
+            continue;
+        const uint64_t d = rows->small ? distance_of_rows(rows, i, row) : distance(rows, i, centroid);
+        if (j == 0 || d < solver->distances[i]) {
+            solver->distances[i] = d;
+            solver->assignment.labels[i] = j;
+        }
+    }
+}
+
 static void start(struct solver *solver, int attempt)
 {
     const struct kmeans_rows *rows = &solver->rows;
     const int k = solver->params->k;
 
     for (int j = 0; j < k; j++) {
-        int32_t *centroid = solver->centroids + j * rows->features;
         int64_t row = (int64_t)((uint64_t)j * (uint64_t)rows->count / (uint64_t)k);
         if (solver->params->start == KMEANS_PLUSPLUS) {
             const int64_t chosen =
                 j == 0 ? kmeans_first_row(solver->params->seed, attempt, rows->count) : race(solver, attempt, j);
             row = chosen >= 0 ? chosen : row;
         }
-        take_row(rows, row, centroid);
-        if (solver->params->start == KMEANS_ROWS)
-            continue;
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < rows->count; i++) {
-            const uint64_t d = distance(rows, i, centroid);
-            if (j == 0 || d < solver->distances[i])
-                solver->distances[i] = d;
-        }
+        take_row(rows, row, solver->centroids + j * rows->features);
+        if (solver->params->start == KMEANS_PLUSPLUS && j + 1 < k)
+            shorten_distances(solver, j, row);
     }
 }
 

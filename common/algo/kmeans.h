@@ -84,20 +84,32 @@ static inline HOST_DEVICE const void *kmeans_row(const struct image *in, int64_t
            (size_t)(row % in->width) * (size_t)in->channels * size;
 }
 
-/* E(row): a number of 20 fractional bits, at least 1, distributed as the waiting time -log2(u) for a u between 0 and 1 that
- * depends on all four arguments. */
-static inline HOST_DEVICE uint32_t kmeans_wait(int seed, int attempt, int cluster, int64_t row)
+/* What the rows' numbers of one cluster are drawn from, and the number of a row: splitmix64, twice. */
+static inline HOST_DEVICE uint64_t kmeans_mixed(uint64_t u)
 {
-    uint64_t u = ((uint64_t)seed << 32) + (uint64_t)attempt * KMEANS_MAX_K + (uint64_t)cluster, square;
+    u += 0x9e3779b97f4a7c15u;
+    u = (u ^ u >> 30) * 0xbf58476d1ce4e5b9u;
+    u = (u ^ u >> 27) * 0x94d049bb133111ebu;
+    return u ^ u >> 31;
+}
+
+static inline HOST_DEVICE uint64_t kmeans_stream(int seed, int attempt, int cluster)
+{
+    return kmeans_mixed(((uint64_t)seed << 32) + (uint64_t)attempt * KMEANS_MAX_K + (uint64_t)cluster);
+}
+
+static inline HOST_DEVICE uint64_t kmeans_number(uint64_t stream, int64_t row)
+{
+    return kmeans_mixed(stream + (uint64_t)row * 0xd1342543de82ef95u);
+}
+
+/* -log2(u 2^-64), with 20 fractional bits. */
+static inline HOST_DEVICE uint32_t kmeans_wait_of(uint64_t u)
+{
+    uint64_t square;
     uint32_t result, mantissa;
     int whole = 0;
 
-    for (int i = 0; i < 2; i++) { /* splitmix64, once for the start, once for the row */
-        u += 0x9e3779b97f4a7c15u;
-        u = (u ^ u >> 30) * 0xbf58476d1ce4e5b9u;
-        u = (u ^ u >> 27) * 0x94d049bb133111ebu;
-        u = (u ^ u >> 31) + (i == 0 ? (uint64_t)row * 0xd1342543de82ef95u : 0);
-    }
     while (whole < 63 && !(u >> 63)) {
         u <<= 1;
         whole++;
@@ -113,6 +125,13 @@ static inline HOST_DEVICE uint32_t kmeans_wait(int seed, int attempt, int cluste
         mantissa = (uint32_t)square;
     }
     return result;
+}
+
+/* E(row): a number of 20 fractional bits, at least 1, distributed as the waiting time -log2(u) for a u between 0 and 1 that
+ * depends on all four arguments. */
+static inline HOST_DEVICE uint32_t kmeans_wait(int seed, int attempt, int cluster, int64_t row)
+{
+    return kmeans_wait_of(kmeans_number(kmeans_stream(seed, attempt, cluster), row));
 }
 
 /* The row of the first centroid of k-means++. */

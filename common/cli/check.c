@@ -18,7 +18,7 @@
 
 static const char help[] =
     "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--largest PIXELS]\n"
-    "                   [--case TEXT] [--first] [--brief] [--thorough] [--verbose]\n\n"
+    "                   [--case TEXT] [--first] [--brief] [--share N] [--thorough] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
     "Large pictures are compared with the fastest version of the CPU that agreed with the serial one in all other "
@@ -32,6 +32,8 @@ static const char help[] =
     "  --case TEXT       only the cases in whose line TEXT stands, as after `case:` below a failure\n"
     "  --first           stop a version at the first failure whose cause is sure\n"
     "  --brief           most cases by one call instead of several, and fewer settings: for builds with sanitizers\n"
+    "  --share N         of settings, values, patterns and hard cases an emulated version tries one in N; the next ones of\n"
+    "                    its ladder try the others, in an order that the seed draws: for ladders of many\n"
     "  --thorough        large pictures also where they take long: tens of seconds for an emulated version\n"
     "  --verbose         every case that failed, not just the most telling one\n"
     "  --help            this text\n\n"
@@ -173,6 +175,8 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
     printf("%s: %s (seed %llu", algorithm->name, algorithm->summary, (unsigned long long)options->seed);
     if (options->largest_pixels)
         printf(", pictures of at most %ld pixels", options->largest_pixels);
+    if (options->share)
+        printf(", of settings and hard cases one in %d for each emulated version", options->share);
     printf(")\n");
     id_width = 0;
     for (size_t i = 0; i < count; i++)
@@ -252,6 +256,17 @@ static enum status parse_largest(const char *text, long *pixels)
     return STATUS_OK;
 }
 
+static enum status parse_share(const char *text, int *share)
+{
+    char *end;
+    const long value = strtol(text, &end, 10);
+
+    if (end == text || *end || value < 1 || value > 100)
+        return status_set(STATUS_BAD_INPUT, "--share: '%s' is not a number from 1 to 100", text);
+    *share = (int)value;
+    return STATUS_OK;
+}
+
 int cli_check(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -263,6 +278,7 @@ int cli_check(int argc, char **argv)
         {"first", no_argument, NULL, 'f'},
         {"verbose", no_argument, NULL, 'v'},
         {"brief", no_argument, NULL, 'b'},
+        {"share", required_argument, NULL, 'n'},
         {"thorough", no_argument, NULL, 't'},
         {"help", no_argument, NULL, 'h'},
         {0},
@@ -306,6 +322,10 @@ int cli_check(int argc, char **argv)
             break;
         case 'b':
             check.brief = true;
+            break;
+        case 'n':
+            if (parse_share(optarg, &check.share) != STATUS_OK)
+                return cli_fail_status();
             break;
         case 't':
             check.thorough = true;

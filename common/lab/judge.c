@@ -274,5 +274,8 @@ int main(int argc, char **argv)
     if (arguments.fewer)
         arguments.worker.threads = arguments.fewer;
     status = checks ? judge_check(&arguments) : times ? judge_time(&arguments) : judge_count(&arguments);
-    return status == STATUS_OK ? 0 : fail("%s", status_message());
+    if (status == STATUS_OK)
+        return 0;
+    fail("%s", status_message());
+    return status == STATUS_UNSUPPORTED ? 3 : 2;
 }

@@ -16,6 +16,7 @@
 #include "common/lab/judge.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/judge_result.h"
+#include "common/remote/confine.h"
 #include "common/remote/stand_in.h"
 #include "common/verify/check.h"
 #include "common/verify/compare.h"
@@ -309,6 +310,21 @@ static void add_prints(json_t *result)
     }
 }
 
+/* Where the driver itself does not start confined, no version is to blame, and none can be judged. */
+static enum status require_driver(void)
+{
+    char why[768];
+
+    if (confine_try(device_start) == STATUS_OK)
+        return STATUS_OK;
+    snprintf(why, sizeof why, "%s", status_message());
+    return status_set(
+        STATUS_UNSUPPORTED,
+        "the GPU's driver does not start where versions are confined: %s; --unconfined grades code that you "
+        "have read (assignments/INSTRUCTORS.md, \"Natively\")",
+        why);
+}
+
 enum status judge_check(const struct judge_arguments *arguments)
 {
     const struct check_options options = {.seed = arguments->seed,
@@ -338,6 +354,8 @@ enum status judge_check(const struct judge_arguments *arguments)
     facts = *remote_channel(remote);
     remote_stop(remote);
     remote = NULL;
+    if (facts.is_cuda && !device_is_emulated() && !arguments->worker.unconfined)
+        TRY(require_driver());
     facts.algorithm[sizeof facts.algorithm - 1] = '\0';
     if (arguments->algorithm && strcmp(arguments->algorithm, facts.algorithm) != 0) {
         status_set(STATUS_FAILED, "is a version of %s; this task asks for %s", facts.algorithm, arguments->algorithm);

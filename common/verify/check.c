@@ -168,14 +168,18 @@ out:
 static void count_time(struct job *job, const struct check_case *item, double seconds)
 {
     enum { CALLS = 4, PIXELS = 4000 }; /* calls of an entry in verify_version() */
+    const bool some = item->calls == CHECK_ALL_RUNS || item->calls == CHECK_ALL_LAUNCHES;
     const double pixels = (double)item->width * item->height;
     double *pixel_seconds = &job->shared->report.pixel_seconds;
 
     if (job->trusted) {
         job->large_used += seconds;
         *pixel_seconds = fmin(*pixel_seconds, seconds / pixels);
-    } else if (!item->settings && !item->hard_case && item->calls == CHECK_ALL_CALLS && pixels >= PIXELS) {
-        *pixel_seconds = fmax(*pixel_seconds, seconds / pixels / (job->version->launch ? 2 * CALLS : CALLS));
+    } else if (!item->settings && !item->hard_case && (some || item->calls == CHECK_ALL_CALLS) && pixels >= PIXELS) {
+        *pixel_seconds = fmax(*pixel_seconds, seconds / pixels /
+                                                  (some                   ? CALLS + 1
+                                                   : job->version->launch ? 2 * CALLS
+                                                                          : CALLS));
     }
 }
 
@@ -313,7 +317,7 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
     const long pixels = (long)item->width * item->height, largest = job->options->largest_pixels;
 
     /* Bands count as well: a few pixels of 198 bands are no small input. */
-    if (largest && (pixels > largest || pixels * item->channels > 3 * largest)) {
+    if (item->left_out || (largest && (pixels > largest || pixels * item->channels > 3 * largest))) {
         report->cases--;
         return false;
     }
@@ -368,7 +372,9 @@ static int check_body(void *argument)
         TRY(check_cases_make(job->version, job->options->seed, &list));
     if (job->options->brief)
         check_cases_shorten(&list, job->options->seed);
-    else if (job->version->launch && !job->version->remote)
+    if (report->emulated && job->options->share)
+        check_cases_deal(job->version, &list, job->options->share, job->options->seed);
+    if (!job->options->brief && job->version->launch && !job->version->remote)
         check_cases_share(&list);
     report->cases += (int)list.count;
     if (job->options->pictures) {

@@ -15,6 +15,7 @@ struct check_options {
     bool first;           /* stop at the first failure whose cause is sure */
     bool thorough;        /* large pictures also where they take long */
     bool brief;           /* check_cases_shorten() */
+    int share;            /* check_cases_deal(), of emulated versions; 0: they try everything */
     const char *pictures; /* folder for pictures of differences, made if need be; NULL: none */
 };
 

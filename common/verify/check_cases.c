@@ -58,10 +58,16 @@ static int frames_over_depth(const struct version *version)
 /* A contract's own shapes that are larger than this are there for their size. */
 enum { ALL_CALLS_PIXELS = 20000 };
 
-/* For the case that comes next: one call, of either entry in turn. */
+/* One call, of either entry in turn. */
+static enum check_calls one_call_of(size_t number)
+{
+    return number % 2 ? CHECK_ONE_LAUNCH : CHECK_ONE_RUN;
+}
+
+/* For the case that comes next. */
 static enum check_calls one_call(const struct case_list *list)
 {
-    return list->count % 2 ? CHECK_ONE_LAUNCH : CHECK_ONE_RUN;
+    return one_call_of(list->count);
 }
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -222,6 +228,7 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         const int first = all && values > ALL_VALUES ? (int)place : 0,
                   step = all && values > ALL_VALUES ? (int)count : 1;
 
+        item.own = step > 1;
         for (int i = first; i < (all ? values : DRAWN_VALUES); i += step) {
             char text[96] = "";
 
@@ -233,6 +240,7 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
                 TRY(add(list, item));
         }
     }
+    item.own = false;
     /* What is kept of a call shows when another one, on the same picture, has had another value. */
     for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
         int values;
@@ -266,6 +274,7 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
                 break;
             }
     item.between = NULL;
+    item.own = true;
     if (!algorithm->check_shapes) {
         item.width = set_size[0];
         item.height = set_size[1];
@@ -386,6 +395,7 @@ enum status check_cases_make_large(const struct version *version, struct case_li
                                           .height = large_cases[i].height,
                                           .channels = algorithm->check_channels[i % channel_counts],
                                           .pattern = large_cases[i].pattern,
+                                          .large = true,
                                           .calls = CHECK_ONE_RUN}));
 out:
     return status;
@@ -403,18 +413,51 @@ void check_cases_share(struct case_list *list)
 
 void check_cases_shorten(struct case_list *list, uint64_t seed)
 {
-    size_t kept = 0;
-
     for (size_t i = 0; i < list->count; i++) {
-        struct check_case item = list->items[i];
+        struct check_case *item = &list->items[i];
 
-        if (item.calls != CHECK_ALL_CALLS && item.settings && !item.between && !item.hard_case && (i + seed) % 4 != 0)
-            continue;
-        if (item.calls == CHECK_ALL_CALLS && i % 4 != 0)
-            item.calls = i % 4 == 2 ? CHECK_ONE_LAUNCH : CHECK_ONE_RUN;
-        list->items[kept++] = item;
+        if (item->calls != CHECK_ALL_CALLS && item->settings && !item->between && !item->hard_case &&
+            (i + seed) % 4 != 0)
+            item->left_out = true;
+        if (item->calls == CHECK_ALL_CALLS && i % 4 != 0)
+            item->calls = i % 4 == 2 ? CHECK_ONE_LAUNCH : CHECK_ONE_RUN;
     }
-    list->count = kept;
+}
+
+/* The place of a version among the ladder's for the GPU, and how many there are. */
+static size_t place_on_device(const struct version *version, size_t *count)
+{
+    struct version *const *versions;
+    size_t all, place = 0;
+
+    *count = 0;
+    registry_versions(version->algorithm, &versions, &all);
+    for (size_t i = 0; i < all; i++) {
+        if (versions[i] == version)
+            place = *count;
+        *count += version_is_cuda(versions[i]) && !version_is_peer(versions[i]);
+    }
+    return place;
+}
+
+void check_cases_deal(const struct version *version, struct case_list *list, int share, uint64_t seed)
+{
+    size_t players, shapes = 0, own = 0, others = 0;
+    const size_t first = place_on_device(version, &players) + (size_t)(seed % 1000);
+    const size_t hands = players < (size_t)share ? players : (size_t)share; /* all must be dealt */
+
+    for (size_t i = 0; hands > 1 && i < list->count; i++) {
+        struct check_case *item = &list->items[i];
+
+        if (item->golden || (item->frames && !item->settings && item->width < 64)) /* short videos of few tiles */
+            continue;
+        if (item->own)
+            item->left_out |= (first + own++) % hands != 0;
+        else if (item->settings || item->between || item->hard_case || item->pattern != PATTERN_RANDOM || item->large)
+            item->left_out |= (first + others++) % hands != 0;
+        else if (item->calls == CHECK_ALL_CALLS && (first + shapes++) % hands != 0)
+            item->calls = one_call_of(i);
+    }
 }
 
 void check_cases_free(struct case_list *list)

@@ -19,6 +19,9 @@ struct check_case {
     enum check_calls calls;
     int frames;            /* a video of so many frames; 0: one call */
     const char *hard_case; /* one of the contract's; NULL: the pattern */
+    bool large;            /* of check_cases_make_large() */
+    bool own;              /* no other version of the ladder tries it */
+    bool left_out;         /* not tried; it stays in the list, so that those behind it keep their numbers and seeds */
 };
 
 struct case_list {
@@ -48,6 +51,12 @@ void check_cases_shorten(struct case_list *list, uint64_t seed);
  * shapes. */
 enum { LARGE_EMULATED = 200000 };
 enum status check_cases_make_large(const struct version *version, struct case_list *list);
+
+/* For emulated versions, whose ladder has many. Every shape stays, for borders and tiles; what else there is (other patterns,
+ * settings, values, hard cases, large pictures) is dealt out: a version tries one in `share`, the next versions of the ladder
+ * the others. So are the shapes with all calls, the others get one. `seed` says who begins: the ladder tries everything, and so
+ * does each version over the runs. */
+void check_cases_deal(const struct version *version, struct case_list *list, int share, uint64_t seed);
 
 /* Whether one of the settings, as after -p, is this parameter's. */
 bool check_settings_name(const char *settings, const char *parameter);

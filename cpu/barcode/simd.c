@@ -6,7 +6,8 @@
 /* Try: make bench-barcode VERSIONS=cpu */
 #include "common/algo/barcode.h"
 
-static const struct texture_versions versions = {.grayscale = "cpu/simd", .lbp = "cpu/chains", .nearest = "cpu/simd"};
+static const struct texture_versions versions = {
+    .grayscale = "cpu/simd", .lbp = "cpu/chains", .nearest = "cpu/prefetch"};
 
 struct state {
     struct texture_steps texture;

@@ -16,20 +16,22 @@
 enum { LANES = SIMD_BYTES / 4, BLOCK = 8 };
 
 /* For BLOCK rows the smallest of |C|^2 - 128 x C, and the second smallest. */
-static void nearest(const struct kmeans_table *table, const uint16_t *x[BLOCK], int labels[BLOCK],
-                    int32_t smallest[BLOCK], int32_t second[BLOCK])
+static void nearest(const struct kmeans_table *table, const uint16_t *x[BLOCK], const char *next[BLOCK],
+                    int labels[BLOCK], int32_t smallest[BLOCK], int32_t second[BLOCK])
 {
 
     for (int group = 0; group < table->groups; group++) {
         const simd_i16 *pieces = (const simd_i16 *)table->pieces + group * table->pairs;
         const int32_t *norms = table->norms + group * LANES;
         simd_i32 sums[BLOCK] = {{0}};
-        for (int p = 0; p < table->pairs; p++)
+        for (int p = 0; p < table->pairs; p++) {
+            __builtin_prefetch(next[p % BLOCK] + 4 * p);
             for (int r = 0; r < BLOCK; r++) {
                 uint32_t pair;
                 memcpy(&pair, x[r] + 2 * p, sizeof pair);
                 sums[r] = simd_dot2(sums[r], (simd_i16)simd_splat(pair), pieces[p]);
             }
+        }
         for (int r = 0; r < BLOCK; r++)
             for (int lane = 0; lane < LANES; lane++) {
                 const int32_t score = kmeans_score(norms[lane], sums[r][lane]);
@@ -60,11 +62,15 @@ static void assign_chunk(const struct kmeans_assignment *assignment, const struc
 
     for (int i = 0; i < count; i += BLOCK) {
         const uint16_t *x[BLOCK];
+        const char *next[BLOCK];
         int labels[BLOCK];
         int32_t smallest[BLOCK], second[BLOCK];
-        for (int r = 0; r < BLOCK; r++) /* behind the end the last row again */
+        for (int r = 0; r < BLOCK; r++) { /* behind the end the last row again */
+            const int behind = i + BLOCK + r;
             x[r] = kmeans_narrow_row(assignment->rows, rows[i + r < count ? i + r : count - 1], room[r]);
-        nearest(table, x, labels, smallest, second);
+            next[r] = kmeans_row(assignment->rows->in, rows[behind < count ? behind : count - 1]);
+        }
+        nearest(table, x, next, labels, smallest, second);
         for (int r = 0; r < BLOCK && i + r < count; r++) {
             const int64_t row = rows[i + r];
             const int before = assignment->first ? -1 : assignment->labels[row];

@@ -4,7 +4,8 @@
  * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
  *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32.
  * Result:   43 % less at 32x8, and 30 % less again at 128x1, 358 us at 3840x2160, the best of 30 shapes and the default
- *           (results/h200/labelling/labelling_v1.3_tune.svg).
+ *           (results/h200/labelling/labelling_v1.3_tune.svg). That was with plain loads in find(); with relaxed ones 128x1
+ *           takes 887 us (results/h200/labelling/labelling_3840x2160_runs.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  *      make tune-labelling V=cuda/v1.3 SVG=heat.svg */
