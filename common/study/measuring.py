@@ -99,8 +99,9 @@ class Measurer:
         return "[emulated]" in self.study.catalogue[point.algorithm][1][version].replace("\n", " ")
 
     def _options(self, point, files):
-        width, height, *channels = point.size.split("x") if point.size else (None, None)
-        options = ["--size", f"{width}x{height}"] if point.size else []
+        made = point.input and "make" in point.input  # in this size: bench asks for sizes of pictures only
+        width, height, *channels = point.size.split("x") if point.size and not made else (None, None)
+        options = ["--size", f"{width}x{height}"] if width else []
         options += ["--channels", *channels] if channels else []
         for path in files:
             options += ["--input", path]
