@@ -273,8 +273,11 @@ static enum form form_of(const struct run_options *options, const struct algorit
                          int in_count)
 {
     const bool one_picture = algorithm->input_count == 1 && algorithm->inputs[0].kind == SLOT_PICTURE;
+    /* A frame is a cube of three bands where a picture comes out of one. */
+    const bool one_cube = algorithm->input_count == 1 && algorithm->inputs[0].kind == SLOT_TENSOR &&
+                          algorithm->outputs[0].kind == SLOT_PICTURE;
 
-    if (in_count != 1 || (!algorithm->video && !one_picture))
+    if (in_count != 1 || (!algorithm->video && !one_picture && !one_cube))
         return FORM_FILES;
     if (algorithm->video)
         return !algorithm->background_file && strcmp(in[0], "-") != 0 && !is_folder(in[0]) && !video_has_name(in[0])
@@ -286,7 +289,7 @@ static enum form form_of(const struct run_options *options, const struct algorit
         if (video_writer_makes_file(equals ? equals + 1 : options->outputs.items[i]))
             return FORM_FRAMES;
     }
-    return is_folder(in[0]) ? FORM_FOLDER : video_has_name(in[0]) ? FORM_FRAMES : FORM_FILES;
+    return one_picture && is_folder(in[0]) ? FORM_FOLDER : video_has_name(in[0]) ? FORM_FRAMES : FORM_FILES;
 }
 
 /* Checks that options and inputs fit the algorithm and one another. */

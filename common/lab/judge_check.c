@@ -42,7 +42,7 @@ static enum status new_inputs(struct counted *counted, uint64_t seed)
     enum status status = STATUS_OK;
 
     inputs_free(counted->algorithm, counted->made);
-    TRY(judge_make(counted->algorithm, 130, 70, seed, counted->params, counted->made));
+    TRY(judge_make(counted->algorithm, (const int[]){130, 70, 0}, seed, counted->params, counted->made));
     /* Noise would have no moving objects, and a result without any needs no kernels. */
     if (counted->algorithm->video) {
         scene_frame(&counted->made[0], 0);
@@ -105,10 +105,12 @@ static enum status request(const struct counted *counted, enum channel_request w
 }
 
 /* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second
- * does not is kept in the state. */
+ * does not is kept in the state. "same_bits" is 1 where a call's results are those of the first call to the bit, although
+ * blocks and threads ran in another order. */
 static enum status count_two(struct counted *counted, json_t *result)
 {
     static const char *const names[2] = {"first_call", "second_call"};
+    struct image first[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
     for (int call = 0; call < 2; call++) {
@@ -116,14 +118,20 @@ static enum status count_two(struct counted *counted, json_t *result)
 
         TRY(request(counted, CHANNEL_RUN));
         counts = remote_channel(counted->remote)->counts;
+        if (call == 0) {
+            TRY(outputs_create_like(first, counted->out));
+            outputs_copy(first, counted->out);
+        }
         json_object_set_new(
             result, names[call],
-            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations, "launches",
-                      (json_int_t)counts.launches, "threads", (json_int_t)counts.threads, "shared_bytes",
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
+                      "launches", (json_int_t)counts.launches, "threads", (json_int_t)counts.threads, "shared_bytes",
                       (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers, "stream_copies",
-                      (json_int_t)counts.stream_copies, "stream_downloads", (json_int_t)counts.stream_downloads));
+                      (json_int_t)counts.stream_copies, "stream_downloads", (json_int_t)counts.stream_downloads,
+                      "same_bits", (json_int_t)outputs_same(first, counted->out)));
     }
 out:
+    outputs_free(first);
     return status;
 }
 

@@ -4,12 +4,12 @@
 
 #include "common/contract/inputs.h"
 
-enum status judge_make(const struct algorithm *algorithm, int width, int height, uint64_t seed, const void *params,
+enum status judge_make(const struct algorithm *algorithm, const int shape[3], uint64_t seed, const void *params,
                        struct image in[])
 {
-    const struct input_request request = {.width = width,
-                                          .height = height,
-                                          .channels = algorithm->bench_channels,
+    const struct input_request request = {.width = shape[0],
+                                          .height = shape[1],
+                                          .channels = shape[2] ? shape[2] : algorithm->bench_channels,
                                           .pattern = PATTERN_RANDOM,
                                           .seed = seed,
                                           .params = params};

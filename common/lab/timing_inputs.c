@@ -36,8 +36,7 @@ enum status timing_renew(struct timing *timing, struct image to[])
     enum status status = STATUS_OK;
 
     if (!timing->pictures) {
-        TRY(judge_make(algorithm, timing->arguments->width, timing->arguments->height, pattern_random(&timing->random),
-                       timing->params, made));
+        TRY(judge_make(algorithm, timing->arguments->shape, pattern_random(&timing->random), timing->params, made));
         for (int i = 0; i < algorithm->input_count; i++)
             image_copy(&to[i], &made[i]);
         goto out;
@@ -88,7 +87,7 @@ enum status timing_prepare(struct timing *timing)
     enum status status = STATUS_OK;
     size_t bytes = 0;
 
-    TRY(judge_make(algorithm, arguments->width, arguments->height, timing->random, timing->params, timing->base));
+    TRY(judge_make(algorithm, arguments->shape, timing->random, timing->params, timing->base));
     TRY(algorithm->shape(timing->base, timing->params, timing->shapes));
     for (int i = 0; i < algorithm->input_count; i++)
         bytes += timing->base[i].stride * (size_t)timing->base[i].height;
