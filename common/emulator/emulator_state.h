@@ -29,6 +29,7 @@ struct task : thread {
     unsigned mask;       /* at a collective */
     compute_function *compute;
     void *operand;
+    int atomics_given; /* what atomics_left began with, so that the difference has been done */
 };
 
 struct warp {
@@ -61,6 +62,7 @@ struct worker : block {
     uint64_t launches; /* so far */
     uint64_t number;   /* of the block */
     uint64_t random;
+    uint64_t atomics; /* operations of this launch */
     std::vector<task> tasks;
     std::vector<task *> ready; /* in no order; the first ready_count */
     unsigned ready_count, live;

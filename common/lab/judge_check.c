@@ -116,10 +116,12 @@ static enum status count_two(struct counted *counted, json_t *result)
         TRY(request(counted, CHANNEL_RUN));
         counts = remote_channel(counted->remote)->counts;
         json_object_set_new(result, names[call],
-                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
-                                      "launches", (json_int_t)counts.launches, "threads", (json_int_t)counts.threads,
-                                      "shared_bytes", (json_int_t)counts.shared_bytes, "barriers",
-                                      (json_int_t)counts.barriers, "stream_copies", (json_int_t)counts.stream_copies));
+                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "allocations",
+                                      (json_int_t)counts.allocations, "launches", (json_int_t)counts.launches,
+                                      "threads", (json_int_t)counts.threads, "shared_bytes",
+                                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers,
+                                      "stream_copies", (json_int_t)counts.stream_copies, "atomics",
+                                      (json_int_t)counts.atomics, "streams", (json_int_t)counts.streams));
     }
 out:
     return status;

@@ -207,6 +207,7 @@ int main(void)
         channel->counts.launches -= before.launches;
         channel->counts.threads -= before.threads;
         channel->counts.barriers -= before.barriers;
+        channel->counts.atomics -= before.atomics;
         channel->counts.stream_copies -= before.stream_copies;
         if (channel->status != STATUS_OK)
             snprintf(channel->message, sizeof channel->message, "%s", status_message());

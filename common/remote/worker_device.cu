@@ -34,7 +34,9 @@ struct channel_counts worker_device_counts(void)
     counts.threads = emulated.threads;
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
+    counts.atomics = emulated.atomics;
     counts.stream_copies = emulated.stream_copies;
+    counts.streams = emulated.streams;
 #endif
     return counts;
 }
