@@ -36,9 +36,9 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 /* ------------------------------------------------------------------------------------------------- counts */
 
-static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count;
+static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count, atomic_count;
 static std::atomic<enum emulator_lack> lacking;
-std::atomic<uint64_t> lane_steps, warp_steps, atomic_count;
+std::atomic<uint64_t> lane_steps, warp_steps;
 
 static void count_shared(uint64_t bytes)
 {
@@ -148,12 +148,20 @@ static void wait(worker &w)
         resume(w, next);
 }
 
+static void count_atomics(worker &w, const task &t)
+{
+    w.atomics += (uint64_t)(t.atomics_given - t.atomics_left);
+}
+
 void yield()
 {
     worker &w = *active;
 
-    self->atomics_left = 1 + (int)random_below(&w.random, 64);
-    make_ready(w, *static_cast<task *>(self));
+    task &own = *static_cast<task *>(self);
+
+    count_atomics(w, own);
+    own.atomics_left = own.atomics_given = 1 + (int)random_below(&w.random, 64);
+    make_ready(w, own);
     wait(w);
 }
 
@@ -164,6 +172,7 @@ static void end_task(worker &w, task &t)
     warp &its = w.warps[t.place / 32];
 
     races_thread_ends();
+    count_atomics(w, t);
     t.state = state::ended;
     w.live--;
     its.gone |= 1u << t.lane;
@@ -392,7 +401,7 @@ static void run_block(worker &w, uint64_t number)
         w.tasks[i].fiber = nullptr;
         w.tasks[i].state = state::ready;
         w.tasks[i].warp_clock = 0;
-        w.tasks[i].atomics_left = 1 + (int)(i * 37 % 64);
+        w.tasks[i].atomics_left = w.tasks[i].atomics_given = 1 + (int)(i * 37 % 64);
         w.ready[i] = &w.tasks[i];
     }
     for (unsigned i = 0; i < w.warps.size(); i++) {
@@ -435,6 +444,7 @@ static bool begin_launch(worker &w, running_launch *launch)
     w.current = &w.host;
     w.idle = w.fibers;
     w.launches++;
+    w.atomics = 0;
     if (w.dropped)
         for (fiber *f : w.fibers)
             fiber_start_at(f, fiber_entry, true);
@@ -445,6 +455,7 @@ static bool begin_launch(worker &w, running_launch *launch)
 
 static void end_launch(worker &w)
 {
+    atomic_count.fetch_add(w.atomics, std::memory_order_relaxed);
     for (const shared_allocation &s : w.shared)
         guarded_free(s.memory, s.size);
     w.shared.clear();
@@ -521,6 +532,9 @@ static const uint64_t MOST_HOST_THREADS = 256;
 /* Constant from the start, so that it can be set before any constructor runs; 0: the environment says. */
 static std::atomic<unsigned> configured_threads;
 
+/* Host threads that have a device each launch at the same time; what watches a launch watches one. */
+static std::mutex one_at_a_time;
+
 void run(const launch_site &site, void (*body)(void *context), void *context)
 {
     running_launch launch = {};
@@ -529,7 +543,8 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
 
     if (self != nullptr)
         fault("launches kernel %s; the emulator has no launches from the device", site.name);
-    if (!launch_is_legal(site))
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    if (!launch_is_legal(site) || device_is_lost_now())
         return;
     observe_launch(site);
     launch_count.fetch_add(1, std::memory_order_relaxed);
@@ -584,14 +599,10 @@ void emulator_observe(const struct emulator_observer *observer)
 
 struct emulator_counts emulator_count(void)
 {
-    return {emulated::allocation_count(),
-            emulated::launch_count,
-            emulated::thread_count,
-            emulated::shared_most,
-            emulated::barrier_count,
-            emulated::stream_copy_count(),
-            emulated::stream_download_count(),
-            emulated::lane_steps,
-            emulated::warp_steps,
-            emulated::atomic_count};
+    return {emulated::allocation_count(),  emulated::launch_count,
+            emulated::thread_count,        emulated::shared_most,
+            emulated::barrier_count,       emulated::atomic_count,
+            emulated::stream_copy_count(), emulated::stream_download_count(),
+            emulated::streams_at_once(),   emulated::lane_steps,
+            emulated::warp_steps};
 }

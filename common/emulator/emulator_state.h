@@ -30,6 +30,7 @@ struct task : thread {
     compute_function *compute;
     void *operand;
     uint64_t steps; /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
+    int atomics_given; /* what atomics_left began with, so that the difference has been done */
 };
 
 struct warp {
@@ -63,6 +64,7 @@ struct worker : block {
     uint64_t launches; /* so far */
     uint64_t number;   /* of the block */
     uint64_t random;
+    uint64_t atomics; /* operations of this launch */
     std::vector<task> tasks;
     std::vector<task *> ready; /* in no order; the first ready_count */
     unsigned ready_count, live;
@@ -86,7 +88,7 @@ struct worker : block {
 extern __thread worker *active;
 
 /* Of kernels whose accesses the compiler tells of; emulator.h says what they mean. */
-extern std::atomic<uint64_t> lane_steps, warp_steps, atomic_count;
+extern std::atomic<uint64_t> lane_steps, warp_steps;
 
 /* ------------------------------------------------------------------------------------------------ random.cpp */
 

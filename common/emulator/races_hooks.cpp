@@ -20,14 +20,6 @@ static inline void count_step(const volatile void *address)
         static_cast<emulated::task *>(emulated::self)->steps++;
 }
 
-static inline void count_atomic_step(const volatile void *address)
-{
-    if (emulated::self == nullptr)
-        return;
-    count_step(address);
-    emulated::atomic_count.fetch_add(1, std::memory_order_relaxed);
-}
-
 /* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
 #define HOOK extern "C" __attribute__((weak))
 
@@ -85,7 +77,7 @@ HOOK void __tsan_atomic_thread_fence(int)
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
     {                                                                                                                  \
-        count_atomic_step(address);                                                                                    \
+        count_step(address);                                                                                    \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
     }
@@ -94,7 +86,7 @@ HOOK void __tsan_atomic_thread_fence(int)
                                                            int failure);                                               \
     HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
     {                                                                                                                  \
-        count_atomic_step(address);                                                                                    \
+        count_step(address);                                                                                    \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
@@ -114,7 +106,7 @@ HOOK void __tsan_atomic_thread_fence(int)
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                                    \
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
-        count_atomic_step(address);                                                                                    \
+        count_step(address);                                                                                    \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                  \

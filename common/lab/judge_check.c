@@ -122,13 +122,15 @@ static enum status count_two(struct counted *counted, json_t *result)
             TRY(outputs_create_like(first, counted->out));
             outputs_copy(first, counted->out);
         }
-        json_object_set_new(
-            result, names[call],
-            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
-                      "launches", (json_int_t)counts.launches, "threads", (json_int_t)counts.threads, "shared_bytes",
-                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers, "stream_copies",
-                      (json_int_t)counts.stream_copies, "stream_downloads", (json_int_t)counts.stream_downloads,
-                      "same_bits", (json_int_t)outputs_same(first, counted->out)));
+        json_object_set_new(result, names[call],
+                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "allocations",
+                                      (json_int_t)counts.allocations, "launches", (json_int_t)counts.launches,
+                                      "threads", (json_int_t)counts.threads, "shared_bytes",
+                                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers,
+                                      "stream_copies", (json_int_t)counts.stream_copies, "stream_downloads",
+                                      (json_int_t)counts.stream_downloads, "atomics", (json_int_t)counts.atomics,
+                                      "streams", (json_int_t)counts.streams, "same_bits",
+                                      (json_int_t)outputs_same(first, counted->out)));
     }
 out:
     outputs_free(first);
