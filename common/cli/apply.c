@@ -62,7 +62,12 @@ enum status application_shape(struct application *application, const char *names
     if (application->algorithm->shape(in, application->params, out) != STATUS_OK ||
         (application->algorithm->check_values &&
          application->algorithm->check_values(in, application->params) != STATUS_OK))
-        return status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
+    /* shape() says nothing about data, and the caller frees what is there. */
+    for (int i = 0; i < application->algorithm->output_count; i++)
+        out[i].data = NULL;
+    if (status != STATUS_OK)
+        return status;
     /* This process has started CUDA already: it cannot ask for the GPU's name in a child. Threads of a queue read the
      * tunables, so they are set for its first picture. */
     if (!application->queue)
