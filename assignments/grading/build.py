@@ -10,7 +10,6 @@ import tempfile
 from grading.jail import COMPILE_SECONDS, adopt_orphans, children, empty, jailed, landlock_version, limit_compiler
 from grading.lab import BUILD, ROOT, LabError, shown
 from grading.objects import fault_of
-from grading.turns import making
 
 MAKE = os.environ.get("LABS_MAKE", "make")
 
@@ -41,8 +40,7 @@ def run_limited(command, seconds, limits=None, environment=None):
 def make(targets, seconds=COMPILE_SECONDS, limits=None, environment=None, **settings):
     variables = {n: os.environ[n] for n in ("CUDA", "ARCH", "SANITIZE", "OPENCV", "CC", "CXX", "NVCC") if n in os.environ}
     arguments = [f"{name}={value}" for name, value in (variables | {"BUILD": BUILD} | settings).items()]
-    with making():
-        return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
+    return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
 
 
 def worker_files(file):

@@ -137,7 +137,6 @@ class Lab:
         source = pathlib.Path(folder)
         if is_folder(source, shown(self.folder)):
             source = source / shown(self.folder)
-        self.turns = None  # grading/turns.py: others that work in this build folder
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"
         shutil.rmtree(self.place, ignore_errors=True)
         for name in self.files():
