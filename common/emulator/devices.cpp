@@ -12,7 +12,7 @@
 namespace emulated
 {
 
-thread_local int current_device;
+__thread int current_device;
 
 int device_count()
 {

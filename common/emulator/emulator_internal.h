@@ -41,7 +41,7 @@ enum { MOST_DEVICES = 16 };
 /* RUNGS_DEVICES, or 1. */
 int device_count();
 /* Of this host thread: what cudaSetDevice() said. */
-extern thread_local int current_device;
+extern __thread int current_device; /* of C: no function stands between, which UBSan takes for a null pointer */
 /* While it lives, work that belongs to another device runs in this host thread. */
 struct on_device {
     const int before = current_device;
