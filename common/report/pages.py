@@ -205,7 +205,7 @@ def page(root, ladder, text):
 def main_of(ladder, side):
     """The file that stands for a side ("cpu", "cuda") of a ladder, or None: of the main files of all machines that
     timed a rung of it (cpu/serial alone is none: benches of a GPU time it to compare with) one in which a library was
-    timed beside it, of several such the one with the most cores."""
+    timed beside it, of several such the one of the largest picture, then with the most cores."""
     device = side == "cuda"
 
     def rung(results):
@@ -213,7 +213,11 @@ def main_of(ladder, side):
         return best and best["id"] != "cpu/serial"
 
     found = [results for results in ladder.mains() if rung(results)]
-    return min(found, key=lambda r: (rungs.best_peer(r, device) is None, -r["machine"]["cores"]), default=None)
+    return min(
+        found,
+        key=lambda r: (rungs.best_peer(r, device) is None, -rungs.pixels(r), -r["machine"]["cores"]),
+        default=None,
+    )
 
 
 def serial_cell(row, phase):
