@@ -157,7 +157,7 @@ def build_version(file, helpers=()):
     worker.unlink(missing_ok=True)
     code, output = compile_object(source, f"{BUILD}/{file}.o", helpers)
     if code == 0:
-        fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and os.environ.get("CUDA") != "native")
+        fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and not has_gpu())
         if fault:
             return None, fault, ""
         code, output = make([f"{BUILD}/workers/{file}"], COMPILE_SECONDS, limit_compiler)
