@@ -101,9 +101,11 @@ race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(add
                 atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join mutex_lock \
                 mutex_unlock cond_wait) malloc calloc aligned_alloc
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
+# No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
+see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
 $(BUILD)/races/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
-	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread -c $< -o $@
+	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread $(see_all) -c $< -o $@
 $(BUILD)/race-workers/%: wrapped :=
 $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(worker_main) common/remote/worker_alone.c common/remote/races.c) \
                          $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
@@ -116,7 +118,7 @@ $(BUILD)/races/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	$(quiet)$(BUILD)/cu2cpp $< $@
 $(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
 	@mkdir -p $(@D)
-	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) -fno-strict-aliasing -Icommon/emulator/include \
+	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) $(see_all) -fno-strict-aliasing -Icommon/emulator/include \
 	    -include $(BUILD)/generated/kernels.h -c $< -o $@
 watching_parts := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
 $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts)) \

@@ -171,11 +171,6 @@ def grade_needs(outcome, task, check, hidden):
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
-        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
-        if before and before.points < before.maximum:
-            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
-            good = False
-            continue
         if ok and what in ("shared_bytes", "barriers") and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
                                       "each barrier what it held: nothing goes through it"))
@@ -185,6 +180,11 @@ def grade_needs(outcome, task, check, hidden):
         if ok and what in ("shared_bytes", "barriers") and around > MOST_AROUND:
             outcome.parts.append(Part(need["title"], 0, need["points"], f"when shared memory loses at each barrier what it held, "
                                       f"{100 * around:.0f} % of its result is still there: most samples come from elsewhere"))
+            good = False
+            continue
+        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
+        if before and before.points < before.maximum:
+            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
