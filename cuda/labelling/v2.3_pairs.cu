@@ -52,8 +52,7 @@ static __global__ void init_kernel(struct image in, unsigned *bits, int *parent,
     }
 }
 
-/* The first `across` threads have a pixel of a tile's first row each, and unite the pair of runs that begins there; the
- * others, each in its row, what touches across a tile's left border and is not united by the row before in both tiles. */
+/* The first `across` threads have a pixel of a tile's first row each; the others, each in its row, a tile's left border. */
 static __global__ void merge_kernel(struct image in, const unsigned *bits, int *parent, int tile_height, int across,
                                     int grow)
 {
@@ -63,23 +62,10 @@ static __global__ void merge_kernel(struct image in, const unsigned *bits, int *
 
     if (column >= width || y >= in.height)
         return;
-    const unsigned *own = bits + y * width + column;
-    int node = y * in.width + 32 * column, above = node - in.width, at = k % 32;
-    unsigned word = *own, left = column > 0 ? own[-1] : 0, up = 0, up_left = 0;
-    if (k < across || y % tile_height != 0) {
-        up = own[-width];
-        up_left = column > 0 ? own[-width - 1] : 0;
-    }
-    if (k < across) {
-        if (pairs_of(word, left, up, up_left, grow) >> at & 1)
-            unite(parent, node + start_at(word, left, at), above + start_at(up, up_left, at));
-    } else if (word & 1 && left >> 31) {
-        if (!(up & 1 && up_left >> 31))
-            unite(parent, node, node - 32 + run_start(left, 31));
-    } else if (grow && word & 1 && up_left >> 31 && !(up & 1))
-        unite(parent, node, above - 32 + run_start(up_left, 31));
-    else if (grow && left >> 31 && up & 1 && !(up_left >> 31))
-        unite(parent, node - 32 + run_start(left, 31), above);
+    if (k < across)
+        join_up(in, bits, parent, column, y, k % 32, grow);
+    else
+        join_side(in, bits, parent, column, y, y % tile_height != 0, grow);
 }
 
 /* A warp has 32 words of a row. Each lane looks up the labels of its word's runs; then the lanes write 4 labels at a

@@ -4,7 +4,7 @@
  * Changed:  init. With two pixels a node, a tile of 256x32 takes 17 kB, so that fewer runs lie on its border.
  * Expect:   init 2 times faster than v2.3's at 3840x2160, and merge, with half of the borders, 1.5 times.
  */
-/* Try: make bench-labelling VERSIONS=cuda/v2.0,cuda/v2.3,cuda/v2.4; then with P="consecutive=1 statistics=1" */
+/* Try: make bench-labelling VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 #include "cuda/labelling/numbers/state.cuh"
@@ -31,18 +31,15 @@ static __global__ void init_kernel(struct image in, unsigned *bits, int *parent,
         bits[y * words_per_row(in) + column] = word = word_at(in, column, y);
     *own = word;
     __syncthreads();
-    unsigned left = threadIdx.x > 0 ? own[-1] : 0, up = 0, up_left = 0, extra = 0;
-    if (threadIdx.y > 0) {
-        up = own[-TILE_WORDS];
-        up_left = threadIdx.x > 0 ? own[-TILE_WORDS - 1] : 0;
-    }
+    unsigned left = threadIdx.x > 0 ? own[-1] : 0, up = threadIdx.y > 0 ? own[-TILE_WORDS] : 0;
+    unsigned up_left = threadIdx.x > 0 && threadIdx.y > 0 ? own[-TILE_WORDS - 1] : 0, extra = 0;
     for (unsigned starts = word & ~(word << 1); starts; starts &= starts - 1) {
         int at = node + (__ffs((int)starts) - 1) / 2;
         tile[at] = at;
     }
-    int last = -1;
-    if (word & 1 && left >> 31)
-        tile[node] = node - 16 + run_start(left, 31) / 2, last = 0;
+    int last = word & 1 && left >> 31 ? 0 : -1;
+    if (last == 0)
+        tile[node] = node - 16 + run_start(left, 31) / 2;
     for (unsigned rest = pairs_of(word, left, up, up_left, grow); rest; rest &= rest - 1) {
         int at = __ffs((int)rest) - 1, start = start_at(word, left, at);
         if (start < 0 || start == last)
@@ -54,8 +51,8 @@ static __global__ void init_kernel(struct image in, unsigned *bits, int *parent,
     __syncthreads();
     flatten(tile, node, word);
     __syncthreads();
-    for (; extra; extra &= extra - 1) {
-        int at = __ffs((int)extra) - 1;
+    for (int at; extra; extra &= extra - 1) {
+        at = __ffs((int)extra) - 1;
         unite(tile, node + (start_at(word, left, at) >> 1), above + (start_at(up, up_left, at) >> 1));
     }
     __syncthreads();
@@ -67,8 +64,7 @@ static __global__ void init_kernel(struct image in, unsigned *bits, int *parent,
     }
 }
 
-/* The first `across` threads have a pixel of a tile's first row each, and unite the pair of runs that begins there; the
- * others, each in its row, what touches across a tile's left border and is not united by the row before in both tiles. */
+/* The first `across` threads have a pixel of a tile's first row each; the others, each in its row, a tile's left border. */
 static __global__ void merge_kernel(struct image in, const unsigned *bits, int *parent, int tile_height, int across,
                                     int grow)
 {
@@ -78,23 +74,10 @@ static __global__ void merge_kernel(struct image in, const unsigned *bits, int *
 
     if (column >= width || y >= in.height)
         return;
-    const unsigned *own = bits + y * width + column;
-    int node = y * in.width + 32 * column, above = node - in.width, at = k % 32;
-    unsigned word = *own, left = column > 0 ? own[-1] : 0, up = 0, up_left = 0;
-    if (k < across || y % tile_height != 0) {
-        up = own[-width];
-        up_left = column > 0 ? own[-width - 1] : 0;
-    }
-    if (k < across) {
-        if (pairs_of(word, left, up, up_left, grow) >> at & 1)
-            unite(parent, node + start_at(word, left, at), above + start_at(up, up_left, at));
-    } else if (word & 1 && left >> 31) {
-        if (!(up & 1 && up_left >> 31))
-            unite(parent, node, node - 32 + run_start(left, 31));
-    } else if (grow && word & 1 && up_left >> 31 && !(up & 1))
-        unite(parent, node, above - 32 + run_start(up_left, 31));
-    else if (grow && left >> 31 && up & 1 && !(up_left >> 31))
-        unite(parent, node - 32 + run_start(left, 31), above);
+    if (k < across)
+        join_up(in, bits, parent, column, y, k % 32, grow);
+    else
+        join_side(in, bits, parent, column, y, y % tile_height != 0, grow);
 }
 
 /* A warp has 32 words of a row. Each lane looks up the labels of its word's runs; then the lanes write 4 labels at a

@@ -23,4 +23,34 @@ static inline __device__ int start_at(unsigned word, unsigned left, int at)
     return at > 0 || word & 1 ? run_start(word, at) : run_start(left, 31) - 32;
 }
 
+/* Unites the pair of runs that begins at bit `at` of a word, if one does there. */
+static inline __device__ void join_up(const struct image &in, const unsigned *bits, int *parent, int column, int y,
+                                      int at, int grow)
+{
+    int width = words_per_row(in), node = y * in.width + 32 * column;
+    const unsigned *own = bits + y * width + column, *above = own - width;
+    unsigned left = column > 0 ? own[-1] : 0, up_left = column > 0 ? above[-1] : 0;
+
+    if (pairs_of(*own, left, *above, up_left, grow) >> at & 1)
+        unite(parent, node + start_at(*own, left, at), node - in.width + start_at(*above, up_left, at));
+}
+
+/* Unites what touches across a word's left border. With `inside`, the row above is of the same tiles, and what touches
+ * there is united already. */
+static inline __device__ void join_side(const struct image &in, const unsigned *bits, int *parent, int column, int y,
+                                        bool inside, int grow)
+{
+    int width = words_per_row(in), node = y * in.width + 32 * column, above = node - in.width;
+    const unsigned *own = bits + y * width + column;
+    unsigned left = own[-1], up = inside ? own[-width] : 0, up_left = inside ? own[-width - 1] : 0;
+
+    if (*own & 1 && left >> 31) {
+        if (!(up & 1 && up_left >> 31))
+            unite(parent, node, node - 32 + run_start(left, 31));
+    } else if (grow && *own & 1 && up_left >> 31 && !(up & 1))
+        unite(parent, node, above - 32 + run_start(up_left, 31));
+    else if (grow && left >> 31 && up & 1 && !(up_left >> 31))
+        unite(parent, node - 32 + run_start(left, 31), above);
+}
+
 #endif
