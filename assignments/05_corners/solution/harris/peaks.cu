@@ -128,7 +128,7 @@ static __global__ void scan_kernel(unsigned *begins, int blocks, struct corners_
         int i = first + threadIdx.x;
         unsigned count = i < blocks ? begins[i] : 0;
         sums[threadIdx.x] = count;
-        for (int step = 1; step < THREADS; step *= 2) {
+        for (unsigned step = 1; step < THREADS; step *= 2) {
             __syncthreads();
             unsigned more = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
             __syncthreads();
