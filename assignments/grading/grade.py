@@ -6,10 +6,10 @@ import re
 import time
 
 from grading.bugs import grade_bug
-from grading.build import build_version, reference_worker
+from grading.build import build_version, has_gpu, reference_worker
 from grading.lab import maximum_of
 from grading.races import count_watched, find_kernel_race, find_race, has_threads
-from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, usable_cores
+from grading.measure import FULL, ZERO, check_version, time_version, usable_cores
 from grading.worst import grade_worst
 
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads

@@ -5,9 +5,9 @@ import os
 import re
 import subprocess
 
-from grading.build import compile_object, make
+from grading.build import compile_object, has_gpu, make
 from grading.lab import BUILD, ROOT
-from grading.measure import has_gpu, judge
+from grading.measure import judge
 
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
 SECONDS = 3
