@@ -88,7 +88,7 @@ if [ -d assignments/01_measuring/solution ]; then
 from grading.handout import files_of, solution_files
 from grading.lab import ROOT, Lab
 from grading.similarity import RUN, answers_of, own_runs, runs
-labs = [Lab(n) for n in ("01", "02", "03", "04")]
+labs = [Lab(p.name[:2]) for p in sorted((ROOT / "assignments").glob("[0-9][0-9]_*"))]
 files = files_of(labs)
 hidden = solution_files(labs, files)
 left = [f for f in files if f not in hidden and f.endswith((".c", ".cu", ".cuh", ".h", ".md"))]
@@ -111,7 +111,7 @@ assert "cuda/morphology/v1.1_buffers.cu" in giveaways([Lab("02")], ["cuda/morpho
 import pathlib, re, shutil, tempfile
 from grading.handout import cut_readme, files_of
 from grading.lab import ROOT, Lab
-labs = [Lab(n) for n in ("01", "02", "03", "04")]
+labs = [Lab(p.name[:2]) for p in sorted((ROOT / "assignments").glob("[0-9][0-9]_*"))]
 files = files_of(labs)
 folder = pathlib.Path(tempfile.mkdtemp())
 shutil.copy(ROOT / "README.md", folder)

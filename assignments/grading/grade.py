@@ -159,13 +159,14 @@ def grade_needs(outcome, task, check, hidden):
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
-        if ok and what in ("shared_bytes", "barriers") and check.get("needs_no_shared_memory"):
+        for_show = ok and "least" in need and what in ("shared_bytes", "barriers")  # could be: asked for, and not used
+        if for_show and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
                                       "each barrier what it held: nothing goes through it"))
             good = False
             continue
         around = check.get("share_around_shared_memory", 0)
-        if ok and what in ("shared_bytes", "barriers") and around > MOST_AROUND:
+        if for_show and around > MOST_AROUND:
             outcome.parts.append(Part(need["title"], 0, need["points"], f"when shared memory loses at each barrier what it held, "
                                       f"{100 * around:.0f} % of its result is still there: most samples come from elsewhere"))
             good = False
