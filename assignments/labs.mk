@@ -14,7 +14,7 @@ device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda
 judge_library := $(foreach room,core image trace contract verify,$(wildcard common/$(room)/*.c)) \
                    $(addprefix common/measure/,machine.c statistics.c) $(if $(filter emulated,$(CUDA)),common/remote/no_device.c,$(addprefix \
                    common/,cuda/device.cu cuda/device_run.cu verify/verify_launch.cu measure/bench_device.cu))
-judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c remote.c stand_in.c)
+judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c confine_try.c remote.c stand_in.c)
 # Without a loader, which would have to open files: a confined process opens none (common/remote/confine.h). What
 # loads a GPU's driver, a sanitizer or LLVM's OpenMP has one.
 worker_has_loader := $(SANITIZE)$(filter native,$(CUDA))$(findstring clang,$(CXX))
@@ -27,6 +27,11 @@ $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	$(quiet)ar qcs $@ $(filter %.o,$^)
 # Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a header.
 steps_of_threshold := otsu
+steps_of_detect := pyramid
+steps_of_texture := grayscale lbp nearest kmeans
+steps_of_barcode := blur threshold otsu labelling boxes $(steps_of_texture)
+steps_of_pca := correlation eigen
+steps_of_lines := grayscale edges hough pclines
 steps_of_motion := grayscale blur absdiff threshold otsu morphology labelling boxes
 algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(common\/algo|cpu|cuda)\// { \
     n = split(FILENAME, path, "/"); name = path[1] == "common" ? path[n] : path[2]; sub(/[.].*/, "", name); \
@@ -57,7 +62,7 @@ $(BUILD)/workers/%.cu: $(BUILD)/%.cu.o $(call object,$(worker_main) common/remot
 	@mkdir -p $(@D)
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
 # Algorithms whose versions call versions of others.
-stepped := $(video_algorithms) threshold
+stepped := $(video_algorithms) threshold detect texture barcode pca
 # A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them.
 helped = $(filter-out $(stepped),$(sort $(foreach file,$(helper_files),$(word 2,$(subst /, ,$(file))))))
 # FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers
@@ -78,10 +83,10 @@ worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/soluti
                     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter)
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(helped),$(eval $(call helped_worker,$(folder),$(algorithm),c,cpu))$(eval \
     $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm)))))
-# A pipeline comes with versions of its steps, one on the CPU with those of the CPU, but with no other pipeline: with those
+# A pipeline, or whatever else opens steps, comes with versions of these, one on the CPU with those of the CPU, but with no other pipeline: with those
 # that every ladder has and those that they climb from, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
 # found is found by otsu.
-step_names := serial omp runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
+step_names := serial omp taps runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
                  $(step_names),$(basename $(notdir $(file)))),$(file)))
 step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
@@ -131,9 +136,10 @@ $(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call ste
 	$$(quiet)$$($(8)) $$(filter %.o,$$^) $$@.versions.o $$(filter %.a,$$^) $$(worker_libraries) -o $$@
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(stepped),$(eval $(call \
-    pipeline_worker,$(folder),$(algorithm),c,cpu,,workers,$(BUILD),worker_link))$(eval $(call \
-    pipeline_worker,$(folder),$(algorithm),c,cpu,common/remote/races.c,race-workers,$(BUILD)/races,race_link))$(eval $(call \
-    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))))
+    pipeline_worker,$(folder),$(algorithm),c,cpu,$(wildcard cpu/$(algorithm)/*/*.c),workers,$(BUILD),worker_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),c,cpu,common/remote/races.c $(wildcard cpu/$(algorithm)/*/*.c),race-workers,$(BUILD)/races,race_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu),workers,$(BUILD),worker_link))$(eval $(call \
+    pipeline_worker,$(folder),$(algorithm),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(algorithm)/*/*.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
@@ -211,4 +217,4 @@ new-lab:
 	@$(run_labs) new '$(NAME)' $(if $(ALGORITHM),--algorithm '$(ALGORITHM)')
 solution:
 	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
-	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)')
+	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)') $(if $(SHARE),--share '$(SHARE)')

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user, with small pictures (tests/limits.sh): every
+# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user, with small pictures (tests/limits.sh), most by one call: every
 # CPU version that includes simd.h, counts bits or makes threads, for plain ARMv8.0; two CUDA versions for the emulator's own
 # assembly; what has dot products once more for processors that have instructions for them (dotprod: 2018 and later; i8mm:
 # 2021 and later). ALL=1: every version of every algorithm with all pictures.
@@ -15,13 +15,13 @@ build_for() { # SIMD_ARCH
 }
 build_for armv8-a
 check_simd() { # FILE...
-    ls "$@" | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check --largest $small_pixels
+    ls "$@" | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check --largest $small_pixels --brief
 }
 if [ -n "${ALL:-}" ]; then
     qemu-aarch64-static $build/rungs check
 else
     for version in v1.2 v2.0; do
-        qemu-aarch64-static $build/rungs check blur:cuda/$version --largest $small_pixels
+        qemu-aarch64-static $build/rungs check blur:cuda/$version --largest $small_pixels --brief
     done
     check_simd $(grep -lE 'common/simd/simd.h|__builtin_(ctz|clz|popcount)|pthread_create' cpu/*/*.c)
 fi

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/algo/blur.h"
+#include "common/contract/queue.h"
 #include "common/image/pattern.h"
 #include "common/measure/bench.h"
 #include "common/output/results.h"
@@ -215,6 +216,94 @@ static void times_are_what_a_call_takes(void **unused)
     const struct bench_ratio ratio = bench_ratio(&reference->kernel, &row->kernel);
     assert_true(ratio.differs && ratio.times < 1);
     done(&run);
+}
+
+/* A queue of three places whose pictures are computed when they are received, each after a pause. */
+enum { PLACES = 3 };
+static struct {
+    struct image in, out;
+} places[PLACES];
+static long submitted, received;
+static bool spoils;
+
+static int three(void)
+{
+    return PLACES;
+}
+
+static enum status open_queue(const struct version *version, const void *params, void **queue)
+{
+    (void)version;
+    submitted = received = 0;
+    *queue = malloc(sizeof(struct blur_params));
+    memcpy(*queue, params, sizeof(struct blur_params));
+    return STATUS_OK;
+}
+
+static enum status submit_picture(void *queue, const struct image in[], const struct image out[])
+{
+    (void)queue;
+    places[submitted % PLACES].in = in[0];
+    places[submitted % PLACES].out = out[0];
+    submitted++;
+    return submitted - received <= PLACES ? STATUS_OK : status_set(STATUS_FAILED, "more pictures than places");
+}
+
+static enum status receive_picture(void *queue)
+{
+    struct image *out = &places[received % PLACES].out;
+    const enum status status = slow(NULL, &places[received++ % PLACES].in, out, queue);
+
+    if (spoils)
+        *(uint8_t *)out->data ^= 1;
+    return status;
+}
+
+static const char *no_note(void *queue)
+{
+    (void)queue;
+    return NULL;
+}
+
+static void *allocate_aligned(size_t bytes)
+{
+    return aligned_alloc(IMAGE_ALIGNMENT, bytes);
+}
+
+static const struct version_queue queue_of_three = {three,   open_queue, submit_picture,   receive_picture,
+                                                    no_note, free,       allocate_aligned, free};
+
+static void many_pictures_are_timed_and_compared(void **unused)
+{
+    struct version version = made(&sources[0], right);
+    const struct version peer = made(&sources[1], right);
+    char text[16384] = "";
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    struct run run;
+
+    (void)unused;
+    assert_non_null(stream);
+    version.queue = &queue_of_three;
+    bench(&run, &version, &peer, 0.3);
+    const struct bench_row *row = bench_find(&run.bench, &version);
+    assert_int_equal(row->outcome, BENCH_TIMED);
+    assert_true(row->pictures.count > 0);
+    assert_true(row->pictures.median >= 0.005); /* a receive sleeps for so long */
+    assert_int_equal(row->under_way, PLACES);
+    assert_int_equal(bench_find(&run.bench, &peer)->pictures.count, 0);
+    table_print(&run.bench, stream);
+    fclose(stream);
+    assert_non_null(strstr(text, "a second from page-locked memory"));
+    assert_non_null(strstr(text, "3 under way"));
+    done(&run);
+
+    spoils = true;
+    bench(&run, &version, NULL, 0.3);
+    row = bench_find(&run.bench, &version);
+    assert_int_equal(row->outcome, BENCH_FAILED);
+    assert_non_null(strstr(row->why, "wrong in one of many pictures"));
+    done(&run);
+    spoils = false;
 }
 
 static void what_declines_is_skipped_with_its_reason(void **unused)
@@ -655,6 +744,7 @@ int main(void)
         cmocka_unit_test(a_crash_is_that_version_s_alone),
         cmocka_unit_test(an_error_is_reported_in_its_own_words),
         cmocka_unit_test(times_are_what_a_call_takes),
+        cmocka_unit_test(many_pictures_are_timed_and_compared),
         cmocka_unit_test(what_declines_is_skipped_with_its_reason),
         cmocka_unit_test(zero_seconds_only_verify),
         cmocka_unit_test(inputs_and_outputs_of_every_kind_are_timed),

@@ -224,6 +224,50 @@ static void one_program(void **unused)
     }
 }
 
+static enum status does_nothing(void)
+{
+    return STATUS_OK;
+}
+
+static enum status sends_a_signal(void)
+{
+    cpu_set_t set;
+
+    sched_setaffinity(getppid(), sizeof set, &set);
+    return kill(getppid(), 0) < 0 ? status_set(STATUS_FAILED, "OS call failed: %s", strerror(errno)) : STATUS_OK;
+}
+
+static enum status opens_a_file(void)
+{
+    const int file = open("/proc/self/oom_score_adj", O_RDWR);
+
+    return file < 0 ? status_set(STATUS_FAILED, "no settings: %s", strerror(errno)) : STATUS_OK;
+}
+
+static enum status crashes(void)
+{
+    signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+    abort();
+}
+
+/* A driver that does not start says why, and what was refused to it. */
+static void drivers(void **unused)
+{
+    (void)unused;
+    if (prctl(PR_GET_SECCOMP) < 0)
+        skip(); /* a kernel without filters */
+    assert_int_equal(confine_try(does_nothing), STATUS_OK);
+    assert_int_equal(confine_try(sends_a_signal), STATUS_FAILED);
+    assert_string_equal(status_message(),
+                        "OS call failed: Operation not permitted (refused to it: sched_setaffinity, kill)");
+    assert_int_equal(confine_try(crashes), STATUS_FAILED);
+    assert_string_equal(status_message(), "killed by signal 6 (Aborted) (refused to it: nothing that fails elsewhere)");
+    if (syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0)
+        return; /* a kernel without Landlock */
+    assert_int_equal(confine_try(opens_a_file), STATUS_FAILED);
+    assert_string_equal(status_message(), "no settings: Permission denied (refused to it: files, by Landlock)");
+}
+
 static void calls_of_a_driver(void **unused)
 {
     (void)unused;
@@ -235,10 +279,8 @@ static void calls_of_a_driver(void **unused)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_a_driver),
-        cmocka_unit_test(calls_of_a_driver),
-        cmocka_unit_test(calls_of_a_version),
-        cmocka_unit_test(one_program),
+        cmocka_unit_test(files_of_a_driver), cmocka_unit_test(calls_of_a_driver), cmocka_unit_test(calls_of_a_version),
+        cmocka_unit_test(one_program),       cmocka_unit_test(drivers),
     };
 
     if (count > 1)

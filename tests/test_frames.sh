@@ -99,7 +99,7 @@ is "1x1: no corners" "$(cat one.csv)" frame,x,y,response
 refuses "a matrix as a video" 'levels_%d.png: threshold of a video goes to .csv' otsu v.y4m -o 'levels_%d.png'
 refuses "another form" 'response of a video goes to .mp4' harris v.y4m -o out/x.npy
 refuses "histograms" 'neither pictures nor rows' lbp v.y4m -o out/x.npy
-refuses "the boxes" '--boxes is for a video and motion; rows of others go to -o FILE.csv' harris v.y4m -o corners=out/x.csv --boxes out/b.csv
+refuses "the boxes" '--boxes is for a video and motion or lines; rows of others go to -o FILE.csv' harris v.y4m -o corners=out/x.csv --boxes out/b.csv
 refuses "jobs" '--jobs is for a folder' harris v.y4m -o corners=out/x.csv --jobs 2
 refuses "a rate of pictures" '--fps is for a video' harris shots/shot_1.ppm -o out/x.csv --fps 5
 refuses "a rate" "--fps: '0' is not a number" harris v.y4m -o corners=out/x.csv --fps 0

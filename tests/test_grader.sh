@@ -91,7 +91,16 @@ failed=$((failed + $(grep -c '^FAIL ' "$folder/mutants")))
 skipped=$((skipped + $(grep -c '^SKIP ' "$folder/mutants")))
 check "all of them were tried" test "$(grep -c '^ok \|^FAIL \|^SKIP ' "$folder/mutants")" = "$(ls "$harm" | grep -c '\.cu*$')"
 check "nothing was written outside" test ! -e "$canary"
-check "no worker is left" sh -c "! cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -q '$PWD/$build/workers/.*[s]ubmission'"
+workers_left() { cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -o "$PWD/$build/workers/[^ ]*[s]ubmission[^ ]*"; }
+no_worker_is_left() { # a killed one may need its turn on a busy machine to go
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        workers_left >"$folder/left" || return 0
+        sleep 1
+    done
+    cat "$folder/left"
+    return 1
+}
+check "no worker is left" no_worker_is_left
 
 # A submission: the starter with a compiler error, a file that is not there, a version that is right, bad answers.
 submission=$folder/submission
@@ -133,6 +142,12 @@ check "results.json is as Gradescope wants it" python3 "$folder/valid.py" "$fold
 check "report.txt is what was printed" grep -q "of 100 points" "$folder/out/report.txt"
 check "exit status 0 when enough is asked" $labs grade 01 --task omp --submission "$submission" --out "$folder/out" --passing 10
 
+if [ "$harm" != tests/grader ]; then # what follows is Python, or the same with other files
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed = 0 ]
+    exit
+fi
+
 # Links in place of folders and files, what is no regular file, and a line of another file beside an error.
 key=assignments/01_measuring/solution/key.toml
 secret=$(sed -n 3p $key)
@@ -173,7 +188,7 @@ E3
 check "answers of any kind are graded" python3 -B "$folder/answers.py" "$folder"
 
 # Kernels whose shared memory and barriers are for show.
-if [ "$harm" = tests/grader ] && [ -d assignments/02_blur ]; then
+if [ -d assignments/02_blur ]; then
     $labs mutants 02 tests/grader/shared --largest-pixels 600 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
@@ -183,7 +198,7 @@ if [ "$harm" = tests/grader ] && [ -d assignments/02_blur ]; then
 fi
 
 # Pipelines: the same with videos.
-if [ "$harm" = tests/grader ] && [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
+if [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
     videos=tests/grader/videos
     $labs mutants 03 "$videos" --case-seconds 4 --total-seconds 60 --largest-pixels 600 >"$folder/mutants" 2>&1
     cat "$folder/mutants"

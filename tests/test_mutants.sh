@@ -5,7 +5,7 @@
 # are checked with there, and with the same diagnosis as in the normal build. The other faults have shown there already that
 # they are found.
 # Where its header names a `Case:`, only the cases in whose line that stands are tried, of all that check has: it must be among
-# them, and the mutant must fail it.
+# them, and the mutant must fail it. `Option: --thorough` tries a picture there that check leaves to a GPU otherwise.
 # Takes minutes: it begins before others.
 # usage: test_mutants.sh BUILD-FOLDER|PROGRAM [NAME...]
 set -u
@@ -47,12 +47,13 @@ for file in tests/mutants/*/*.c tests/mutants/*/*.cu "${program%/*}"/patched/tes
     fi
     finds=$(sed -n '/\*\//q; s/^ \* Case: *//p' "$file")
     [ $asan = no ] || finds=
+    large=$(sed -n '/\*\//q; s/^ \* Option: *//p' "$file")
     # Endless takes as long as it is given; a healthy case needs a fraction of a second.
     limit=60
     [ "$name" = endless_loop ] && limit=3
     [ $asan = no ] || is_of_memory "$expect" || continue
     check() { # OPTION...
-        ${RUN:-} "$program" check "$version" --seed 1 --first --limit $limit --pictures "$scratch" --case "$finds" "$@" >"$scratch/out" 2>&1
+        ${RUN:-} "$program" check "$version" --seed 1 --first --limit $limit --pictures "$scratch" --case "$finds" $large "$@" >"$scratch/out" 2>&1
     }
     code=0
     [ "$expect" = PASS ] || [ -n "$finds" ] || { check $small; code=$?; }

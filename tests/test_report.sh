@@ -110,6 +110,7 @@ points=$(printf '%s' "$point" | sed 's/WIDTH/16/; s/TIME/2e-3/g; s/DEFAULT/True/
     printf '%s' "$point" | sed 's/WIDTH/64/; s/TIME/1e-3/g; s/DEFAULT/False/; s/BEST/True/; s/OVER/2/')
 variant blur_search.json 'del r["versions"]; r.update(kind="tune", tuned_version="cuda/v1.3", time="kernel",
     axes=[{"name": "width", "values": [16, 64]}], points=['"$points"'])'
+cp "$folder/results/there/blur_search.json" "$folder/search.json"
 exits "a search" 0 2 "no plots" $quick
 page_has "of how many" "Search: cuda/v1.3, 3840×2160, 2 combinations timed"
 page_has "the fastest point" '<tr><th scope="row">1.00 ms ± 0.0 %</th>'
@@ -158,6 +159,7 @@ cat >"$folder/results/there/motion.json" <<'JSON'
   "reference": false, "why": null, "frames_verified": null, "memory": null, "over_serial": null, "over_below": null,
   "end_to_end": {"median": 2e-3, "q1": 2e-3, "q3": 2e-3, "n": 9}, "steps": [{"name": "blur", "seconds": 2e-3}]}]}
 JSON
+cp "$folder/results/there/motion.json" "$folder/motion.json"
 exits "a video" 0 2 "no plots" $quick
 page_has "frames per second" '<td class="number">250</td>'
 page_has "a step, its share, its gain" '1.00 ms<br /><span class="under">25 % · 6.00×</span>'
@@ -173,6 +175,9 @@ text = open(sys.argv[1], encoding='utf-8').read()
 places = [text.index('<th scope=\"row\">' + name) for name in ('blur<', 'close<', 'boxes<', '<strong>all steps')]
 sys.exit(places != sorted(places))" "$folder/out/a.html"
 rm "$folder/results/there/"*
+
+# --- one field spoilt, each in turn
+check "every field, spoilt in every way" "$python" -B tests/spoil_results.py "$folder/motion.json" "$folder/search.json"
 
 # --- other files beside the results
 echo '{"schema": "rungs-dreams", "version": 1}' >"$folder/results/there/dream.json"

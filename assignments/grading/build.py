@@ -10,7 +10,6 @@ import tempfile
 from grading.jail import COMPILE_SECONDS, adopt_orphans, children, empty, jailed, landlock_version, limit_compiler
 from grading.lab import BUILD, ROOT, LabError, shown
 from grading.objects import fault_of
-from grading.turns import making
 
 MAKE = os.environ.get("LABS_MAKE", "make")
 
@@ -41,8 +40,7 @@ def run_limited(command, seconds, limits=None, environment=None):
 def make(targets, seconds=COMPILE_SECONDS, limits=None, environment=None, **settings):
     variables = {n: os.environ[n] for n in ("CUDA", "ARCH", "SANITIZE", "OPENCV", "CC", "CXX", "NVCC") if n in os.environ}
     arguments = [f"{name}={value}" for name, value in (variables | {"BUILD": BUILD} | settings).items()]
-    with making():
-        return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
+    return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
 
 
 def worker_files(file):
@@ -79,7 +77,7 @@ def depends_on(path):
     return [f.replace("\\ ", " ").replace("$$", "$") for f in files if f]
 
 
-def may_include(source, path):
+def may_include(source, path, helpers=()):
     """Headers of common/ and the system, and what lies beside the version: nothing with another version's code in it."""
     real = pathlib.Path(ROOT, path).resolve()
     if real == source.resolve() or real.is_relative_to((ROOT / BUILD).resolve()) and real.name == source.name + ".cpp":
@@ -88,6 +86,8 @@ def may_include(source, path):
         return True
     if real.is_relative_to((ROOT / "common").resolve()):
         return real.suffix in (".h", ".cuh") and not real.is_relative_to((ROOT / "common/remote").resolve())
+    if shown(real) in helpers:
+        return True
     if real.parent.parent.parent.parent == ROOT and real.suffix in (".h", ".cuh"):
         # What rungs of a ladder share lies in a folder beside them, and is for them and for copies of them.
         return any(rung.is_file() and rung.read_bytes() == source.read_bytes() for rung in real.parent.parent.glob("*.c*"))
@@ -96,7 +96,7 @@ def may_include(source, path):
     return str(real).startswith(("/usr/", "/opt/", "/lib")) and real.suffix not in (".o", ".so", ".a")
 
 
-def compile_object(source, target):
+def compile_object(source, target, helpers=()):
     """Compiles a version where nothing can be read but the system, the headers of common/, what lies beside the version
     and what it is built from."""
     made = pathlib.Path(ROOT, target).parent
@@ -106,7 +106,7 @@ def compile_object(source, target):
                 build / "generated", *(p for p in build.iterdir() if p.is_file())]
     for folder in ("cpu", "cuda"):
         readable += [p for pattern in ("*/*/*.h", "*/*/*.cuh") for p in (ROOT / folder).glob(pattern)
-                     if may_include(source, p)]
+                     if may_include(source, p, helpers)]
     with tempfile.TemporaryDirectory(prefix="rungs-compile-") as temporary:
         enter = jailed(readable, [made, temporary])
         try:
@@ -120,8 +120,9 @@ def compile_object(source, target):
     return code, output
 
 
-def build_version(file):
-    """Builds the worker around one version: its path, or None and what is wrong, in one line, with the compiler's words."""
+def build_version(file, helpers=()):
+    """Builds the worker around one version: its path, or None and what is wrong, in one line, with the compiler's words. `helpers`:
+    headers of rungs that it may include."""
     source = ROOT / file
     if not source.is_file() or source.is_symlink():
         return None, f"{file}: no such file", ""
@@ -131,7 +132,7 @@ def build_version(file):
         if not stem.with_name(stem.name + ".o").exists():
             stale.unlink(missing_ok=True)
     worker.unlink(missing_ok=True)
-    code, output = compile_object(source, f"{BUILD}/{file}.o")
+    code, output = compile_object(source, f"{BUILD}/{file}.o", helpers)
     if code == 0:
         fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and os.environ.get("CUDA") != "native")
         if fault:
@@ -155,7 +156,7 @@ def build_version(file):
     assembled = [f for f in depends_on(stem.with_name(stem.name + ".assembler"))
                  if f not in (source.name, source.name + ".cpp") and not re.fullmatch(r".*/cc\w+\.s", f)]
     for name in depends_on(stem.with_name(stem.name + ".d")) + assembled:
-        if not may_include(source, name):
+        if not may_include(source, name, helpers):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""
     return worker, "", output
 

@@ -8,12 +8,14 @@ import time
 from grading.bugs import grade_bug
 from grading.build import build_version, reference_worker
 from grading.lab import maximum_of
-from grading.races import find_kernel_race, find_race, has_threads
+from grading.races import count_watched, find_kernel_race, find_race, has_threads
 from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, usable_cores
 from grading.worst import grade_worst
 
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
+CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
+         "watched": "for the lab's picture"}
 ATTEMPTS = 4  # at a timing that does not earn all points
 # Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
 # has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two cores for a quarter of
@@ -63,12 +65,12 @@ def grade_task(lab, task, pictures, say):
         return outcome
 
     say(f"{task['id']}: building {task['file']}")
-    worker, why, outcome.compiler = build_version(lab.file_of(task))
+    worker, why, outcome.compiler = build_version(lab.file_of(task), task.get("helpers", ()))
     if not worker:
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
-    check = outcome.check = check_version(lab, worker, name, pictures, algorithm=task["algorithm"],
+    check = outcome.check = check_version(lab, worker, name, pictures, task.get("counted", ()), algorithm=task["algorithm"],
                                           without=task.get("without", []), largest=task.get("largest"))
     if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
         outcome.check = None
@@ -95,9 +97,14 @@ def grade_task(lab, task, pictures, say):
             return give_up(fault)
     if task.get("watch"):
         say(f"{task['id']}: watching kernels for data races")
-        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []), task.get("largest"))
+        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []), task.get("largest"),
+                                 task.get("helpers", ()))
         if fault:
             return give_up(fault)
+    if "picture" in task:
+        counts = count_watched(lab, task)
+        if counts is not None:
+            check["watched"] = counts
     for variant in task.get("tunables", []):
         fault = check_tunables(lab, task, worker, check, variant, pictures, say)
         if fault:
@@ -153,12 +160,22 @@ def grade_needs(outcome, task, check, hidden):
     good = True
     for need in task.get("need", []):
         call, what = need["count"].split(".")
+        if what not in check.get(call, {what: 0}):
+            outcome.parts.append(Part(need["title"], 0, need["points"], f"{what.replace('_', ' ')}: it is wrong for the lab's picture, "
+                                      "or takes too long"))
+            good = False
+            continue
         if call not in check:
             outcome.parts.append(Part(need["title"], need["points"], need["points"],
-                                      "not counted on a GPU, where the speed shows it"))
+                                      "not counted on a GPU or under the sanitizers, where the speed shows it"))
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
+        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
+        if before and before.points < before.maximum:
+            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
+            good = False
+            continue
         for_show = ok and "least" in need and what in ("shared_bytes", "barriers")  # could be: asked for, and not used
         if for_show and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
@@ -173,7 +190,7 @@ def grade_needs(outcome, task, check, hidden):
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
         shown_count = "counted; the number when you have predicted it in answers.toml" if what in hidden else count
-        words = f"{what.replace('_', ' ')} of the {call.replace('_', ' ')}: {shown_count}"
+        words = f"{what.replace('_', ' ')} {CALLS[call]}: {shown_count}"
         outcome.parts.append(Part(need["title"], need["points"] if ok else 0, need["points"],
                                   words if ok else f"{words}, must be {wanted}"))
         good &= ok

@@ -67,6 +67,7 @@ def command_handout(arguments):
             (out / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / file, out / file)
     make_ready(ready, out, arguments.arch)
+    cut_mutants(out / "tests/mutants/mutants.toml", hidden)
     cut_readme(out / "README.md", labs, files)
     path = out / "CONTRIBUTING.md"
     path.write_text(re.sub(r"^## Add a (?:lab|study)\n.*?(?=^## )", "", path.read_text(encoding="utf-8"), flags=re.S | re.M), encoding="utf-8")
@@ -107,6 +108,12 @@ __asm__(".include \\"{file}.s\\"");
         assembler = (ROOT / build / "ready" / f"{file}.s").read_text(encoding="utf-8")
         assembler = re.sub(r"^\s*\.(?:file|ident)\b.*\n", "", assembler, flags=re.M)
         (out / f"{file}.s").write_text(assembler + "\t.text\n", encoding="utf-8")
+
+
+def cut_mutants(path, hidden):
+    """Mutants that are a few changed words of a file need its code."""
+    first, *mutants = re.split(r"^(?=\[\[mutant\]\])", path.read_text(encoding="utf-8"), flags=re.M)
+    path.write_text(first + "".join(m for m in mutants if not any(f'"{file}"' in m for file in hidden)), encoding="utf-8")
 
 
 def cut_readme(path, labs, files):

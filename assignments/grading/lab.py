@@ -71,7 +71,8 @@ def read_regular(folder, path):
 
 
 POINTS = 100  # of every lab
-TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables", "watch", "largest"}
+TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables", "watch", "largest",
+             "counted", "helpers", "picture"}
 BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}
@@ -136,7 +137,6 @@ class Lab:
         source = pathlib.Path(folder)
         if is_folder(source, shown(self.folder)):
             source = source / shown(self.folder)
-        self.turns = None  # grading/turns.py: others that work in this build folder
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"
         shutil.rmtree(self.place, ignore_errors=True)
         for name in self.files():

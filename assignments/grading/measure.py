@@ -1,6 +1,5 @@
 """Asks the judge (build/lab-NN/judge): is a version right, and how long does it take?"""
 
-import contextlib
 import json
 import os
 import pathlib
@@ -8,6 +7,7 @@ import shutil
 import tempfile
 
 from grading.build import judge_of, run_limited
+from grading.lab import LabError
 from grading.words import explain
 
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
@@ -20,6 +20,8 @@ def judge(lab, arguments, seconds):
         code, output = run_limited([judge_of(lab), *arguments], seconds)
         if code == 0:
             return json.loads(result.read_text(encoding="utf-8", errors="replace")), ""
+        if code == 3:  # nothing that a version could do (common/lab/judge_check.c)
+            raise LabError(output.strip().splitlines()[-1])
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
@@ -59,8 +61,7 @@ def time_version(lab, worker, reference, speed, size):
         arguments += ["--fewer", speed["fewer"]]
     if speed.get("kernel"):
         arguments.append("--kernel")
-    with lab.turns.alone() if lab.turns else contextlib.nullcontext():
-        result, why = judge(lab, arguments, 300 + 10 * seconds)
+    result, why = judge(lab, arguments, 300 + 10 * seconds)
     return result if result else {"wrong": f"could not be timed: {why}", "failed": True}
 
 

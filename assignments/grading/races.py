@@ -11,6 +11,7 @@ from grading.measure import has_gpu, judge
 
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
 SECONDS = 3
+COUNT_SECONDS = 60
 KERNEL_SECONDS, KERNEL_PIXELS = 2, 5000  # a race shows in the order of two accesses, not in the size
 NOT_BUILT = "does not build for the race detector, as it does otherwise"
 
@@ -25,7 +26,7 @@ def find_race(lab, task):
     if os.environ.get("SANITIZE"):
         return ""
     file = lab.file_of(task)
-    worker = build_for_races(file)
+    worker = build_for_races(file, task.get("helpers", ()))
     if not worker:
         return NOT_BUILT
     check, _ = judge(lab, ["check", "--worker", worker, "--id", f"student/{task['id']}", "--limit", SECONDS, "--total", SECONDS,
@@ -46,21 +47,21 @@ def find_race(lab, task):
             "waits for the other: is a variable shared that each thread needs for itself?")
 
 
-def build_for_races(file):
+def build_for_races(file, helpers=()):
     worker = f"{BUILD}/race-workers/{file}"
-    code, _ = compile_object(ROOT / file, f"{BUILD}/races/{file}.o")
+    code, _ = compile_object(ROOT / file, f"{BUILD}/races/{file}.o", helpers)
     if code == 0:
         code, _ = make([worker])
     return worker if code == 0 else None
 
 
-def find_kernel_race(lab, file, name, without=(), largest=None):
+def find_kernel_race(lab, file, name, without=(), largest=None, helpers=()):
     """What to say of a data race of a version's kernels, or "": of plain accesses to one place that nothing orders, of which
     one writes another value. Nothing is watched on a GPU or under the sanitizers."""
     if os.environ.get("SANITIZE") or has_gpu():
         return ""
     make(["watched-headers"], 600)
-    worker = build_for_races(file)
+    worker = build_for_races(file, helpers)
     if not worker:
         return NOT_BUILT
     check, _ = judge(lab, ["check", "--worker", worker, "--id", name, "--limit", KERNEL_SECONDS, "--total", KERNEL_SECONDS,
@@ -75,6 +76,16 @@ def find_kernel_race(lab, file, name, without=(), largest=None):
 
     kernel = re.search(r"\bkernel \w+ .*", what)
     return "data race: " + re.sub(r" at 0x([0-9a-f]+)", name_line, kernel.group(0) if kernel else what).replace("race: ", "", 1)
+
+
+def count_watched(lab, task):
+    """What the emulator counts while it watches one call of a right version on the lab's picture; None where nothing is watched."""
+    if os.environ.get("SANITIZE") or has_gpu():
+        return None
+    worker = f"{BUILD}/race-workers/{lab.file_of(task)}"
+    counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--limit", COUNT_SECONDS,
+                            "--memory", 8192, "--threads", 1], 2 * COUNT_SECONDS)
+    return counts if counts and counts["right"] else {}
 
 
 def short(place):

@@ -2,6 +2,7 @@
 
 import functools
 import pathlib
+import random
 import re
 import shutil
 
@@ -11,7 +12,6 @@ from grading.grade import grade_answers, grade_task
 from grading.lab import ROOT, Lab, LabError, fix_of, load_toml, shown
 from grading.measure import FULL, time_version
 from grading.show import progress, show_task
-from grading.turns import Turns
 
 
 BUSY = "the machine was too busy to time it"
@@ -65,8 +65,6 @@ def source_of(lab, task, rung):
 
 
 def grade(lab, task, verdicts):
-    if lab.turns:
-        lab.turns.work()
     outcome = grade_task(lab, task, pictures_folder(lab), progress)
     progress("")
     verdicts.unjudged += outcome.unjudged
@@ -84,13 +82,11 @@ def command_solution(arguments):
     if lab.key is None:
         raise LabError(f"{shown(lab.folder)}/solution is not here: a handout cannot test itself")
     lab.patience = arguments.patience
-    lab.turns = Turns()
-    lab.turns.work()
     lab.take_submission(lab.folder)
     build_tools(lab, lab.sources(lab.tasks))
     verdicts = Verdicts()
     if arguments.mutant:
-        expect_mutants(lab, lab.tasks, verdicts, arguments.mutant)
+        expect_mutants(lab, lab.tasks, verdicts, named=arguments.mutant)
         return verdicts.end()
     if not arguments.task:
         bugs, predictions, _ = grade_answers(lab, pictures_folder(lab))
@@ -101,7 +97,7 @@ def command_solution(arguments):
         for rung in task["rung"]:
             (ROOT / lab.file_of(task)).write_text(source_of(lab, task, rung), encoding="utf-8")
             expect_twice(f"{task['id']} by {rung}", functools.partial(weigh_rung, lab, task, verdicts), verdicts)
-    expect_mutants(lab, tasks, verdicts, None)
+    expect_mutants(lab, tasks, verdicts, share=arguments.share)
     if not arguments.task:
         expect_answers(lab, verdicts)
     return verdicts.end()
@@ -154,10 +150,15 @@ def expect_twice(title, weigh, verdicts):
     verdicts.expect(title, good, text, unjudged)
 
 
-def expect_mutants(lab, tasks, verdicts, named):
+def expect_mutants(lab, tasks, verdicts, named=None, share=1):
+    """`share`: one in so many, another one each time."""
     mutants = [m for m in mutants_of(lab) if named in (None, m["name"])]
     if named and not mutants:
         raise LabError(f"{shown(lab.folder)}/solution/mutants.toml has no mutant {named}")
+    if share > 1:
+        first = random.randrange(share)
+        print(f"mutants: each {share}th from number {first + 1} on, of {len(mutants)}; make solution LAB={lab.number} tries all", flush=True)
+        mutants = mutants[first::share]
     for mutant in mutants:
         task = lab.task(mutant["name"].split("-")[0])
         if task not in tasks:

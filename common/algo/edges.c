@@ -201,6 +201,7 @@ static const char *const check_settings[] = {
     "high=otsu outputs=points maximum=100",
     "high=otsu low=600 thin=canny",
     "high=0 outputs=both maximum=9999",
+    "outputs=both maximum=2000",
     "high=2040",
     NULL,
 };

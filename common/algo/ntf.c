@@ -235,7 +235,7 @@ enum status ntf_solve(const struct image in[], struct image out[], const struct 
 {
     const bool damped = params->update == NTF_DAMPED;
     struct ntf_work work = {0};
-    double *grams[3] = {NULL}, error = 0;
+    double *grams[3] = {NULL}, error = INFINITY;
     enum status status = STATUS_OK;
     int done = 0;
 
@@ -265,7 +265,7 @@ enum status ntf_solve(const struct image in[], struct image out[], const struct 
         for (int mode = 0; damped && mode < 3; mode++)
             TRY(take_next(&work, mode, grams[mode]));
         *(double *)image_row(&out[NTF_ERRORS], done) = now;
-        settled = done > 0 && ntf_settled(error, now, params);
+        settled = ntf_settled(error, now, params);
         error = now;
     }
     for (; done < params->iterations; done++)
@@ -306,6 +306,13 @@ static const struct parameter parameters[] = {
      .maximum = 1,
      .preset = 0,
      .help = "ends once the error changes by this share of it or less; 0: never"},
+    {.name = "target",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct ntf_params, target),
+     .minimum = 0,
+     .maximum = 1,
+     .preset = 0,
+     .help = "ends once the error is this or less; 0: never"},
     {.name = "seed",
      .kind = PARAMETER_INT,
      .offset = offsetof(struct ntf_params, seed),
@@ -387,8 +394,8 @@ static void describe(const void *params, char *text, size_t size)
 {
     const struct ntf_params *p = params;
 
-    snprintf(text, size, "rank=%d iterations=%d tolerance=%g seed=%d update=%s approx=%d", p->rank, p->iterations,
-             p->tolerance, p->seed, updates[p->update], p->approx);
+    snprintf(text, size, "rank=%d iterations=%d tolerance=%g target=%g seed=%d update=%s approx=%d", p->rank, p->iterations,
+             p->tolerance, p->target, p->seed, updates[p->update], p->approx);
 }
 
 /* ------------------------------------------------------------------------------------------------- comparison */

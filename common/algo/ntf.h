@@ -25,6 +25,7 @@
  *                          tensor can have
  *              iterations  1 to 100000, default 20
  *              tolerance   0 (default) to 1: ends once an iteration changes the error by this share of it or less; 0 never
+ *              target      0 (default) to 1: ends once the error is this or less; 0 never
  *              seed        of the start, default 1; 0: all ones
  *              update      gauss-seidel (default) or damped
  *              approx      1 (default), 0: no approx
@@ -60,7 +61,7 @@ enum { NTF_GAUSS_SEIDEL, NTF_DAMPED };
 
 struct ntf_params {
     int rank, iterations, seed, update, approx, type;
-    double tolerance;
+    double tolerance, target;
 };
 
 /* R, S or T. */
@@ -110,10 +111,11 @@ static inline HOST_DEVICE double ntf_error(double norm, double product, double m
     return share > 0 ? sqrt(share) : 0;
 }
 
-/* Whether the iteration with error `now` is the last one, for the tolerance. */
+/* Whether the iteration with error `now` is the last one; `before` is the error of the one before it, infinity for the first. */
 static inline HOST_DEVICE bool ntf_settled(double before, double now, const struct ntf_params *params)
 {
-    return params->tolerance > 0 && fabs(before - now) <= params->tolerance * before;
+    return (params->target > 0 && now <= params->target) ||
+           (params->tolerance > 0 && before < INFINITY && fabs(before - now) <= params->tolerance * before);
 }
 
 /* ---------------------------------------------------------------------------------------- for host versions

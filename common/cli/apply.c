@@ -1,8 +1,10 @@
 #include "common/cli/apply.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/contract/queue.h"
 #include "common/image/image_io.h"
 #include "common/measure/machine.h"
 #include "common/measure/tuned.h"
@@ -60,10 +62,17 @@ enum status application_shape(struct application *application, const char *names
     if (application->algorithm->shape(in, application->params, out) != STATUS_OK ||
         (application->algorithm->check_values &&
          application->algorithm->check_values(in, application->params) != STATUS_OK))
-        return status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
-    /* This process has started CUDA already: it cannot ask for the GPU's name in a child. */
-    tuned_apply(&version, 1, application->settings->items, application->settings->count, machine_cores(), in,
-                application->params, false);
+        status = status_set(STATUS_BAD_INPUT, "%s: %s", names, status_message());
+    /* shape() says nothing about data, and the caller frees what is there. */
+    for (int i = 0; i < application->algorithm->output_count; i++)
+        out[i].data = NULL;
+    if (status != STATUS_OK)
+        return status;
+    /* This process has started CUDA already: it cannot ask for the GPU's name in a child. Threads of a queue read the
+     * tunables, so they are set for its first picture. */
+    if (!application->queue)
+        tuned_apply(&version, 1, application->settings->items, application->settings->count, machine_cores(), in,
+                    application->params, false);
     TRY(version_check_tunables(version, in, application->params));
     why = version->declines ? version->declines(in, application->params) : NULL;
     if (why)
@@ -126,8 +135,176 @@ out:
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------------ many pictures */
+
+/* Memory for outputs, kept until application_end(): page-locked memory takes longer to make and to free than a picture to
+ * compute. */
+struct piece {
+    void *data;
+    size_t bytes;
+    bool locked, used; /* locked: the queue's own */
+    struct piece *next;
+};
+
+struct application_memory {
+    pthread_mutex_t lock;
+    struct piece *pieces;
+};
+
+int application_depth(const struct application *application)
+{
+    return application->version->queue ? application->version->queue->depth() : 1;
+}
+
+/* A piece that nobody uses, or a fresh one; ordinary memory where there is no other, as when a device is lost. NULL when
+ * there is none. With the lock held. */
+static struct piece *find_piece(struct application *application, size_t bytes)
+{
+    struct piece *piece = application->memory->pieces;
+
+    while (piece && (piece->used || piece->bytes != bytes))
+        piece = piece->next;
+    if (piece)
+        return piece;
+    piece = calloc(1, sizeof *piece);
+    if (!piece)
+        return NULL;
+    piece->data = application->version->queue->allocate(bytes);
+    piece->locked = piece->data != NULL;
+    if (!piece->data)
+        piece->data = aligned_alloc(IMAGE_ALIGNMENT, bytes); /* a whole number of rows, which are aligned */
+    if (!piece->data) {
+        free(piece);
+        return NULL;
+    }
+    piece->bytes = bytes;
+    piece->next = application->memory->pieces;
+    application->memory->pieces = piece;
+    return piece;
+}
+
+static void *take_piece(struct application *application, size_t bytes)
+{
+    struct piece *piece;
+
+    pthread_mutex_lock(&application->memory->lock);
+    piece = find_piece(application, bytes);
+    if (piece)
+        piece->used = true;
+    pthread_mutex_unlock(&application->memory->lock);
+    return piece ? piece->data : NULL;
+}
+
+static void leave_piece(struct application *application, const void *data)
+{
+    pthread_mutex_lock(&application->memory->lock);
+    for (struct piece *piece = application->memory->pieces; piece; piece = piece->next)
+        piece->used = piece->used && piece->data != data;
+    pthread_mutex_unlock(&application->memory->lock);
+}
+
+enum status application_create(struct application *application, struct image out[])
+{
+    const int count = application->algorithm->output_count;
+    const bool own = application->version->queue && application->version->queue->allocate;
+    enum status status = STATUS_OK;
+
+    if (own && !application->memory) {
+        application->memory = calloc(1, sizeof *application->memory);
+        if (!application->memory)
+            return status_set(STATUS_NO_MEMORY, "no memory for results");
+        pthread_mutex_init(&application->memory->lock, NULL);
+    }
+    for (int i = 0; i < count; i++) {
+        struct image shape = out[i];
+
+        if (shape.width == 0)
+            continue;
+        if (!own) {
+            TRY(image_create_like(&out[i], &shape));
+            continue;
+        }
+        out[i].stride = image_minimal_stride(&shape);
+        out[i].data = take_piece(application, out[i].stride * (size_t)shape.height);
+        if (!out[i].data) {
+            status = status_set(STATUS_NO_MEMORY, "no memory for a result of %dx%d", shape.width, shape.height);
+            goto out;
+        }
+    }
+out:
+    if (status != STATUS_OK)
+        application_free(application, out);
+    return status;
+}
+
+void application_free(struct application *application, struct image out[])
+{
+    const bool own = application->memory != NULL;
+
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++) {
+        if (own && out[i].data)
+            leave_piece(application, out[i].data);
+        else
+            image_free(&out[i]);
+        out[i] = (struct image){0};
+    }
+}
+
+enum status application_submit(struct application *application, const struct image in[], struct image out[])
+{
+    const struct version *version = application->version;
+    enum status status = STATUS_OK;
+
+    if (!version->queue)
+        return application_compute(application, in, out);
+    if (!application->queue)
+        TRY(version->queue->open(version, application->params, &application->queue));
+    TRY(version->queue->submit(application->queue, in, out));
+out:
+    return status;
+}
+
+enum status application_receive(struct application *application, const struct image in[], struct image out[])
+{
+    const struct version *version = application->version;
+    enum status status = STATUS_OK;
+
+    if (!version->queue)
+        return STATUS_OK;
+    TRY(version->queue->receive(application->queue));
+    if (version->normalise)
+        version->normalise(in, out, application->params);
+out:
+    return status;
+}
+
+const char *application_note(const struct application *application)
+{
+    return application->queue ? application->version->queue->note(application->queue) : NULL;
+}
+
+static void end_queue(struct application *application)
+{
+    if (application->queue)
+        application->version->queue->close(application->queue);
+    application->queue = NULL;
+    while (application->memory && application->memory->pieces) {
+        struct piece *piece = application->memory->pieces;
+
+        application->memory->pieces = piece->next;
+        if (piece->locked)
+            application->version->queue->release(piece->data);
+        else
+            free(piece->data);
+        free(piece);
+    }
+    free(application->memory);
+    application->memory = NULL;
+}
+
 void application_end(struct application *application)
 {
+    end_queue(application);
     if (application->state && application->version->teardown)
         application->version->teardown(application->state);
     free(application->state);

@@ -11,9 +11,11 @@ struct application {
     const struct version *version;
     const struct cli_list_option *settings; /* what -p says */
     const void *params;
-    /* apply.c's: the state, and the shapes of the inputs that it is for. */
+    /* apply.c's: the state, and the shapes of the inputs that it is for; or a queue, and memory for its outputs. */
     void *state;
     struct image shapes[ALGORITHM_MAX_INPUTS];
+    void *queue;
+    struct application_memory *memory;
 };
 
 /* The channels in which the algorithm takes these inputs: their own, or, of pictures that it only takes in gray or only in
@@ -32,7 +34,21 @@ enum status application_shape(struct application *application, const char *names
 enum status application_run(struct application *application, const struct image in[], struct image out[]);
 /* The same in outputs that are there. */
 enum status application_compute(struct application *application, const struct image in[], struct image out[]);
-/* Ends the state; fine when there is none. */
+
+/* Many pictures: so many may be submitted before the first is received, 1 for versions without a queue (queue.h). */
+int application_depth(const struct application *application);
+/* Makes the outputs of these shapes, where the version wants them; on failure none. application_free() may be called by any
+ * thread, until application_end(). */
+enum status application_create(struct application *application, struct image out[]);
+void application_free(struct application *application, struct image out[]);
+/* On failure the picture is not under way. Else its samples stay where they are until application_receive(), which waits
+ * for the oldest one and says what came of it; `in` and `out` are those that were submitted. */
+enum status application_submit(struct application *application, const struct image in[], struct image out[]);
+enum status application_receive(struct application *application, const struct image in[], struct image out[]);
+/* What went wrong on the way without loss of a picture, in one line, or NULL. */
+const char *application_note(const struct application *application);
+
+/* Ends state and queue; fine when there is none. */
 void application_end(struct application *application);
 
 #endif

@@ -10,6 +10,7 @@
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
 #include "common/contract/device_info.h"
+#include "common/core/paths.h"
 #include "common/core/progress.h"
 #include "common/output/profile_report.h"
 #include "common/profile/ncu.h"
@@ -110,13 +111,15 @@ static enum status add_metrics(struct profile_report *report, const struct profi
 {
     const char **arguments = malloc(((size_t)argc + 8) * sizeof *arguments);
     char self[4096];
+    const char *program;
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     enum status status;
 
     if (!arguments)
         return status_set(STATUS_NO_MEMORY, "no memory for ncu's arguments");
     self[length > 0 ? length : 0] = '\0';
-    bare_arguments(argc, argv, self, arguments);
+    program = strchr(paths_from_here(self), '/') ? paths_from_here(self) : self; /* a bare name is looked for in PATH */
+    bare_arguments(argc, argv, program, arguments);
     if (options->no_ncu) {
         profile_report_missing(report, "hardware metrics: not asked for (--no-ncu)");
         status = STATUS_UNSUPPORTED;

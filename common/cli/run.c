@@ -273,18 +273,23 @@ static enum form form_of(const struct run_options *options, const struct algorit
                          int in_count)
 {
     const bool one_picture = algorithm->input_count == 1 && algorithm->inputs[0].kind == SLOT_PICTURE;
+    /* A frame is a cube of three bands where a picture comes out of one. */
+    const bool one_cube = algorithm->input_count == 1 && algorithm->inputs[0].kind == SLOT_TENSOR &&
+                          algorithm->outputs[0].kind == SLOT_PICTURE;
 
-    if (in_count != 1 || (!algorithm->video && !one_picture))
+    if (in_count != 1 || (!algorithm->video && !one_picture && !one_cube))
         return FORM_FILES;
     if (algorithm->video)
-        return FORM_VIDEO;
+        return !algorithm->background_file && strcmp(in[0], "-") != 0 && !is_folder(in[0]) && !video_has_name(in[0])
+                   ? FORM_FILES
+                   : FORM_VIDEO;
     for (size_t i = 0; i < options->outputs.count; i++) {
         const char *equals = strchr(options->outputs.items[i], '=');
 
         if (video_writer_makes_file(equals ? equals + 1 : options->outputs.items[i]))
             return FORM_FRAMES;
     }
-    return is_folder(in[0]) ? FORM_FOLDER : video_has_name(in[0]) ? FORM_FRAMES : FORM_FILES;
+    return one_picture && is_folder(in[0]) ? FORM_FOLDER : video_has_name(in[0]) ? FORM_FRAMES : FORM_FILES;
 }
 
 /* Checks that options and inputs fit the algorithm and one another. */
@@ -296,17 +301,16 @@ static enum status check_use(const struct run_options *options, const struct alg
     struct apart apart = {0};
 
     if (form != FORM_VIDEO && options->boxes)
-        return status_set(STATUS_BAD_INPUT, "--boxes is for a video and motion%s",
+        return status_set(STATUS_BAD_INPUT, "--boxes is for a video and motion or lines%s",
                           form == FORM_FRAMES ? "; rows of others go to -o FILE.csv" : "");
     if (!plays && options->fps)
         return status_set(STATUS_BAD_INPUT, "--fps is for a video");
     if (form != FORM_FOLDER && (options->format || options->jobs))
         return status_set(STATUS_BAD_INPUT, "--%s is for a folder of pictures", options->format ? "format" : "jobs");
     if (algorithm->video && !plays && in_count != algorithm->input_count)
-        return status_set(STATUS_BAD_INPUT,
-                          "%s takes a video, or two pictures (background and frame), got %d inputs (the result goes "
-                          "after -o)",
-                          algorithm->name, in_count);
+        return status_set(STATUS_BAD_INPUT, "%s takes a video, or %s, got %d inputs (the result goes after -o)",
+                          algorithm->name,
+                          !algorithm->background_file ? "one picture" : "two pictures (background and frame)", in_count);
     if (!plays && in_count != algorithm->input_count)
         return status_set(STATUS_BAD_INPUT, "%s takes %d input file%s, got %d (the result goes after -o)",
                           algorithm->name, algorithm->input_count, algorithm->input_count == 1 ? "" : "s", in_count);
@@ -400,6 +404,7 @@ int cli_run(int argc, char **argv)
     char *const *in;
     enum form form;
     void *params = NULL;
+    char *twice[2]; /* one picture in both places */
     int exit_status, in_count;
 
     if (!parse_options(&options, argc, argv, &exit_status))
@@ -414,6 +419,11 @@ int cli_run(int argc, char **argv)
     in = argv + optind + 1;
     in_count = argc - optind - 1;
     form = form_of(&options, algorithm, in, in_count);
+    if (form == FORM_FILES && algorithm->video && !algorithm->background_file && in_count == 1) {
+        twice[0] = twice[1] = in[0];
+        in = twice;
+        in_count = 2;
+    }
     TRY(check_use(&options, algorithm, in, in_count, form));
     if (!application.version)
         application.version = best_version(algorithm);

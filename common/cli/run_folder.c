@@ -1,6 +1,6 @@
 /*
- * run_folder.c: rungs run on a folder of pictures: one picture is computed at a time, with all that the version has, while
- * other threads read the next ones and write those that are done.
+ * run_folder.c: rungs run on a folder of pictures: one picture is computed at a time, with all that the version has, or as
+ * many as the version has under way (queue.h), while other threads read the next ones and write those that are done.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "common/contract/device_info.h"
 #include "common/core/progress.h"
 
-enum stage { WAITING, LOADED, BROKEN, COMPUTED, WRITTEN };
+enum stage { WAITING, LOADED, BROKEN, UNDER_WAY, COMPUTED, WRITTEN };
 
 /* One picture on its way. */
 struct item {
     char *in, *out;
     enum stage stage;
-    struct image picture, results[ALGORITHM_MAX_OUTPUTS];
+    struct image picture, fitted[ALGORITHM_MAX_INPUTS], results[ALGORITHM_MAX_OUTPUTS];
     char message[1024]; /* BROKEN: why */
 };
 
@@ -36,6 +36,7 @@ struct folder_run {
     bool exists;          /* the folder for the results did before */
     pthread_mutex_t lock; /* of all that follows, and of the items' stages */
     pthread_cond_t changed;
+    size_t depth;                 /* pictures that may be under way */
     size_t next_load, next_write; /* items before these were taken by a thread */
     size_t computed;              /* items before this one are through main's hands */
     size_t in_memory, most_in_memory;
@@ -183,30 +184,33 @@ static enum status check_folder(const struct folder_run *run, bool *exists)
 
 /* ------------------------------------------------------------------------------------------------- one picture */
 
-static void release(struct item *item)
+static void release(const struct folder_run *run, struct item *item)
 {
+    application_unfit(run->job->application, &item->picture, item->fitted);
+    memset(item->fitted, 0, sizeof item->fitted);
     image_free(&item->picture);
-    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
-        image_free(&item->results[i]);
+    application_free(run->job->application, item->results);
 }
 
-static enum status compute(struct folder_run *run, struct item *item)
+static enum status begin(struct folder_run *run, struct item *item)
 {
     enum status status = STATUS_OK;
     struct application *application = run->job->application;
-    struct image fitted[ALGORITHM_MAX_INPUTS] = {{0}};
 
-    TRY(application_fit(application, item->in, &item->picture, fitted));
-    TRY(application_shape(application, item->in, fitted, item->results));
+    TRY(application_fit(application, item->in, &item->picture, item->fitted));
+    TRY(application_shape(application, item->in, item->fitted, item->results));
     if (item->results[run->job->slot].width == 0) {
         status = status_set(STATUS_BAD_INPUT, "%s: with these parameters there is no output '%s'", item->in,
                             run->algorithm->outputs[run->job->slot].name);
         goto out;
     }
     TRY(slot_check_shape(&run->algorithm->outputs[run->job->slot], &item->results[run->job->slot], item->out));
-    TRY(application_run(application, fitted, item->results));
+    status = application_create(application, item->results);
+    if (status == STATUS_OK)
+        status = application_submit(application, item->fitted, item->results);
+    if (status != STATUS_OK)
+        status_set(status, "%s: %s", item->in, status_message());
 out:
-    application_unfit(application, &item->picture, fitted);
     return status;
 }
 
@@ -248,7 +252,7 @@ static bool write_next(struct folder_run *run)
     status = write_item(run, item);
     if (status != STATUS_OK)
         snprintf(item->message, sizeof item->message, "%s", status_message());
-    release(item);
+    release(run, item);
     pthread_mutex_lock(&run->lock);
     item->stage = status == STATUS_OK ? WRITTEN : BROKEN;
     run->written += status == STATUS_OK;
@@ -295,30 +299,51 @@ static void *serve_files(void *run_erased)
     return NULL;
 }
 
-/* In the order of the list, in this thread: the version's own threads, and a GPU's context, are used from here alone. */
+/* With the lock held, which it opens while it works: the item's next stage, that of its beginning or of its end. */
+static void advance(struct folder_run *run, struct item *item)
+{
+    const bool begins = item->stage == LOADED;
+    enum status status;
+
+    pthread_mutex_unlock(&run->lock);
+    status = begins ? begin(run, item) : application_receive(run->job->application, item->fitted, item->results);
+    if (status != STATUS_OK) {
+        if (begins)
+            snprintf(item->message, sizeof item->message, "%s", status_message());
+        else
+            snprintf(item->message, sizeof item->message, "%s: %s", item->in, status_message());
+        release(run, item);
+    }
+    pthread_mutex_lock(&run->lock);
+    item->stage = status != STATUS_OK ? BROKEN : begins ? UNDER_WAY : COMPUTED;
+    run->in_memory -= status != STATUS_OK;
+    pthread_cond_broadcast(&run->changed); /* there is room in memory */
+}
+
+/* In the order of the list, in this thread: the version's own threads, and a GPU's context, are used from here alone. A
+ * picture that is not loaded yet is not waited for while another one is under way. */
 static void compute_all(struct folder_run *run)
 {
-    pthread_mutex_lock(&run->lock);
-    for (size_t i = 0; i < run->count && !interrupted; i++) {
-        struct item *item = &run->items[i];
-        enum status status;
+    size_t begun = 0;
 
-        while (item->stage == WAITING)
-            pthread_cond_wait(&run->changed, &run->lock);
-        if (item->stage == LOADED) {
-            progress("picture %zu of %zu: %s", i + 1, run->count, item->in);
-            pthread_mutex_unlock(&run->lock);
-            status = compute(run, item);
-            if (status != STATUS_OK) {
-                snprintf(item->message, sizeof item->message, "%s", status_message());
-                release(item);
-            }
-            pthread_mutex_lock(&run->lock);
-            item->stage = status == STATUS_OK ? COMPUTED : BROKEN;
-            run->in_memory -= status != STATUS_OK;
+    pthread_mutex_lock(&run->lock);
+    for (size_t i = 0; i < run->count && (!interrupted || i < begun); i++) {
+        while (begun < run->count && begun - i < run->depth && !interrupted &&
+               (begun == i || run->items[begun].stage != WAITING)) {
+            struct item *item = &run->items[begun++];
+
+            while (item->stage == WAITING)
+                pthread_cond_wait(&run->changed, &run->lock);
+            progress("picture %zu of %zu: %s", begun, run->count, item->in);
+            if (item->stage == LOADED)
+                advance(run, item);
         }
-        if (item->stage == BROKEN)
-            report(item);
+        if (i == begun)
+            break;
+        if (run->items[i].stage == UNDER_WAY)
+            advance(run, &run->items[i]);
+        if (run->items[i].stage == BROKEN)
+            report(&run->items[i]);
         run->computed = i + 1;
         pthread_cond_broadcast(&run->changed);
     }
@@ -334,7 +359,8 @@ static enum status run_all(struct folder_run *run)
 
     if (!threads)
         return status_set(STATUS_NO_MEMORY, "%s: no memory", run->job->in);
-    run->most_in_memory = 2 * (size_t)run->job->jobs + 2;
+    run->depth = (size_t)application_depth(run->job->application);
+    run->most_in_memory = 2 * (size_t)run->job->jobs + 1 + run->depth;
     while (started < run->job->jobs && pthread_create(&threads[started], NULL, serve_files, run) == 0)
         started++;
     if (started > 0)
@@ -354,6 +380,7 @@ int cli_run_folder(const struct folder_job *job)
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | SA_RESETHAND}, before;
     enum status status = STATUS_OK;
     int exit_status = CLI_BAD_USE;
+    const char *note;
     size_t bad;
 
     sigemptyset(&action.sa_mask);
@@ -373,6 +400,9 @@ int cli_run_folder(const struct folder_job *job)
     if (!run.exists && run.written == 0)
         rmdir(job->out);
     TRY(status);
+    note = application_note(job->application);
+    if (note)
+        cli_fail("%s", note);
     bad = run.computed - run.written;
     printf("%s:%s%s  %s -> %s: %zu picture%s", run.algorithm->name, job->application->version->source->id,
            version_is_cuda(job->application->version) && device_is_emulated() ? " (emulated)" : "", job->in, job->out,
@@ -387,7 +417,7 @@ out:
     if (status != STATUS_OK)
         cli_fail_status();
     for (size_t i = 0; run.items && i < run.count; i++) {
-        release(&run.items[i]);
+        release(&run, &run.items[i]);
         free(run.items[i].in);
         free(run.items[i].out);
     }

@@ -1,6 +1,7 @@
 /*
  * run_frames.c: rungs run of an algorithm for one picture on a video, each frame by itself. The reader's thread decodes ahead,
- * this one computes, a third draws and writes, so that a frame takes as long as the longest of the three.
+ * this one computes, a third draws and writes, so that a frame takes as long as the longest of the three. A version with a
+ * queue (queue.h) has several frames under way.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "common/cli/slot_file.h"
 #include "common/cli/video_run.h"
 #include "common/contract/device_info.h"
+#include "common/contract/queue.h"
 #include "common/core/clock.h"
 #include "common/core/progress.h"
 #include "common/image/image_io.h"
@@ -18,7 +20,7 @@
 #include "common/video/video_writer.h"
 
 enum {
-    IN_FLIGHT = 3,   /* one is computed, one written, one waits between them */
+    IN_FLIGHT = 3,   /* one is computed, one written, one waits between them; and whatever a queue has besides */
     FRAMES_AHEAD = 4 /* decoded: evens out what varies between frames */
 };
 
@@ -46,13 +48,15 @@ struct run {
     struct video_reader *reader;
     struct output *outputs;
     bool gray;
-    struct flight flights[IN_FLIGHT];
+    int depth, in_flight; /* frames that may be under way in the version, and in all */
+    struct flight *flights;
+    long begun; /* frames that the version has been given */
     struct video_progress progress;
     double computing; /* seconds */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
-    long computed, written; /* frames; those between are in flights[number % IN_FLIGHT] */
+    long computed, written; /* frames; those between are in flights[number % in_flight] */
     long stored;            /* of those written: completely */
     bool ended;             /* no more are computed */
     bool kept;              /* what was written is complete and in place */
@@ -107,14 +111,13 @@ static enum status begin(struct run *run, const struct image *first)
         if (shapes[run->outputs[i].asked->slot].width == 0)
             return status_set(STATUS_BAD_INPUT, "%s: with these parameters there is no %s", run->outputs[i].asked->path,
                               run->outputs[i].slot->name);
-    for (int k = 0; k < IN_FLIGHT; k++) {
+    for (int k = 0; k < run->in_flight; k++) {
         struct flight *flight = &run->flights[k];
 
         if (run->gray)
             TRY(image_create(&flight->in, in.width, in.height, 1, PIXEL_U8));
-        for (int i = 0; i < outputs; i++)
-            if (shapes[i].width > 0)
-                TRY(image_create_like(&flight->out[i], &shapes[i]));
+        memcpy(flight->out, shapes, (size_t)outputs * sizeof *shapes);
+        TRY(application_create(application, flight->out));
     }
     for (size_t i = 0; i < run->job->count; i++) {
         struct output *output = &run->outputs[i];
@@ -196,7 +199,7 @@ static void *write_frames(void *run_erased)
 
     pthread_mutex_lock(&run->lock);
     while (!run->ended || run->written < run->computed) {
-        const struct flight *flight = &run->flights[run->written % IN_FLIGHT];
+        const struct flight *flight = &run->flights[run->written % run->in_flight];
         enum status status = STATUS_OK;
 
         if (run->written == run->computed) {
@@ -221,7 +224,7 @@ static void *write_frames(void *run_erased)
 
 /* ----------------------------------------------------------------------------------------------------- computing */
 
-static enum status compute(struct run *run, struct flight *flight)
+static enum status submit(struct run *run, struct flight *flight)
 {
     struct application *application = run->application;
     enum status status = STATUS_OK;
@@ -232,7 +235,18 @@ static enum status compute(struct run *run, struct flight *flight)
     else
         flight->in = flight->frame->image;
     start = clock_seconds();
-    TRY(application_compute(application, &flight->in, flight->out));
+    TRY(application_submit(application, &flight->in, flight->out));
+    run->computing += clock_seconds() - start;
+out:
+    return status;
+}
+
+static enum status receive(struct run *run, struct flight *flight)
+{
+    const double start = clock_seconds();
+    enum status status = STATUS_OK;
+
+    TRY(application_receive(run->application, &flight->in, flight->out));
     run->computing += clock_seconds() - start;
 out:
     return status;
@@ -244,31 +258,61 @@ static bool wait_for_flight(struct run *run)
     bool fine;
 
     pthread_mutex_lock(&run->lock);
-    while (run->computed - run->written == IN_FLIGHT)
+    while (run->begun - run->written == run->in_flight)
         pthread_cond_wait(&run->changed, &run->lock);
     fine = run->writing.status == STATUS_OK;
     pthread_mutex_unlock(&run->lock);
     return fine;
 }
 
-/* All frames, until the video ends, breaks or is interrupted. */
-static enum status compute_frames(struct run *run)
+/* Hands the next frame to the version; *ended: there is none, or the writer has failed. */
+static enum status begin_frame(struct run *run, bool *ended)
 {
+    struct flight *flight = &run->flights[run->begun % run->in_flight];
     enum status status = STATUS_OK;
 
-    while (wait_for_flight(run)) {
-        struct flight *flight = &run->flights[run->computed % IN_FLIGHT];
+    *ended = !wait_for_flight(run);
+    if (*ended)
+        return STATUS_OK;
+    TRY(video_next(run->reader, &flight->frame));
+    *ended = !flight->frame;
+    if (*ended)
+        return STATUS_OK;
+    if (run->begun == 0)
+        status = begin(run, &flight->frame->image);
+    if (status == STATUS_OK)
+        status = submit(run, flight);
+    if (status != STATUS_OK)
+        video_give_back(run->reader, flight->frame);
+    run->begun += status == STATUS_OK;
+out:
+    return status;
+}
 
-        TRY(video_next(run->reader, &flight->frame));
-        if (!flight->frame)
+/* All frames, until the video ends, breaks or is interrupted; those before the first that failed are written. */
+static enum status compute_frames(struct run *run)
+{
+    enum status first = STATUS_OK;
+    struct video_fault fault = {0};
+    bool ended = false;
+
+    for (long number = 0; !ended || number < run->begun; number++) {
+        while (!ended && run->begun - number < run->depth) {
+            video_fault_note(&fault, begin_frame(run, &ended));
+            ended |= fault.status != STATUS_OK;
+        }
+        if (number == run->begun)
             break;
-        if (run->computed == 0)
-            status = begin(run, &flight->frame->image);
-        if (status == STATUS_OK)
-            status = compute(run, flight);
-        if (status != STATUS_OK) {
+
+        struct flight *flight = &run->flights[number % run->in_flight];
+        const enum status status = receive(run, flight);
+
+        video_fault_note(&fault, status);
+        first = first == STATUS_OK ? status : first;
+        if (first != STATUS_OK) {
+            ended = true;
             video_give_back(run->reader, flight->frame);
-            goto out;
+            continue;
         }
         pthread_mutex_lock(&run->lock);
         run->computed++;
@@ -276,8 +320,7 @@ static enum status compute_frames(struct run *run)
         pthread_mutex_unlock(&run->lock);
         video_progress_show(&run->progress, run->computed, run->reader);
     }
-out:
-    return status;
+    return fault.status == STATUS_OK ? STATUS_OK : status_set(fault.status, "%s", fault.message);
 }
 
 static void run_frames(struct run *run, struct video_fault *fault)
@@ -340,7 +383,7 @@ int cli_run_frames(const struct frames_job *job)
                       .lock = PTHREAD_MUTEX_INITIALIZER,
                       .changed = PTHREAD_COND_INITIALIZER};
     const struct version *version = job->application->version;
-    const struct video_options options = {.capacity = IN_FLIGHT + FRAMES_AHEAD};
+    struct video_options options = {0};
     struct video_info asked = {0};
     struct video_fault fault = {0};
     enum status status = STATUS_OK;
@@ -348,8 +391,18 @@ int cli_run_frames(const struct frames_job *job)
     int exit_status = CLI_BAD_USE;
 
     run.progress.timed = !(version_is_cuda(version) && device_is_emulated());
-    if (!run.outputs)
-        return cli_fail("%s: no memory", job->in);
+    run.depth = application_depth(run.application);
+    run.in_flight = IN_FLIGHT + run.depth - 1;
+    run.flights = calloc((size_t)run.in_flight, sizeof *run.flights);
+    if (!run.outputs || !run.flights) {
+        status = status_set(STATUS_NO_MEMORY, "%s: no memory", job->in);
+        goto out;
+    }
+    options.capacity = run.in_flight + FRAMES_AHEAD;
+    if (version->queue) {
+        options.allocate = version->queue->allocate;
+        options.release = version->queue->release;
+    }
     TRY(check_outputs(&run));
     if (job->fps)
         TRY(video_run_take_rate(&asked, job->fps));
@@ -363,6 +416,8 @@ int cli_run_frames(const struct frames_job *job)
     progress_start();
     run_frames(&run, &fault);
     progress_clear();
+    if (application_note(run.application))
+        cli_fail("%s", application_note(run.application));
     name_outputs(&run, names, sizeof names);
     if (run.kept)
         print_summary(&run, names);
@@ -378,17 +433,17 @@ int cli_run_frames(const struct frames_job *job)
 out:
     if (status != STATUS_OK)
         exit_status = cli_fail_status();
-    for (size_t i = 0; i < job->count; i++) {
+    for (size_t i = 0; run.outputs && i < job->count; i++) {
         video_writer_discard(run.outputs[i].writer);
         file_discard(&run.outputs[i].file);
     }
-    for (int k = 0; k < IN_FLIGHT; k++) {
+    for (int k = 0; run.flights && k < run.in_flight; k++) {
         if (run.gray)
             image_free(&run.flights[k].in);
-        for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
-            image_free(&run.flights[k].out[i]);
+        application_free(run.application, run.flights[k].out);
     }
     video_close(run.reader);
+    free(run.flights);
     free(run.outputs);
     return exit_status;
 }

@@ -1,5 +1,5 @@
 /*
- * run_video.c: rungs run on a video: frames through a pipeline, boxes drawn on them and written down.
+ * run_video.c: rungs run on a video: frames through a pipeline, their boxes or lines drawn on them and written down.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "common/algo/boxes.h"
 #include "common/cli/cli.h"
+#include "common/cli/slot_file.h"
 #include "common/cli/video_run.h"
 #include "common/contract/device_info.h"
 #include "common/contract/pipeline.h"
@@ -37,10 +38,59 @@ struct run {
     struct video_frame **in_flight;
     int first, count;
     /* So far. */
-    long frames, box_count, overfull; /* overfull: frames with more boxes than the table holds */
+    long frames, row_count, overfull; /* overfull: frames with more boxes or lines than the table holds */
     double in_pipeline;
     struct video_progress progress;
 };
+
+/* Boxes are written in the columns of the MOT challenge and outlined; other tables are the slot's own rows and picture. */
+static bool has_boxes(const struct run *run)
+{
+    return run->job->algorithm->outputs[0].columns == boxes_column_names;
+}
+
+static enum status create_rows(struct run *run, const char *path)
+{
+    enum status status = STATUS_OK;
+
+    if (has_boxes(run))
+        return boxes_csv_create(&run->boxes, path);
+    TRY(file_create(&run->boxes, path));
+    slot_write_header(&run->boxes, &run->job->algorithm->outputs[0]);
+out:
+    return status;
+}
+
+static void add_rows(struct run *run, long frame)
+{
+    if (has_boxes(run))
+        boxes_csv_add(&run->boxes, frame, &run->table);
+    else
+        slot_write_rows(&run->boxes, &run->job->algorithm->outputs[0], &run->table, frame);
+}
+
+static enum status write_picture(struct run *run, struct image *frame)
+{
+    const struct image in[2] = {run->background, *frame};
+    struct image drawn = {0};
+    enum status status = STATUS_OK;
+
+    if (has_boxes(run)) {
+        boxes_draw(frame, &run->table, draw_palette(0));
+        return video_writer_add(run->writer, frame);
+    }
+    TRY(run->job->algorithm->outputs[0].draw(in, &run->table, run->job->params, &drawn));
+    TRY(video_writer_add(run->writer, &drawn));
+out:
+    image_free(&drawn);
+    return status;
+}
+
+/* What row 0 of the table counts, beyond what it holds, too. */
+static long counted(const struct run *run)
+{
+    return has_boxes(run) ? *(const int32_t *)run->table.data : (long)*(const float *)run->table.data;
+}
 
 /* ------------------------------------------------------------------------------------------ before the first frame */
 
@@ -125,7 +175,7 @@ static enum status begin(struct run *run, const struct image *first)
     TRY(run->pipeline->start(run->state, &in[0], job->params));
     run->in_pipeline += clock_seconds() - start;
     if (boxes) {
-        TRY(boxes_csv_create(&run->boxes, boxes));
+        TRY(create_rows(run, boxes));
         run->with_boxes = true;
     }
     if (!csv_alone)
@@ -180,14 +230,12 @@ static enum status receive_frame(struct run *run)
     TRY(run->pipeline->receive(run->state, &run->table));
     run->in_pipeline += clock_seconds() - start;
     if (run->with_boxes)
-        boxes_csv_add(&run->boxes, frame->number, &run->table);
-    if (run->writer) {
-        boxes_draw(&frame->image, &run->table, draw_palette(0));
-        TRY(video_writer_add(run->writer, &frame->image));
-    }
+        add_rows(run, frame->number);
+    if (run->writer)
+        TRY(write_picture(run, &frame->image));
     run->frames++;
-    run->box_count += boxes_count(&run->table);
-    run->overfull += *(const int32_t *)run->table.data > boxes_count(&run->table);
+    run->row_count += slot_table_rows(&run->table);
+    run->overfull += counted(run) > slot_table_rows(&run->table);
     video_progress_show(&run->progress, run->frames, run->reader);
 out:
     video_give_back(run->reader, frame);
@@ -200,19 +248,21 @@ static void print_summary(const struct run *run, double seconds)
 {
     const struct video_job *job = run->job;
     const struct video_info *info = video_get_info(run->reader);
+    const char *one = has_boxes(run) ? "box" : "line", *many = has_boxes(run) ? "boxes" : "lines";
 
     printf("%s:%s%s  %s %dx%d -> %s%s%s\n", job->algorithm->name, job->version->source->id,
            run->progress.timed ? "" : " (emulated)", job->in, info->width, info->height, job->out,
            job->boxes ? ", " : "", job->boxes ? job->boxes : "");
-    printf("%ld frame%s, %ld box%s", run->frames, run->frames == 1 ? "" : "s", run->box_count,
-           run->box_count == 1 ? "" : "es");
+    printf("%ld frame%s, %ld %s", run->frames, run->frames == 1 ? "" : "s", run->row_count,
+           run->row_count == 1 ? one : many);
     if (run->progress.timed)
         printf("; %.2f s, %.1f frames per second with decoding, drawing and writing (%.2f ms a frame in %s)", seconds,
                (double)run->frames / seconds, 1e3 * run->in_pipeline / (double)run->frames, job->algorithm->name);
     putchar('\n');
     if (run->overfull)
-        printf("%ld frame%s more than %d boxes (max_boxes); the rest of them was left out\n", run->overfull,
-               run->overfull == 1 ? " has" : "s have", run->table.height - 1);
+        printf("%ld frame%s more than %d %s (%s); the rest of them was left out\n", run->overfull,
+               run->overfull == 1 ? " has" : "s have", run->table.height - 1, many,
+               has_boxes(run) ? "max_boxes" : "maximum");
 }
 
 /* All frames, until the video ends, breaks or is interrupted; what was submitted before that is received. */

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "common/core/status.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -20,6 +22,9 @@ void device_perturb(int device_byte, int shared_byte);
 
 /* NULL when there is a device with at least this compute capability (80 = 8.0; 0 = any), else why not, in one line. */
 const char *device_needs_capability(int capability);
+
+/* Starts the driver on the first device: a context, as the first call of any version would make it. */
+enum status device_start(void);
 
 #ifdef __cplusplus
 }

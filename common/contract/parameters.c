@@ -54,7 +54,9 @@ static enum status open_model(struct model *model, const char *path, model_loade
     char own[2 * MODEL_PATH_SIZE];
 
     snprintf(own, sizeof own, "%s/%s", paths_root() ? paths_root() : ".", path);
-    return model_open(model, path[0] != '/' && access(path, F_OK) != 0 && access(own, F_OK) == 0 ? own : path, load);
+    if (path[0] != '/' && access(path, F_OK) != 0 && access(own, F_OK) == 0)
+        path = paths_from_here(own);
+    return model_open(model, path, load);
 }
 
 static enum status parse_number(const char *name, const char *value, bool whole, double minimum, double maximum,
@@ -242,7 +244,7 @@ static enum status open_default_models(const struct algorithm *algorithm, void *
         if (p->kind != PARAMETER_MODEL || model->path[0] || !p->words)
             continue;
         snprintf(path, sizeof path, "%s%s%s", paths_root() ? paths_root() : "", paths_root() ? "/" : "", p->words[0]);
-        TRY(model_open(model, path, p->load));
+        TRY(model_open(model, paths_from_here(path), p->load));
     }
 out:
     return status;

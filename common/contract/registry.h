@@ -22,6 +22,7 @@
 
 struct CUstream_st;    /* a cudaStream_t is a pointer to it */
 struct pipeline;       /* pipeline.h */
+struct version_queue;  /* queue.h */
 struct version_remote; /* verify.h */
 
 #ifdef __cplusplus
@@ -75,7 +76,8 @@ struct version {
     /* A peer whose result says the same in other words (components in another order): puts *out, on the host, into the
      * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
     void (*normalise)(const struct image in[], struct image *out, const void *params);
-    const struct pipeline *pipeline; /* of every version of a video algorithm, else NULL */
+    const struct version_queue *queue; /* of a version that can have many pictures under way, else NULL */
+    const struct pipeline *pipeline;   /* of every version of a video algorithm, else NULL */
     /* Of a peer in another process (process_peer.h), else NULL: how many seconds this state's calls so far have taken that
      * their times do not include, for copies between the processes; and how long the last call kept a GPU busy, 0 when the
      * library does not say. */

@@ -43,3 +43,11 @@ const char *paths_root(void)
     }
     return folder[0] ? folder : NULL;
 }
+
+const char *paths_from_here(const char *path)
+{
+    char here[PATH_MAX];
+    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+
+    return length > 1 && strncmp(path, here, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}

@@ -173,6 +173,15 @@ void device_perturb(int device_byte, int shared_byte)
 #endif
 }
 
+enum status device_start(void)
+{
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaFree(NULL));
+out:
+    return status;
+}
+
 const char *device_needs_capability(int capability)
 {
     static thread_local char reason[160];

@@ -2,9 +2,8 @@
 
 #include "common/cuda/device.h"
 
-/* Makes device images like those of the call that it has not made yet. */
-static enum status create(struct device_images *images, const struct image in[], int inputs, const struct image out[],
-                          int outputs)
+enum status device_images_create(struct device_images *images, const struct image in[], int inputs,
+                                 const struct image out[], int outputs)
 {
     enum status status = STATUS_OK;
 
@@ -25,7 +24,7 @@ enum status device_run(const struct version *version, void *state, struct device
     enum status status = STATUS_OK;
 
     TRY(version->setup(state, in, params));
-    TRY(create(images, in, inputs, out, outputs));
+    TRY(device_images_create(images, in, inputs, out, outputs));
     for (int i = 0; i < inputs; i++)
         if (in[i].width > 0)
             TRY(device_upload(&images->in[i], &in[i]));

@@ -12,6 +12,10 @@ struct device_images {
     struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];
 };
 
+/* Makes device images like these that have not been made yet; an image of width 0 is not there. */
+enum status device_images_create(struct device_images *images, const struct image in[], int inputs,
+                                 const struct image out[], int outputs);
+
 /* version->setup(), upload, version->launch(), wait, download. An image that a call does not have (width 0) is neither
  * made nor copied. `state` is the version's, *images is kept with it. */
 enum status device_run(const struct version *version, void *state, struct device_images *images,

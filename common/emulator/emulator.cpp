@@ -36,8 +36,9 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 /* ------------------------------------------------------------------------------------------------- counts */
 
-static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count;
+static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count, atomic_count;
 static std::atomic<enum emulator_lack> lacking;
+std::atomic<uint64_t> lane_steps, warp_steps;
 
 static void count_shared(uint64_t bytes)
 {
@@ -45,6 +46,23 @@ static void count_shared(uint64_t bytes)
 
     while (bytes > most && !shared_most.compare_exchange_weak(most, bytes, std::memory_order_relaxed))
         continue;
+}
+
+/* A lane has come to where it meets others, or to its end. */
+static void count_lane(worker &w, task &t)
+{
+    warp &its = w.warps[t.place / 32];
+
+    its.most_steps = std::max(its.most_steps, t.steps);
+    lane_steps.fetch_add(t.steps, std::memory_order_relaxed);
+    t.steps = 0;
+}
+
+/* Its lanes have met: the warp has taken as many steps as the busiest of them, and the others have idled. */
+static void count_warp(warp &its)
+{
+    warp_steps.fetch_add(its.most_steps, std::memory_order_relaxed);
+    its.most_steps = 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- scheduling */
@@ -130,12 +148,20 @@ static void wait(worker &w)
         resume(w, next);
 }
 
+static void count_atomics(worker &w, const task &t)
+{
+    w.atomics += (uint64_t)(t.atomics_given - t.atomics_left);
+}
+
 void yield()
 {
     worker &w = *active;
 
-    self->atomics_left = 1 + (int)random_below(&w.random, 64);
-    make_ready(w, *static_cast<task *>(self));
+    task &own = *static_cast<task *>(self);
+
+    count_atomics(w, own);
+    own.atomics_left = own.atomics_given = 1 + (int)random_below(&w.random, 64);
+    make_ready(w, own);
     wait(w);
 }
 
@@ -146,9 +172,13 @@ static void end_task(worker &w, task &t)
     warp &its = w.warps[t.place / 32];
 
     races_thread_ends();
+    count_atomics(w, t);
     t.state = state::ended;
     w.live--;
     its.gone |= 1u << t.lane;
+    count_lane(w, t);
+    if (its.gone == ~0u)
+        count_warp(its);
     for (unsigned lane = 0; lane < 32; lane++) /* some may have waited for this lane only */
         if ((its.waiting >> lane & 1) != 0)
             complete_collective(w, its, w.tasks[t.place / 32 * 32 + lane]);
@@ -200,6 +230,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
 
     own.call = {name, file, line};
     own.state = state::at_barrier;
+    count_lane(w, own);
     if (w.at_barrier++ == 0) {
         w.votes = 0;
         w.barrier_mixed = false;
@@ -214,6 +245,8 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
             drop_block();
         }
         barrier_count.fetch_add(1, std::memory_order_relaxed);
+        for (warp &its : w.warps)
+            count_warp(its);
         races_barrier();
         w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size()
                            : kind == vote::any ? w.votes > 0
@@ -246,6 +279,7 @@ static void complete_collective(worker &w, warp &its, const task &first)
     }
     first.compute(operands);
     its.waiting &= ~participants;
+    count_warp(its);
     if (first.compute == compute_nothing) { /* __syncwarp(): no other collective orders accesses to memory */
         const unsigned clock = races_warp_barrier(first.place / 32);
 
@@ -269,6 +303,7 @@ void collective(const char *name, compute_function *compute, unsigned mask, void
     own.compute = compute;
     own.operand = operand;
     own.state = state::at_collective;
+    count_lane(w, own);
     its.waiting |= 1u << own.lane;
     complete_collective(w, its, own);
     wait(w);
@@ -366,13 +401,13 @@ static void run_block(worker &w, uint64_t number)
         w.tasks[i].fiber = nullptr;
         w.tasks[i].state = state::ready;
         w.tasks[i].warp_clock = 0;
-        w.tasks[i].atomics_left = 1 + (int)(i * 37 % 64);
+        w.tasks[i].atomics_left = w.tasks[i].atomics_given = 1 + (int)(i * 37 % 64);
         w.ready[i] = &w.tasks[i];
     }
     for (unsigned i = 0; i < w.warps.size(); i++) {
         const unsigned lanes = std::min(32u, w.live - 32 * i);
 
-        w.warps[i] = {0, lanes == 32 ? 0 : ~0u << lanes};
+        w.warps[i] = {0, lanes == 32 ? 0 : ~0u << lanes, 0};
     }
     for (shared_allocation &s : w.shared)
         s.in_use = false;
@@ -409,6 +444,7 @@ static bool begin_launch(worker &w, running_launch *launch)
     w.current = &w.host;
     w.idle = w.fibers;
     w.launches++;
+    w.atomics = 0;
     if (w.dropped)
         for (fiber *f : w.fibers)
             fiber_start_at(f, fiber_entry, true);
@@ -419,6 +455,7 @@ static bool begin_launch(worker &w, running_launch *launch)
 
 static void end_launch(worker &w)
 {
+    atomic_count.fetch_add(w.atomics, std::memory_order_relaxed);
     for (const shared_allocation &s : w.shared)
         guarded_free(s.memory, s.size);
     w.shared.clear();
@@ -495,6 +532,9 @@ static const uint64_t MOST_HOST_THREADS = 256;
 /* Constant from the start, so that it can be set before any constructor runs; 0: the environment says. */
 static std::atomic<unsigned> configured_threads;
 
+/* Host threads that have a device each launch at the same time; what watches a launch watches one. */
+static std::mutex one_at_a_time;
+
 void run(const launch_site &site, void (*body)(void *context), void *context)
 {
     running_launch launch = {};
@@ -503,7 +543,8 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
 
     if (self != nullptr)
         fault("launches kernel %s; the emulator has no launches from the device", site.name);
-    if (!launch_is_legal(site))
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    if (!launch_is_legal(site) || device_is_lost_now())
         return;
     observe_launch(site);
     launch_count.fetch_add(1, std::memory_order_relaxed);
@@ -558,6 +599,10 @@ void emulator_observe(const struct emulator_observer *observer)
 
 struct emulator_counts emulator_count(void)
 {
-    return {emulated::allocation_count(), emulated::launch_count,  emulated::thread_count,
-            emulated::shared_most,        emulated::barrier_count, emulated::stream_copy_count()};
+    return {emulated::allocation_count(),  emulated::launch_count,
+            emulated::thread_count,        emulated::shared_most,
+            emulated::barrier_count,       emulated::atomic_count,
+            emulated::stream_copy_count(), emulated::stream_download_count(),
+            emulated::streams_at_once(),   emulated::lane_steps,
+            emulated::warp_steps};
 }

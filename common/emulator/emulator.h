@@ -11,7 +11,12 @@
  *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
- * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine
+ * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine. "A,B,C": those of devices
+ *                         0, 1 and all others
+ * RUNGS_EMULATOR_LOSE     "1:20 2:3": device 1 is lost with its 20th launch, device 2 with its third
+ * RUNGS_DEVICES           devices, 1..16; default 1. Memory, streams, events and lasting errors belong to the device that
+ *                         was current in the host thread (cudaSetDevice()); a kernel that is given another device's
+ *                         memory fails, as does a launch on another device's stream
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it
@@ -54,12 +59,19 @@ void emulator_observe(const struct emulator_observer *observer);
 
 /* What has been done since the program began, by all threads. */
 struct emulator_counts {
-    uint64_t allocations;   /* cudaMalloc and its relatives */
-    uint64_t launches;      /* kernels that ran */
-    uint64_t threads;       /* of all their grids */
-    uint64_t shared_bytes;  /* the most shared memory, static and dynamic, that a block had */
-    uint64_t barriers;      /* __syncthreads() reached, once per block */
-    uint64_t stream_copies; /* between the device and page-locked memory, on a stream of the program's own */
+    uint64_t allocations;      /* cudaMalloc and its relatives */
+    uint64_t launches;         /* kernels that ran */
+    uint64_t threads;          /* of all their grids */
+    uint64_t shared_bytes;     /* the most shared memory, static and dynamic, that a block had */
+    uint64_t barriers;         /* __syncthreads() reached, once per block */
+    uint64_t atomics;          /* operations, in global and in shared memory */
+    uint64_t stream_copies;    /* between the device and page-locked memory, on a stream of the program's own */
+    uint64_t stream_downloads; /* those of them that went to page-locked memory */
+    uint64_t streams;          /* the most that had work to do at the same time, where work is put off */
+    /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an access
+     * to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp takes
+     * as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. */
+    uint64_t lane_steps, warp_steps;
 };
 struct emulator_counts emulator_count(void);
 

@@ -35,6 +35,32 @@ enum { GUARD_BYTES = 0 };
 enum { GUARD_BYTES = 256 };
 #endif
 
+/* ---------------------------------------------------------------------------------------------- devices.cpp */
+
+enum { MOST_DEVICES = 16 };
+/* RUNGS_DEVICES, or 1. */
+int device_count();
+/* Of this host thread: what cudaSetDevice() said. */
+extern __thread int current_device; /* of C: no function stands between, which UBSan takes for a null pointer */
+/* While it lives, work that belongs to another device runs in this host thread. */
+struct on_device {
+    const int before = current_device;
+    explicit on_device(int device)
+    {
+        current_device = device;
+    }
+    ~on_device()
+    {
+        current_device = before;
+    }
+    on_device(const on_device &) = delete;
+    on_device &operator=(const on_device &) = delete;
+};
+/* Whether RUNGS_EMULATOR_LOSE takes the current device away now, with this launch; then its lasting error is set. */
+bool device_is_lost_now();
+/* RUNGS_EMULATOR_MEMORY for the current device, or 0. */
+size_t told_device_bytes();
+
 /* Memory of exactly `bytes` bytes between guards, aligned to 256 (as cudaMalloc's); NULL when there is none. */
 void *guarded_allocate(size_t bytes);
 void guarded_free(void *pointer, size_t bytes);
@@ -63,15 +89,20 @@ void set_lasting_error(cudaError_t error, const std::string &message);
 cudaError_t lasting_error();
 
 uint64_t stream_copy_count();
+uint64_t stream_download_count();
+uint64_t streams_at_once();
 
 /* Tells the observer (emulator.h), if there is one. */
 void observe_launch(const launch_site &site);
 void observe_copy(const char *what, size_t bytes);
 
 bool is_stream(cudaStream_t stream);
+/* Whether work for this stream belongs to the current device; the default streams are those of whichever it is. */
+bool is_stream_of_device(cudaStream_t stream);
 
 /* Work that is put off (streams.cpp). All of this does nothing unless RUNGS_EMULATOR_LATE is 1, or
- * emulator_configure() said so. */
+ * emulator_configure() said so. Streams belong to the device that was current when they were made; who waits for all of
+ * them waits for the current device's. */
 bool streams_are_late();
 void late_stream_begin(cudaStream_t stream, bool blocking);
 void late_stream_end(cudaStream_t stream); /* does what is left */

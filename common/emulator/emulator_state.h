@@ -29,10 +29,13 @@ struct task : thread {
     unsigned mask;       /* at a collective */
     compute_function *compute;
     void *operand;
+    uint64_t steps; /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
+    int atomics_given; /* what atomics_left began with, so that the difference has been done */
 };
 
 struct warp {
     unsigned waiting, gone; /* lanes at a collective; lanes that have ended or never were */
+    uint64_t most_steps;    /* of a lane since lanes met */
 };
 
 struct shared_allocation {
@@ -61,6 +64,7 @@ struct worker : block {
     uint64_t launches; /* so far */
     uint64_t number;   /* of the block */
     uint64_t random;
+    uint64_t atomics; /* operations of this launch */
     std::vector<task> tasks;
     std::vector<task *> ready; /* in no order; the first ready_count */
     unsigned ready_count, live;
@@ -82,6 +86,9 @@ struct worker : block {
 
 /* Of this host thread; NULL when it runs no kernel. */
 extern __thread worker *active;
+
+/* Of kernels whose accesses the compiler tells of; emulator.h says what they mean. */
+extern std::atomic<uint64_t> lane_steps, warp_steps;
 
 /* ------------------------------------------------------------------------------------------------ random.cpp */
 

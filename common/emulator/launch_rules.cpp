@@ -60,6 +60,12 @@ bool launch_is_legal(const launch_site &site)
                   site.name, site.file, site.line);
         return false;
     }
+    if (!is_stream_of_device(site.stream)) {
+        set_error(cudaErrorInvalidResourceHandle,
+                  "kernel %s (%s:%d): launched on device %d, on another device's stream", site.name, site.file,
+                  site.line, current_device);
+        return false;
+    }
     return true;
 }
 

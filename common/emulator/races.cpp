@@ -170,6 +170,13 @@ static bool make_cells(uintptr_t first, uintptr_t end)
     return chunks != nullptr;
 }
 
+bool races_knows(const volatile void *address)
+{
+    const cell *const c = chunks == nullptr ? nullptr : find_cell((uintptr_t)address);
+
+    return c != nullptr && c->write != NOT_DEVICE_MEMORY;
+}
+
 static void fill_cells(uintptr_t first, size_t bytes, uint32_t name)
 {
     while (bytes > 0) {

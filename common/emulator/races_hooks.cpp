@@ -2,7 +2,7 @@
  * races.cpp to look at the access. A build with the real ThreadSanitizer has these functions already. */
 #include "common/emulator/races_internal.h"
 
-#include "common/emulator/emulator_internal.h"
+#include "common/emulator/emulator_state.h"
 
 #if !defined(__SANITIZE_THREAD__)
 #if defined(__has_feature)
@@ -14,6 +14,12 @@
 
 using emulated::access;
 
+static inline void count_step(const volatile void *address)
+{
+    if (emulated::self != nullptr && emulated::races_knows(address))
+        static_cast<emulated::task *>(emulated::self)->steps++;
+}
+
 /* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
 #define HOOK extern "C" __attribute__((weak))
 
@@ -21,6 +27,7 @@ using emulated::access;
     HOOK void name(void *address);                                                                                     \
     HOOK void name(void *address)                                                                                      \
     {                                                                                                                  \
+        count_step(address);                                                                                           \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, bytes, __builtin_return_address(0));                                 \
     }
@@ -39,6 +46,7 @@ PLAIN_OF(16)
     HOOK void name(void *address, long bytes);                                                                         \
     HOOK void name(void *address, long bytes)                                                                          \
     {                                                                                                                  \
+        count_step(address);                                                                                           \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, (size_t)bytes, __builtin_return_address(0));                         \
     }
@@ -69,6 +77,7 @@ HOOK void __tsan_atomic_thread_fence(int)
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
     {                                                                                                                  \
+        count_step(address);                                                                                    \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
     }
@@ -77,6 +86,7 @@ HOOK void __tsan_atomic_thread_fence(int)
                                                            int failure);                                               \
     HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
     {                                                                                                                  \
+        count_step(address);                                                                                    \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
@@ -96,6 +106,7 @@ HOOK void __tsan_atomic_thread_fence(int)
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                                    \
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
+        count_step(address);                                                                                    \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                  \

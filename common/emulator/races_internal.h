@@ -23,6 +23,8 @@ void races_access(access kind, const volatile void *at, size_t bytes, const void
 /* Besides, an atomic operation tells what was known before a fence to those that see its result. */
 void races_atomic_access(access kind, volatile void *address, size_t bytes, const void *caller);
 void races_fence();
+/* Whether this is global or shared memory of the device whose accesses are watched. */
+bool races_knows(const volatile void *address);
 
 } /* namespace emulated */
 

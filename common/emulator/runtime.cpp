@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <stdio.h>
+#include <string>
 
 #include "common/emulator/runtime_internal.h"
 
@@ -77,24 +78,38 @@ cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes)
 
 using namespace emulated;
 
+static cudaError_t check_device(int device)
+{
+    if (device >= 0 && device < device_count())
+        return cudaSuccess;
+    return set_error(cudaErrorInvalidDevice, "device %d: there %s device%s 0%s%s", device,
+                     device_count() == 1 ? "is only" : "are", device_count() == 1 ? "" : "s",
+                     device_count() == 1 ? "" : " to ",
+                     device_count() == 1 ? "" : std::to_string(device_count() - 1).c_str());
+}
+
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    *count = device_count();
     return lasting_error();
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = current_device;
     return lasting_error();
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    return device == 0 ? lasting_error()
-                       : set_error(cudaErrorInvalidDevice, "device %d: there is only device 0", device);
+    const cudaError_t error = check_device(device);
+
+    if (error != cudaSuccess)
+        return error;
+    current_device = device;
+    return lasting_error();
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
@@ -102,8 +117,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     cudaDeviceProp p = {};
     size_t free_bytes;
 
-    if (device != 0)
-        return set_error(cudaErrorInvalidDevice, "device %d: there is only device 0", device);
+    if (check_device(device) != cudaSuccess)
+        return cudaErrorInvalidDevice;
     snprintf(p.name, sizeof(p.name), "Rungs emulator");
     cudaMemGetInfo(&free_bytes, &p.totalGlobalMem);
     p.sharedMemPerBlock = STATIC_SHARED_BYTES;
@@ -187,7 +202,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaDeviceReset(void)
 {
-    free_all_memory();
+    free_memory_of_device();
     clear_errors();
     return cudaSuccess;
 }

@@ -52,11 +52,11 @@ static const error_text &text_of(cudaError_t error)
     return text_of(cudaErrorUnknown);
 }
 
-/* Never destroyed, as all state here: versions may free device memory while the program ends. */
+/* Of each device. Never destroyed, as all state here: versions may free device memory while the program ends. */
 struct lasting {
     std::mutex mutex;
-    cudaError_t error = cudaSuccess;
-    std::string message;
+    cudaError_t error[MOST_DEVICES] = {};
+    std::string message[MOST_DEVICES];
 };
 
 static lasting &the_lasting_error()
@@ -93,8 +93,8 @@ void set_lasting_error(cudaError_t error, const std::string &message)
     lasting &it = the_lasting_error();
     const std::lock_guard<std::mutex> lock(it.mutex);
 
-    it.error = error;
-    it.message = message;
+    it.error[current_device] = error;
+    it.message[current_device] = message;
     set_error_text(error, message.c_str());
 }
 
@@ -103,7 +103,9 @@ cudaError_t lasting_error()
     lasting &it = the_lasting_error();
     const std::lock_guard<std::mutex> lock(it.mutex);
 
-    return it.error == cudaSuccess ? cudaSuccess : set_error_text(it.error, it.message.c_str());
+    return it.error[current_device] == cudaSuccess
+               ? cudaSuccess
+               : set_error_text(it.error[current_device], it.message[current_device].c_str());
 }
 
 void clear_errors()
@@ -111,7 +113,7 @@ void clear_errors()
     lasting &it = the_lasting_error();
     const std::lock_guard<std::mutex> lock(it.mutex);
 
-    it.error = last_error = cudaSuccess;
+    it.error[current_device] = last_error = cudaSuccess;
 }
 
 } /* namespace emulated */

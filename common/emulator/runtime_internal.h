@@ -19,7 +19,8 @@ void clear_errors();
 
 /* Whether these bytes are device memory, or page-locked: memory that the device can reach by itself. */
 bool is_known(const void *pointer);
-void free_all_memory();
+bool is_page_locked(const void *pointer);
+void free_memory_of_device(); /* of the current one, and what is page-locked when there is no other */
 
 /* --------------------------------------------------------------------------------------- runtime_streams.cpp */
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <unistd.h>
 
+#include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
 #include "common/emulator/runtime_internal.h"
 
@@ -58,6 +59,7 @@ ptrdiff_t guarded_damage(const void *pointer, size_t bytes)
 struct allocation {
     size_t bytes;
     memory kind;
+    int device; /* that was current; it matters for device memory */
 };
 
 struct memory_table {
@@ -89,8 +91,7 @@ static std::map<uintptr_t, allocation>::iterator find_allocation(memory_table &t
 /* RUNGS_EMULATOR_MEMORY, or what the machine has. */
 static size_t device_bytes()
 {
-    const char *const text = getenv("RUNGS_EMULATOR_MEMORY");
-    const size_t told = text != nullptr ? (size_t)strtoull(text, nullptr, 10) : 0;
+    const size_t told = told_device_bytes();
 
     return told > 0 ? told : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -103,7 +104,7 @@ static size_t room_for(const memory_table &table, memory kind)
     if (kind != memory::device && kind != memory::managed)
         return SIZE_MAX;
     for (const auto &[address, its] : table.allocations)
-        if (its.kind == memory::device || its.kind == memory::managed)
+        if (its.device == current_device && (its.kind == memory::device || its.kind == memory::managed))
             room -= std::min(room, its.bytes);
     return room;
 }
@@ -125,7 +126,7 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
     if (*pointer == nullptr)
         return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);
     fill_fresh_device_memory(*pointer, bytes, &table.random);
-    table.allocations[(uintptr_t)*pointer] = {bytes, kind};
+    table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device};
     table.count += kind == memory::device || kind == memory::managed;
     return cudaSuccess;
 }
@@ -188,8 +189,18 @@ bool check_pointer(const launch_site &site, int position, const volatile void *p
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto it =
+        pointer == nullptr ? table.allocations.end() : find_allocation(table, const_cast<const void *>(pointer));
+    const bool found = it != table.allocations.end();
 
-    if (pointer == nullptr || find_allocation(table, const_cast<const void *>(pointer)) != table.allocations.end())
+    if (found && it->second.kind == memory::device && it->second.device != current_device &&
+        lasting_error() == cudaSuccess) {
+        set_lasting_error(cudaErrorIllegalAddress,
+                          formatted("kernel %s (%s:%d) on device %d: argument %d points to memory of device %d",
+                                    site.name, site.file, site.line, current_device, position, it->second.device));
+        return false;
+    }
+    if (pointer == nullptr || found)
         return true;
     if (lasting_error() == cudaSuccess)
         set_error(cudaErrorInvalidValue,
@@ -203,7 +214,7 @@ void *symbol_address(const void *symbol, size_t bytes)
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
-    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol};
+    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol, 0};
     return const_cast<void *>(symbol);
 }
 
@@ -272,6 +283,16 @@ bool is_known(const void *pointer)
     return find_allocation(table, pointer) != table.allocations.end();
 }
 
+bool is_page_locked(const void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto found = find_allocation(table, pointer);
+
+    return found != table.allocations.end() &&
+           (found->second.kind == memory::pinned || found->second.kind == memory::registered);
+}
+
 static void observe_copy_of(cudaMemcpyKind kind, size_t bytes)
 {
     static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",
@@ -308,15 +329,21 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
     return error;
 }
 
-void free_all_memory()
+void free_memory_of_device()
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
-    for (const auto &[address, its] : table.allocations)
+    std::erase_if(table.allocations, [](const auto &entry) {
+        const auto &[address, its] = entry;
+        const bool of_device = its.kind == memory::device || its.kind == memory::managed;
+
+        if (of_device ? its.device != current_device : device_count() > 1)
+            return false;
         if (its.kind != memory::symbol && its.kind != memory::registered)
             guarded_free((void *)address, its.bytes);
-    table.allocations.clear();
+        return true;
+    });
 }
 
 /* Bytes from the first byte of a pitched area to its last. */
@@ -362,7 +389,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 
     if (pointer == nullptr || bytes == 0)
         return set_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
-    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered}}).second)
+    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0}}).second)
         return set_error(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister(%p)", pointer);
     return lasting_error();
 }

@@ -19,12 +19,14 @@ struct CUgraphExec_st : CUgraph_st {
 
 struct CUstream_st {
     CUgraph_st *captured = nullptr; /* the graph in the making, while this stream is captured */
+    int device = emulated::current_device;
 };
 
 struct CUevent_st {
-    bool recorded, timed;
-    long long nanoseconds;
-    uint64_t asked, done; /* records asked for, and the last one whose turn has come */
+    int device = emulated::current_device;
+    bool recorded = false, timed = false;
+    long long nanoseconds = 0;
+    uint64_t asked = 0, done = 0; /* records asked for, and the last one whose turn has come */
 };
 
 namespace emulated
@@ -75,6 +77,11 @@ bool is_stream(cudaStream_t stream)
 {
     return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
            the_streams().has(stream);
+}
+
+bool is_stream_of_device(cudaStream_t stream)
+{
+    return !the_streams().has(stream) || stream->device == current_device;
 }
 
 static cudaError_t check_stream(const char *call, cudaStream_t stream)
@@ -156,11 +163,16 @@ cudaError_t in_turn(const char *call, cudaStream_t stream, const std::function<c
     return cudaSuccess;
 }
 
-static std::atomic<uint64_t> stream_copies;
+static std::atomic<uint64_t> stream_copies, stream_downloads;
 
 uint64_t stream_copy_count()
 {
     return stream_copies;
+}
+
+uint64_t stream_download_count()
+{
+    return stream_downloads;
 }
 
 cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream,
@@ -172,6 +184,8 @@ cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cud
             return work();
         }
         stream_copies.fetch_add(1, std::memory_order_relaxed);
+        if (is_page_locked(to))
+            stream_downloads.fetch_add(1, std::memory_order_relaxed);
     }
     return in_turn(call, stream, work);
 }
@@ -275,6 +289,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
     if (error == cudaSuccess)
         error = check_not_capturing("cudaEventRecord", stream);
+    if (error == cudaSuccess && (event->device != current_device || !is_stream_of_device(stream)))
+        error =
+            set_error(cudaErrorInvalidResourceHandle, "cudaEventRecord on device %d: the event is device %d's%s",
+                      current_device, event->device, is_stream_of_device(stream) ? "" : ", the stream another one's");
     if (error != cudaSuccess)
         return error;
     const auto happen = [event, record = ++event->asked] {

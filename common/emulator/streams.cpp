@@ -2,6 +2,7 @@
  * streams.cpp: work on streams that is put off (RUNGS_EMULATOR_LATE, emulator.h): what each stream has still to do, and
  * the order in which that happens when somebody waits.
  */
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -17,11 +18,13 @@ namespace emulated
 struct late_stream {
     cudaStream_t stream;
     bool blocking; /* waits for the default stream, as that does for it */
+    int device;
     std::deque<std::function<bool()>> works;
 };
 
 static std::recursive_mutex order;
 static std::vector<late_stream> late_streams; /* in the order of their creation */
+static uint64_t most_busy;                    /* streams with work to do, at once */
 static thread_local bool its_turn;            /* this thread runs a work that had been put off */
 
 /* Constant from the start, so that it can be set before any constructor runs. */
@@ -58,7 +61,7 @@ void late_stream_begin(cudaStream_t stream, bool blocking)
     const std::lock_guard<std::recursive_mutex> lock(order);
 
     if (streams_are_late())
-        late_streams.push_back({stream, blocking, {}});
+        late_streams.push_back({stream, blocking, current_device, {}});
 }
 
 void late_stream_end(cudaStream_t stream)
@@ -81,8 +84,22 @@ void put_off(cudaStream_t stream, std::function<bool()> work)
     const std::lock_guard<std::recursive_mutex> lock(order);
     late_stream *const one = find(stream);
 
-    if (one != nullptr)
-        one->works.push_back(std::move(work));
+    if (one == nullptr)
+        return;
+    one->works.push_back(std::move(work));
+
+    uint64_t busy = 0;
+
+    for (const late_stream &any : late_streams)
+        busy += !any.works.empty();
+    most_busy = std::max(most_busy, busy);
+}
+
+uint64_t streams_at_once()
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+
+    return most_busy;
 }
 
 /* Whether the first work of that stream could run, and has. */
@@ -92,6 +109,7 @@ static bool try_one(size_t index)
         return false;
 
     const std::function<bool()> work = late_streams[index].works.front();
+    const on_device owner(late_streams[index].device);
 
     its_turn = true;
     const bool done = work();
@@ -101,7 +119,8 @@ static bool try_one(size_t index)
     return done;
 }
 
-/* One work of a stream drawn by lot. False when there is none that can run. */
+/* One work of a stream drawn by lot, of another device only where this one's have none: its errors are not for this
+ * thread. False when there is none that can run. */
 bool do_something()
 {
     static uint64_t random = seed_from_environment();
@@ -112,9 +131,13 @@ bool do_something()
         return false;
     const size_t begin = next_random(&random) % count;
 
-    for (size_t i = 0; i < count; i++)
-        if (try_one((begin + i) % count))
-            return true;
+    for (const bool own : {true, false})
+        for (size_t i = 0; i < count; i++) {
+            const size_t index = (begin + i) % count;
+
+            if ((late_streams[index].device == current_device) == own && try_one(index))
+                return true;
+        }
     return false;
 }
 
@@ -139,7 +162,7 @@ void wait_for_blocking_streams()
 {
     wait_until([] {
         for (const late_stream &one : late_streams)
-            if (one.blocking && !one.works.empty())
+            if (one.device == current_device && one.blocking && !one.works.empty())
                 return false;
         return true;
     });
@@ -147,7 +170,12 @@ void wait_for_blocking_streams()
 
 void wait_for_all_streams()
 {
-    wait_until([] { return false; });
+    wait_until([] {
+        for (const late_stream &one : late_streams)
+            if (one.device == current_device && !one.works.empty())
+                return false;
+        return true;
+    });
 }
 
 } /* namespace emulated */

@@ -15,7 +15,7 @@
 
 static const char help[] =
     "usage: rungs-judge check --worker FILE --id ID --json FILE [OPTION...]\n"
-    "       rungs-judge time --worker FILE --reference FILE --size WxH --json FILE [OPTION...]\n"
+    "       rungs-judge time --worker FILE --reference FILE --size WxH[xC] --json FILE [OPTION...]\n"
     "       rungs-judge count --worker FILE --picture FILE --json FILE [OPTION...]\n\n"
     "Verifies or times the version in a worker program, or counts what one call does on the emulated device, and "
     "writes\n"
@@ -40,7 +40,7 @@ static const char help[] =
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "time:\n"
     "  --reference FILE  the worker of the rung to compare with\n"
-    "  --size WxH        of the input\n"
+    "  --size WxH[xC]    of the input, C bands or channels\n"
     "  --frames N        of the video that a pipeline gets (default 8)\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "  --fewer N         OpenMP threads of the version, when they are not as many as the reference has\n"
@@ -197,8 +197,12 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
                 a->settings[a->setting_count++] = optarg;
             break;
         case SIZE:
-            if (sscanf(optarg, "%5dx%5d%c", &a->width, &a->height, &rest) != 2 || a->width < 1 || a->height < 1)
-                return fail("--size: '%s' is no size such as 1920x1080", optarg) == 0;
+            a->shape[2] = 0;
+            if ((sscanf(optarg, "%5dx%5d%c", &a->shape[0], &a->shape[1], &rest) != 2 &&
+                 (sscanf(optarg, "%5dx%5dx%5d%c", &a->shape[0], &a->shape[1], &a->shape[2], &rest) != 3 ||
+                  a->shape[2] < 1)) ||
+                a->shape[0] < 1 || a->shape[1] < 1)
+                return fail("--size: '%s' is no size such as 1920x1080 or 64x64x31", optarg) == 0;
             break;
         case SECONDS:
             if (!number("seconds", optarg, 0.01, 3600, &a->seconds))
@@ -255,7 +259,7 @@ int main(int argc, char **argv)
     if (!parse(argc - 1, argv + 1, &arguments))
         return 2;
     if (!arguments.worker.program || !arguments.json || (checks && !arguments.id) ||
-        (times && (!arguments.reference.program || !arguments.width)) || (counts && !arguments.picture))
+        (times && (!arguments.reference.program || !arguments.shape[0])) || (counts && !arguments.picture))
         return fail("an option that must be there is missing; rungs-judge --help");
     /* The worker runs under our user id, so it could trace this process or read its memory. This forbids both. */
     prctl(PR_SET_DUMPABLE, 0);
@@ -270,5 +274,8 @@ int main(int argc, char **argv)
     if (arguments.fewer)
         arguments.worker.threads = arguments.fewer;
     status = checks ? judge_check(&arguments) : times ? judge_time(&arguments) : judge_count(&arguments);
-    return status == STATUS_OK ? 0 : fail("%s", status_message());
+    if (status == STATUS_OK)
+        return 0;
+    fail("%s", status_message());
+    return status == STATUS_UNSUPPORTED ? 3 : 2;
 }

@@ -16,6 +16,7 @@
 #include "common/lab/judge.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/judge_result.h"
+#include "common/remote/confine.h"
 #include "common/remote/stand_in.h"
 #include "common/verify/check.h"
 #include "common/verify/compare.h"
@@ -43,7 +44,7 @@ static enum status new_inputs(struct counted *counted, uint64_t seed)
     enum status status = STATUS_OK;
 
     inputs_free(counted->algorithm, counted->made);
-    TRY(judge_make(counted->algorithm, 130 / less, 70 / less, seed, counted->params, counted->made));
+    TRY(judge_make(counted->algorithm, (const int[]){130 / less, 70 / less, 0}, seed, counted->params, counted->made));
     /* Noise would have no moving objects, and a result without any needs no kernels. */
     if (counted->algorithm->video) {
         scene_frame(&counted->made[0], 0);
@@ -80,7 +81,7 @@ static enum status start_counted(struct counted *counted)
     TRY(remote_start(&counted->options, &counted->remote));
     struct channel *const channel = remote_channel(counted->remote);
 
-    memcpy(channel->params, counted->params, counted->algorithm->params_size);
+    TRY(judge_place_params(counted->remote, counted->algorithm, counted->params));
     for (int i = 0; i < counted->algorithm->input_count; i++) {
         TRY(judge_place(counted->remote, &counted->in[i], &counted->made[i]));
         image_copy(&counted->in[i], &counted->made[i]);
@@ -106,10 +107,12 @@ static enum status request(const struct counted *counted, enum channel_request w
 }
 
 /* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second
- * does not is kept in the state. */
+ * does not is kept in the state. "same_bits" is 1 where a call's results are those of the first call to the bit, although
+ * blocks and threads ran in another order. */
 static enum status count_two(struct counted *counted, json_t *result)
 {
     static const char *const names[2] = {"first_call", "second_call"};
+    struct image first[ALGORITHM_MAX_OUTPUTS] = {{0}};
     enum status status = STATUS_OK;
 
     for (int call = 0; call < 2; call++) {
@@ -117,13 +120,22 @@ static enum status count_two(struct counted *counted, json_t *result)
 
         TRY(request(counted, CHANNEL_RUN));
         counts = remote_channel(counted->remote)->counts;
+        if (call == 0) {
+            TRY(outputs_create_like(first, counted->out));
+            outputs_copy(first, counted->out);
+        }
         json_object_set_new(result, names[call],
-                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "allocations", (json_int_t)counts.allocations,
-                                      "launches", (json_int_t)counts.launches, "threads", (json_int_t)counts.threads,
-                                      "shared_bytes", (json_int_t)counts.shared_bytes, "barriers",
-                                      (json_int_t)counts.barriers, "stream_copies", (json_int_t)counts.stream_copies));
+                            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "allocations",
+                                      (json_int_t)counts.allocations, "launches", (json_int_t)counts.launches,
+                                      "threads", (json_int_t)counts.threads, "shared_bytes",
+                                      (json_int_t)counts.shared_bytes, "barriers", (json_int_t)counts.barriers,
+                                      "stream_copies", (json_int_t)counts.stream_copies, "stream_downloads",
+                                      (json_int_t)counts.stream_downloads, "atomics", (json_int_t)counts.atomics,
+                                      "streams", (json_int_t)counts.streams, "same_bits",
+                                      (json_int_t)outputs_same(first, counted->out)));
     }
 out:
+    outputs_free(first);
     return status;
 }
 
@@ -303,6 +315,21 @@ static void add_prints(json_t *result)
     }
 }
 
+/* Where the driver itself does not start confined, no version is to blame, and none can be judged. */
+static enum status require_driver(void)
+{
+    char why[768];
+
+    if (confine_try(device_start) == STATUS_OK)
+        return STATUS_OK;
+    snprintf(why, sizeof why, "%s", status_message());
+    return status_set(
+        STATUS_UNSUPPORTED,
+        "the GPU's driver does not start where versions are confined: %s; --unconfined grades code that you "
+        "have read (assignments/INSTRUCTORS.md, \"Natively\")",
+        why);
+}
+
 enum status judge_check(const struct judge_arguments *arguments)
 {
     const struct check_options options = {.seed = arguments->seed,
@@ -332,6 +359,8 @@ enum status judge_check(const struct judge_arguments *arguments)
     facts = *remote_channel(remote);
     remote_stop(remote);
     remote = NULL;
+    if (facts.is_cuda && !device_is_emulated() && !arguments->worker.unconfined)
+        TRY(require_driver());
     facts.algorithm[sizeof facts.algorithm - 1] = '\0';
     if (arguments->algorithm && strcmp(arguments->algorithm, facts.algorithm) != 0) {
         status_set(STATUS_FAILED, "is a version of %s; this task asks for %s", facts.algorithm, arguments->algorithm);

@@ -43,7 +43,7 @@ enum status judge_count(const struct judge_arguments *arguments)
     image_copy(&in[0], &picture);
     TRY(judge_place_outputs(remote, out, expected));
     outputs_fill(out, 0xA5);
-    memcpy(channel->params, params, algorithm->params_size);
+    TRY(judge_place_params(remote, algorithm, params));
     memcpy(channel->in, in, sizeof in);
     memcpy(channel->out, out, sizeof out);
     channel->inputs = algorithm->input_count;
@@ -51,8 +51,10 @@ enum status judge_count(const struct judge_arguments *arguments)
     TRY(remote_call(remote, CHANNEL_RUN, NULL));
     right = compare_agrees(&(struct version){.algorithm = algorithm}, &picture, params, expected, out, NULL);
     result =
-        json_pack("{s:b, s:I, s:I, s:I}", "right", right, "launches", (json_int_t)channel->counts.launches, "threads",
-                  (json_int_t)channel->counts.threads, "barriers", (json_int_t)channel->counts.barriers);
+        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "right", right, "launches",
+                  (json_int_t)channel->counts.launches, "threads", (json_int_t)channel->counts.threads, "barriers",
+                  (json_int_t)channel->counts.barriers, "lane_steps", (json_int_t)channel->counts.lane_steps,
+                  "warp_steps", (json_int_t)channel->counts.warp_steps, "atomics", (json_int_t)channel->counts.atomics);
     TRY(judge_write(result, arguments->json));
 out:
     remote_stop(remote);

@@ -4,12 +4,12 @@
 
 #include "common/contract/inputs.h"
 
-enum status judge_make(const struct algorithm *algorithm, int width, int height, uint64_t seed, const void *params,
+enum status judge_make(const struct algorithm *algorithm, const int shape[3], uint64_t seed, const void *params,
                        struct image in[])
 {
-    const struct input_request request = {.width = width,
-                                          .height = height,
-                                          .channels = algorithm->bench_channels,
+    const struct input_request request = {.width = shape[0],
+                                          .height = shape[1],
+                                          .channels = shape[2] ? shape[2] : algorithm->bench_channels,
                                           .pattern = PATTERN_RANDOM,
                                           .seed = seed,
                                           .params = params};
@@ -37,4 +37,24 @@ enum status judge_place_outputs(struct remote *remote, struct image out[], const
             TRY(judge_place(remote, &out[slot], &like[slot]));
 out:
     return status;
+}
+
+enum status judge_place_params(struct remote *remote, const struct algorithm *algorithm, const void *params)
+{
+    char *const placed = (char *)remote_channel(remote)->params;
+
+    memcpy(placed, params, algorithm->params_size);
+    for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
+        struct model *model = (struct model *)(placed + p->offset);
+        void *copy;
+
+        if (p->kind != PARAMETER_MODEL || !model->data)
+            continue;
+        copy = remote_allocate(remote, model->size);
+        if (!copy)
+            return status_set(STATUS_NO_MEMORY, "%s is too large to be shared with a worker", model->path);
+        memcpy(copy, model->data, model->size);
+        model->data = copy;
+    }
+    return STATUS_OK;
 }

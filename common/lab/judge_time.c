@@ -62,7 +62,7 @@ static enum status verify_rung(struct timing *timing)
     channel->inputs = algorithm->input_count;
     memcpy(channel->out, out, sizeof out);
     channel->outputs = algorithm->output_count;
-    memcpy(channel->params, timing->params, algorithm->params_size);
+    memcpy(channel->params, runner->params, sizeof runner->params);
     if (agrees)
         TRY(remote_call(runner->remote, CHANNEL_RUN, NULL));
     if (!agrees ||

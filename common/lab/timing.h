@@ -13,7 +13,8 @@ struct runner {
     struct remote *remote;
     struct image in[TIMING_MAX_SETS][ALGORITHM_MAX_INPUTS], out[TIMING_MAX_SETS][ALGORITHM_MAX_OUTPUTS];
     double seconds[TIMING_MAX_PAIRS];
-    int depth; /* frames that may be in flight */
+    int depth;                                          /* frames that may be in flight */
+    double params[CHANNEL_MAX_PARAMS / sizeof(double)]; /* as the worker sees them: its models are in its memory */
 };
 
 struct timing {

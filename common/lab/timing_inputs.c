@@ -36,8 +36,7 @@ enum status timing_renew(struct timing *timing, struct image to[])
     enum status status = STATUS_OK;
 
     if (!timing->pictures) {
-        TRY(judge_make(algorithm, timing->arguments->width, timing->arguments->height, pattern_random(&timing->random),
-                       timing->params, made));
+        TRY(judge_make(algorithm, timing->arguments->shape, pattern_random(&timing->random), timing->params, made));
         for (int i = 0; i < algorithm->input_count; i++)
             image_copy(&to[i], &made[i]);
         goto out;
@@ -88,7 +87,7 @@ enum status timing_prepare(struct timing *timing)
     enum status status = STATUS_OK;
     size_t bytes = 0;
 
-    TRY(judge_make(algorithm, arguments->width, arguments->height, timing->random, timing->params, timing->base));
+    TRY(judge_make(algorithm, arguments->shape, timing->random, timing->params, timing->base));
     TRY(algorithm->shape(timing->base, timing->params, timing->shapes));
     for (int i = 0; i < algorithm->input_count; i++)
         bytes += timing->base[i].stride * (size_t)timing->base[i].height;
@@ -152,6 +151,8 @@ enum status timing_start(struct timing *timing, int which, const struct remote_o
     enum status status = STATUS_OK;
 
     TRY(remote_start(options, &runner->remote));
+    TRY(judge_place_params(runner->remote, timing->algorithm, timing->params));
+    memcpy(runner->params, remote_channel(runner->remote)->params, sizeof runner->params);
     if (timing->frames)
         TRY(place_video(timing, runner));
     for (int set = 0; set < timing->sets; set++) {

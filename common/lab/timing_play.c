@@ -59,7 +59,7 @@ static enum status call_once(struct timing *timing, int which, int set, double *
     memcpy(channel->out, runner->out[set], sizeof channel->out);
     channel->outputs = timing->algorithm->output_count;
     channel->heap_byte = 0;
-    memcpy(channel->params, timing->params, timing->algorithm->params_size);
+    memcpy(channel->params, runner->params, sizeof runner->params);
     if (timing->arguments->kernel) {
         TRY(remote_call(runner->remote, CHANNEL_UPLOAD, NULL));
         /* A request to the worker takes about as long as one launch, so a request makes twenty or more of them. The
@@ -161,7 +161,7 @@ static enum status play_video(struct timing *timing, int which, double *seconds)
     enum status status = STATUS_OK;
 
     channel->heap_byte = 0;
-    memcpy(channel->params, timing->params, timing->algorithm->params_size);
+    memcpy(channel->params, runner->params, sizeof runner->params);
     lay_out(timing, which, 0);
     TRY(call_pipeline(timing, runner, CHANNEL_START, 0, &used));
     for (int submitted = 0, received = 0; received < timing->frames;) {

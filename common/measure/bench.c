@@ -94,6 +94,8 @@ static void summarise(struct bench *bench, struct bench_row *row, struct bench_t
     row->graph = task->graph;
     row->batch = row->version->launch ? task->batch : 1;
     row->kernel = row->device ? statistics_of(task->kernel, task->kernel_count) : row->end_to_end;
+    row->pictures = statistics_of(task->pictures, task->pictures_count);
+    row->under_way = task->under_way;
     set_limit(bench, row);
 }
 
@@ -172,6 +174,8 @@ static enum status work_open(struct work *work, struct bench *bench, const struc
         task->expected = work->expected;
         task->cost = &bench->cost;
         task->sets = bench->sets;
+        for (size_t k = 0; k < request->version_count && !task->queue; k++)
+            task->queue = request->versions[k]->queue;
     }
 out:
     return status;

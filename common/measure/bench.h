@@ -19,6 +19,8 @@
  *          processes are not in them. kernel: for a CUDA version launch() by itself, by device events (bench_device.h); for a CPU version the same
  *          as end to end. Emulated CUDA versions are verified (on the middle of the input, for they are some
  *          hundred times slower than serial) and have no times.
+ *          pictures: where some version has a queue (queue.h), the seconds of one of many pictures from page-locked memory,
+ *          for each CUDA version: by its queue, always filled, or by run(), one after the other.
  * Limit    the largest of bytes / copy rate and, for each kind of operation, operations / rate: bytes and operations by
  *          the algorithm's cost(), which sees the reference's results; rates measured in the same run on the same
  *          processor (ceiling.h, bench_device.h), of those kinds that the cost counts.
@@ -77,6 +79,8 @@ struct bench_row {
     char diagnosis[256]; /* FAILED: the likely cause, or "" */
     double first_call;   /* seconds; 0 = not measured */
     struct statistics kernel, end_to_end; /* seconds; count 0 = not measured */
+    struct statistics pictures;           /* seconds of one of many; the same */
+    int under_way;                        /* pictures: how many at a time */
     bool graph;                           /* kernel: timed as replays of a CUDA graph */
     int batch;                            /* kernel: launches per sample; 1 for a CPU version */
     double limit;                         /* seconds that the ceilings allow at best; 0 = not known */

@@ -331,6 +331,8 @@ enum status bench_time(struct bench_task *task, struct bench_sets *sets)
         TRY(time_end_to_end(task, sets, seconds));
     if (task->version->launch)
         TRY(time_kernel(task, sets, seconds));
+    if (!task->point && task->queue && (task->version->queue || version_is_cuda(task->version)))
+        TRY(bench_time_pictures(task, sets, seconds));
 out:
     return status;
 }

@@ -1,11 +1,12 @@
 /*
  * bench_task.h: what the bench has done in child processes, one task for each version; inside of the bench only. The
  * files: bench.c the rounds and the rows, in the parent; bench_child.c what children do; bench_search.c many tasks in one
- * child after the other; bench_sets.c inputs and outputs; bench_rows.c what rows say.
+ * child after the other; bench_pictures.c many pictures; bench_sets.c inputs and outputs; bench_rows.c what rows say.
  */
 #ifndef RUNGS_BENCH_TASK_H
 #define RUNGS_BENCH_TASK_H
 
+#include "common/contract/queue.h"
 #include "common/measure/bench.h"
 #include "common/measure/bench_sets.h"
 #include "common/verify/verify.h"
@@ -22,7 +23,8 @@ struct bench_task {
     const struct cost *cost;                         /* says which ceilings are wanted */
     bool emulated;
     int sets, round;
-    bool timed; /* in this round of a search */
+    const struct version_queue *queue; /* of some version, which has page-locked memory; NULL: none has one */
+    bool timed;                        /* in this round of a search */
 
     bool finished; /* the child came to its own end; a version can call exit(0) too */
     enum status status;
@@ -32,8 +34,10 @@ struct bench_task {
     double first_call;
     bool graph;
     int batch;
-    size_t end_to_end_count, kernel_count;
+    size_t end_to_end_count, kernel_count, pictures_count;
     double end_to_end[BENCH_ROUNDS * BENCH_MAX_SAMPLES], kernel[BENCH_ROUNDS * BENCH_MAX_SAMPLES];
+    double pictures[BENCH_ROUNDS * BENCH_MAX_SAMPLES];
+    int under_way;
     struct ceilings ceilings;
 };
 
@@ -42,6 +46,8 @@ int bench_reference_in_child(void *argument);
 int bench_verify_in_child(void *argument);
 int bench_time_in_child(void *argument);
 int bench_ceilings_in_child(void *argument);
+/* bench_pictures.c: the samples of one round, of this task's version from page-locked memory. */
+enum status bench_time_pictures(struct bench_task *task, const struct bench_sets *sets, double seconds);
 int bench_device_ceilings_in_child(void *argument);
 
 /* What those of one version are made of, for a child that does many. *sets are made by the first bench_time(). */

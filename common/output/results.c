@@ -45,6 +45,16 @@ static json_t *statistics_json(const struct statistics *statistics)
                      "n", (json_int_t)statistics->count);
 }
 
+/* Seconds of one of many pictures, and how many were under way. */
+static json_t *pictures_json(const struct bench_row *row)
+{
+    json_t *pictures = statistics_json(&row->pictures);
+
+    if (json_is_object(pictures))
+        json_object_set_new(pictures, "under_way", json_integer(row->under_way));
+    return pictures;
+}
+
 static json_t *ratio_json(const struct statistics *a, const struct statistics *b)
 {
     const struct bench_ratio ratio = bench_ratio(a, b);
@@ -56,9 +66,10 @@ static json_t *over_json(const struct bench_row *base, const struct bench_row *r
 {
     if (!base || row->outcome != BENCH_TIMED || base == row)
         return json_null();
-    return json_pack("{s:s, s:o, s:o}", "version", base->version->source->id, "kernel",
+    return json_pack("{s:s, s:o, s:o, s:o}", "version", base->version->source->id, "kernel",
                      ratio_json(&base->kernel, &row->kernel), "end_to_end",
-                     ratio_json(&base->end_to_end, &row->end_to_end));
+                     ratio_json(&base->end_to_end, &row->end_to_end), "pictures",
+                     ratio_json(&base->pictures, &row->pictures));
 }
 
 static json_t *tunable_json(const struct tunable *tunable, int value)
@@ -88,7 +99,7 @@ json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
     tuned_note(row->version, &tuned);
     return json_pack(
         "{s:s, s:s, s:s?, s:o, s:b, s:s, s:b, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:s, s:b, s:b, s:b, s:o}",
+        "s:o, s:s, s:b, s:b, s:b, s:o, s:o}",
         "id", row->version->source->id, "path", row->version->source->path, "instruction_set",
         row->version->instruction_set, "tunables", tunables_json(row->version), "tuned", tuned, "outcome",
         results_outcome_name(row->outcome), "reference", row->reference, "verified", compared, "worst_difference",
@@ -100,7 +111,8 @@ json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
         text_or_null(bounds[row->bound]), "limit_fraction", number_or_null(bench_limit_fraction(row)), "over_serial",
         over_json(bench_reference(bench), row), "over_below", over_json(bench_below(bench, row), row), "side",
         side->name, "ladder", side->ladder, "yardstick", side->yardstick, "device", row->device, "limit_operation",
-        row->bound == BENCH_BOUND_OPERATIONS ? json_string(operation_name(row->bound_operation)) : json_null());
+        row->bound == BENCH_BOUND_OPERATIONS ? json_string(operation_name(row->bound_operation)) : json_null(),
+        "pictures", pictures_json(row));
 }
 
 json_t *results_machine_json(const struct machine *machine)

@@ -368,6 +368,32 @@ static void print_peers(const struct bench *bench, FILE *stream)
     }
 }
 
+/* Where some version has a queue: how many pictures a second there are from page-locked memory. */
+static void print_pictures(const struct bench *bench, FILE *stream)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < bench->row_count; i++) {
+        const struct bench_row *row = &bench->rows[i], *below = bench_below(bench, row);
+        const struct bench_ratio ratio =
+            below ? bench_ratio(&below->pictures, &row->pictures) : (struct bench_ratio){0};
+        char rate[TABLE_CELL], number[TABLE_CELL], text[256];
+
+        if (row->pictures.count == 0)
+            continue;
+        table_number(1 / row->pictures.median, rate);
+        snprintf(text, sizeof text, "%s: %s a second from page-locked memory (%s%.1f%%), %d under way",
+                 row->version->source->id, rate, table_spread_sign(), 100 * statistics_spread(&row->pictures),
+                 row->under_way);
+        table_number(ratio.times, number);
+        if (ratio.times > 0)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "; %s %s those of %s",
+                     ratio.differs ? number : "=", ratio.differs ? table_times_sign() : "", below->version->source->id);
+        table_wrapped(stream, first ? "pictures" : "", text);
+        first = false;
+    }
+}
+
 static void print_reasons(const struct bench *bench, FILE *stream)
 {
     for (size_t i = 0; i < bench->row_count; i++) {
@@ -466,6 +492,7 @@ void table_print(const struct bench *bench, FILE *stream)
     print_headline(bench, stream);
     print_rows(bench, stream);
     print_peers(bench, stream);
+    print_pictures(bench, stream);
     print_reasons(bench, stream);
     for (size_t i = 0; i < bench->row_count; i++)
         table_tuned(stream, bench->rows[i].version);

@@ -263,30 +263,29 @@ static int add_program(scmp_filter_ctx filter, bool gpu, const struct confine_pr
     return error;
 }
 
-static int add_gpu_rules(scmp_filter_ctx filter)
+static int add_gpu_rules(scmp_filter_ctx filter, bool told)
 {
+    const uint32_t not_permitted = told ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EPERM);
+    const uint32_t no_family = told ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EAFNOSUPPORT);
     int error = 0;
 
-    error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                              SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+    error |= seccomp_rule_add(filter, not_permitted, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
     error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     /* The driver's sockets are local ones. */
     for (scmp_datum_t family = AF_UNIX + 1; family <= AF_INET6; family++)
-        error |= seccomp_rule_add(
-            filter, family == AF_INET || family == AF_INET6 ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EAFNOSUPPORT),
-            SCMP_SYS(socket), 1, argument(0, SCMP_CMP_EQ, family));
-    error |=
-        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, argument(0, SCMP_CMP_GT, AF_INET6));
+        error |= seccomp_rule_add(filter, family == AF_INET || family == AF_INET6 ? SCMP_ACT_TRAP : no_family,
+                                  SCMP_SYS(socket), 1, argument(0, SCMP_CMP_EQ, family));
+    error |= seccomp_rule_add(filter, no_family, SCMP_SYS(socket), 1, argument(0, SCMP_CMP_GT, AF_INET6));
     error |=
         seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(tgkill), 1, argument(0, SCMP_CMP_NE, (scmp_datum_t)getpid()));
     for (size_t i = 0; i < sizeof own_process_only / sizeof *own_process_only; i++)
-        error |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), seccomp_syscall_resolve_name(own_process_only[i]), 1,
+        error |= seccomp_rule_add(filter, not_permitted, seccomp_syscall_resolve_name(own_process_only[i]), 1,
                                   argument(0, SCMP_CMP_NE, 0));
     for (size_t i = 0; i < sizeof refused_to_gpu / sizeof *refused_to_gpu; i++)
         error |= add(filter, SCMP_ACT_TRAP, refused_to_gpu[i]);
     for (size_t i = 0; i < sizeof denied_to_gpu / sizeof *denied_to_gpu; i++)
-        error |= add(filter, SCMP_ACT_ERRNO(EPERM), denied_to_gpu[i]);
-    error |= add(filter, SCMP_ACT_ERRNO(ENOENT), "unlink");
+        error |= add(filter, not_permitted, denied_to_gpu[i]);
+    error |= add(filter, told ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(ENOENT), "unlink");
     return error;
 }
 
@@ -295,7 +294,7 @@ static int add_rules(scmp_filter_ctx filter, struct confine_needs needs, const s
     int error = add_program(filter, needs.gpu, program);
 
     if (needs.gpu)
-        return error | add_gpu_rules(filter);
+        return error | add_gpu_rules(filter, needs.told);
     /* A thread is a clone with CLONE_THREAD; without it, a process. glibc falls back to it from clone3, whose flags
      * cannot be seen from here. */
     error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,

@@ -23,6 +23,7 @@ enum status confine_hide(struct confine_program *program, const char *path, char
 struct confine_needs {
     bool gpu;    /* a GPU's driver: everything is allowed but what reaches other processes, files or the network */
     bool loader; /* the program's libraries are opened as it starts, so files may be opened for reading */
+    bool told;   /* with a GPU: a call that would fail quietly raises SIGSYS instead, so that a handler learns of it */
 };
 
 /* In a child before exec: from now on it may make the calls that computing with threads needs, and execve() of `program`,
@@ -39,6 +40,11 @@ void confine_privileges(void);
 
 /* Whether the program asks for a loader; true when it cannot be read. */
 bool confine_has_loader(const char *program);
+
+/* Whether what `start` does, a driver's start, goes through in a child that is confined as a worker on a GPU is; no code of a
+ * version is in it. When it does not, STATUS_FAILED with what it said, and what was refused to it: the system calls by name,
+ * or files (confine_try.c). */
+enum status confine_try(enum status (*start)(void));
 
 /* "openat" for 257, say; "number 999" when unknown. */
 void confine_call_name(int number, char *text, size_t size);

@@ -207,7 +207,11 @@ int main(void)
         channel->counts.launches -= before.launches;
         channel->counts.threads -= before.threads;
         channel->counts.barriers -= before.barriers;
+        channel->counts.atomics -= before.atomics;
         channel->counts.stream_copies -= before.stream_copies;
+        channel->counts.stream_downloads -= before.stream_downloads;
+        channel->counts.lane_steps -= before.lane_steps;
+        channel->counts.warp_steps -= before.warp_steps;
         if (channel->status != STATUS_OK)
             snprintf(channel->message, sizeof channel->message, "%s", status_message());
         fflush(NULL);

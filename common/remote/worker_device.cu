@@ -34,7 +34,12 @@ struct channel_counts worker_device_counts(void)
     counts.threads = emulated.threads;
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
+    counts.atomics = emulated.atomics;
     counts.stream_copies = emulated.stream_copies;
+    counts.stream_downloads = emulated.stream_downloads;
+    counts.streams = emulated.streams;
+    counts.lane_steps = emulated.lane_steps;
+    counts.warp_steps = emulated.warp_steps;
 #endif
     return counts;
 }

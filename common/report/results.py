@@ -39,6 +39,13 @@ def _require_orders(where, value):
             _require_orders(f"{where}: {name}", item)
 
 
+def _require_times(where, sums):
+    """The sums of a profile have all of their times, or none where nothing was timed."""
+    for name in ("share", "total", "average", "least", "most"):
+        if any((name in entry) != ("total" in sums[0]) for entry in sums):
+            raise ResultsError(f"{where}: some have a {name} and others a total without it")
+
+
 def require(path, document, name):
     """Holds a document to a definition of results/schema.json."""
     try:
@@ -95,13 +102,15 @@ def checked(path, results):
     schema_name = results.get("schema") if isinstance(results, dict) else None
     if schema_name not in (SCHEMA, VIDEO_SCHEMA):
         raise OtherKind(f'its "schema" is neither "{SCHEMA}" nor "{VIDEO_SCHEMA}"')
-    if results.get("version") != VERSION:
+    if results.get("version") != VERSION or results["version"] is True:
         raise OtherKind(f"version {schema.shown(results.get('version'))} of the schema, not {VERSION}")
     if results.get("kind", "bench") not in tuple(KINDS):
         raise OtherKind(f"of kind {schema.shown(results['kind'])}, none of {', '.join(KINDS)}")
     require(path, results, "video" if schema_name == VIDEO_SCHEMA else results.get("kind", "bench"))
     if is_profile(results):
         results["versions"] = [results["bench"]]
+        for name in ("gpu_activities", "api_calls", "host_ranges"):
+            _require_times(f"{path}: profile.{name}", results["profile"][name])
     if is_tune(results):
         # Points instead of versions: what is asked of a bench besides.
         results.update(threads=1, cost={"bytes": 0, "operations": 0, "operation": None}, ceilings={}, versions=[])
@@ -109,7 +118,8 @@ def checked(path, results):
         _from_video(results)
     for row in results["versions"]:
         if row["outcome"] == "timed" and (row["kernel"] is None or row["end_to_end"] is None):
-            raise ResultsError(f"{path}: {row['id']}: timed, but without times")
+            missing = [name for name in ("kernel", "end_to_end") if row[name] is None]
+            raise ResultsError(f"{path}: {row['id']}: timed, but without times: no {' and no '.join(missing)}")
     results["path"] = path
     return results
 

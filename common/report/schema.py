@@ -16,6 +16,7 @@ TYPES = {
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
 }
+LEAST = 1e-100
 # What these do not cover would be believed without being checked.
 KEYWORDS = {
     "description", "$ref", "anyOf", "const", "enum", "type", "pattern", "minimum", "exclusiveMinimum", "maximum",
@@ -75,7 +76,8 @@ def check(value, rule, where=""):
                 pass
         return check(value, rule["anyOf"][0], where)
     what = f"'{where}'" if where else "it"
-    if "const" in rule and value != rule["const"]:
+    # True equals 1 in Python, and is no number in JSON.
+    if "const" in rule and (value != rule["const"] or isinstance(value, bool) != isinstance(rule["const"], bool)):
         raise Mismatch(f"{what} is {shown(value)}, not {shown(rule['const'])}")
     if "enum" in rule and value not in rule["enum"]:
         raise Mismatch(f"{what}: {shown(value)} is unknown")
@@ -85,6 +87,9 @@ def check(value, rule, where=""):
         raise Mismatch(f"{what} has the wrong type: {shown(value)} is no {' or '.join(types)}")
     if isinstance(value, str) and "pattern" in rule and not re.search(rule["pattern"].removesuffix("$") + r"\Z", value):
         raise Mismatch(f"{what}: {shown(value)} is not {rule['description']}")
+    # A quotient by a number this small may be none that a float holds.
+    if isinstance(value, float) and 0 < abs(value) < LEAST:
+        raise Mismatch(f"{what}: {shown(value)} is closer to 0 than {LEAST:g}")
     # Compared as they are: 10**400 fits no float.
     if "minimum" in rule and not value >= rule["minimum"] or "exclusiveMinimum" in rule and not value > rule["exclusiveMinimum"]:
         least = "at least" if "minimum" in rule else "more than"

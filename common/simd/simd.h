@@ -52,6 +52,8 @@ typedef int16_t simd_i16 __attribute__((vector_size(SIMD_BYTES)));
 typedef int32_t simd_i32 __attribute__((vector_size(SIMD_BYTES)));
 typedef uint32_t simd_u32 __attribute__((vector_size(SIMD_BYTES)));
 typedef float simd_f32 __attribute__((vector_size(SIMD_BYTES)));
+typedef int64_t simd_i64 __attribute__((vector_size(SIMD_BYTES)));
+typedef double simd_f64 __attribute__((vector_size(SIMD_BYTES)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
@@ -85,6 +87,37 @@ SIMD_INLINE simd_f32 simd_multiply_add(simd_f32 sum, simd_f32 a, simd_f32 b)
     return (simd_f32)vfmaq_f32((float32x4_t)sum, (float32x4_t)a, (float32x4_t)b);
 #else
     return sum + a * b;
+#endif
+}
+
+SIMD_INLINE simd_f64 simd_multiply_add_f64(simd_f64 sum, simd_f64 a, simd_f64 b)
+{
+#if defined(__AVX512BW__)
+    return (simd_f64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)sum);
+#elif defined(__AVX2__) && defined(__FMA__)
+    return (simd_f64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_f64)vfmaq_f64((float64x2_t)sum, (float64x2_t)a, (float64x2_t)b);
+#else
+    return sum + a * b;
+#endif
+}
+
+/* Square roots, correctly rounded. */
+SIMD_INLINE simd_f64 simd_root_f64(simd_f64 v)
+{
+#if defined(__AVX512BW__)
+    return (simd_f64)_mm512_sqrt_pd((__m512d)v);
+#elif defined(__AVX2__)
+    return (simd_f64)_mm256_sqrt_pd((__m256d)v);
+#elif defined(__SSSE3__)
+    return (simd_f64)_mm_sqrt_pd((__m128d)v);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_f64)vsqrtq_f64((float64x2_t)v);
+#else
+    for (int lane = 0; lane < SIMD_BYTES / 8; lane++)
+        v[lane] = __builtin_sqrt(v[lane]);
+    return v;
 #endif
 }
 

@@ -46,7 +46,8 @@ def rows_of(point, document):
         values = {name: value for name, value in result.get("params", {}).items() if not isinstance(value, dict)}
         values |= point.values
         values |= {
-            "size": f"{result['width']}x{result['height']}", "width": result["width"], "height": result["height"],
+            "size": point.size or f"{result['width']}x{result['height']}", "width": result["width"], "height": result["height"],
+            "channels": result["channels"],
             "pixels": pixels, "threads": result["threads"], "version": version["id"], "side": rungs.side(version),
             "outcome": version["outcome"], "first_call": version.get("first_call"), "limit": version["limit"],
             "limit_fraction": version["limit_fraction"],
@@ -182,8 +183,8 @@ def sort_key(value):
     """Numbers by size, sizes by pixels, texts in their order."""
     if isinstance(value, (int, float)):
         return (0, value, "")
-    match = re.fullmatch(r"(\d+)x(\d+)", str(value))
-    return (1, int(match[1]) * int(match[2]), str(value)) if match else (2, 0, str(value))
+    match = re.fullmatch(r"(\d+)x(\d+)(?:x(\d+))?", str(value))
+    return (1, int(match[1]) * int(match[2]) * int(match[3] or 1), str(value)) if match else (2, 0, str(value))
 
 
 def in_order(values, name, study):

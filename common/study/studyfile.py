@@ -42,8 +42,10 @@ UNITS = ("time", "number", "percent", "text")
 # Columns that every row has; times are in seconds. Others are parameters, arguments of inputs and environment.
 TIMES = ("kernel", "end_to_end", "transfer", "first_call", "limit", "per_pixel")
 STATISTIC_COLUMNS = tuple(f"{phase}_{end}" for phase in ("kernel", "end_to_end", "per_pixel") for end in ("q1", "q3"))
-POINT_COLUMNS = ("sweep", "algorithm", "input", "size", "width", "height", "pixels", "threads")
+POINT_COLUMNS = ("sweep", "algorithm", "input", "size", "width", "height", "channels", "pixels", "threads")
 TEXT_COLUMNS = ("sweep", "algorithm", "input", "size", "version", "side", "outcome")
+# Tunables of these names are no columns; row.tunables.NAME is their value.
+SHADOWED = ("threads", "pixels", "side")
 ROW_COLUMNS = ("version", "side", "outcome", *TIMES, *STATISTIC_COLUMNS, "rate", "limit_fraction")
 # result.X.Y is a number of the results file, row.X.Y one of the version's object in it, step.X a step's seconds.
 FREE = ("result.", "row.", "step.")
@@ -173,8 +175,8 @@ class Study:
             return values
 
         for size in sweep.get("sizes", []):
-            if not isinstance(size, str) or not re.fullmatch(r"[1-9][0-9]{0,5}x[1-9][0-9]{0,5}", size):
-                raise StudyError(f"{where}: size {size!r}: must be like \"1920x1080\"")
+            if not isinstance(size, str) or not re.fullmatch(r"[1-9][0-9]{0,5}x[1-9][0-9]{0,5}(x[1-9][0-9]{0,3})?", size):
+                raise StudyError(f"{where}: size {size!r}: must be like \"1920x1080\", or \"1920x1080x31\" with channels")
         time, rounds = sweep.get("time", defaults["time"]), sweep.get("rounds", defaults["rounds"])
         if not 0.01 <= time <= 3600:
             raise StudyError(f"{where}: time = {time}: must be 0.01 to 3600 seconds")
@@ -214,7 +216,8 @@ class Study:
             if source and "make" in source and size is None:
                 raise StudyError(f"{where}: an input that is made needs 'sizes'")
             values = {"sweep": name, "algorithm": algorithm, "input": source["label"] if source else "default"}
-            values |= {**(source["arguments"] if source else {}), **parameters, **variables}
+            named = {**parameters, **variables}
+            values |= {**(source["arguments"] if source else {}), **{k: v for k, v in named.items() if k not in SHADOWED}}
             facts = {
                 "algorithm": algorithm, "size": size, "input": source, "threads": count, "params": parameters,
                 "environment": variables, "versions": versions, "time": time, "rounds": rounds,

@@ -210,8 +210,11 @@ static void describe_case(const struct algorithm *algorithm, const struct check_
     params_describe(algorithm, params, settings, sizeof settings);
     if (item->between)
         snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
-    snprintf(text, size, "%s%dx%d, %d channel%s, %s%s, %s", item->frames ? "video, " : "", item->width, item->height,
-             item->channels, item->channels == 1 ? "" : "s",
+    snprintf(text, size, "%s%dx%d, %d channel%s, %s%s, %s",
+             item->frames  ? "video, "
+             : item->queue ? "many pictures, "
+                           : "",
+             item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
              item->golden      ? "answer worked out by hand: "
              : item->hard_case ? "hard case: "
                                : pattern_name(item->pattern),
@@ -276,8 +279,9 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
 
     set_alarm(job->options->case_seconds);
-    if (item->frames || item->between) {
-        status = item->frames
+    if (item->frames || item->queue || item->between) {
+        status = item->queue ? verify_queue(job->version, &request, params, &verdict)
+                 : item->frames
                      ? verify_stream(job->version, in, params, item->frames, &verdict)
                      : verify_alternating(job->version, in, (const void *[]){params, between}, &request, &verdict);
         set_alarm(0);
@@ -358,6 +362,7 @@ static int check_body(void *argument)
     /* A missing wait shall show, and so shall a race; for the device that this process is to start. */
     setenv("RUNGS_EMULATOR_LATE", "1", 0);
     setenv("RUNGS_EMULATOR_RACES", "1", 0);
+    setenv("RUNGS_DEVICES", "3", 0); /* what shares pictures out has some to share them out to */
     const char *why = version_unavailable(job->version);
 
     report->emulated = version_is_cuda(job->version) && device_is_emulated();

@@ -45,6 +45,9 @@ static const int setting_sizes[][2] = {{3, 2}, {33, 31}, {97, 89}};
 /* Pipelines: naive steps one after the other, by the frame, so none larger than a few tiles. */
 static const int pipeline_setting_sizes[][2] = {{3, 2}, {33, 31}, {65, 35}};
 
+/* Many pictures: the first of these by the default settings, the second by other ones. */
+static const int queue_sizes[][2] = {{33, 31}, {19, 17}};
+
 enum { VIDEO_FRAMES = 7, OVER_DEPTH = 3 };
 
 /* More than the version has in flight, and no multiple of that: each place for a frame is filled, some twice. */
@@ -366,6 +369,14 @@ enum status check_cases_make(const struct version *version, uint64_t seed, struc
                                                   .settings = algorithm->check_settings[s],
                                                   .frames = VIDEO_FRAMES}));
     }
+    for (int i = 0; version->queue && i < LENGTH(queue_sizes); i++)
+        TRY(add(list, (struct check_case){.width = queue_sizes[i][0],
+                                          .height = queue_sizes[i][1],
+                                          .channels = channels[0],
+                                          .pattern = PATTERN_RANDOM,
+                                          .settings =
+                                              i > 0 && algorithm->check_settings ? algorithm->check_settings[0] : NULL,
+                                          .queue = true}));
     if (!version_is_peer(version)) /* each state of one may be a process */
         TRY(add_values(version, seed, list));
 out:
@@ -407,7 +418,8 @@ void check_cases_share(struct case_list *list)
     size_t found = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].calls == CHECK_ALL_CALLS && !list->items[i].golden && !list->items[i].frames)
+        if (list->items[i].calls == CHECK_ALL_CALLS && !list->items[i].golden && !list->items[i].frames &&
+            !list->items[i].queue)
             list->items[i].calls = in_turn[found++ % LENGTH(in_turn)];
 }
 
@@ -449,7 +461,7 @@ void check_cases_deal(const struct version *version, struct case_list *list, int
     for (size_t i = 0; hands > 1 && i < list->count; i++) {
         struct check_case *item = &list->items[i];
 
-        if (item->golden || (item->frames && !item->settings))
+        if (item->golden || (item->frames && !item->settings && item->width < 64)) /* short videos of few tiles */
             continue;
         if (item->own)
             item->left_out |= (first + own++) % hands != 0;

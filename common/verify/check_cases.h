@@ -18,6 +18,7 @@ struct check_case {
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
     enum check_calls calls;
     int frames;            /* a video of so many frames; 0: one call */
+    bool queue;            /* many pictures like it, by the version's queue */
     const char *hard_case; /* one of the contract's; NULL: the pattern */
     bool large;            /* of check_cases_make_large() */
     bool own;              /* no other version of the ladder tries it */

@@ -64,6 +64,12 @@ enum status verify_alternating(const struct version *version, const struct image
 enum status verify_stream(const struct version *version, const struct image in[], const void *params, int frames,
                           struct verdict *verdict);
 
+/* For a version with a queue (queue.h): twice as many pictures as it may have under way and some more, of several sizes, a
+ * single pixel among them, like `request` otherwise; then all of them again. Compares every result with cpu/serial's, and
+ * finds out whether it is another picture's. In the calling process. */
+enum status verify_queue(const struct version *version, const struct input_request *request, const void *params,
+                         struct verdict *verdict);
+
 /* The reference results: runs the algorithm's cpu/serial with a state of its own. out[] are ALGORITHM_MAX_OUTPUTS new images,
  * absent ones zeroed. */
 enum status verify_reference(const struct algorithm *algorithm, const struct image in[], const void *params,

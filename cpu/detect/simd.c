@@ -1,7 +1,7 @@
 /*
  * Idea:     early stages with neighbouring windows as lanes, for most of them leave there; when a few of a vector's windows
  *           are left, each of them goes on alone, with its cells as lanes.
- * Changed:  the loop over stages ends early, and go_on() takes what is left through the other stages.
+ * Changed:  the loop over stages ends early, and go_on() takes what is left through the other stages; pyramid by vectors.
  * Expect:   a stage costs a vector 15 ns whoever is left, and a window 3 ns: from four on the latter is cheaper. With 500 stages
  *           twice as fast as cells, whose every window starts alone.
  * From:     cpu/positions
@@ -109,7 +109,7 @@ static enum status run(struct state *state, const struct image *in, struct image
     const int beyond = params->pyramid.window - 1; /* pixels behind a window's first, to the right and below */
     enum status status = STATUS_OK;
 
-    TRY(detect_make_levels(&state->levels, in, params, "cpu/omp"));
+    TRY(detect_make_levels(&state->levels, in, params, "cpu/simd"));
     TRY(make_planes(state));
 #pragma omp parallel
     {

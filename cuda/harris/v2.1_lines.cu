@@ -4,6 +4,7 @@
  * Changed:  multiply_gradients() became make_line() and a few additions. A column left or right of the picture is
  *           computed from reflected pixels, where gx only has the other sign, and gy above and below.
  * Expect:   kernel twice as fast: 3 loads a pixel and row in place of 8, and 1 reflection of a row in place of 8.
+ * Result:   the response in 60.5 us, 1.41 times v2.0 and not twice (results/h200/harris/harris_3840x2160_response.json).
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"

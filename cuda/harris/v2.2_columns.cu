@@ -5,6 +5,7 @@
  *           120 of 128 columns count, as 30 of 32 did.
  * Expect:   kernel 1.7 times faster: 6 loads for 4 pixels and a row in place of 12, 6 shuffles in place of 36, and 4 pixels
  *           share the loop and its reflections of rows.
+ * Result:   slower: 76.1 us, 0.79 times v2.1 (results/h200/harris/harris_3840x2160_response.json).
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"

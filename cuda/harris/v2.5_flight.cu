@@ -5,6 +5,7 @@
  * Expect:   v2.4 has 16 warps of 64 on a multiprocessor at 3840x2160, and each waits some 600 cycles for the word of the
  *           next row, 35 times: 12 us that its 31 instructions a pixel do not fill. With 16 rows there are twice as many
  *           warps, which compute 6 % more, and each waits a quarter as often: the response below 15 us, 1.3 times faster.
+ * Result:   not faster: 51.3 us against 49.5 (results/h200/harris/harris_3840x2160_response.json).
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"

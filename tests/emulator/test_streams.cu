@@ -49,7 +49,7 @@ struct bench {
 static void test_result_before_the_wait(void **)
 {
     bench its;
-    const uint64_t copies = emulator_count().stream_copies;
+    const uint64_t copies = emulator_count().stream_copies, downloads = emulator_count().stream_downloads;
 
     add<<<1, WORK, 0, its.streams[0]>>>(its.device, 5);
     its.download(its.streams[0]);
@@ -58,6 +58,7 @@ static void test_result_before_the_wait(void **)
     assert_int_equal(cudaStreamSynchronize(its.streams[0]), cudaSuccess);
     assert_int_equal(its.host[3], 5);
     assert_int_equal(emulator_count().stream_copies - copies, 1);
+    assert_int_equal(emulator_count().stream_downloads - downloads, 1);
 }
 
 static void test_source_is_read_in_its_turn(void **)

@@ -59,7 +59,8 @@ def mutant_text(mutant):
         text = text.replace(old, new)
     own = "".join(f"#define {name} {mutant['name']}_{name}\n" for name in helpers)
     return (f"/*\n * Idea:     that of {mutant['of'][-1]}.\n * Changed:  {mutant['changed']}\n"
-            f" * Expect:   {mutant['says']}\n * Case:     {mutant['case']}\n */\n{own}{text}")
+            f" * Expect:   {mutant['says']}\n * Case:     {mutant['case']}\n"
+            + (" * Option:   --thorough\n" if mutant.get("thorough") else "") + f" */\n{own}{text}")
 
 
 def main():
@@ -67,8 +68,8 @@ def main():
     mutants = tomllib.loads(LIST.read_text(encoding="utf-8"))["mutant"]
     written = set()
     for mutant in mutants:
-        if set(mutant) != KEYS:
-            fail(f"{mutant.get('name', '?')}: its keys must be {', '.join(sorted(KEYS))}")
+        if set(mutant) - {"thorough"} != KEYS:
+            fail(f"{mutant.get('name', '?')}: its keys must be thorough or not, and {', '.join(sorted(KEYS))}")
         version = pathlib.Path(mutant["of"][-1])
         file = folder / version.parent.name / (mutant["name"] + version.suffix)
         text = mutant_text(mutant)

@@ -68,6 +68,7 @@ const struct hard_case ntf_hard_cases[] = {
     {.name = "of rank 4 with noise", .shapes = many, .settings = "type=u8 rank=20 iterations=2"},
     {.name = "of rank 4 with noise", .shapes = small, .settings = "update=damped iterations=8"},
     {.name = "of rank 4 with noise", .shapes = small, .settings = "tolerance=0.02 iterations=20"},
+    {.name = "of rank 4 with noise", .shapes = small, .settings = "target=0.3 iterations=20"},
     {.name = "of rank 4 with noise", .shapes = slices, .settings = "iterations=1"},
     {.name = "of one sample", .shapes = small},
     {.name = "dark, of rank 4", .shapes = small},

@@ -102,11 +102,11 @@ static __global__ void update_kernel(const float *factor, const float *numerator
 static __device__ void note_error(double product, double model, const struct ntf_params &params, double norm,
                                   const struct image &errors, int iteration, int *settled)
 {
-    const double before = iteration > 0 ? *(double *)image_row(&errors, iteration - 1) : 0;
+    const double before = iteration > 0 ? *(double *)image_row(&errors, iteration - 1) : INFINITY;
     const double now = *settled ? before : ntf_error(norm, product, model);
 
     *(double *)image_row(&errors, iteration) = now;
-    *settled |= iteration > 0 && ntf_settled(before, now, &params);
+    *settled |= ntf_settled(before, now, &params);
 }
 
 /* One block: the error of this iteration, or the last one's once all is settled. */

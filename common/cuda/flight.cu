@@ -1,0 +1,128 @@
+#include "common/cuda/flight.h"
+
+#include <cstdlib>
+#include <cstring>
+
+enum { NARROW_BYTES = 256 };
+
+static bool is_narrow(const struct image *image)
+{
+    return image_row_bytes(image) < NARROW_BYTES;
+}
+
+static bool has_shapes(const struct flight *flight, const struct image in[], int inputs)
+{
+    for (int i = 0; i < inputs; i++)
+        if (!image_same_shape(&flight->shapes[i], &in[i]))
+            return false;
+    return flight->state != NULL;
+}
+
+/* What a picture of these shapes needs on the device, unless the one before it had them, too. */
+static enum status prepare(struct flight *flight, const struct version *version, const struct image in[],
+                           const struct image out[], const void *params)
+{
+    const int inputs = version->algorithm->input_count, outputs = version->algorithm->output_count;
+    enum status status = STATUS_OK;
+
+    if (has_shapes(flight, in, inputs))
+        return STATUS_OK;
+    flight_free(flight, version);
+    CUDA_TRY(cudaStreamCreate(&flight->stream)); /* waits for the default stream, on which images are cleared */
+    flight->state = calloc(1, version->state_size);
+    if (!flight->state)
+        return status_set(STATUS_NO_MEMORY, "no memory for the state of %s", version->source->id);
+    memcpy(flight->shapes, in, (size_t)inputs * sizeof *in);
+    TRY(version->setup(flight->state, in, params));
+    TRY(device_images_create(&flight->images, in, inputs, out, outputs));
+    for (int i = 0; i < outputs; i++)
+        if (out[i].width > 0 && is_narrow(&out[i]))
+            CUDA_TRY(cudaMallocHost(&flight->narrow[i], flight->images.out[i].stride * (size_t)out[i].height));
+out:
+    return status;
+}
+
+static enum status download(struct flight *flight, int slot)
+{
+    const struct image *from = &flight->images.out[slot], *to = &flight->out[slot];
+    enum status status = STATUS_OK;
+
+    if (flight->narrow[slot])
+        CUDA_TRY(cudaMemcpyAsync(flight->narrow[slot], from->data, from->stride * (size_t)from->height,
+                                 cudaMemcpyDeviceToHost, flight->stream));
+    else
+        CUDA_TRY(cudaMemcpy2DAsync(to->data, to->stride, from->data, from->stride, image_row_bytes(to),
+                                   (size_t)to->height, cudaMemcpyDeviceToHost, flight->stream));
+out:
+    return status;
+}
+
+enum status flight_begin(struct flight *flight, const struct version *version, const struct image in[],
+                         const struct image out[], const void *params)
+{
+    const int inputs = version->algorithm->input_count, outputs = version->algorithm->output_count;
+    enum status status = STATUS_OK;
+
+    TRY(prepare(flight, version, in, out, params));
+    memcpy(flight->out, out, (size_t)outputs * sizeof *out);
+    for (int i = 0; i < inputs; i++)
+        if (in[i].width > 0)
+            CUDA_TRY(cudaMemcpy2DAsync(flight->images.in[i].data, flight->images.in[i].stride, in[i].data, in[i].stride,
+                                       image_row_bytes(&in[i]), (size_t)in[i].height, cudaMemcpyHostToDevice,
+                                       flight->stream));
+    TRY(version->launch(flight->state, flight->images.in, flight->images.out, params, flight->stream));
+    for (int i = 0; i < outputs; i++)
+        if (out[i].width > 0)
+            TRY(download(flight, i));
+out:
+    if (status != STATUS_OK)
+        flight_free(flight, version);
+    return status;
+}
+
+enum status flight_end(struct flight *flight, const struct version *version)
+{
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaStreamSynchronize(flight->stream));
+    for (int i = 0; i < version->algorithm->output_count; i++)
+        for (int y = 0; flight->narrow[i] && y < flight->out[i].height; y++)
+            memcpy(image_row(&flight->out[i], y), flight->narrow[i] + (size_t)y * flight->images.out[i].stride,
+                   image_row_bytes(&flight->out[i]));
+out:
+    if (status != STATUS_OK)
+        flight_free(flight, version);
+    return status;
+}
+
+void flight_free(struct flight *flight, const struct version *version)
+{
+    if (flight->stream) { /* its work reads and writes the host's samples */
+        cudaStreamSynchronize(flight->stream);
+        cudaStreamDestroy(flight->stream);
+    }
+    if (flight->state)
+        version->teardown(flight->state);
+    free(flight->state);
+    device_images_free(&flight->images);
+    for (char *memory : flight->narrow)
+        if (memory)
+            cudaFreeHost(memory);
+    cudaGetLastError(); /* what went wrong has been reported; the next picture begins anew */
+    *flight = {};
+}
+
+void *flight_allocate(size_t bytes)
+{
+    void *memory = NULL;
+
+    return cuda_status(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc", __FILE__, __LINE__) ==
+                   STATUS_OK
+               ? memory
+               : NULL;
+}
+
+void flight_release(void *memory)
+{
+    cudaFreeHost(memory);
+}

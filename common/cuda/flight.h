@@ -1,0 +1,35 @@
+/*
+ * flight.h: one picture on its way through a CUDA version: upload, launch() and download on a stream of its own, so that
+ * they go on beside those of other pictures. What the queues of this room share.
+ */
+#ifndef RUNGS_FLIGHT_H
+#define RUNGS_FLIGHT_H
+
+#include "common/contract/queue.h"
+#include "common/cuda/device.h"
+
+/* Zeroed: nothing made yet. Belongs to the device that was current at its first picture. */
+struct flight {
+    cudaStream_t stream;
+    void *state; /* the version's, for pictures of these shapes */
+    struct image shapes[ALGORITHM_MAX_INPUTS];
+    struct device_images images;
+    /* Outputs whose rows are a few bytes (tables) arrive here, page-locked, in one piece with their padding: as rows they
+     * are a thousand copies of 12 bytes. */
+    char *narrow[ALGORITHM_MAX_OUTPUTS];
+    struct image out[ALGORITHM_MAX_OUTPUTS]; /* the host's, of the picture under way */
+};
+
+/* Only enqueues, where the host's memory is page-locked and the flight's last picture had these shapes. On failure nothing
+ * is under way, and the flight is as new. */
+enum status flight_begin(struct flight *flight, const struct version *version, const struct image in[],
+                         const struct image out[], const void *params);
+/* Waits until the outputs are complete. On failure as above. */
+enum status flight_end(struct flight *flight, const struct version *version);
+void flight_free(struct flight *flight, const struct version *version);
+
+/* Page-locked memory, for all devices. */
+void *flight_allocate(size_t bytes);
+void flight_release(void *memory);
+
+#endif

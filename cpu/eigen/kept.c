@@ -1,0 +1,134 @@
+/*
+ * Idea:     the squares of the lengths, two of the three products of a pair, are kept: a rotation by an angle of tangent t moves t
+ *           times the third from one to the other.
+ * From:     cpu/simd
+ * Changed:  an array of squares, summed anew in each sweep, so that their rounding errors do not add up.
+ * Expect:   two of three products go: 1.5 times cpu/simd for n = 198; less for n = 31, where roots and quotients of the angle, 60
+ *           cycles, take longer than the lines.
+ */
+/* Try: make bench-eigen VERSIONS=cpu/serial,cpu/simd,cpu/kept,peer/openblas SIZE=198x198 */
+#include <stdlib.h>
+
+#include "common/algo/eigen.h"
+#include "common/simd/simd.h"
+
+enum { LANES = SIMD_BYTES / 8, SUMS = 4 };
+enum { WORTH_THREADS = 48 /* columns: below, the barriers cost more than they gain */ };
+
+static const double at_right_angles =
+    1e-13; /* of |R|^2: 100 times what rounding leaves, 1/100 of the contract's residual */
+
+/* n is a multiple of LANES, here and below. */
+static double product(const double *p, const double *q, int n)
+{
+    simd_f64 sums[SUMS] = {{0}};
+    double sum = 0;
+    int k = 0;
+
+    for (; k + SUMS * LANES <= n; k += SUMS * LANES)
+        for (int i = 0; i < SUMS; i++)
+            sums[i] = simd_multiply_add_f64(sums[i], (simd_f64)simd_load(p + k + i * LANES),
+                                            (simd_f64)simd_load(q + k + i * LANES));
+    for (; k < n; k += LANES)
+        sums[0] = simd_multiply_add_f64(sums[0], (simd_f64)simd_load(p + k), (simd_f64)simd_load(q + k));
+    sums[0] += sums[1] + (sums[2] + sums[3]);
+    for (int lane = 0; lane < LANES; lane++)
+        sum += sums[0][lane];
+    return sum;
+}
+
+/* Two lines as their rotated combinations. */
+static void rotate(double *p, double *q, int n, double cosine, double sine)
+{
+    const simd_f64 c = cosine + (simd_f64){0}, s = sine + (simd_f64){0};
+
+    for (int k = 0; k < n; k += LANES) {
+        const simd_f64 a = (simd_f64)simd_load(p + k), b = (simd_f64)simd_load(q + k);
+        simd_store(p + k, (simd_u8)simd_multiply_add_f64(c * a, -s, b));
+        simd_store(q + k, (simd_u8)simd_multiply_add_f64(s * a, c, b));
+    }
+}
+
+/* Whether the pair had to be rotated; *aa and *bb are the squares of the lengths. */
+static bool turn(double *a, double *b, int n, double norm, double *aa, double *bb)
+{
+    const double ab = product(a, b, n);
+    double cosine, sine;
+
+    if (fabs(ab) <= at_right_angles * norm)
+        return false;
+    eigen_rotation(*aa, *bb, ab, &cosine, &sine);
+    rotate(a, b, n, cosine, sine);
+    *aa -= sine / cosine * ab;
+    *bb += sine / cosine * ab;
+    return true;
+}
+
+static void solve(double *lines, int n, int stride, double norm)
+{
+    const int pairs = (n + 1) / 2;
+    double squares[EIGEN_MAX_SIDE];
+    bool turned = isfinite(norm);
+
+    for (int sweep = 0; sweep < EIGEN_MAX_SWEEPS && turned; sweep++) {
+        turned = false;
+        for (int k = 0; k < n; k++)
+            squares[k] = product(lines + k * stride, lines + k * stride, stride);
+#pragma omp parallel reduction(|| : turned) if (n >= WORTH_THREADS)
+        for (int step = 0; step < 2 * pairs - 1; step++) {
+#pragma omp for schedule(static)
+            for (int k = 0; k < pairs; k++) {
+                int p, q;
+                eigen_pair(n, step, k, &p, &q);
+                if (q < n)
+                    turned |= turn(lines + p * stride, lines + q * stride, stride, norm, &squares[p], &squares[q]);
+            }
+        }
+    }
+}
+
+/* A copy with padded lines and `shift` added to the diagonal. */
+static void pad(const double *matrix, double *lines, int n, int stride, double shift)
+{
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < stride; x++)
+            lines[y * stride + x] = x < n ? matrix[y * n + x] + (x == y ? shift : 0) : 0;
+}
+
+/* Lines of length 1 are the vectors; what lengths have above the shift are the values, on a diagonal. */
+static void finish(const double *lines, double *matrix, double *vectors, int n, int stride, double shift)
+{
+    for (int k = 0; k < n; k++) {
+        const double length = sqrt(product(lines + k * stride, lines + k * stride, stride));
+        for (int y = 0; y < n; y++)
+            vectors[k * n + y] = lines[k * stride + y] / length;
+        matrix[k * n + k] = length - shift;
+    }
+}
+
+static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)
+{
+    const int n = in->width, stride = (n + LANES - 1) / LANES * LANES;
+    const size_t entries = (size_t)n * (size_t)n;
+    double *matrix = malloc(2 * entries * sizeof *matrix), *vectors = matrix ? matrix + entries : NULL;
+    double *lines = aligned_alloc(64, ((size_t)n * (size_t)stride * sizeof *lines + 63) / 64 * 64);
+    enum status status = STATUS_OK;
+
+    (void)params;
+    if (!matrix || !lines)
+        status = status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
+    for (int index = 0; status == STATUS_OK && index < in->height / n; index++) {
+        const double norm = eigen_begin(in, index, matrix, vectors);
+        const double shift = norm > 0 ? 2 * sqrt(norm) : 1;
+        pad(matrix, lines, n, stride, shift);
+        solve(lines, n, stride, norm);
+        finish(lines, matrix, vectors, n, stride, shift);
+        TRY(eigen_finish(matrix, vectors, n, index, out));
+    }
+out:
+    free(matrix);
+    free(lines);
+    return status;
+}
+
+RUNGS_CPU_VERSION(eigen, .instruction_set = SIMD_NAME)
