@@ -71,7 +71,8 @@ def grade_task(lab, task, pictures, say):
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
     check = outcome.check = check_version(lab, worker, name, pictures, task.get("counted", ()), algorithm=task["algorithm"],
-                                          without=task.get("without", []), largest=task.get("largest"))
+                                          without=task.get("without", []), largest=task.get("largest"),
+                                          counted_size=task.get("counted_size"))
     if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
         outcome.check = None
         return give_up(OTHER_SIDE[task["file"].endswith(".cu")])
