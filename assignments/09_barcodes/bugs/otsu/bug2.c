@@ -8,7 +8,7 @@
 
 #include "common/algo/otsu.h"
 
-enum { TURNS = 4, ROUND = TURNS * 256 /* pixels until the small counters are full */ };
+enum { TURNS = 4, ROUND = TURNS * OTSU_BINS * 255 /* pixels, as many as the small counters can hold */ };
 
 struct counters {
     uint8_t small[TURNS][OTSU_BINS];
