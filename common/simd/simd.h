@@ -233,12 +233,25 @@ SIMD_INLINE simd_i16 simd_load_wide(const uint8_t *from)
 {
     simd_half bytes;
     memcpy(&bytes, from, sizeof bytes);
+#if defined(__AVX512BW__)
+    return (simd_i16)_mm512_cvtepu8_epi16((__m256i)bytes);
+#elif defined(__AVX2__)
+    return (simd_i16)_mm256_cvtepu8_epi16((__m128i)bytes);
+#else
     return __builtin_convertvector(bytes, simd_i16);
+#endif
 }
 
 SIMD_INLINE void simd_store_narrow(uint8_t *to, simd_i16 lanes, int count)
 {
+#if defined(__AVX512BW__)
+    const simd_half bytes = (simd_half)_mm512_cvtepi16_epi8((__m512i)lanes);
+#elif defined(__AVX2__)
+    const __m256i both = _mm256_packus_epi16((__m256i)lanes, (__m256i)lanes);
+    const simd_half bytes = (simd_half)_mm256_castsi256_si128(_mm256_permute4x64_epi64(both, 8));
+#else
     const simd_half bytes = __builtin_convertvector(lanes, simd_half);
+#endif
     if (count == (int)sizeof bytes)
         memcpy(to, &bytes, sizeof bytes);
     else
@@ -248,8 +261,18 @@ SIMD_INLINE void simd_store_narrow(uint8_t *to, simd_i16 lanes, int count)
 /* Of -32768 it is -32768. */
 SIMD_INLINE simd_i16 simd_absolute(simd_i16 v)
 {
+#if defined(__AVX512BW__)
+    return (simd_i16)_mm512_abs_epi16((__m512i)v);
+#elif defined(__AVX2__)
+    return (simd_i16)_mm256_abs_epi16((__m256i)v);
+#elif defined(__SSSE3__)
+    return (simd_i16)_mm_abs_epi16((__m128i)v);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_i16)vabsq_s16((int16x8_t)v);
+#else
     const simd_i16 sign = v >> 15;
     return (v ^ sign) - sign;
+#endif
 }
 
 /* The upper 16 bits of each product, rounded down. */

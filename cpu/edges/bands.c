@@ -63,10 +63,11 @@ static void mark_row(const struct image *in, int y, const struct magnitudes *mag
 {
     const int16_t *above = magnitude_row(magnitudes, y - 1), *row = magnitude_row(magnitudes, y);
     const int16_t *below = magnitude_row(magnitudes, y + 1);
+    const int width = in->width; /* which `out` might change, for all the compiler knows */
 
-    for (int x = 0; x < in->width; x++)
+    for (int x = 0; x < width; x++)
         out[x] = row[x] <= thresholds.weak ? NOTHING : row[x] > thresholds.strong ? EDGE : WEAK;
-    for (int x = 0; thin && x < in->width; x++)
+    for (int x = 0; thin && x < width; x++)
         if (out[x] && !edges_is_ridge(hough_sobel(in, x, y), above, row, below, x))
             out[x] = NOTHING;
 }

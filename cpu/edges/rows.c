@@ -64,9 +64,10 @@ static void mark(const struct image *in, const struct magnitudes *magnitudes, co
         const int16_t *above = magnitude_row(magnitudes, y - 1), *row = magnitude_row(magnitudes, y);
         const int16_t *below = magnitude_row(magnitudes, y + 1);
         uint8_t *out = image_row(mask, y);
-        for (int x = 0; x < in->width; x++)
+        const int width = in->width; /* which `out` might change, for all the compiler knows */
+        for (int x = 0; x < width; x++)
             out[x] = row[x] <= thresholds.weak ? NOTHING : row[x] > thresholds.strong ? EDGE : WEAK;
-        for (int x = 0; params->thin == EDGES_CANNY && x < in->width; x++)
+        for (int x = 0; params->thin == EDGES_CANNY && x < width; x++)
             if (out[x] && !edges_is_ridge(hough_sobel(in, x, y), above, row, below, x))
                 out[x] = NOTHING;
     }
