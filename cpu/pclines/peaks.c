@@ -2,8 +2,7 @@
  * Idea:     a line has more votes than the cells before and above it, which have smaller indices, and no fewer than those behind
  *           and below it. That and the threshold are five comparisons in vectors; of few cells the whole neighbourhood is looked at.
  * Changed:  find_lines().
- * Expect:   a tenth less than dealt: with 230 million votes for 2 million cells most of them are above the threshold, and looking
- *           at their neighbours one by one takes 16 of 120 ms of one core.
+ * Expect:   a tenth less than dealt: most of 2 million cells are above the threshold, and one by one they take 16 of 120 ms of a core.
  * From:     cpu/dealt
  */
 /* Try: make bench-pclines */
@@ -12,12 +11,14 @@
 
 #include "common/algo/pclines.h"
 #include "common/simd/simd.h"
+#include "cpu/hough/steps/points.h"
 
-enum { LANES = SIMD_BYTES / 4, BATCH = 1024 };
+enum { LANES = SIMD_BYTES / 4, BATCH = 1024, HANDS = 16 };
 
-struct points {
+/* x in the lower half of a word, y in the upper one, from the middle of the picture; a vector of room behind them. */
+struct words {
     size_t count;
-    uint32_t *both; /* x in the lower half, y in the upper one, from the middle of the picture; a vector of room */
+    uint32_t *both;
 };
 
 static uint32_t pack(int lower, int upper)
@@ -25,54 +26,39 @@ static uint32_t pack(int lower, int upper)
     return (uint16_t)lower | (uint32_t)upper << 16;
 }
 
-static enum status find_points(const struct image *in, const struct pclines_params *params, struct points *points)
+/* The points are dealt out to sixteen hands, each a run of the list; what does not fill a round stays at the end. */
+static enum status find_points(const struct image *in, const struct pclines_params *params, struct words *words)
 {
-    const size_t pixels = (size_t)in->width * (size_t)in->height;
-    struct hough_gradient gradient;
+    struct points points = {0};
+    enum status status = STATUS_OK;
 
-    *points = (struct points){0, malloc((pixels + LANES) * sizeof *points->both)};
-    if (!points->both)
-        return status_set(STATUS_NO_MEMORY, "no memory for %zu points", pixels);
-    for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++)
-            if (hough_is_point(in, x, y, &params->hough, &gradient))
-                points->both[points->count++] = pack(x - in->width / 2, y - in->height / 2);
-    memset(points->both + points->count, 0, LANES * sizeof *points->both);
-    return STATUS_OK;
-}
-
-/* Sixteen hands, each a run of the list; the cards lie one from each hand, then the next from each. What does not fill a
- * round stays at the end. */
-static enum status deal(struct points *points)
-{
-    enum { HANDS = 16 };
-    const size_t rounds = points->count / HANDS;
-    uint32_t *dealt = malloc((points->count + LANES) * sizeof *dealt);
-
-    if (!dealt)
-        return status_set(STATUS_NO_MEMORY, "no memory for %zu points", points->count);
-    memcpy(dealt, points->both, (points->count + LANES) * sizeof *dealt);
+    TRY(points_find(in, &params->hough, &points));
+    words->count = points.count;
+    words->both = calloc(points.count + LANES, sizeof *words->both);
+    if (!words->both)
+        TRY(status_set(STATUS_NO_MEMORY, "no memory for %zu points", points.count));
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < rounds; i++)
-        for (size_t hand = 0; hand < HANDS; hand++)
-            dealt[HANDS * i + hand] = points->both[rounds * hand + i];
-    free(points->both);
-    points->both = dealt;
-    return STATUS_OK;
+    for (size_t i = 0; i < points.count; i++) {
+        const size_t rounds = points.count / HANDS, from = i < rounds * HANDS ? rounds * (i % HANDS) + i / HANDS : i;
+        words->both[i] = pack((int)points.x[from] - in->width / 2, (int)points.y[from] - in->height / 2);
+    }
+out:
+    points_free(&points);
+    return status;
 }
 
-static void vote(int32_t *centre, const struct points *points, const struct pclines_params *params, int n)
+static void vote(int32_t *centre, const struct words *words, const struct pclines_params *params, int n)
 {
     const int u = n - params->d + 1;
     const simd_i16 factors = (simd_i16)simd_splat(pack(params->d - (u < 0 ? -u : u), u));
     const simd_i32 half = (simd_i32)simd_splat((uint32_t)params->d / 2);
     int32_t offset[BATCH];
 
-    for (size_t first = 0; first < points->count; first += BATCH) {
-        const size_t batch = points->count - first < BATCH ? points->count - first : BATCH;
+    for (size_t first = 0; first < words->count; first += BATCH) {
+        const size_t batch = words->count - first < BATCH ? words->count - first : BATCH;
         size_t i = 0;
         for (size_t k = 0; k < batch; k += LANES) {
-            const simd_i16 both = (simd_i16)simd_load(points->both + first + k);
+            const simd_i16 both = (simd_i16)simd_load(words->both + first + k);
             simd_store(offset + k, (simd_u8)(simd_dot2(half, both, factors) >> params->shift));
         }
         for (; i + 4 <= batch; i += 4) {
@@ -127,7 +113,7 @@ static enum status run(const struct image *in, struct image *out, const struct p
     const int threads = omp_get_max_threads();
     struct image scratch = {0}, *accumulator = out[1].data ? &out[1] : &scratch;
     struct hough_list list = {0}, *lists = calloc((size_t)threads, sizeof *lists);
-    struct points points = {0};
+    struct words words = {0};
     enum status status = STATUS_OK;
 
     if (!lists)
@@ -135,15 +121,14 @@ static enum status run(const struct image *in, struct image *out, const struct p
     if (!out[1].data)
         TRY(array_create(&scratch, space.cells, space.rows, 1, PIXEL_I32));
     image_fill(accumulator, 0);
-    TRY(find_points(in, params, &points));
-    TRY(deal(&points));
+    TRY(find_points(in, params, &words));
 #pragma omp parallel
     {
         const int thread = omp_get_thread_num(), all = omp_get_num_threads();
         const int first = space.rows * thread / all, last = space.rows * (thread + 1) / all;
         enum status found = STATUS_OK;
         for (int n = first; n < last; n++)
-            vote((int32_t *)image_row(accumulator, n) + space.centre, &points, params, n);
+            vote((int32_t *)image_row(accumulator, n) + space.centre, &words, params, n);
 #pragma omp barrier
         if (out[0].data)
             found = find_lines(accumulator, space, params, first, last, &lists[thread]);
@@ -155,7 +140,7 @@ static enum status run(const struct image *in, struct image *out, const struct p
     if (out[0].data)
         TRY(pclines_write_lines(&list, in, params, &out[0]));
 out:
-    free(points.both);
+    free(words.both);
     free(lists);
     free(list.keys);
     image_free(&scratch);
