@@ -172,11 +172,6 @@ def grade_needs(outcome, task, check, hidden):
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
-        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
-        if before and before.points < before.maximum:
-            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
-            good = False
-            continue
         for_show = ok and "least" in need and what in ("shared_bytes", "barriers")  # could be: asked for, and not used
         if for_show and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
