@@ -149,6 +149,8 @@ def build_version(file, helpers=()):
     source = ROOT / file
     if not source.is_file() or source.is_symlink():
         return None, f"{file}: no such file", ""
+    if "no_sanitize" in source.read_text(encoding="utf-8", errors="replace").replace("\\\n", ""):
+        return None, "names no_sanitize: what a version does is watched, by the instrumentation that this would leave out", ""
     stem = pathlib.Path(ROOT, BUILD, file)
     worker = pathlib.Path(ROOT, BUILD, "workers", file)
     for stale in (stem.with_name(stem.name + ".d"), stem.with_name(stem.name + ".assembler")):

@@ -5,6 +5,7 @@
  *           that lie split in shared memory; its sums stay in registers. Tiles below the diagonal are left out.
  * Expect:   31 bands of a million pixels: 18 instructions of 2048 products for 16 pixels, 5 us of the tensor cores and 8 of
  *           others to split samples, so that memory, 30 us, is the limit. 198 bands: 500 instructions for 16 pixels, 250 us.
+ * From:     cuda/v1.2
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2,peer/cublas */
 #include "common/algo/correlation.h"
@@ -16,69 +17,31 @@ struct state {
     int multiprocessors;
 };
 
-enum { WARPS = 16 /* of a block at most */, LOADS = 4 /* of 4 samples, under way at a time */ };
-enum {
-    ENTRIES = 8 * SQUARE * 8 * SQUARE,
-    LARGEST = (2 * CORRELATION_MAX_BANDS / TILE + 1) * 512 /* bytes of a panel */
-};
-enum { RUN_WHOLE = 256, RUN_REAL = 1024 /* products in an f32 sum: u8 stays exact, f32 within the contract */ };
-
 template <enum pixel_type TYPE>
-static __global__ void __launch_bounds__(32 * WARPS, 2)
-    sum_kernel(struct image in, struct correlation_params params, const float *shift, double *totals, int squares,
-               int steps, int repeats)
+static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan plan, double *totals)
 {
-    extern __shared__ __align__(16) uint4 panel[]; /* [step][tile][lane] */
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32, parts = warps / squares;
-    const int64_t count = (int64_t)in.width * in.height, begin = (int64_t)blockIdx.x * repeats * steps * STEP;
-    in.type = TYPE;
-    const int planes = correlation_planes(&in, &params), tiles = (planes + TILE - 1) / TILE;
-    const int sides = (tiles + SQUARE - 1) / SQUARE;
-
-    /* Square k of the triangle: i sides' rows are full, the rest is the column. */
-    int i = 0, j = blockIdx.y * squares + warp % squares;
-    for (; i < sides && j >= sides - i; i++)
-        j -= sides - i;
-    j += i;
-
+    extern __shared__ __align__(16) uint4 panel[];
+    const int pixels = plan.steps * STEP, warp = threadIdx.x / 32;
+    const int64_t count = (int64_t)plan.in.width * plan.in.height, begin = (int64_t)blockIdx.x * plan.repeats * pixels;
+    const int2 square = place_square(blockIdx.y * plan.squares + warp % plan.squares, plan.tiles);
     float sums[SQUARE / 2][SQUARE][4] = {};
-    for (int repeat = 0; repeat < repeats && begin + (int64_t)repeat * steps * STEP < count; repeat++) {
-        const int64_t from = begin + (int64_t)repeat * steps * STEP;
-        __syncthreads();
-        for (int first = warp; first < steps * tiles; first += LOADS * warps) {
-            float samples[LOADS][4];
-#pragma unroll
-            for (int l = 0; l < LOADS; l++) {
-                const int at = min(first + l * warps, steps * tiles - 1);
-                load_samples(in, shift, from + at / tiles * STEP + lane % 4 * 4, at % tiles * TILE + lane / 4, planes,
-                             samples[l]);
-            }
-#pragma unroll
-            for (int l = 0; l < LOADS; l++)
-                if (first + l * warps < steps * tiles)
-                    panel[(first + l * warps) * 32 + lane] = split_samples(samples[l]);
-        }
-        __syncthreads();
-        for (int step = warp / squares; step < steps; step += parts)
-            multiply_square(sums, panel + step * tiles * 32, i * SQUARE, j * SQUARE, tiles, TYPE != PIXEL_F32);
-    }
 
-    /* The parts' sums as they lie in registers; then those of an entry, by a thread. */
-    float *const staged = (float *)panel;
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < ENTRIES / 32; k++)
-        staged[warp * ENTRIES + k * 32 + lane] = sums[k / 16][k / 4 % SQUARE][k % 4];
-    __syncthreads();
-    for (int k = warp / squares; k < ENTRIES / 32; k += parts) {
-        const int r = k % 4, u = i * 32 + k / 16 * 16 + r / 2 * 8 + lane / 4;
-        const int v = j * 32 + k / 4 % SQUARE * TILE + lane % 4 * 2 + r % 2;
-        double sum = 0;
-        for (int other = warp % squares; other < warps; other += squares)
-            sum += staged[other * ENTRIES + k * 32 + lane];
-        if (u <= v && v < planes)
-            atomicAdd(&totals[u * planes + v], sum);
+    plan.in.type = TYPE;
+    for (int64_t first = begin; first < min(begin + (int64_t)plan.repeats * pixels, count); first += pixels) {
+        __syncthreads();
+        load_panel(plan, first, panel);
+        __syncthreads();
+        for (int step = warp / plan.squares; step < plan.steps; step += plan.warps / plan.squares)
+            multiply_square(sums, panel + step * plan.tiles * 32, square.x, square.y, plan.tiles, TYPE != PIXEL_F32);
     }
+    add_squares(sums, square, plan, (float *)panel, totals);
+}
+
+static auto kernel_for(const struct image *in)
+{
+    return in->type == PIXEL_F32  ? sum_kernel<PIXEL_F32>
+           : in->type == PIXEL_U8 ? sum_kernel<PIXEL_U8>
+                                  : sum_kernel<PIXEL_U16>;
 }
 
 static __global__ void finish_kernel(struct image in, struct correlation_params params, const double *totals,
@@ -104,9 +67,8 @@ static enum status setup(struct state *state, const struct image in[], const str
         return STATUS_OK;
     CUDA_TRY(cudaGetDevice(&device));
     CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    CUDA_TRY(cudaFuncSetAttribute(sum_kernel<PIXEL_F32>, cudaFuncAttributeMaxDynamicSharedMemorySize, LARGEST));
-    CUDA_TRY(cudaFuncSetAttribute(sum_kernel<PIXEL_U8>, cudaFuncAttributeMaxDynamicSharedMemorySize, LARGEST));
-    CUDA_TRY(cudaFuncSetAttribute(sum_kernel<PIXEL_U16>, cudaFuncAttributeMaxDynamicSharedMemorySize, LARGEST));
+    CUDA_TRY(cudaFuncSetAttribute(kernel_for(in), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  make_plan(in, params, state->multiprocessors).shared));
     TRY(device_allocate((void **)&state->totals, planes * planes * sizeof *state->totals));
 out:
     return status;
@@ -116,31 +78,13 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct correlation_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    const int planes = correlation_planes(in, params), tiles = ceiling_divide(planes, TILE);
-    const int sides = ceiling_divide(tiles, SQUARE), all = sides * (sides + 1) / 2;
-    const int squares = ceiling_divide(all, ceiling_divide(all, WARPS)), parts = WARPS / squares,
-              warps = parts * squares;
-    const int each = max(1, LOADS * squares / tiles), steps = parts * each; /* for each part, and of a panel */
-    const int run = in->type == PIXEL_F32 ? RUN_REAL : RUN_WHOLE, blocks = 2 * state->multiprocessors;
-    const int64_t panels = ((int64_t)in->width * in->height + steps * STEP - 1) / (steps * STEP);
-    const int repeats = (int)min((panels + blocks - 1) / blocks, (int64_t)(run / (each * STEP)));
-    const size_t shared = max(steps * tiles * 512, warps * ENTRIES * (int)sizeof(float));
-    const auto kernel = in->type == PIXEL_F32  ? sum_kernel<PIXEL_F32>
-                        : in->type == PIXEL_U8 ? sum_kernel<PIXEL_U8>
-                                               : sum_kernel<PIXEL_U16>;
-    const bool one_row = in->stride == image_row_bytes(in);
-    const struct image flat = {one_row ? in->width * in->height : in->width,
-                               one_row ? 1 : in->height,
-                               in->channels,
-                               in->type,
-                               in->stride,
-                               in->data};
+    const struct plan plan = make_plan(in, params, state->multiprocessors);
+    const int planes = plan.planes;
     dim3 block(16, 16);
     dim3 grid(ceiling_divide(planes, block.x), ceiling_divide(planes, block.y));
 
     CUDA_TRY(cudaMemsetAsync(state->totals, 0, (size_t)planes * planes * sizeof *state->totals, stream));
-    kernel<<<dim3((panels + repeats - 1) / repeats, ceiling_divide(all, squares)), 32 * warps, shared, stream>>>(
-        flat, *params, correlation_shift(in, params), state->totals, squares, steps, repeats);
+    kernel_for(in)<<<plan.blocks, 32 * plan.warps, plan.shared, stream>>>(plan, state->totals);
     CUDA_TRY(cudaGetLastError());
     finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);
     CUDA_TRY(cudaGetLastError());
