@@ -6,10 +6,10 @@ import re
 import time
 
 from grading.bugs import grade_bug
-from grading.build import build_version, reference_worker
+from grading.build import build_version, has_gpu, reference_worker
 from grading.lab import maximum_of
 from grading.races import count_watched, find_kernel_race, find_race, has_threads
-from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, usable_cores
+from grading.measure import FULL, ZERO, check_version, time_version, usable_cores
 from grading.worst import grade_worst
 
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
@@ -172,11 +172,6 @@ def grade_needs(outcome, task, check, hidden):
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
-        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
-        if before and before.points < before.maximum:
-            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
-            good = False
-            continue
         for_show = ok and "least" in need and what in ("shared_bytes", "barriers")  # could be: asked for, and not used
         if for_show and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
@@ -187,6 +182,11 @@ def grade_needs(outcome, task, check, hidden):
         if for_show and around > MOST_AROUND:
             outcome.parts.append(Part(need["title"], 0, need["points"], f"when shared memory loses at each barrier what it held, "
                                       f"{100 * around:.0f} % of its result is still there: most samples come from elsewhere"))
+            good = False
+            continue
+        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
+        if before and before.points < before.maximum:
+            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"

@@ -135,6 +135,8 @@ class Lab:
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
         source = pathlib.Path(folder)
+        if not source.is_dir():
+            raise LabError(f"{folder}: no folder")
         if is_folder(source, shown(self.folder)):
             source = source / shown(self.folder)
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import shutil
 import tempfile
 
 from grading.build import judge_of, run_limited
@@ -75,8 +74,3 @@ def usable_cores():
         return cores if quota == "max" else min(cores, int(quota) / int(period))
     except (OSError, ValueError):
         return cores
-
-
-def has_gpu():
-    return os.environ.get("CUDA", "native" if shutil.which("nvidia-smi") and (
-        shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")) else "emulated") == "native"
