@@ -28,11 +28,13 @@ static inline void bounds_make(struct bounds *bounds, const struct detect_model 
 {
     const float *votes = detect_tables(model);
     const int bins = (int)model->bins;
-    double largest = 1e-3, scale;
+    float largest = 1e-3f; /* more than 0, to divide by */
+    double scale;
 
     bounds->stages = stages < BOUNDS_STAGES ? stages : BOUNDS_STAGES;
     for (int i = 0; i < bounds->stages * bins; i++)
-        largest = fmax(largest, fabs(votes[i]));
+        if (fabsf(votes[i]) > largest)
+            largest = fabsf(votes[i]);
     scale = BOUNDS_VOTE / largest;
     for (int t = 0; t < bounds->stages; t++) {
         /* 24 sums of floats are wrong by less than a thousandth of the largest vote, which is 63 here. */
@@ -81,8 +83,12 @@ SIMD_INLINE uint64_t bounds_decide(const struct bounds *bounds, int stage, bound
 #else
     uint64_t left = 0;
     *sums = (bounds_i8)((simd_u8)*sums + (simd_u8)(votes & (*sums < (int8_t)BOUNDS_TOP)));
-    for (int i = 0; i < SIMD_BYTES; i++)
-        left |= (uint64_t)((*sums)[i] >= bounds->thresholds[stage]) << i;
+    const simd_u8 ones = (simd_u8)(*sums >= bounds->thresholds[stage]) & 1;
+    for (int i = 0; i < SIMD_BYTES / 8; i++) {
+        uint64_t bytes;
+        memcpy(&bytes, (const char *)&ones + 8 * i, sizeof bytes);
+        left |= (bytes * 0x0102040810204080 >> 56) << 8 * i; /* byte k, which is 0 or 1, becomes bit 56 + k */
+    }
     return left;
 #endif
 }
