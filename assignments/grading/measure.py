@@ -24,7 +24,7 @@ def judge(lab, arguments, seconds):
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
-def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None):
+def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None, counted_size=None):
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
@@ -35,6 +35,8 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
         arguments += ["--algorithm", algorithm]
     if largest or limits.get("largest_pixels"):
         arguments += ["--largest", largest or limits["largest_pixels"]]
+    if counted_size:
+        arguments += ["--size", counted_size]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)

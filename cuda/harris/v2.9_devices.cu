@@ -5,6 +5,8 @@
  * Expect:   two devices with a bus each: at least 1.9 times the pictures of v2.8. Where both hang on one switch or their
  *           page-locked memory on the other processor, the rate of the bus, 55 GB/s in all, stays the limit. One device:
  *           as v2.8.
+ * Result:   missed: 22,500 pictures a second, no more than one device (results/h200x2/harris/harris_1920x1080_corners.json),
+ *           although the two buses carry 109 GB/s together. One device: 0.91 times those of v2.8.
  * From:     cuda/v2.8
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
