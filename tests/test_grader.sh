@@ -38,6 +38,11 @@ check() { # TITLE COMMAND...: the command must succeed
     fi
 }
 
+# What was tried (assignments/INSTRUCTORS.md) has a file for each row's name, and a row for each file.
+sed -n '/^### What was tried/,/^### /p' assignments/INSTRUCTORS.md | grep -o '`[a-z]*/*[a-z]*-[a-z_]*`' | tr -d '`' | sort -u >"$folder/rows"
+(cd tests/grader && ls *-*.c* */*-*.c*) | sed 's/\.cu*$//' | sort -u >"$folder/files"
+check "what was tried has its files, and its rows" sh -c "test -s '$folder/rows' && diff '$folder/rows' '$folder/files'"
+
 number=$(ls -d assignments/[0-9]*_* | sed -n 's,assignments/\([0-9]*\)_.*,\1,p' | head -n 1)
 check "no lab 77: exit 2, one line" sh -c "$labs grade 77 >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
 check "no such task: exit 2, one line" sh -c "$labs lab $number --task nonsense >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
