@@ -68,7 +68,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     CUDA_TRY(cudaGetDevice(&device));
     CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
     CUDA_TRY(cudaFuncSetAttribute(kernel_for(in), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  make_plan(in, params, state->multiprocessors).shared));
+                                  make_plan(in, params, state->multiprocessors, WARPS).shared));
     TRY(device_allocate((void **)&state->totals, planes * planes * sizeof *state->totals));
 out:
     return status;
@@ -78,7 +78,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct correlation_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    const struct plan plan = make_plan(in, params, state->multiprocessors);
+    const struct plan plan = make_plan(in, params, state->multiprocessors, WARPS);
     const int planes = plan.planes;
     dim3 block(16, 16);
     dim3 grid(ceiling_divide(planes, block.x), ceiling_divide(planes, block.y));
