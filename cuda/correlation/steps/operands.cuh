@@ -25,7 +25,7 @@ struct plan {
 };
 
 static inline struct plan make_plan(const struct image *in, const struct correlation_params *params,
-                                    int multiprocessors)
+                                    int multiprocessors, int most_warps)
 {
     struct plan plan = {*in, correlation_shift(in, params), correlation_planes(in, params)};
     const int64_t count = (int64_t)in->width * in->height;
@@ -36,9 +36,9 @@ static inline struct plan make_plan(const struct image *in, const struct correla
     plan.tiles = (plan.planes + TILE - 1) / TILE;
     const int sides = (plan.tiles + SQUARE - 1) / SQUARE;
     plan.all = sides * (sides + 1) / 2;
-    const int high = (plan.all + WARPS - 1) / WARPS;
+    const int high = (plan.all + most_warps - 1) / most_warps;
     plan.squares = (plan.all + high - 1) / high;
-    const int parts = WARPS / plan.squares,
+    const int parts = most_warps / plan.squares,
               each = LOADS * plan.squares < plan.tiles ? 1 : LOADS * plan.squares / plan.tiles;
     plan.warps = parts * plan.squares;
     plan.steps = parts * each;
@@ -131,6 +131,22 @@ static __device__ inline void multiply_square(float sums[SQUARE / 2][SQUARE][4],
             mma_m16n8k16_bf16(sums[r][c], lower, top, sums[r][c]);
         }
     }
+}
+
+/* Adds products of all pairs of TILES tiles that a lane has in registers. No product waits for the one before it. */
+template <int TILES>
+static __device__ inline void multiply_own(float sums[SQUARE / 2][SQUARE][4], const uint4 own[TILES + 1], bool bytes)
+{
+    for (int part = 0; part < (bytes ? 1 : 3); part++)
+        for (int k = 0; k < SQUARE * SQUARE / 2; k++) {
+            const int r = k / SQUARE, c = k % SQUARE;
+            if (2 * r >= TILES || c >= TILES || c < 2 * r)
+                continue;
+            const uint4 left = own[2 * r], right = own[2 * r + 1], beside = own[c];
+            const unsigned upper[4] = {left.x, right.x, left.y, right.y}, lower[4] = {left.z, right.z, left.w, right.w};
+            const unsigned top[2] = {beside.x, beside.y}, rest[2] = {beside.z, beside.w};
+            mma_m16n8k16_bf16(sums[r][c], part == 2 ? lower : upper, part == 1 ? rest : top, sums[r][c]);
+        }
 }
 
 /* Adds the sums of all parts to the totals; `square` is a warp's own. They lie in `staged` as they do in registers. */
