@@ -6,9 +6,8 @@ import re
 import shutil
 import subprocess
 
-from grading.build import make, reference_file
+from grading.build import has_gpu, make, reference_file
 from grading.lab import BUILD, ROOT, Lab, LabError, shown
-from grading.measure import has_gpu
 from grading.similarity import giveaways
 
 # Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out; the tests left out

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 
+from grading.bugs import find_fault
 from grading.build import build_tools, reference_file, reference_worker
 from grading.commands import pictures_folder
 from grading.grade import grade_answers, grade_task
@@ -99,6 +100,7 @@ def command_solution(arguments):
             expect_twice(f"{task['id']} by {rung}", functools.partial(weigh_rung, lab, task, verdicts), verdicts)
     expect_mutants(lab, tasks, verdicts, share=arguments.share)
     if not arguments.task:
+        expect_bugs(lab, verdicts, arguments.share)
         expect_answers(lab, verdicts)
     return verdicts.end()
 
@@ -110,6 +112,14 @@ def weigh_rung(lab, task, verdicts):
     if {p.name for p in missing} == {"speed"} and not unjudged:
         unjudged = ONLY_TIME if missing[0].points >= missing[0].maximum / 2 else "" if is_steady(lab, task) else BUSY
     return full(outcome), f"{outcome.points:g} of {outcome.maximum} points" + "".join("; " + p.reason for p in missing), unjudged
+
+
+def expect_bugs(lab, verdicts, share):
+    """Students can find what the checker finds; of a share, one bug by lot."""
+    bugs = [b for b in lab.bugs if "figure" not in b]
+    for bug in random.sample(bugs, min(len(bugs), 1)) if share > 1 else bugs:
+        fault, cases = find_fault(lab, bug, f"{shown(lab.folder)}/{bug['file']}", pictures_folder(lab))
+        verdicts.expect(f"bug {bug['id']} is found", fault and cases, fault or "it is right in all cases")
 
 
 def expect_answers(lab, verdicts):

@@ -225,6 +225,91 @@ SIMD_INLINE simd_i32 simd_dot2(simd_i32 sum, simd_i16 a, simd_i16 b)
 #endif
 }
 
+/* SIMD_BYTES / 2 unsigned bytes as 16-bit lanes, and 16-bit lanes of 0 to 255 as bytes, of which the first `count`, at
+ * most all, are stored. Any alignment. */
+typedef uint8_t simd_half __attribute__((vector_size(SIMD_BYTES / 2)));
+
+SIMD_INLINE simd_i16 simd_load_wide(const uint8_t *from)
+{
+    simd_half bytes;
+    memcpy(&bytes, from, sizeof bytes);
+#if defined(__AVX512BW__)
+    return (simd_i16)_mm512_cvtepu8_epi16((__m256i)bytes);
+#elif defined(__AVX2__)
+    return (simd_i16)_mm256_cvtepu8_epi16((__m128i)bytes);
+#else
+    return __builtin_convertvector(bytes, simd_i16);
+#endif
+}
+
+SIMD_INLINE void simd_store_narrow(uint8_t *to, simd_i16 lanes, int count)
+{
+#if defined(__AVX512BW__)
+    const simd_half bytes = (simd_half)_mm512_cvtepi16_epi8((__m512i)lanes);
+#elif defined(__AVX2__)
+    const __m256i both = _mm256_packus_epi16((__m256i)lanes, (__m256i)lanes);
+    const simd_half bytes = (simd_half)_mm256_castsi256_si128(_mm256_permute4x64_epi64(both, 8));
+#else
+    const simd_half bytes = __builtin_convertvector(lanes, simd_half);
+#endif
+    if (count == (int)sizeof bytes)
+        memcpy(to, &bytes, sizeof bytes);
+    else
+        memcpy(to, &bytes, (size_t)count);
+}
+
+/* Of -32768 it is -32768. */
+SIMD_INLINE simd_i16 simd_absolute(simd_i16 v)
+{
+#if defined(__AVX512BW__)
+    return (simd_i16)_mm512_abs_epi16((__m512i)v);
+#elif defined(__AVX2__)
+    return (simd_i16)_mm256_abs_epi16((__m256i)v);
+#elif defined(__SSSE3__)
+    return (simd_i16)_mm_abs_epi16((__m128i)v);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_i16)vabsq_s16((int16x8_t)v);
+#else
+    const simd_i16 sign = v >> 15;
+    return (v ^ sign) - sign;
+#endif
+}
+
+/* The upper 16 bits of each product, rounded down. */
+SIMD_INLINE simd_i16 simd_multiply_high(simd_i16 a, simd_i16 b)
+{
+#if defined(__AVX512BW__)
+    return (simd_i16)_mm512_mulhi_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (simd_i16)_mm256_mulhi_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSSE3__)
+    return (simd_i16)_mm_mulhi_epi16((__m128i)a, (__m128i)b);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    const int32x4_t low = vmull_s16(vget_low_s16((int16x8_t)a), vget_low_s16((int16x8_t)b));
+    return (simd_i16)vuzp2q_s16((int16x8_t)low, (int16x8_t)vmull_high_s16((int16x8_t)a, (int16x8_t)b));
+#else
+    for (int lane = 0; lane < SIMD_BYTES / 2; lane++)
+        a[lane] = (int16_t)(a[lane] * b[lane] >> 16);
+    return a;
+#endif
+}
+
+/* Whether any bit is set. */
+SIMD_INLINE int simd_any(simd_i16 v)
+{
+#if defined(__AVX512BW__)
+    return _mm512_test_epi8_mask((__m512i)v, (__m512i)v) != 0;
+#elif defined(__AVX2__)
+    return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#elif defined(__SSSE3__)
+    return _mm_movemask_epi8(_mm_cmpeq_epi8((__m128i)v, _mm_setzero_si128())) != 0xffff;
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return vmaxvq_u8((uint8x16_t)v) != 0;
+#else
+    return (((simd_i64)v)[0] | ((simd_i64)v)[1]) != 0;
+#endif
+}
+
 #if defined(__AVX512VBMI__)
 /* Byte i is i. */
 SIMD_INLINE simd_u8 simd_places(void)

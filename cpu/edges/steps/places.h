@@ -1,0 +1,22 @@
+/*
+ * places.h: the places of edge points in a mask, what follows from them: weak neighbours, the table. What the rungs above
+ * cpu/omp have in common.
+ */
+#ifndef RUNGS_EDGES_STEPS_PLACES_H
+#define RUNGS_EDGES_STEPS_PLACES_H
+
+#include "common/algo/edges.h"
+
+enum { NOTHING, WEAK = 1, EDGE = 255 };
+
+/* The places y * width + x of edge points, in raster order, found by all threads; gives back how many. `places` has room for
+ * all pixels. */
+size_t places_find(const struct image *mask, uint32_t *places);
+
+/* Weak neighbours of the edge points, whose places are given, become edge points; what is weak in the end is nothing. */
+void places_follow(struct image *mask, uint32_t *places, size_t count);
+
+/* The table of edge points. */
+void places_list(const struct image *in, const uint32_t *places, size_t count, struct image *points);
+
+#endif
