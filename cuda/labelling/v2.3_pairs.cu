@@ -4,6 +4,7 @@
  *           union, and down the sides only where runs do not touch in the row before.
  * Changed:  init asks pairs_of() what to unite, and merge, with a thread for each pixel of a tile's first row.
  * Expect:   merge 4 times faster than v2.2's 43 us, a thread's up to 20 unions in turn become one; init 1.5 times.
+ * Result:   47.6 us, 1.84 times v2.2 (results/h200/labelling/labelling_3840x2160_pairs.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.2,cuda/v2.3 */
 #include "common/algo/labelling.h"
