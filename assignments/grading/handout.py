@@ -106,6 +106,8 @@ __asm__(".include \\"{file}.s\\"");
 """, encoding="utf-8")
         assembler = (ROOT / build / "ready" / f"{file}.s").read_text(encoding="utf-8")
         assembler = re.sub(r"^\s*\.(?:file|ident)\b.*\n", "", assembler, flags=re.M)
+        # What the compiler adds to the file around it, a sanitizer's constructor say, has local labels of the same numbers.
+        assembler = re.sub(r"\.L(?=[A-Z]*\d)", ".Lready", assembler)
         (out / f"{file}.s").write_text(assembler + "\t.text\n", encoding="utf-8")
 
 
