@@ -61,7 +61,7 @@ def command_handout(arguments):
         raise LabError(f"{out}: lies inside this tree; name a folder outside")
     files = files_of(labs)
     hidden = solution_files(labs, files)
-    ready = sorted(f for f in hidden if RUNG.fullmatch(f) or HELPER.fullmatch(f)) if arguments.arch in ARCH_MACROS else []
+    ready = ready_made(hidden) if arguments.arch in ARCH_MACROS else []
     for file in files:
         if file not in hidden:
             (out / file).parent.mkdir(parents=True, exist_ok=True)
@@ -77,6 +77,17 @@ def command_handout(arguments):
           f"left out: {', '.join(sorted(hidden - set(ready))) or 'none'}\n"
           f"references: {', '.join(copied) or 'none'}")
     return 0
+
+
+def ready_made(hidden):
+    return sorted(f for f in hidden if RUNG.fullmatch(f) or HELPER.fullmatch(f))
+
+
+def for_inclusion(assembler):
+    """What a compiler wrote, to stand within what it makes of another file: a sanitizer's constructor there, say, has local labels
+    of the same numbers."""
+    assembler = re.sub(r"^\s*\.(?:file|ident)\b.*\n", "", assembler, flags=re.M)
+    return re.sub(r"\.L(?=[A-Z]*\d)", ".Lready", assembler)
 
 
 def make_ready(files, out, arch):
@@ -105,9 +116,7 @@ def make_ready(files, out, arch):
 __asm__(".include \\"{file}.s\\"");
 """, encoding="utf-8")
         assembler = (ROOT / build / "ready" / f"{file}.s").read_text(encoding="utf-8")
-        assembler = re.sub(r"^\s*\.(?:file|ident)\b.*\n", "", assembler, flags=re.M)
-        # What the compiler adds to the file around it, a sanitizer's constructor say, has local labels of the same numbers.
-        assembler = re.sub(r"\.L(?=[A-Z]*\d)", ".Lready", assembler)
+        assembler = for_inclusion(assembler)
         (out / f"{file}.s").write_text(assembler + "\t.text\n", encoding="utf-8")
 
 

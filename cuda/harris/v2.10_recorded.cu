@@ -5,9 +5,8 @@
  * Expect:   v2.9 takes 44 us a picture with one device and with two, though each has a bus of its own: 10 calls of 3 to 5 us
  *           are what it waits for, and the driver's lock lets one of two threads in. Two calls are 10 us: one device comes
  *           to the rate of its bus, 38 us a picture, and two to 1.9 times that.
- * Result:   1.08 times v2.9 with one device (results/h200/harris/harris_1920x1080_corners.json), at its bus, and missed with
- *           two: 1.05 times (results/h200x2/harris/queues.txt). The driver takes one thread of a process at a time, even if the
- *           other one only waits; two processes make 46,000 pictures a second.
+ * Result:   1.08 times v2.9 with one device (results/h200/harris/harris_1920x1080_corners.json), and missed with two: 1.05 times
+ *           (results/h200x2/harris/queues.txt). Fewer calls take longer: those of one thread still wait for the other's.
  * From:     cuda/v2.9
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
