@@ -195,8 +195,7 @@ $(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(judge_parts) $(smal
 
 # --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
 # The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
-run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE)) -j$(shell nproc 2>/dev/null || echo 2)' MAKEFLAGS= \
-           $(PYTHON) -B assignments/labs.py
+run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE))' $(PYTHON) -B assignments/labs.py
 .PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) $(addprefix worst-,$(lab_numbers)) handout solution new-lab
 $(addprefix lab-,$(lab_numbers)): lab-%:
 	@$(run_labs) lab $* $(if $(TASK),--task '$(TASK)')

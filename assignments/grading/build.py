@@ -63,6 +63,8 @@ def make(targets, seconds=COMPILE_SECONDS, limits=None, environment=None, **sett
     if has_gpu() and capability():
         variables["capability"] = capability()
     arguments = [f"{name}={value}" for name, value in (variables | {"BUILD": BUILD} | settings).items()]
+    # Jobs of a make that called this program are out of its children's reach: theirs is an outermost one.
+    environment = {n: v for n, v in (environment or os.environ).items() if n not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
 
 
