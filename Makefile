@@ -335,10 +335,11 @@ $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$@
 # Under its name when it is whole: a compiler maps every file of the folder, and one that another job writes ends it by SIGBUS.
-$(BUILD)/generated/kernels.h.gch/%: $(BUILD)/generated/kernels.h
+# Its two files by name: as a pattern's, a dependency file that lies beside them would be one, too.
+$(addprefix $(BUILD)/generated/kernels.h.gch/,all watched): $(BUILD)/generated/kernels.h
 	@mkdir -p $(@D)
 	$(call say,c++,the headers of emulated kernels)
-	$(quiet)$(emulate) -x c++-header $(BUILD)/generated/kernels.h -o $(BUILD)/generated/$(@F).part && mv $(BUILD)/generated/$(@F).part $@
+	$(quiet)$(emulate) -MQ $@ -x c++-header $(BUILD)/generated/kernels.h -o $(BUILD)/generated/$(@F).part && mv $(BUILD)/generated/$(@F).part $@
 $(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/watched)
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)

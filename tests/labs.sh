@@ -74,6 +74,15 @@ assert not [f for f, t in text.items() if "tile_width * tile_height" in t], "loa
 assert not [f for f in left if f.startswith(("cuda/", "tests/mutants/labelling")) and "merge_kernel" in text[f] and "atomicMin" in text[f]]
 assert not [f for f in left if "/solution/" in f or "key.toml" in f or f.startswith("tests/grader")]
 assert {"cuda/blur/v1.2_tiled.cu", "cuda/morphology/v1.2_tiled.cu", "cpu/grayscale/omp.c"} <= hidden'
+    check "what is compiled in a ladder and not to be read is ready-made, and fits into another file" python '
+from grading.handout import files_of, for_inclusion, ready_made, solution_files
+from grading.lab import ROOT, Lab
+labs = [Lab(p.parent.name[:2]) for p in sorted((ROOT / "assignments").glob("[0-9]*/lab.toml"))]
+hidden = solution_files(labs, files_of(labs))
+compiled = {f for f in hidden if f.startswith(("cpu/", "cuda/")) and f.endswith((".c", ".cu"))}
+assert "cuda/harris/steps/strongest.cu" in compiled and compiled == set(ready_made(hidden)), compiled ^ set(ready_made(hidden))
+text = for_inclusion("\t.file \"a.c\"\n.LFB23:\n\tjmp\t.L4\n\t.long\t.LC0-.L2\n\tcall\tmain@PLT\n")
+assert text == ".LreadyFB23:\n\tjmp\t.Lready4\n\t.long\t.LreadyC0-.Lready2\n\tcall\tmain@PLT\n", text'
     check "a whole answer in a bug is found" python '
 from grading.lab import ROOT, Lab
 from grading.similarity import giveaways

@@ -94,7 +94,7 @@ find_child() { # PATTERN
     for try in $(seq 200); do
         for file in $(grep -ls "^PPid:[[:space:]]*$child\$" /proc/[0-9]*/status); do
             found=${file%/status} found=${found#/proc/}
-            tr '\0' ' ' <"/proc/$found/cmdline" 2>/dev/null | grep -q -- "$1" && return 0
+            tr '\0' ' ' 2>/dev/null <"/proc/$found/cmdline" | grep -q -- "$1" && return 0
         done
         kill -0 $child 2>/dev/null || return 1
         sleep 0.05

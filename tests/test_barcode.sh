@@ -51,6 +51,7 @@ with open(os.path.join(folder, "boxes.csv"), "w") as file:
     file.write("file,xmin,ymin,xmax,ymax\n" + "".join(f"{n},{','.join(map(str, b))}\n" for n, b in boxes.items() if b))
 for name, text in (("nocolumn.csv", "file,xmin,ymin,xmax\na.pgm,1,2,3\n"), ("turned.csv", "file,xmin,ymin,xmax,ymax\na.pgm,9,9,3,3\n"),
                    ("words.csv", "file,xmin,ymin,xmax,ymax\na.pgm,1,2,three,4\n"), ("none.csv", "file,xmin,ymin,xmax,ymax\n"),
+                   ("far.csv", "file,xmin,ymin,xmax,ymax\na.pgm,1,2,4294967304,4\n"), ("long.csv", "file,xmin,ymin,xmax,ymax" + 1000 * ",a" + "\n"),
                    ("others.csv", "file,xmin,ymin,xmax,ymax\nz.pgm,1,2,30,40\n")):
     with open(os.path.join(folder, name), "w") as file:
         file.write(text)
@@ -120,6 +121,8 @@ refused "needs --boxes" train barcode "$folder/train" $out
 refused "no column 'ymax'" train barcode "$folder/train" --boxes "$folder/nocolumn.csv" $out
 refused "turned.csv:2: no box" train barcode "$folder/train" --boxes "$folder/turned.csv" $out
 refused "'three' is no whole number" train barcode "$folder/train" --boxes "$folder/words.csv" $out
+refused "'4294967304' is no whole number of pixels" train barcode "$folder/train" --boxes "$folder/far.csv" $out
+refused "long.csv:1: a line of more than 1022 characters" train barcode "$folder/train" --boxes "$folder/long.csv" $out
 refused "there is no box in it" train barcode "$folder/train" --boxes "$folder/none.csv" $out
 refused "none of its files is among the pictures" train barcode "$folder/train" --boxes "$folder/others.csv" $out
 refused "need as many patches" train barcode "$folder/train/c.pgm" "$folder/train/a.pgm" --boxes "$folder/boxes.csv" $out -p rows=10

@@ -302,6 +302,21 @@ static void same_model_whatever_the_threads(void **state)
     free(data);
 }
 
+/* Makes the share of windows that pass, the last but one number of the head, none. */
+static void spoil_share(const char *checkpoint)
+{
+    const double none = NAN;
+    uint32_t head;
+    FILE *file = fopen(checkpoint, "r+b");
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 8, SEEK_SET), 0);
+    assert_int_equal(fread(&head, sizeof head, 1, file), 1);
+    assert_int_equal(fseek(file, (long)head - 16, SEEK_SET), 0);
+    assert_int_equal(fwrite(&none, sizeof none, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void goes_on_from_a_checkpoint(void **state)
 {
     (void)state;
@@ -312,6 +327,8 @@ static void goes_on_from_a_checkpoint(void **state)
     /* Another training's, and damaged ones. */
     assert_int_equal(train("parts.model", "feature=lrp" SMALL "stages=30", 2, true), STATUS_BAD_INPUT);
     assert_int_equal(train("parts.model", "feature=lrd" SMALL "stages=12", 2, true), STATUS_BAD_INPUT);
+    spoil_share(in_folder("parts.model.checkpoint"));
+    assert_int_equal(train("parts.model", "feature=lrd" SMALL "stages=30", 2, true), STATUS_BAD_INPUT);
     assert_int_equal(truncate(in_folder("parts.model.checkpoint"), 2000), 0);
     assert_int_equal(train("parts.model", "feature=lrd" SMALL "stages=30", 2, true), STATUS_BAD_INPUT);
     assert_int_equal(truncate(in_folder("parts.model.checkpoint"), 5), 0);

@@ -115,30 +115,38 @@ fails "cut short" 2 'cut.y4m: cut short: frame 3 is incomplete; what came before
 is "cut short: rows" "$(tail -n 1 cut.csv | cut -d , -f 1)" 2
 is "no temporary file" "$(find . -name '.rungs-*')" ""
 
-# --- Ctrl-C
+# --- a camera, whose frames are drawn before others come, and Ctrl-C; a folder called - is not standard input
 mkfifo pipe
-{ cat v.y4m; exec sleep 60; } >pipe &
-feeder=$!
-env --default-signal=INT "$rungs" run harris - -o 'live_%d.ppm' <pipe >stdout 2>stderr &
-child=$!
-tries=0
-until [ -e live_4.ppm ] || [ $tries = 400 ]; do
-    sleep 0.05
-    tries=$((tries + 1))
+mkdir ./-
+for version in harris texture texture:cuda/v2.1; do
+    rm -f live_*.ppm file_*.ppm
+    succeeds "$version of a file" "$rungs" run $version v.y4m -o 'file_%d.ppm'
+    { cat v.y4m; exec sleep 60; } >pipe &
+    feeder=$!
+    env --default-signal=INT "$rungs" run $version - -o 'live_%d.ppm' <pipe >stdout 2>stderr &
+    child=$!
+    tries=0
+    until [ -e live_4.ppm ] || [ $tries = 400 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    sleep 0.1
+    kill -INT $child
+    wait $child
+    is "$version, Ctrl-C: exit status" $? 130
+    kill $feeder 2>/dev/null
+    wait $feeder 2>/dev/null
+    is "$version, Ctrl-C: its line" "$(cat stderr)" "rungs: interrupted: 4 frames written to live_%d.ppm"
+    for frame in 1 2 3 4; do same "$version of a camera, frame $frame" live_$frame.ppm file_$frame.ppm; done
 done
-sleep 0.1
-kill -INT $child
-wait $child
-is "Ctrl-C: exit status" $? 130
-kill $feeder 2>/dev/null
-wait $feeder 2>/dev/null
-is "Ctrl-C: its line" "$(cat stderr)" "rungs: interrupted: 4 frames written to live_%d.ppm"
 
 # --- ffmpeg
 if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
     succeeds "a folder to a video" "$rungs" run detect shots -o faces.mp4 -o faces.csv --fps 12.5
     succeeds "a video to a video" "$rungs" run texture faces.mp4 -o texture.avi
     is "its frames" "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames,r_frame_rate -of csv=p=0 texture.avi)" 25/2,6
+    succeeds "texture of what ffmpeg sends" sh -c "ffmpeg -nostdin -v error -i faces.mp4 -pix_fmt yuv420p -f yuv4mpegpipe - | '$rungs' run texture - -o piped.mkv"
+    is "its frames, sent" "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames,r_frame_rate -of csv=p=0 piped.mkv)" 25/2,6
     refuses "a picture to a video" 'a still image, not a video' blur shots/shot_1.ppm -o out/x.mp4
     fails "no ffmpeg" 2 'ffmpeg is not installed; .*apt-get install ffmpeg' env PATH=nothing "$rungs" run blur v.y4m -o n.mp4
 else

@@ -38,6 +38,11 @@ check() { # TITLE COMMAND...: the command must succeed
     fi
 }
 
+# What was tried (assignments/INSTRUCTORS.md) has a file for each row's name, and a row for each file.
+sed -n '/^### What was tried/,/^### /p' assignments/INSTRUCTORS.md | grep -o '`[a-z]*/*[a-z]*-[a-z_]*`' | tr -d '`' | sort -u >"$folder/rows"
+(cd tests/grader && ls *-*.c* */*-*.c*) | sed 's/\.cu*$//' | sort -u >"$folder/files"
+check "what was tried has its files, and its rows" sh -c "test -s '$folder/rows' && diff '$folder/rows' '$folder/files'"
+
 number=$(ls -d assignments/[0-9]*_* | sed -n 's,assignments/\([0-9]*\)_.*,\1,p' | head -n 1)
 check "no lab 77: exit 2, one line" sh -c "$labs grade 77 >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
 check "no such task: exit 2, one line" sh -c "$labs lab $number --task nonsense >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
@@ -57,6 +62,27 @@ check "the last output is wrong" judged '"what": ".*labels' check "$wrong" --id 
 check "timed, all outputs right" judged '"wrong": ""' time "$right" --reference "$right" --size 90x70 --seconds 0.2
 check "timed, the last output is wrong" judged '"wrong": "right when checked, but wrong in a timed call' time "$wrong" \
     --reference "$right" --size 90x70 --seconds 0.2
+
+# On a machine with a GPU the compiler in its jail may not ask which one that is, and must not take it for another: it would
+# build everything anew, where it may write nothing. The stand-in for nvidia-smi can be read outside of the jail only.
+mkdir "$folder/bin"
+printf '#!/bin/sh\necho 9.0\n' >"$folder/bin/nvidia-smi"
+cp "$folder/bin/nvidia-smi" "$folder/bin/nvcc"
+chmod +x "$folder/bin"/*
+cat >"$folder/native.py" <<'E1'
+import pathlib, sys
+sys.path.insert(0, "assignments")
+from grading.build import BUILD, compile_object, has_gpu, make
+source = sys.argv[1]
+assert has_gpu()
+code, output = make([f"{BUILD}/settings"])
+assert code == 0 and "compute_90" in pathlib.Path(BUILD, "settings").read_text(), output
+code, output = compile_object(pathlib.Path(source).resolve(), f"{BUILD}/{source}.o")
+assert code == 0, output
+E1
+starter=$(ls assignments/[0-9]*/starter/*/*.c | head -n 1)
+check "compiled in the jail as outside of it, where there is a GPU" env -u CUDA PATH="$folder/bin:$PATH" NVCC=/bin/true \
+    BUILD="$build/as-native" python3 -B "$folder/native.py" "$starter"
 
 judged_worker() { # WORKER: is right on small pictures
     "$build/rungs-judge" check --worker "$1" --id student/omp --largest 300 --json "$folder/judged" && grep -q '"outcome": "pass"' "$folder/judged"

@@ -96,14 +96,19 @@ if [ $# -eq 0 ]; then
         failed=$((failed + 1))
         echo "FAIL the reported case is not the first that is more than a row: $(grep 'case:' "$scratch/out")"
     fi
-    ${RUN:-} "$program" diff blur mutant/control_cuda mutant/exits_large --no-code --size 640x48 >"$scratch/out" 2>&1
-    code=$?
-    if [ $code = 1 ] && grep -q 'mutant/exits_large.* exit code 0 before its work was done' "$scratch/out"; then
-        passed=$((passed + 1))
+    if [ -f tests/mutants/blur/control_cuda.cu ]; then # a lab's handout does not have it
+        ${RUN:-} "$program" diff blur mutant/control_cuda mutant/exits_large --no-code --size 640x48 >"$scratch/out" 2>&1
+        code=$?
+        if [ $code = 1 ] && grep -q 'mutant/exits_large.* exit code 0 before its work was done' "$scratch/out"; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "FAIL diff of a version that exits: exit status $code and:"
+            sed 's/^/     | /' "$scratch/out"
+        fi
     else
-        failed=$((failed + 1))
-        echo "FAIL diff of a version that exits: exit status $code and:"
-        sed 's/^/     | /' "$scratch/out"
+        skipped=$((skipped + 1))
+        echo "SKIP diff of a version that exits: tests/mutants/blur/control_cuda.cu is not here"
     fi
 fi
 [ $((passed + failed)) -gt 0 ] || { echo "no mutants found"; failed=1; }

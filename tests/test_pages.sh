@@ -163,8 +163,11 @@ text = open(sys.argv[1], encoding="utf-8").read()
 places = [text.index(word) for word in ("tint/newer.json", "<details>", "tint/older.json", "tint/a.json", "tint/other.json")]
 sys.exit(places != sorted(places))
 PYTHON
-# The machine of a column: one that timed a library, then the one with the most cores.
-result big/tint/a.json 'r["machine"]["cores"] = 64'
+# The machine of a column: one that timed a library, then the one of the largest picture, then the one with the most cores.
+result big/tint/a.json 'r["machine"]["cores"] = 64; r.update(width=640, height=480)'
+exits "two machines" 0 0 ""
+lacks "more cores, smaller picture" "$tree/README.md" "- CPU, big:"
+result big/tint/a.json 'r["machine"]["cores"] = 64; r.update(width=1280, height=960)'
 exits "two machines" 0 0 ""
 has "more cores" "$tree/README.md" "- CPU, big: Test, 64 cores"
 result here/tint/newer.json 'r.update(width=1280, height=960); r["versions"].append(row("peer/lib", 12e-3))'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# That a version with many pictures under way (cuda/v2.8 and cuda/v2.9 of harris) gives each picture of a folder and each
+# That a version with many pictures under way (cuda/v2.8 to cuda/v2.10 of harris) gives each picture of a folder and each
 # frame of a video its own result, whatever the sizes, and that a device that is lost or has no memory loses no picture
 # silently: the others do its pictures, or each that is missing is named. On three emulated devices (RUNGS_DEVICES).
 # usage: sh tests/test_queue.sh BUILD-FOLDER
@@ -56,7 +56,7 @@ complete() { # COUNT
 }
 silent() { if [ -s stderr ]; then bad "$title: says $(head -n 2 stderr)"; else ok; fi; }
 
-for version in cuda/v2.8 cuda/v2.9; do
+for version in cuda/v2.8 cuda/v2.9 cuda/v2.10; do
     runs "$version" 0 $version; complete $pictures; silent
     runs "$version, streams late" 0 $version RUNGS_EMULATOR_LATE=1; complete $pictures; silent
     runs "$version, one device" 0 $version RUNGS_DEVICES=1; complete $pictures; silent
@@ -91,7 +91,7 @@ awk 'BEGIN {
     }
 }' >video.y4m
 "$rungs" run harris:cpu/serial video.y4m -o corners=right.csv -p outputs=corners >stdout 2>stderr || bad "video, cpu/serial: $(head -n 2 stderr)"
-for version in cuda/v2.8 cuda/v2.9; do
+for version in cuda/v2.8 cuda/v2.9 cuda/v2.10; do
     RUNGS_DEVICES=3 RUNGS_EMULATOR_LATE=1 "$rungs" run harris:$version video.y4m -o corners=out.csv -p outputs=corners >stdout 2>stderr
     if cmp -s out.csv right.csv && [ ! -s stderr ]; then ok; else bad "video, $version: $(head -n 2 stderr)"; fi
 done

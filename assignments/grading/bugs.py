@@ -43,21 +43,26 @@ def grade_fix(lab, bug, said, pictures):
         return 0, f"{copy} is still as broken as {bug['file']}"
     if count > most:
         return 0, f"{copy} differs in {count} lines from {bug['file']}: mend it, in at most {most}"
-    worker, why, _ = build_version(shown(mine))
-    if not worker:
-        return 0, why
-    check = check_version(lab, worker, f"student/bug{bug['id']}", pictures)
-    if check["outcome"] != "pass" or check["checked"] < check["cases"]:
-        return 0, f"{copy}: {check['failed']} of {check['cases'] or '?'} cases wrong: {check['what']}"
-    race = find_kernel_race(lab, shown(mine), f"student/bug{bug['id']}") if bug.get("watch") else ""
-    if race:
-        return 0, f"{copy}: {race}"
+    fault, cases = find_fault(lab, bug, shown(mine), pictures)
+    if fault:
+        return 0, f"{copy}: {fault}" if cases else fault
     half = bug["points"] / 2
     if said is None:
         return half, "mended; answers.toml does not say which line was wrong"
     if not any(abs(said - line) <= NEAR for line in lines):
         return half, f"mended, but not at line {said:g} of {bug['file']}, which answers.toml names"
-    return bug["points"], f"line {said:g} named and mended: all {check['cases']} cases agree"
+    return bug["points"], f"line {said:g} named and mended: all {cases} cases agree"
+
+
+def find_fault(lab, bug, file, pictures):
+    """What is wrong with a broken version or a copy of it, or "", and how many cases said so; 0 when it does not compile."""
+    worker, why, _ = build_version(file)
+    if not worker:
+        return why, 0
+    check = check_version(lab, worker, f"student/bug{bug['id']}", pictures)
+    if check["outcome"] != "pass" or check["checked"] < check["cases"]:
+        return f"{check['failed']} of {check['cases'] or '?'} cases wrong: {check['what']}", max(check["cases"], 1)
+    return find_kernel_race(lab, file, f"student/bug{bug['id']}") if bug.get("watch") else "", check["cases"]
 
 
 def grade_figure(lab, bug, said):

@@ -1,8 +1,10 @@
 """Builds the judge and the workers, with limits for the compiler, and finds the reference rungs."""
 
+import functools
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -37,8 +39,29 @@ def run_limited(command, seconds, limits=None, environment=None):
         return code, "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
 
+@functools.cache
+def capability():
+    """What the GPUs of this machine can do, as the Makefile has it ("90"): "" where there is none. Whoever may open no device, as a
+    compiler in its jail, cannot ask."""
+    try:
+        answer = subprocess.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"], stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, timeout=60, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return " ".join(sorted({line.replace(".", "") for line in answer.split() if re.fullmatch(r"\d+\.\d+", line)}))
+
+
+def has_gpu():
+    """Whether versions run on a GPU: as CUDA says, or where there are one and its compiler."""
+    has_compiler = shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")
+    return os.environ.get("CUDA", "") == "native" or "CUDA" not in os.environ and bool(has_compiler and capability())
+
+
 def make(targets, seconds=COMPILE_SECONDS, limits=None, environment=None, **settings):
-    variables = {n: os.environ[n] for n in ("CUDA", "ARCH", "SANITIZE", "OPENCV", "CC", "CXX", "NVCC") if n in os.environ}
+    variables = {n: os.environ[n] for n in ("ARCH", "SANITIZE", "OPENCV", "CC", "CXX", "NVCC") if n in os.environ}
+    variables["CUDA"] = "native" if has_gpu() else "emulated"
+    if has_gpu() and capability():
+        variables["capability"] = capability()
     arguments = [f"{name}={value}" for name, value in (variables | {"BUILD": BUILD} | settings).items()]
     return run_limited([*MAKE.split(), "--no-print-directory", "-s", *arguments, *targets], seconds, limits, environment)
 
@@ -126,6 +149,8 @@ def build_version(file, helpers=()):
     source = ROOT / file
     if not source.is_file() or source.is_symlink():
         return None, f"{file}: no such file", ""
+    if "no_sanitize" in source.read_text(encoding="utf-8", errors="replace").replace("\\\n", ""):
+        return None, "names no_sanitize: what a version does is watched, by the instrumentation that this would leave out", ""
     stem = pathlib.Path(ROOT, BUILD, file)
     worker = pathlib.Path(ROOT, BUILD, "workers", file)
     for stale in (stem.with_name(stem.name + ".d"), stem.with_name(stem.name + ".assembler")):
@@ -134,7 +159,7 @@ def build_version(file, helpers=()):
     worker.unlink(missing_ok=True)
     code, output = compile_object(source, f"{BUILD}/{file}.o", helpers)
     if code == 0:
-        fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and os.environ.get("CUDA") != "native")
+        fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and not has_gpu())
         if fault:
             return None, fault, ""
         code, output = make([f"{BUILD}/workers/{file}"], COMPILE_SECONDS, limit_compiler)

@@ -6,10 +6,10 @@ import pathlib
 import time
 
 from grading.bugs import grade_bug
-from grading.build import build_tools, build_version, make, reference_worker, run_limited
+from grading.build import build_tools, build_version, has_gpu, make, reference_worker, run_limited
 from grading.grade import Outcome, Part, grade_answers, grade_task
 from grading.lab import BUILD, ROOT, Lab, LabError, fix_of, maximum_of, shown
-from grading.measure import check_version, has_gpu, time_version
+from grading.measure import check_version, time_version
 from grading.races import find_kernel_race
 from grading.show import next_step, progress, show_task, sizes_of, wrapped
 from grading.worst import grade_worst

@@ -6,10 +6,10 @@ import re
 import time
 
 from grading.bugs import grade_bug
-from grading.build import build_version, reference_worker
+from grading.build import build_version, has_gpu, reference_worker
 from grading.lab import maximum_of
 from grading.races import count_watched, find_kernel_race, find_race, has_threads
-from grading.measure import FULL, ZERO, check_version, has_gpu, time_version, usable_cores
+from grading.measure import FULL, ZERO, check_version, time_version, usable_cores
 from grading.worst import grade_worst
 
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
@@ -71,7 +71,8 @@ def grade_task(lab, task, pictures, say):
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
     name = f"student/{task['id']}"
     check = outcome.check = check_version(lab, worker, name, pictures, task.get("counted", ()), algorithm=task["algorithm"],
-                                          without=task.get("without", []), largest=task.get("largest"))
+                                          without=task.get("without", []), largest=task.get("largest"),
+                                          counted_size=task.get("counted_size"))
     if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
         outcome.check = None
         return give_up(OTHER_SIDE[task["file"].endswith(".cu")])
@@ -171,20 +172,21 @@ def grade_needs(outcome, task, check, hidden):
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
-        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
-        if before and before.points < before.maximum:
-            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
-            good = False
-            continue
-        if ok and what in ("shared_bytes", "barriers") and check.get("needs_no_shared_memory"):
+        for_show = ok and "least" in need and what in ("shared_bytes", "barriers")  # could be: asked for, and not used
+        if for_show and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
                                       "each barrier what it held: nothing goes through it"))
             good = False
             continue
         around = check.get("share_around_shared_memory", 0)
-        if ok and what in ("shared_bytes", "barriers") and around > MOST_AROUND:
+        if for_show and around > MOST_AROUND:
             outcome.parts.append(Part(need["title"], 0, need["points"], f"when shared memory loses at each barrier what it held, "
                                       f"{100 * around:.0f} % of its result is still there: most samples come from elsewhere"))
+            good = False
+            continue
+        before = next((p for p in outcome.parts if p.name == need.get("after")), None)
+        if before and before.points < before.maximum:
+            outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"

@@ -6,9 +6,8 @@ import re
 import shutil
 import subprocess
 
-from grading.build import make, reference_file
+from grading.build import has_gpu, make, reference_file
 from grading.lab import BUILD, ROOT, Lab, LabError, shown
-from grading.measure import has_gpu
 from grading.similarity import giveaways
 
 # Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out; the tests left out
@@ -18,6 +17,7 @@ NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|ass
                     r"tests/(grader|rungs)/|tests/(test_(grader|labs|rungs|pages|report|study)|aarch64|study_short|openmp_races)\.sh|"
                     r"tests/check_(page|links)\.py")
 RUNG = re.compile(r"(cpu|cuda)/[^/]+/[^/]+\.(c|cu)")
+HELPER = re.compile(r"(cpu|cuda)/[^/]+/steps/[^/]+\.(c|cu)")
 ARCH_FLAGS = {"x86-64-v3": "avx2 fma bmi2", "x86-64-v4": "avx512bw avx512vl"}  # as /proc/cpuinfo names them
 ARCH_MACROS = {"x86-64-v3": "__AVX2__", "x86-64-v4": "__AVX512BW__"}
 
@@ -61,7 +61,7 @@ def command_handout(arguments):
         raise LabError(f"{out}: lies inside this tree; name a folder outside")
     files = files_of(labs)
     hidden = solution_files(labs, files)
-    ready = sorted(f for f in hidden if RUNG.fullmatch(f)) if arguments.arch in ARCH_MACROS else []
+    ready = ready_made(hidden) if arguments.arch in ARCH_MACROS else []
     for file in files:
         if file not in hidden:
             (out / file).parent.mkdir(parents=True, exist_ok=True)
@@ -79,9 +79,20 @@ def command_handout(arguments):
     return 0
 
 
+def ready_made(hidden):
+    return sorted(f for f in hidden if RUNG.fullmatch(f) or HELPER.fullmatch(f))
+
+
+def for_inclusion(assembler):
+    """What a compiler wrote, to stand within what it makes of another file: a sanitizer's constructor there, say, has local labels
+    of the same numbers."""
+    assembler = re.sub(r"^\s*\.(?:file|ident)\b.*\n", "", assembler, flags=re.M)
+    return re.sub(r"\.L(?=[A-Z]*\d)", ".Lready", assembler)
+
+
 def make_ready(files, out, arch):
     """Rungs that labs ask for stay in the ladder, to run, to measure and to be a pipeline's steps, with their code as the
-    compiler's assembler: nothing to read."""
+    compiler's assembler: nothing to read. So does what several of them are linked with."""
     if not files:
         return
     build = f"{BUILD}-handout"
@@ -90,23 +101,22 @@ def make_ready(files, out, arch):
         raise LabError(f"rungs do not build for {arch}:\n{output[-2000:]}")
     for file in files:
         text = (ROOT / file).read_text(encoding="utf-8")
-        header = re.match(r"/\*.*?\*/\n", text, re.S).group(0)
-        registers = re.search(r"^RUNGS_\w+_VERSION(?:_WITH_\w+)?\(.*?\)$", text, re.M | re.S).group(0)
+        header = re.match(r"(?:/\*.*?\*/\n)?", text, re.S).group(0)
+        registers = re.search(r"^RUNGS_\w+_VERSION(?:_WITH_\w+)?\(.*?\)$", text, re.M | re.S)
         contracts = "".join(re.findall(r'^#include "common/algo/.*\n', text, re.M))
+        named = f" *\n{registers.group(0)}\n" if registers else ""  # versions.sh looks for this line
         target = out / file
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f"""{header}/*
  * Ready-made: a lab asks for this code. {file}.s is what a compiler made of it for {arch}.
- *
-{registers}
- */
+{named} */
 {contracts}#if !defined({ARCH_MACROS[arch]}) || defined(__CUDACC__)
 #error "{file} is ready-made for {arch} and the emulator: build with CUDA=emulated on such a processor"
 #endif
 __asm__(".include \\"{file}.s\\"");
 """, encoding="utf-8")
         assembler = (ROOT / build / "ready" / f"{file}.s").read_text(encoding="utf-8")
-        assembler = re.sub(r"^\s*\.(?:file|ident)\b.*\n", "", assembler, flags=re.M)
+        assembler = for_inclusion(assembler)
         (out / f"{file}.s").write_text(assembler + "\t.text\n", encoding="utf-8")
 
 

@@ -72,7 +72,7 @@ def read_regular(folder, path):
 
 POINTS = 100  # of every lab
 TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables", "watch", "largest",
-             "counted", "helpers", "picture"}
+             "counted", "counted_size", "helpers", "picture"}
 BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}
@@ -135,6 +135,8 @@ class Lab:
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
         source = pathlib.Path(folder)
+        if not source.is_dir():
+            raise LabError(f"{folder}: no folder")
         if is_folder(source, shown(self.folder)):
             source = source / shown(self.folder)
         self.place = ROOT / BUILD / f"lab-{self.number}" / "submission"

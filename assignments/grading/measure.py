@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import shutil
 import tempfile
 
 from grading.build import judge_of, run_limited
@@ -25,7 +24,7 @@ def judge(lab, arguments, seconds):
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
-def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None):
+def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None, counted_size=None):
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
@@ -36,6 +35,8 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
         arguments += ["--algorithm", algorithm]
     if largest or limits.get("largest_pixels"):
         arguments += ["--largest", largest or limits["largest_pixels"]]
+    if counted_size:
+        arguments += ["--size", counted_size]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)
@@ -73,8 +74,3 @@ def usable_cores():
         return cores if quota == "max" else min(cores, int(quota) / int(period))
     except (OSError, ValueError):
         return cores
-
-
-def has_gpu():
-    return os.environ.get("CUDA", "native" if shutil.which("nvidia-smi") and (
-        shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc")) else "emulated") == "native"

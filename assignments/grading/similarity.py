@@ -10,7 +10,7 @@ RUN = 8  # tokens that must stand in the same order
 TOO_MUCH = 0.4  # share of an answer's own runs in another file that gives the answer away
 FEWEST = 24  # runs of its own that an answer must have for that share to mean anything
 
-NAMES = re.compile(r"\b(absdiff|blur|boxes|correlation|eigen|grayscale|harris|labelling|morphology|motion|otsu|threshold|filter)", re.I)
+NAMES = re.compile(r"\b(absdiff|blur|boxes|correlation|eigen|grayscale|harris|kmeans|labelling|lbp|morphology|motion|nearest|otsu|threshold|filter)", re.I)
 
 
 def tokens(text):

@@ -6,9 +6,8 @@ import pathlib
 import re
 import tempfile
 
-from grading.build import judge_of, make, run_limited
+from grading.build import has_gpu, judge_of, make, run_limited
 from grading.lab import BUILD, ROOT, LabError, read_regular, shown
-from grading.measure import has_gpu
 
 
 def read_pbm(data, side):

@@ -139,6 +139,7 @@ static char *next_field(char **rest)
     return field;
 }
 
+enum { MOST_COORDINATE = 1 << 24 };
 enum { FILE_COLUMN, X_MIN, Y_MIN, X_MAX, Y_MAX, COLUMNS };
 
 /* Which field each column is, from the header line. */
@@ -168,6 +169,7 @@ static enum status read_box(const char *path, int number, char *line, const int 
     for (int at = 0; (field = next_field(&rest)); at++)
         for (int c = 0; c < COLUMNS; c++) {
             char *end = field;
+            long value;
             if (fields[c] != at)
                 continue;
             found++;
@@ -175,9 +177,10 @@ static enum status read_box(const char *path, int number, char *line, const int 
                 snprintf(box->file, sizeof box->file, "%s", file_name(field));
                 continue;
             }
-            *values[c] = (int)strtol(field, &end, 10);
-            if (end == field || *end)
-                return status_set(STATUS_BAD_INPUT, "%s:%d: '%s' is no whole number", path, number, field);
+            value = strtol(field, &end, 10);
+            if (end == field || *end || value < -MOST_COORDINATE || value > MOST_COORDINATE)
+                return status_set(STATUS_BAD_INPUT, "%s:%d: '%s' is no whole number of pixels", path, number, field);
+            *values[c] = (int)value;
         }
     if (found < COLUMNS || box->x_max <= box->x_min || box->y_max <= box->y_min)
         return status_set(STATUS_BAD_INPUT, "%s:%d: no box of a file (file, xmin, ymin, xmax, ymax)", path, number);
@@ -195,6 +198,11 @@ static enum status read_boxes(const char *path, struct known_boxes *boxes)
     TRY(file_open(path, &stream, &size));
     for (int number = 1; fgets(line, sizeof line, stream); number++) {
         struct known_box box = {.file = ""}, *items;
+        if (strlen(line) == sizeof line - 1) {
+            status = status_set(STATUS_BAD_INPUT, "%s:%d: a line of more than %zu characters", path, number,
+                                sizeof line - 2);
+            goto out;
+        }
         line[strcspn(line, "\r\n")] = '\0';
         if (number == 1) {
             TRY(read_header(path, line, fields));

@@ -404,27 +404,58 @@ static int compare_keys(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
+/* Boxes of hits, by their edges; they are whole numbers below 2^17, so all that is computed of them is exact in double. */
+struct edges {
+    double left[DETECT_MAX_HITS], top[DETECT_MAX_HITS], right[DETECT_MAX_HITS], bottom[DETECT_MAX_HITS];
+};
+
+/* member[k]: hits i to count - 1 whose boxes overlap with that of i as detect_overlap() says, and i itself. All pairs are asked,
+ * whether one is still wanted or not, for without branches the loop is one of vectors. */
+static void find_members(const struct edges *edges, int i, int count, double overlap, uint8_t *member)
+{
+    const double left = edges->left[i], top = edges->top[i], right = edges->right[i], bottom = edges->bottom[i];
+    const double area = (right - left) * (bottom - top);
+
+#pragma omp simd
+    for (int k = i; k < count; k++) {
+        const double l = edges->left[k], t = edges->top[k], r = edges->right[k], b = edges->bottom[k];
+        const double width = (right < r ? right : r) - (left > l ? left : l);
+        const double height = (bottom < b ? bottom : b) - (top > t ? top : t);
+        const double common = width * height, all = area + (r - l) * (b - t) - common;
+
+        member[k] = (uint8_t)((width > 0) & (height > 0) & (common > overlap * all));
+    }
+    member[i] = 1;
+}
+
 /* One detection for each group of hits, in rows 1 to the number that it returns. */
 static int group(const uint64_t *keys, int count, const struct pyramid_layout *layout,
                  const struct detect_params *params, struct image *detections)
 {
-    const int window = params->pyramid.window;
-    bool taken[DETECT_MAX_HITS] = {false};
-    struct detect_box boxes[DETECT_MAX_HITS];
+    uint8_t taken[DETECT_MAX_HITS] = {0}, member[DETECT_MAX_HITS];
+    struct edges edges;
     int found = 0;
 
-    for (int i = 0; i < count; i++)
-        boxes[i] = detect_find_box(detect_key_place(keys[i], layout), layout, window);
+    for (int i = 0; i < count; i++) {
+        const struct detect_box box =
+            detect_find_box(detect_key_place(keys[i], layout), layout, params->pyramid.window);
+
+        edges.left[i] = box.x;
+        edges.top[i] = box.y;
+        edges.right[i] = box.x + box.side;
+        edges.bottom[i] = box.y + box.side;
+    }
     for (int i = 0; i < count; i++) {
         int64_t votes = 0;
         int members = 0;
 
         if (taken[i])
             continue;
+        find_members(&edges, i, count, params->overlap, member);
         for (int k = i; k < count; k++) {
-            if (taken[k] || (k > i && !detect_overlap(boxes[i], boxes[k], params->overlap)))
+            if (taken[k] || !member[k])
                 continue;
-            taken[k] = true;
+            taken[k] = 1;
             members++;
             votes += detect_vote(detect_key_response(keys[k]), (float)params->min_response);
         }
@@ -432,9 +463,9 @@ static int group(const uint64_t *keys, int count, const struct pyramid_layout *l
         if (members < params->neighbours || score < params->min_score)
             continue;
         float *row = image_row(detections, ++found);
-        row[0] = (float)boxes[i].x;
-        row[1] = (float)boxes[i].y;
-        row[2] = row[3] = (float)boxes[i].side;
+        row[0] = (float)edges.left[i];
+        row[1] = (float)edges.top[i];
+        row[2] = row[3] = (float)(edges.right[i] - edges.left[i]);
         row[4] = score;
     }
     return found;

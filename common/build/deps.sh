@@ -5,11 +5,12 @@
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
 #           labs' grader; Python also plots and report)
 # optional  OpenCV's imgproc, OpenBLAS: the CPU peers that the tables compare with; gnuplot: plots; numpy: peers in Python;
+#           opencv-data: the cascades of detect's peers;
 #           ffmpeg: video files in and out (image folders and y4m need none). Rungs works without them
 set -u
 
 needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-dev libseccomp-dev python3"
-optional="libopencv-imgproc-dev libopenblas-dev gnuplot-nox python3-numpy"
+optional="libopencv-imgproc-dev libopenblas-dev gnuplot-nox python3-numpy opencv-data"
 # One of the user's own does as well.
 command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null || optional="$optional ffmpeg"
 if [ "${1:-}" = ci ]; then
@@ -64,6 +65,7 @@ for package in $missing_optional; do
     case $package in
     ffmpeg) lacks="video files cannot be read or written" ;;
     python3-numpy) lacks="peers in Python (peers/*/*.py) do not run" ;;
+    opencv-data) lacks="peers/detect/opencv_*.py have no cascades" ;;
     gnuplot-nox) lacks="there are no plots" ;;
     libopenblas-dev) lacks="tables of matrices have no OpenBLAS row" ;;
     *) lacks="tables have no OpenCV row" ;;

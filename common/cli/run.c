@@ -258,7 +258,7 @@ static bool is_folder(const char *path)
 {
     struct stat about;
 
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
 /* What the inputs are, and so how the algorithm is applied. */
@@ -280,9 +280,7 @@ static enum form form_of(const struct run_options *options, const struct algorit
     if (in_count != 1 || (!algorithm->video && !one_picture && !one_cube))
         return FORM_FILES;
     if (algorithm->video)
-        return !algorithm->background_file && strcmp(in[0], "-") != 0 && !is_folder(in[0]) && !video_has_name(in[0])
-                   ? FORM_FILES
-                   : FORM_VIDEO;
+        return !algorithm->background_file && !is_folder(in[0]) && !video_has_name(in[0]) ? FORM_FILES : FORM_VIDEO;
     for (size_t i = 0; i < options->outputs.count; i++) {
         const char *equals = strchr(options->outputs.items[i], '=');
 

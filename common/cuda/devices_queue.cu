@@ -201,7 +201,7 @@ static void close_devices(void *queue)
     free(devices);
 }
 
-static enum status open_devices(const struct version *version, const void *params, void **queue)
+static enum status open_queue(const struct version *version, const void *params, bool records, void **queue)
 {
     struct devices *devices = (struct devices *)calloc(1, sizeof *devices);
     const int count = device_count();
@@ -217,6 +217,8 @@ static enum status open_devices(const struct version *version, const void *param
         struct worker *worker = &devices->workers[i];
         worker->owner = devices;
         worker->device = i;
+        for (struct flight &flight : worker->flights)
+            flight.records = records;
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
             close_devices(devices);
             return status_set(STATUS_FAILED, "%s: no thread for device %d could be started", version->source->id, i);
@@ -225,6 +227,16 @@ static enum status open_devices(const struct version *version, const void *param
     }
     *queue = devices;
     return STATUS_OK;
+}
+
+static enum status open_devices(const struct version *version, const void *params, void **queue)
+{
+    return open_queue(version, params, false, queue);
+}
+
+static enum status open_recorded(const struct version *version, const void *params, void **queue)
+{
+    return open_queue(version, params, true, queue);
 }
 
 static enum status submit(void *queue, const struct image in[], const struct image out[])
@@ -279,4 +291,7 @@ static const char *note(void *queue)
 }
 
 const struct version_queue devices_queue = {depth, open_devices,  submit,          receive,
+                                            note,  close_devices, flight_allocate, flight_release};
+
+const struct version_queue recorded_queue = {depth, open_recorded,  submit,          receive,
                                             note,  close_devices, flight_allocate, flight_release};

@@ -11,5 +11,7 @@
 #include "common/contract/queue.h"
 
 extern const struct version_queue devices_queue;
+/* The same with flights that record (flight.h): launch() may not differ from picture to picture. */
+extern const struct version_queue recorded_queue;
 
 #endif

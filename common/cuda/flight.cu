@@ -42,18 +42,34 @@ out:
     return status;
 }
 
-static enum status download(struct flight *flight, int slot)
+/* launch(), then the outputs whose rows are few bytes: the same for every picture of these shapes. */
+static enum status compute(struct flight *flight, const struct version *version, const void *params)
 {
-    const struct image *from = &flight->images.out[slot], *to = &flight->out[slot];
     enum status status = STATUS_OK;
 
-    if (flight->narrow[slot])
-        CUDA_TRY(cudaMemcpyAsync(flight->narrow[slot], from->data, from->stride * (size_t)from->height,
-                                 cudaMemcpyDeviceToHost, flight->stream));
-    else
-        CUDA_TRY(cudaMemcpy2DAsync(to->data, to->stride, from->data, from->stride, image_row_bytes(to),
-                                   (size_t)to->height, cudaMemcpyDeviceToHost, flight->stream));
+    TRY(version->launch(flight->state, flight->images.in, flight->images.out, params, flight->stream));
+    for (int i = 0; i < version->algorithm->output_count; i++)
+        if (flight->narrow[i])
+            CUDA_TRY(cudaMemcpyAsync(flight->narrow[i], flight->images.out[i].data,
+                                     flight->images.out[i].stride * (size_t)flight->out[i].height,
+                                     cudaMemcpyDeviceToHost, flight->stream));
 out:
+    return status;
+}
+
+static enum status record(struct flight *flight, const struct version *version, const void *params)
+{
+    enum status status = STATUS_OK, computed;
+    cudaGraph_t graph = NULL;
+
+    CUDA_TRY(cudaStreamBeginCapture(flight->stream, cudaStreamCaptureModeThreadLocal));
+    computed = compute(flight, version, params);
+    CUDA_TRY(cudaStreamEndCapture(flight->stream, &graph)); /* also after a failure, which it tells again */
+    TRY(computed);
+    CUDA_TRY(cudaGraphInstantiate(&flight->graph, graph, 0));
+out:
+    if (graph)
+        cudaGraphDestroy(graph);
     return status;
 }
 
@@ -70,10 +86,18 @@ enum status flight_begin(struct flight *flight, const struct version *version, c
             CUDA_TRY(cudaMemcpy2DAsync(flight->images.in[i].data, flight->images.in[i].stride, in[i].data, in[i].stride,
                                        image_row_bytes(&in[i]), (size_t)in[i].height, cudaMemcpyHostToDevice,
                                        flight->stream));
-    TRY(version->launch(flight->state, flight->images.in, flight->images.out, params, flight->stream));
+    flight->pictures += flight->pictures < 2;
+    if (flight->records && flight->pictures == 2 && !flight->graph)
+        TRY(record(flight, version, params));
+    if (flight->graph)
+        CUDA_TRY(cudaGraphLaunch(flight->graph, flight->stream));
+    else
+        TRY(compute(flight, version, params));
     for (int i = 0; i < outputs; i++)
-        if (out[i].width > 0)
-            TRY(download(flight, i));
+        if (out[i].width > 0 && !flight->narrow[i])
+            CUDA_TRY(cudaMemcpy2DAsync(out[i].data, out[i].stride, flight->images.out[i].data,
+                                       flight->images.out[i].stride, image_row_bytes(&out[i]), (size_t)out[i].height,
+                                       cudaMemcpyDeviceToHost, flight->stream));
 out:
     if (status != STATUS_OK)
         flight_free(flight, version);
@@ -97,10 +121,14 @@ out:
 
 void flight_free(struct flight *flight, const struct version *version)
 {
+    const bool records = flight->records;
+
     if (flight->stream) { /* its work reads and writes the host's samples */
         cudaStreamSynchronize(flight->stream);
         cudaStreamDestroy(flight->stream);
     }
+    if (flight->graph)
+        cudaGraphExecDestroy(flight->graph);
     if (flight->state)
         version->teardown(flight->state);
     free(flight->state);
@@ -110,6 +138,7 @@ void flight_free(struct flight *flight, const struct version *version)
             cudaFreeHost(memory);
     cudaGetLastError(); /* what went wrong has been reported; the next picture begins anew */
     *flight = {};
+    flight->records = records;
 }
 
 void *flight_allocate(size_t bytes)

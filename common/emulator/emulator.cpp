@@ -38,7 +38,7 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count, atomic_count;
 static std::atomic<enum emulator_lack> lacking;
-std::atomic<uint64_t> lane_steps, warp_steps;
+std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics;
 
 static void count_shared(uint64_t bytes)
 {
@@ -604,5 +604,6 @@ struct emulator_counts emulator_count(void)
             emulated::barrier_count,       emulated::atomic_count,
             emulated::stream_copy_count(), emulated::stream_download_count(),
             emulated::streams_at_once(),   emulated::lane_steps,
-            emulated::warp_steps};
+            emulated::warp_steps,          emulated::global_loads,
+            emulated::global_atomics};
 }

@@ -70,8 +70,9 @@ struct emulator_counts {
     uint64_t streams;          /* the most that had work to do at the same time, where work is put off */
     /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an access
      * to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp takes
-     * as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. */
-    uint64_t lane_steps, warp_steps;
+     * as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps
+     * so many read global memory, and so many are atomic operations there. */
+    uint64_t lane_steps, warp_steps, global_loads, global_atomics;
 };
 struct emulator_counts emulator_count(void);
 

@@ -88,7 +88,7 @@ struct worker : block {
 extern __thread worker *active;
 
 /* Of kernels whose accesses the compiler tells of; emulator.h says what they mean. */
-extern std::atomic<uint64_t> lane_steps, warp_steps;
+extern std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics;
 
 /* ------------------------------------------------------------------------------------------------ random.cpp */
 

@@ -3,6 +3,7 @@
 #include "common/emulator/races_internal.h"
 
 #include "common/emulator/emulator_state.h"
+#include "common/emulator/races.h"
 
 #if !defined(__SANITIZE_THREAD__)
 #if defined(__has_feature)
@@ -14,10 +15,17 @@
 
 using emulated::access;
 
-static inline void count_step(const volatile void *address)
+static inline void count_step(emulated::access kind, const volatile void *address)
 {
-    if (emulated::self != nullptr && emulated::races_knows(address))
-        static_cast<emulated::task *>(emulated::self)->steps++;
+    ptrdiff_t offset;
+
+    if (emulated::self == nullptr || !emulated::races_knows(address))
+        return;
+    static_cast<emulated::task *>(emulated::self)->steps++;
+    if (kind == access::write || emulated::shared_name(const_cast<const void *>(address), &offset)[0] != '\0')
+        return;
+    (kind == access::atomic_write ? emulated::global_atomics : emulated::global_loads)
+        .fetch_add(1, std::memory_order_relaxed);
 }
 
 /* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
@@ -27,7 +35,7 @@ static inline void count_step(const volatile void *address)
     HOOK void name(void *address);                                                                                     \
     HOOK void name(void *address)                                                                                      \
     {                                                                                                                  \
-        count_step(address);                                                                                           \
+        count_step(kind, address);                                                                                     \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, bytes, __builtin_return_address(0));                                 \
     }
@@ -46,7 +54,7 @@ PLAIN_OF(16)
     HOOK void name(void *address, long bytes);                                                                         \
     HOOK void name(void *address, long bytes)                                                                          \
     {                                                                                                                  \
-        count_step(address);                                                                                           \
+        count_step(kind, address);                                                                                     \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, (size_t)bytes, __builtin_return_address(0));                         \
     }
@@ -77,7 +85,7 @@ HOOK void __tsan_atomic_thread_fence(int)
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
     {                                                                                                                  \
-        count_step(address);                                                                                    \
+        count_step(access::atomic_write, address);                                                                     \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
     }
@@ -86,7 +94,7 @@ HOOK void __tsan_atomic_thread_fence(int)
                                                            int failure);                                               \
     HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
     {                                                                                                                  \
-        count_step(address);                                                                                    \
+        count_step(access::atomic_write, address);                                                                     \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
@@ -106,7 +114,7 @@ HOOK void __tsan_atomic_thread_fence(int)
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                                    \
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
-        count_step(address);                                                                                    \
+        count_step(access::atomic_write, address);                                                                     \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                  \

@@ -35,6 +35,7 @@ static const char help[] =
     "  --without NAME    of a parameter that the version need not know: it keeps its default\n"
     "  --pictures DIR    where to put pictures of differences\n"
     "  --tune NAME=N     a tunable of the version\n"
+    "  --size WxH[xC]    of the input of the calls that are counted (default 130x70)\n"
     "count:\n"
     "  --picture FILE    the input\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"

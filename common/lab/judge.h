@@ -15,7 +15,7 @@ struct judge_arguments {
     size_t tune_count, setting_count, without_count;
     uint64_t seed;
     double total_seconds, seconds, zero, enough;
-    int shape[3]; /* of what is timed: width, height, channels; 0 channels: the algorithm's own number */
+    int shape[3]; /* of what is timed or counted: width, height, channels; 0 channels: the algorithm's own number */
     int frames;
     long largest; /* pixels of the inputs that are tried; 0: all */
     int fewer;    /* threads of the version; 0: as many as the reference has */

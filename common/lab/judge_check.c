@@ -30,6 +30,7 @@ enum lacking { RUN_WITHOUT_KERNELS, LAUNCH_WITHOUT_KERNELS, RUN_WITHOUT_SHARED_M
 struct counted {
     const struct algorithm *algorithm;
     const void *params;
+    const int *shape; /* width, height, channels */
     struct remote_options options;
     struct remote *remote;
     struct image made[ALGORITHM_MAX_INPUTS]; /* the judge's own */
@@ -42,7 +43,7 @@ static enum status new_inputs(struct counted *counted, uint64_t seed)
     enum status status = STATUS_OK;
 
     inputs_free(counted->algorithm, counted->made);
-    TRY(judge_make(counted->algorithm, (const int[]){130, 70, 0}, seed, counted->params, counted->made));
+    TRY(judge_make(counted->algorithm, counted->shape, seed, counted->params, counted->made));
     /* Noise would have no moving objects, and a result without any needs no kernels. */
     if (counted->algorithm->video) {
         scene_frame(&counted->made[0], 0);
@@ -243,7 +244,11 @@ out:
 static enum status count_calls(const struct judge_arguments *arguments, const struct version *version,
                                const void *params, json_t *result)
 {
-    struct counted counted = {.algorithm = version->algorithm, .params = params, .options = arguments->worker};
+    static const int usual[3] = {130, 70, 0};
+    struct counted counted = {.algorithm = version->algorithm,
+                              .params = params,
+                              .shape = arguments->shape[0] ? arguments->shape : usual,
+                              .options = arguments->worker};
     enum status status = STATUS_OK;
 
     counted.options.quiet = true;

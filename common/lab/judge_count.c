@@ -50,11 +50,12 @@ enum status judge_count(const struct judge_arguments *arguments)
     channel->outputs = algorithm->output_count;
     TRY(remote_call(remote, CHANNEL_RUN, NULL));
     right = compare_agrees(&(struct version){.algorithm = algorithm}, &picture, params, expected, out, NULL);
-    result =
-        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "right", right, "launches",
-                  (json_int_t)channel->counts.launches, "threads", (json_int_t)channel->counts.threads, "barriers",
-                  (json_int_t)channel->counts.barriers, "lane_steps", (json_int_t)channel->counts.lane_steps,
-                  "warp_steps", (json_int_t)channel->counts.warp_steps, "atomics", (json_int_t)channel->counts.atomics);
+    result = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "right", right, "launches",
+                       (json_int_t)channel->counts.launches, "threads", (json_int_t)channel->counts.threads, "barriers",
+                       (json_int_t)channel->counts.barriers, "lane_steps", (json_int_t)channel->counts.lane_steps,
+                       "warp_steps", (json_int_t)channel->counts.warp_steps, "atomics",
+                       (json_int_t)channel->counts.atomics, "global_loads", (json_int_t)channel->counts.global_loads,
+                       "global_atomics", (json_int_t)channel->counts.global_atomics);
     TRY(judge_write(result, arguments->json));
 out:
     remote_stop(remote);

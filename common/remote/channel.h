@@ -56,7 +56,7 @@ struct channel_counts {
     uint64_t stream_downloads; /* those of them to page-locked memory */
     uint64_t streams;          /* the most of them that had work to do at the same time */
     /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
-    uint64_t lane_steps, warp_steps;
+    uint64_t lane_steps, warp_steps, global_loads, global_atomics;
 };
 
 struct channel {

@@ -212,6 +212,8 @@ int main(void)
         channel->counts.stream_downloads -= before.stream_downloads;
         channel->counts.lane_steps -= before.lane_steps;
         channel->counts.warp_steps -= before.warp_steps;
+        channel->counts.global_loads -= before.global_loads;
+        channel->counts.global_atomics -= before.global_atomics;
         if (channel->status != STATUS_OK)
             snprintf(channel->message, sizeof channel->message, "%s", status_message());
         fflush(NULL);

@@ -40,6 +40,8 @@ struct channel_counts worker_device_counts(void)
     counts.streams = emulated.streams;
     counts.lane_steps = emulated.lane_steps;
     counts.warp_steps = emulated.warp_steps;
+    counts.global_loads = emulated.global_loads;
+    counts.global_atomics = emulated.global_atomics;
 #endif
     return counts;
 }

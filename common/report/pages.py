@@ -204,10 +204,20 @@ def page(root, ladder, text):
 
 def main_of(ladder, side):
     """The file that stands for a side ("cpu", "cuda") of a ladder, or None: of the main files of all machines that
-    timed it one in which a library was timed beside it, of several such the one with the most cores."""
+    timed a rung of it (cpu/serial alone is none: benches of a GPU time it to compare with) one in which a library was
+    timed beside it, of several such the one of the largest picture, then with the most cores."""
     device = side == "cuda"
-    found = [results for results in ladder.mains() if rungs.best_of(results, side, "kernel")]
-    return min(found, key=lambda r: (rungs.best_peer(r, device) is None, -r["machine"]["cores"]), default=None)
+
+    def rung(results):
+        best = rungs.best_of(results, side, "kernel")
+        return best and best["id"] != "cpu/serial"
+
+    found = [results for results in ladder.mains() if rung(results)]
+    return min(
+        found,
+        key=lambda r: (rungs.best_peer(r, device) is None, -rungs.pixels(r), -r["machine"]["cores"]),
+        default=None,
+    )
 
 
 def serial_cell(row, phase):

@@ -321,6 +321,22 @@ static bool same_training(const struct detect_training *a, const struct detect_t
            a->alpha == b->alpha;
 }
 
+/* Whether stage `t`, as it was read, could be one of a training: of a feature inside of the window, with numbers that a model
+ * may have. */
+static bool is_stage(const struct work *work, int t)
+{
+    const float largest_threshold = 1e6f, largest_entry = 100; /* those of detect_load_model() */
+    const struct detect_stage *stage = stage_of(work, t);
+    const int window = (int)work->model->window;
+
+    for (uint32_t i = 0; i < work->model->bins; i++)
+        if (!(fabsf(table_of(work, t)[i]) <= largest_entry))
+            return false;
+    return stage->width >= 1 && stage->width <= 2 && stage->height >= 1 && stage->height <= 2 &&
+           stage->x + 3 * stage->width <= window && stage->y + 3 * stage->height <= window && stage->a < DETECT_CELLS &&
+           stage->b < DETECT_CELLS && fabsf(stage->threshold) <= largest_threshold;
+}
+
 /* Fills what a training of work->stages stages had, from a file that is there. */
 static enum status load_checkpoint(struct work *work, const char *path)
 {
@@ -356,14 +372,14 @@ static enum status load_checkpoint(struct work *work, const char *path)
         status = status_set(STATUS_BAD_INPUT, "%s: a damaged checkpoint", path);
         goto out;
     }
-    for (size_t t = 0; t < stages; t++) {
-        const struct detect_stage *stage = stage_of(work, (int)t);
-        if (stage->width < 1 || stage->width > 2 || stage->height < 1 || stage->height > 2 ||
-            stage->x + 3 * stage->width > head.window || stage->y + 3 * stage->height > head.window ||
-            stage->a >= DETECT_CELLS || stage->b >= DETECT_CELLS) {
-            status = status_set(STATUS_BAD_INPUT, "%s: a damaged checkpoint", path);
-            goto out;
-        }
+    /* Shares, but for one hit more than there were in `passing`. */
+    bool whole = head.mining.passing > 0 && head.mining.passing <= 2 && head.negatives_passing >= 0 &&
+                 head.negatives_passing <= 1;
+    for (int t = 0; t < head.stages && whole; t++)
+        whole = is_stage(work, t);
+    if (!whole) {
+        status = status_set(STATUS_BAD_INPUT, "%s: a damaged checkpoint", path);
+        goto out;
     }
     work->stages = head.stages;
     work->mining = head.mining;

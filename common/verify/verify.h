@@ -65,8 +65,9 @@ enum status verify_stream(const struct version *version, const struct image in[]
                           struct verdict *verdict);
 
 /* For a version with a queue (queue.h): twice as many pictures as it may have under way and some more, of several sizes, a
- * single pixel among them, like `request` otherwise; then all of them again. Compares every result with cpu/serial's, and
- * finds out whether it is another picture's. In the calling process. */
+ * single pixel among them, then some of one size in the version's own memory, like `request` otherwise; all of them twice.
+ * Compares every result, as it is when receive() has returned and after all, with cpu/serial's, and finds out whether it is
+ * another picture's. In the calling process. */
 enum status verify_queue(const struct version *version, const struct input_request *request, const void *params,
                          struct verdict *verdict);
 

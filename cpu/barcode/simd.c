@@ -2,6 +2,7 @@
  * Idea:     the fastest version of every step.
  * Changed:  lbp is cpu/chains, all others are cpu/simd.
  * Expect:   15 times omp, as texture: 1600x1200 in a millisecond and a half.
+ * Result:   11 times omp (results/cpu2/barcode/barcode_4032x3024.json); 1.7 times OpenCV's detector.
  */
 /* Try: make bench-barcode VERSIONS=cpu */
 #include "common/algo/barcode.h"

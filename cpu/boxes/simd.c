@@ -6,6 +6,7 @@
  * Changed:  sums of runs; bands with dense tables that are merged, in place of shares of one large table.
  * Expect:   10 times faster than omp: the image is read once at memory's pace (8 MB at 1920x1080, 0.2 ms with 2
  *           threads), runs cost some 5 ns each, and the 83 MB of the table are gone.
+ * Result:   55 times omp (results/cpu2/boxes/boxes_1920x1080.json), because omp is slower than serial; 42 times serial.
  */
 /* Try: make bench-boxes */
 #include <omp.h>

@@ -3,6 +3,7 @@
  *           longer.
  * Changed:  the loop over rows; each thread keeps a list, and the lists become one.
  * Expect:   as many times faster as there are cores: windows share nothing but the list, whose order is made by sorting.
+ * Result:   1.9 times serial on two cores (results/cpu2/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect */
 #include <stdlib.h>

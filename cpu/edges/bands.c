@@ -4,6 +4,8 @@
  * Changed:  planes hold three rows, each thread its own; find_band() in place of a pass for each step. Otsu's threshold, which
  *           all magnitudes make, takes a first turn through the picture.
  * Expect:   3 times as fast as rows: 8 MB of planes are neither written nor read nor made of fresh pages.
+ * Result:   1.1 times rows, within the noise (results/cpu2/edges/edges_1920x1080.json), not 3: the pages of the planes cost less
+ *           than was thought.
  * From:     cpu/rows
  */
 /* Try: make bench-edges */

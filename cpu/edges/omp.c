@@ -4,6 +4,8 @@
  *           are put onto the stack in a pass of their own, for a stack has one end.
  * Expect:   nearly as many times as fast as serial as there are threads without hysteresis; following stays with one thread, and
  *           takes some 10 ns for each edge point.
+ * Result:   1.2 times serial on two cores (results/cpu2/edges/edges_1920x1080.json), and no faster with hysteresis
+ *           (results/cpu2/edges/edges_1920x1080_canny.json).
  */
 /* Try: make bench-edges */
 #include <stdlib.h>

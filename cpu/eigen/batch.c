@@ -1,5 +1,7 @@
 /*
  * Idea:     threads share the groups of matrices.
+ * Result:   for one matrix the same work as lanes, and a fifth slower (results/cpu2/eigen/eigen_198x198.json); a batch is not in
+ *           this file.
  * From:     cpu/lanes
  * Changed:  the loop over groups is a parallel one, dynamic, since some groups take more sweeps; each thread has room of its own.
  * Expect:   1.9 times cpu/lanes on two cores where there are more than two groups.

@@ -5,6 +5,7 @@
  *           odd ones are stored in turn.
  * Expect:   a box of 3 takes 12 multiplications and no addition for 32 pixels, where along has 18, 12 additions and 12
  *           conversions: a tenth faster.
+ * Result:   no different from along (results/cpu2/harris/harris_1920x1080.json).
  * From:     cpu/along
  */
 /* Try: make bench-harris */

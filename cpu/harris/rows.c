@@ -5,6 +5,8 @@
  *           multiply_gradients() with its reflections.
  * Expect:   the compiler makes vectors of 16-bit numbers of both loops: the gradients' share, two thirds of separable,
  *           nearly vanishes. What is left is the response, whose 64-bit products it does one after the other.
+ * Result:   3.4 times separable for both outputs (results/cpu2/harris/harris_1920x1080.json), 4.1 times for the response alone
+ *           (results/cpu2/harris/harris_1920x1080_response.json).
  * From:     cpu/separable
  */
 /* Try: make bench-harris */

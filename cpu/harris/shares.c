@@ -4,6 +4,7 @@
  * Changed:  the height of a band follows from the number of threads.
  * Expect:   nothing on two threads; on 16 a picture of 1080 rows, 17 bands of 64, took two rounds, of which the second had
  *           one band: 1.9 times faster there, and 1.4 times at 2160 rows, which took three rounds for 34 bands.
+ * Result:   nothing on two threads (results/cpu2/harris/harris_1920x1080.json), as predicted.
  * From:     cpu/down
  */
 /* Try: make bench-harris */

@@ -5,6 +5,7 @@
  *           score too, from which the bounds of these rows are new. Bounds are rounded to the safe side.
  * Expect:   2 times moved over ten iterations, more over fifty: the later ones move centroids by little, and most rows of
  *           histograms lie far from the border of two clusters. No gain for the first three.
+ * Result:   missed: no different from moved over ten iterations, start included (results/cpu2/kmeans/kmeans_252x189.json).
  * From:     cpu/moved
  */
 /* Try: make bench-kmeans VERSIONS=cpu P="start=rows iterations=10" */

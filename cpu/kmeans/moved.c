@@ -3,6 +3,8 @@
  * Changed:  assign_chunk() compares the label with the one before; what it adds up are differences.
  * Expect:   1.2 times prefetch over ten iterations: after three of them one row in ten still moves, and what is left is the
  *           product.
+ * Result:   1.2 times prefetch (results/cpu2/kmeans/kmeans_252x189.json), as predicted. 6.3 times OpenCV and 14 times
+ *           scikit-learn, start included.
  * From:     cpu/prefetch
  */
 /* Try: make bench-kmeans VERSIONS=cpu P="start=rows iterations=10" */

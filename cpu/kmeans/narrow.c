@@ -5,6 +5,8 @@
  *           X of 32 bits, and their sums are of 32 bits for 4096 rows (kmeans_assign_chunks()).
  * Expect:   10 times omp: half the memory, a sixteenth of the instructions for a difference; what is left is a sum over the
  *           lanes of a vector for each row and centroid.
+ * Result:   3.1 times omp, not 10 (results/cpu2/kmeans/kmeans_252x189.json), probably because the compiler makes vectors of omp
+ *           as well; the start by k-means++ counts in.
  * From:     cpu/omp
  */
 /* Try: make bench-kmeans VERSIONS=cpu P="start=rows iterations=10" */

@@ -4,6 +4,8 @@
  * Changed:  the table's layout, and nearest(), in which BLOCK rows share each load of it.
  * Expect:   2 times narrow: no sums over lanes, and one load of centroids for eight products. 195 million products, 32 a
  *           cycle and core, are 1 ms with two threads; adding up the rows is half as much.
+ * Result:   the same time as narrow (results/cpu2/kmeans/kmeans_252x189.json), not half: both wait for memory, as the next rung
+ *           shows.
  * From:     cpu/narrow
  */
 /* Try: make bench-kmeans VERSIONS=cpu P="start=rows iterations=10" */

@@ -5,6 +5,7 @@
  *           added to sums that each thread has for itself.
  * Expect:   labels alone as links. Consecutive numbers cost what a look at each run costs, 1 ns; statistics, 3 ns a run:
  *           a tenth of a photograph's time, where a scan over the labels would take as long as everything else.
+ * Result:   the photograph as in links (results/cpu2/labelling/labelling_1920x1080.json).
  * From:     cpu/links
  */
 /* Try: make bench-labelling VERSIONS=cpu/links,cpu/numbers,peer/opencv */

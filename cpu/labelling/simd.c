@@ -5,6 +5,7 @@
  * Changed:  no loop over edges, and none over pixels: what is found and what is written costs the same for any picture.
  * Expect:   photographs 2 times faster than words: what is left is to write 4 bytes a pixel. In noise each run still
  *           costs a mispredicted branch or two in the two pointers, some 10 ns: 1.5 times.
+ * Result:   1.8 times words (results/cpu2/labelling/labelling_1920x1080.json); 3.5 times OpenCV.
  * From:     cpu/words
  */
 /* Try: make bench-labelling VERSIONS=cpu,peer/opencv

@@ -6,6 +6,7 @@
  *           cache. find() is gone; joining two sets writes to all labels of one of them.
  * Expect:   0.7 times union_find's time on photographs, more the more components touch late. KTH 2016 found it the
  *           fastest of its four, and the hungriest: three tables of half a picture's size.
+ * Result:   0.9 times union_find's time (results/cpu2/labelling/labelling_1920x1080.json), not 0.7.
  * From:     cpu/union_find
  */
 /* Try: make bench-labelling VERSIONS=cpu/serial,cpu/one_pass,cpu/union_find,cpu/two_scan,cpu/front_back

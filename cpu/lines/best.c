@@ -4,6 +4,8 @@
  * Changed:  the ids of the steps.
  * Expect:   5 times omp, 7 ms a frame of 1920x1080 with two threads: edges 2 ms, of which half is one thread that follows weak
  *           pixels, hough 4 ms for 40,000 points.
+ * Result:   8 times omp, 3.1 ms a frame (results/cpu2/lines/lines_1920x1080.json): edges takes 1.2 ms in place of 2, hough 0.7
+ *           in place of 4.
  */
 /* Try: make bench-lines VERSIONS=cpu */
 #include "common/algo/lines.h"

@@ -4,6 +4,7 @@
  * Changed:  nearest() has BLOCK patches at a time, which share each load of the centroids.
  * Expect:   10 times omp: 32 products a cycle and core, 1 ms with two threads; then reading 24 MB of histograms is what
  *           is left, which texture's fused rung does not have.
+ * Result:   2.8 times omp, not 10 (results/cpu2/nearest/nearest_252x189.json): it waits for memory, as the next rung shows.
  */
 /* Try: make bench-nearest VERSIONS=cpu */
 #include <string.h>

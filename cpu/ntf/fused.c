@@ -6,6 +6,8 @@
  *           the threads' are added up.
  * Expect:   half the traffic, 38 MB an iteration for 24 x 24 x 16,520. With K = 16 the multiply-adds take 2.5 ms on two
  *           cores and reading 0.5 to 1, so a fifth less than registers; more where memory is slow and cores are many.
+ * Result:   2.5 times registers (results/cpu2/ntf/ntf_24x16520.json, rank 4); the prediction is for 16 columns, which were not
+ *           timed. 7 times tensorly.
  * From:     cpu/registers
  */
 /* Try: make bench-ntf VERSIONS=cpu/simd,cpu/tree,cpu/tiles,cpu/registers,cpu/fused */

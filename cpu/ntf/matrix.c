@@ -5,6 +5,7 @@
  *           f32 sum.
  * Expect:   no faster by itself: a multiply-add of a vector for each sample, which waits for the one before it. It is what
  *           the next rung cuts into tiles.
+ * Result:   1.4 times tree (results/cpu2/ntf/ntf_24x16520.json, rank 4), where nothing was predicted.
  * From:     cpu/tree
  */
 /* Try: make bench-ntf VERSIONS=cpu/simd,cpu/tree,cpu/tiles,cpu/registers,cpu/fused */

@@ -4,6 +4,7 @@
  * Changed:  one pragma.
  * Expect:   as many times faster than serial as there are cores, but for a side that is shorter than their number; a slice
  *           of the third mode is one sample of each cache line, so that every thread reads all of the tensor there.
+ * Result:   1.8 times serial on two cores (results/cpu2/ntf/ntf_24x16520.json, rank 4).
  */
 /* Try: make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd */
 #include <string.h>

@@ -4,6 +4,8 @@
  * Changed:  f32 sums within a run of the outer index, f64 between the runs; a vector of columns at a time.
  * Expect:   a sixteenth of the arithmetic with AVX-512, and one product for a sample instead of two. Every multiply-add waits
  *           for the one before it, 4 cycles: K = 16 takes 4 cycles a sample and pass, 20 ms an iteration on two cores.
+ * Result:   1.9 times omp, not 16 (results/cpu2/ntf/ntf_24x16520.json, rank 4): 4 columns fill a quarter of a vector, and slices
+ *           of the third mode still read a cache line for a sample, which the next rung ends.
  */
 /* Try: make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd */
 #include <string.h>

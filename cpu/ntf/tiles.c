@@ -4,6 +4,7 @@
  * Changed:  update_u() takes 8 slices.
  * Expect:   u is no longer bound by the 4 cycles of a multiply-add that waits for the one before it, and near one a cycle:
  *           3 times faster in its half of the time. The product of 576 rows of 16 columns fits the first-level cache.
+ * Result:   no faster than matrix (results/cpu2/ntf/ntf_24x16520.json, rank 4). The time goes to P, which the next rung changes.
  * From:     cpu/matrix
  */
 /* Try: make bench-ntf VERSIONS=cpu/simd,cpu/tree,cpu/tiles,cpu/registers,cpu/fused */

@@ -4,6 +4,7 @@
  * Changed:  struct state.
  * Expect:   a tenth less than peaks with two threads: the pages of 8 MB of accumulator and of 17 MB for points, of which some
  *           2 are used, cost one thread 5 ms of 55.
+ * Result:   the time of peaks (results/cpu2/pclines/pclines_1920x1080.json).
  * From:     cpu/peaks
  */
 /* Try: make bench-pclines */

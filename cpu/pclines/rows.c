@@ -4,6 +4,8 @@
  *           only the increments are one by one.
  * Changed:  find_points(); the loop over rows is the outer one.
  * Expect:   8 times as fast as omp: 97 million votes for 95,000 points at 1.5 cycles, 22 ms with 2 threads.
+ * Result:   2.3 times omp, not 8 (results/cpu2/pclines/pclines_1920x1080.json), probably because increments wait for one
+ *           another.
  */
 /* Try: make bench-pclines */
 #include <omp.h>

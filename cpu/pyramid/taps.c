@@ -3,6 +3,7 @@
  * Changed:  make_taps(), before the loop over levels; resample() looks into a table.
  * Expect:   of some 20 operations a pixel, a 64-bit multiplication and four comparisons among them, half are gone: 1.6 times
  *           omp.
+ * Result:   1.7 times omp (results/cpu2/pyramid/pyramid_1280x720.json), as predicted.
  */
 /* Try: make bench-pyramid SIZE=1280x720 */
 #include <stdlib.h>

@@ -5,6 +5,8 @@
  * Expect:   two devices with a bus each: at least 1.9 times the pictures of v2.8. Where both hang on one switch or their
  *           page-locked memory on the other processor, the rate of the bus, 55 GB/s in all, stays the limit. One device:
  *           as v2.8.
+ * Result:   missed: two devices 22,500 pictures a second, one 20,800; two processes with one each 46,000
+ *           (results/h200x2/harris/queues.txt). In one process the calls of the two threads wait for one another.
  * From:     cuda/v2.8
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */

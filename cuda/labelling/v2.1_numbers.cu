@@ -11,16 +11,9 @@
 /* Try: make bench-labelling VERSIONS=cuda/v2.0,cuda/v2.1; then with P="consecutive=1 statistics=1" */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/numbers/numbers.h"
-#include "cuda/labelling/steps/words.cuh"
+#include "cuda/labelling/numbers/state.cuh"
 
 enum { TILE_WORDS = 4, TILE_WIDTH = 32 * TILE_WORDS };
-
-struct state {
-    unsigned *bits; /* device: words_per_row a row */
-    int *parent;    /* device: by raster index, but only runs' first pixels have one */
-    struct numbers numbers;
-};
 
 static int block_height = 16;
 static const int block_heights[] = {8, 16, 32, 64, 0};
@@ -109,19 +102,6 @@ static __global__ void compress_kernel(struct image out, const unsigned *bits, c
             to[k] = labels[k];
 }
 
-static enum status setup(struct state *state, const struct image in[], const struct labelling_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(numbers_setup(&state->numbers, in, params));
-    if (!state->bits)
-        TRY(device_allocate((void **)&state->bits, (size_t)words_per_row(*in) * in->height * sizeof(unsigned)));
-    if (!state->parent)
-        TRY(device_allocate((void **)&state->parent, (size_t)in->width * in->height * sizeof(int)));
-out:
-    return status;
-}
-
 static enum status launch(struct state *state, const struct image in[], struct image out[],
                           const struct labelling_params *params, cudaStream_t stream)
 {
@@ -145,13 +125,6 @@ static enum status launch(struct state *state, const struct image in[], struct i
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
-}
-
-static void teardown(struct state *state)
-{
-    device_free(state->bits);
-    device_free(state->parent);
-    numbers_free(&state->numbers);
 }
 
 RUNGS_CUDA_VERSION(labelling, .tunables = tunables)

@@ -14,16 +14,18 @@
 static enum status run(const struct image *in, struct image *out, const struct hough_params *params)
 {
     try {
-        cv::Mat from(in->height, in->width, CV_8UC1, in->data, in->stride);
+        const cv::Mat from(in->height, in->width, CV_8UC1, in->data, in->stride);
+        cv::Mat points = from;
         std::vector<cv::Vec3f> lines;
         cv::setNumThreads(omp_get_max_threads());
         if (params->edges == HOUGH_SOBEL) {
             cv::Mat gx, gy;
             cv::Sobel(from, gx, CV_16S, 1, 0, 3, 1, 0, cv::BORDER_REPLICATE);
             cv::Sobel(from, gy, CV_16S, 0, 1, 3, 1, 0, cv::BORDER_REPLICATE);
-            from = cv::abs(gx) + cv::abs(gy) > params->edge;
+            /* Assigned as an expression it would go to the input's memory. */
+            points = cv::Mat(cv::abs(gx) + cv::abs(gy) > params->edge);
         }
-        cv::HoughLines(from, lines, params->rho, CV_PI / params->theta_steps, params->threshold);
+        cv::HoughLines(points, lines, params->rho, CV_PI / params->theta_steps, params->threshold);
         image_fill(out, 0);
         *(float *)out->data = (float)lines.size();
         for (size_t i = 0; i < lines.size() && i < (size_t)params->maximum; i++)

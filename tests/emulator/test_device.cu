@@ -405,6 +405,65 @@ static void test_mma(void **)
         }
 }
 
+/* Halves of sixteen bits, the one of the smaller k in the lower half of a register. */
+static __global__ void multiply_bf16(float *d, const float *a, const float *b, const float *c)
+{
+    const int lane = (int)threadIdx.x, group = lane >> 2, member = lane % 4;
+    unsigned a_part[4], b_part[2];
+    float c_part[4];
+
+    for (int i = 0; i < 4; i++) {
+        const float *pair = a + (i % 2 == 0 ? group : group + 8) * 16 + member * 2 + (i < 2 ? 0 : 8);
+        a_part[i] = emulated_pack_bf16(pair[0], pair[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        const float *pair = b + (member * 2 + (i == 0 ? 0 : 8)) * 8 + group;
+        b_part[i] = emulated_pack_bf16(pair[0], pair[8]);
+    }
+    for (int i = 0; i < 4; i++)
+        c_part[i] = c[(i < 2 ? group : group + 8) * 8 + member * 2 + (i & 1)];
+    emulated_mma_m16n8k16_bf16(c_part, a_part, b_part, c_part);
+    for (int i = 0; i < 4; i++)
+        d[(i < 2 ? group : group + 8) * 8 + member * 2 + (i & 1)] = c_part[i];
+}
+
+/* Whole numbers up to 255 are exact, and so are their sums. */
+static void test_mma_bf16(void **)
+{
+    mirrored<float, 16 * 16> a;
+    mirrored<float, 16 * 8> b, c, d;
+
+    for (float &x : a.host)
+        x = (float)(random_word() % 511) - 255;
+    for (float &x : b.host)
+        x = (float)(random_word() % 511) - 255;
+    for (float &x : c.host)
+        x = (float)(random_word() % 100000);
+    a.upload();
+    b.upload();
+    c.upload();
+    multiply_bf16<<<1, 32>>>(d.device, a.device, b.device, c.device);
+    d.download();
+    for (int row = 0; row < 16; row++)
+        for (int column = 0; column < 8; column++) {
+            float sum = c.host[row * 8 + column];
+
+            for (int k = 0; k < 16; k++)
+                sum += a.host[row * 16 + k] * b.host[k * 8 + column];
+            assert_true(d.host[row * 8 + column] == sum);
+        }
+}
+
+/* The nearest of 8 bits, halves to the even one; what is too large is infinite, and NaN stays NaN. */
+static void test_pack_bf16(void **)
+{
+    assert_int_equal(emulated_pack_bf16(1.0f, -2.0f), 0xc0003f80);
+    assert_int_equal(emulated_pack_bf16(257.0f, 259.0f), 0x43824380);
+    assert_int_equal(emulated_pack_bf16(257.5f, 258.5f), 0x43814381);
+    assert_int_equal(emulated_pack_bf16(0x1.fffp127f, 0), 0x7f80);
+    assert_int_equal(emulated_pack_bf16(NAN, 0) & 0x7fc0, 0x7fc0);
+}
+
 /* ------------------------------------------------------------------------------------- barriers, shared, atomics */
 
 template <int Size, class T> static __device__ T sum_up(T value)
@@ -559,6 +618,8 @@ int main(void)
         cmocka_unit_test(test_votes),
         cmocka_unit_test(test_partial_warps),
         cmocka_unit_test(test_mma),
+        cmocka_unit_test(test_mma_bf16),
+        cmocka_unit_test(test_pack_bf16),
         cmocka_unit_test(test_barriers_and_shared_memory),
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_waiting_threads_let_others_run),

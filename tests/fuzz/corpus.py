@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -52,6 +53,25 @@ def envi(kind, interleave, width):
     return text.encode() + b"wavelength = {400,\n 500}\n" + b"\0" + samples(24 * width)
 
 
+def classifier(feature, bins, stages):
+    """A model of detect."""
+    stage = struct.pack("<6B2xf", 1, 0, 2, 1, 3, 8, -1.5)
+    body = b"RUNGSDET" + struct.pack("<5I", 1, feature, 7, stages, bins) + stages * (stage + struct.pack("<f", 0.25) * bins)
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def checkpoint(rungs, folder):
+    """Of a training of one stage with the parameters in fuzz_checkpoint.c."""
+    names = [os.path.join(folder, name) for name in ("faces.npy", "photograph.pgm", "a.model")]
+    for name, content in zip(names, (npy("|u1", (10, 6, 6), samples(360)), b"P5 8 7 255\n" + samples(56))):
+        with open(name, "wb") as file:
+            file.write(content)
+    settings = [word for text in ("stages=1", "samples=100", "features=12") for word in ("-p", text)]
+    subprocess.run([rungs, "train", "detect", *names[:2], "-o", names[2], *settings], check=True, stdout=subprocess.DEVNULL)
+    with open(names[2] + ".checkpoint", "rb") as file:
+        return file.read()
+
+
 def y4m(colour, width, height, frame):
     return f"YUV4MPEG2 W{width} H{height} F25:1 Ip A1:1 {colour}\n".encode() + 2 * (b"FRAME\n" + samples(frame))
 
@@ -72,15 +92,14 @@ def files(rungs):
     arrays["cube.npy"] = npy("|u1", (2, 3, 4), samples(24), True)
     arrays["line.npy"] = npy("<f8", (5,), samples(40))
     arrays["none.npy"] = npy("<f4", (0, 3), b"")
-    jpeg = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"rungs-corpus-{os.getpid()}.jpg")
-    ppm = jpeg.removesuffix("jpg") + "ppm"
-    with open(ppm, "wb") as file:
-        file.write(pictures["16x12.ppm"])
-    subprocess.run([rungs, "run", "blur:cpu/serial", ppm, "-o", jpeg], check=True, stdout=subprocess.DEVNULL)
-    with open(jpeg, "rb") as file:
-        pictures["16x12.jpg"] = file.read()
-    os.remove(jpeg)
-    os.remove(ppm)
+    with tempfile.TemporaryDirectory(prefix="rungs-corpus-") as folder:
+        jpeg, ppm = os.path.join(folder, "a.jpg"), os.path.join(folder, "a.ppm")
+        with open(ppm, "wb") as file:
+            file.write(pictures["16x12.ppm"])
+        subprocess.run([rungs, "run", "blur:cpu/serial", ppm, "-o", jpeg], check=True, stdout=subprocess.DEVNULL)
+        with open(jpeg, "rb") as file:
+            pictures["16x12.jpg"] = file.read()
+        trained = checkpoint(rungs, folder)
     with open(os.path.join(ROOT, "tests/small/invert.lut"), "rb") as file:
         model = file.read()
     with open(os.path.join(ROOT, "results/cpu2/blur/blur_1920x1080.json"), encoding="utf-8") as file:
@@ -102,6 +121,8 @@ def files(rungs):
         cpu = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "cpu")
     entry = {"algorithm": "blur", "version": "cpu/simd", "processor": cpu, "threads": 2, "values": {"band_height": 64, "schedule": "static"}, "date": "2026-01-01"}
     tuned = {"one.json": {"schema": "rungs-tuned", "version": 1, "entries": [entry]}}
+    models = {"lut": model, "cut": model[:100], "lrd": classifier(0, 17, 2), "lbp": classifier(2, 256, 1)}
+    models |= {"texture": npy("<f4", (1, 256), bytes(1024)), "barcode": npy("<f4", (2, 257), bytes(2056))}
     first = lambda group: {name: bytes([i % 3]) + body for i, (name, body) in enumerate(group.items())}  # the byte that chooses
     text = lambda group: {name: json.dumps(value).encode() for name, value in group.items()}
     return {
@@ -112,7 +133,9 @@ def files(rungs):
         "y4m": {colour or "none": y4m(colour, 8, 6, frame) for colour, frame in (("", 72), ("C420jpeg", 72), ("C422", 96), ("C444", 144), ("C411", 72), ("Cmono", 48), ("C420 XCOLORRANGE=FULL", 72))},
         "results": text(results),
         "tuned": text(tuned),
-        "models": {"lut": b"\0" + model, "cut": b"\0" + model[:100]},
+        "models": {name: b"\0" + body for name, body in models.items()},
+        "boxes": {"two": b"file,xmin,ymin,xmax,ymax\na.png,1,2,30,40\nb/c.png,0,0,5,6\n", "mixed": b"ymax,kind,xmax,file,ymin,xmin\r\n9,x,8,a.png,-1,-2\r\n\r\n"},
+        "checkpoint": {"one": trained, "cut": trained[:-5]},
     }
 
 

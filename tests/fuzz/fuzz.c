@@ -10,12 +10,11 @@
 
 #include "common/contract/registry.h"
 
-enum { MAX_FILES = 4, MAX_NAME = 32 };
+enum { MAX_FILES = 5, MAX_NAME = 32 };
 
 static char folder[64];
 static struct {
     char name[MAX_NAME], path[sizeof folder + MAX_NAME];
-    int descriptor;
 } files[MAX_FILES];
 static int count;
 
@@ -34,7 +33,7 @@ static void fail(const char *what)
 
 const char *fuzz_file(const char *name, const uint8_t *bytes, size_t size)
 {
-    int place = 0;
+    int place = 0, descriptor;
 
     if (!folder[0]) {
         /* Memory rather than a disk, where there is one of that kind. */
@@ -50,13 +49,13 @@ const char *fuzz_file(const char *name, const uint8_t *bytes, size_t size)
             abort();
         snprintf(files[place].name, sizeof files[place].name, "%s", name);
         snprintf(files[place].path, sizeof files[place].path, "%s/%s", folder, files[place].name);
-        files[place].descriptor = open(files[place].path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (files[place].descriptor < 0)
-            fail(files[place].path);
         count++;
     }
-    if (ftruncate(files[place].descriptor, 0) != 0 || pwrite(files[place].descriptor, bytes, size, 0) != (ssize_t)size)
+    /* Opened each time: what is tried may have put another file in its place. */
+    descriptor = open(files[place].path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (descriptor < 0 || (size > 0 && write(descriptor, bytes, size) != (ssize_t)size))
         fail(files[place].path);
+    close(descriptor);
     return files[place].path;
 }
 

@@ -331,6 +331,84 @@ inline void emulated_mma_m16n8k32_u8(int d[4], const unsigned a[4], const unsign
     emulated::collective("mma.m16n8k32", emulated::compute_mma_m16n8k32_u8, 0xffffffffu, &operand, file, line);
 }
 
+namespace emulated
+{
+
+struct mma_bf16_operand {
+    float *d;
+    const unsigned *a, *b;
+    const float *c;
+};
+
+/* PTX ISA 8.7, "Matrix Fragments for mma.m16n8k16 with floating point type". With group = lane / 4 and member = lane % 4, a
+ * lane holds
+ *     a[r], half i   A[group + (r & 1 ? 8 : 0)][member * 2 + i + (r & 2 ? 8 : 0)]      r = 0..3
+ *     b[r], half i   B[member * 2 + i + (r ? 8 : 0)][group]                            r = 0..1
+ *     c[r], d[r]     C[group + (r & 2 ? 8 : 0)][member * 2 + (r & 1)]                  r = 0..3
+ * Products and their sum are exact here, or within f64; the sum with C is rounded once. */
+inline void compute_mma_m16n8k16_bf16(void *const operands[32])
+{
+    float A[16][16], B[16][8];
+    const auto half = [](unsigned packed, unsigned i) {
+        const unsigned bits = i ? packed & 0xffff0000u : packed << 16;
+        float value;
+        memcpy(&value, &bits, sizeof(value));
+        return value;
+    };
+
+    for_each_lane<mma_bf16_operand>(operands, [&](unsigned lane, mma_bf16_operand &own) {
+        const unsigned group = lane / 4, member = lane % 4;
+
+        for (unsigned r = 0; r < 4; r++)
+            for (unsigned i = 0; i < 2; i++)
+                A[group + (r & 1) * 8][member * 2 + i + (r >> 1) * 8] = half(own.a[r], i);
+        for (unsigned r = 0; r < 2; r++)
+            for (unsigned i = 0; i < 2; i++)
+                B[member * 2 + i + r * 8][group] = half(own.b[r], i);
+    });
+    for_each_lane<mma_bf16_operand>(operands, [&](unsigned lane, mma_bf16_operand &own) {
+        for (unsigned r = 0; r < 4; r++) {
+            double sum = own.c[r];
+
+            for (unsigned k = 0; k < 16; k++)
+                sum += (double)A[lane / 4 + (r >> 1) * 8][k] * B[k][lane % 4 * 2 + (r & 1)];
+            own.d[r] = (float)sum;
+        }
+    });
+}
+
+/* The nearest bfloat16, halves to the even one; all NaN become one. */
+inline unsigned round_to_bf16(float value)
+{
+    unsigned bits;
+
+    if (value != value)
+        return 0x7fff;
+    memcpy(&bits, &value, sizeof(bits));
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+} /* namespace emulated */
+
+/* mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32: all 32 lanes of a warp. d may be c. */
+inline void emulated_mma_m16n8k16_bf16(float d[4], const unsigned a[4], const unsigned b[2], const float c[4],
+                                       EMULATED_SITE)
+{
+    emulated::mma_bf16_operand operand = {d, a, b, c};
+    const dim3 size = emulated::self->block->size;
+    const uint3 index = emulated::self->index;
+
+    if ((index.x + (index.y + index.z * size.y) * size.x) / 32 * 32 + 32 > size.x * size.y * size.z)
+        emulated::fault("mma in %s:%d needs a full warp of 32 threads", file, line);
+    emulated::collective("mma.m16n8k16", emulated::compute_mma_m16n8k16_bf16, 0xffffffffu, &operand, file, line);
+}
+
+/* cvt.rn.bf16x2.f32 */
+inline unsigned emulated_pack_bf16(float lower, float upper)
+{
+    return emulated::round_to_bf16(lower) | emulated::round_to_bf16(upper) << 16;
+}
+
 /* ------------------------------------------------------------------------------------------------------- atomics */
 
 namespace emulated

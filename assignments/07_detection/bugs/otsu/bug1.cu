@@ -18,7 +18,7 @@ static __global__ void count_kernel(struct image in, unsigned *histogram)
     int x = blockIdx.x * THREADS + threadIdx.x;
     const uint8_t *row = (const uint8_t *)image_row(&in, blockIdx.y);
     const bool inside = x < in.width;
-    const int own = inside ? row[x] : 0;
+    const int own = row[min(x, in.width - 1)];
     unsigned left = __ballot_sync(0xffffffff, inside); /* lanes whose pixels are not counted yet */
 
     while (left) {

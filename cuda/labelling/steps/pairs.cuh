@@ -1,0 +1,56 @@
+/*
+ * pairs.cuh: which runs of two rows touch, read off 32 pixels of each at once. Let a run cover its pixels and, for
+ * connectivity 8, the one behind them. Two runs touch where both cover a pixel; the first such pixel begins one of them.
+ */
+#ifndef RUNGS_LABELLING_STEPS_PAIRS_CUH
+#define RUNGS_LABELLING_STEPS_PAIRS_CUH
+
+#include "cuda/labelling/steps/words.cuh"
+
+/* A bit for each pair of runs, of this word's row and of the row above; `left` and `up_left` are the words before them. A
+ * run that comes from there begins there, so within a filled area there are no pairs. */
+static inline __device__ unsigned pairs_of(unsigned word, unsigned left, unsigned up, unsigned up_left, int grow)
+{
+    unsigned before = word << 1 | left >> 31, up_before = up << 1 | up_left >> 31;
+    unsigned starts = (word & ~before) | (up & ~up_before);
+
+    return grow ? starts & (word | before) & (up | up_before) : starts & word & up;
+}
+
+/* Where the run begins that covers bit `at`; below 0 in the word before, where it is then at least 32 lower. */
+static inline __device__ int start_at(unsigned word, unsigned left, int at)
+{
+    return at > 0 || word & 1 ? run_start(word, at) : run_start(left, 31) - 32;
+}
+
+/* Unites the pair of runs that begins at bit `at` of a word, if one does there. */
+static inline __device__ void join_up(const struct image &in, const unsigned *bits, int *parent, int column, int y,
+                                      int at, int grow)
+{
+    int width = words_per_row(in), node = y * in.width + 32 * column;
+    const unsigned *own = bits + y * width + column, *above = own - width;
+    unsigned left = column > 0 ? own[-1] : 0, up_left = column > 0 ? above[-1] : 0;
+
+    if (pairs_of(*own, left, *above, up_left, grow) >> at & 1)
+        unite(parent, node + start_at(*own, left, at), node - in.width + start_at(*above, up_left, at));
+}
+
+/* Unites what touches across a word's left border. With `inside`, the row above is of the same tiles, and what touches
+ * there is united already. */
+static inline __device__ void join_side(const struct image &in, const unsigned *bits, int *parent, int column, int y,
+                                        bool inside, int grow)
+{
+    int width = words_per_row(in), node = y * in.width + 32 * column, above = node - in.width;
+    const unsigned *own = bits + y * width + column;
+    unsigned left = own[-1], up = inside ? own[-width] : 0, up_left = inside ? own[-width - 1] : 0;
+
+    if (*own & 1 && left >> 31) {
+        if (!(up & 1 && up_left >> 31))
+            unite(parent, node, node - 32 + run_start(left, 31));
+    } else if (grow && *own & 1 && up_left >> 31 && !(up & 1))
+        unite(parent, node, above - 32 + run_start(up_left, 31));
+    else if (grow && left >> 31 && up & 1 && !(up_left >> 31))
+        unite(parent, node - 32 + run_start(left, 31), above);
+}
+
+#endif
