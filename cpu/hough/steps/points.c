@@ -64,17 +64,17 @@ static size_t find_in_band(const struct image *in, int first, int last, const st
     return at - (size_t)first * (size_t)in->width;
 }
 
-enum status points_find_bands(const struct image *in, const struct hough_params *params, struct points *points,
-                              struct stretch *bands)
+enum status points_find(const struct image *in, const struct hough_params *params, struct points *points)
 {
     const int threads = omp_get_max_threads();
     const size_t width = (size_t)in->width;
+    size_t *counts = calloc((size_t)threads, sizeof *counts);
     struct hough_direction *directions = malloc((size_t)(params->theta_steps + 1) * sizeof *directions);
     int16_t *rows = params->edges == HOUGH_SOBEL ? malloc((size_t)threads * width * 5) : NULL;
     enum status status = STATUS_OK;
 
     TRY(points_reserve(points, width * (size_t)in->height));
-    if (!directions || (!rows && params->edges == HOUGH_SOBEL)) {
+    if (!counts || !directions || (!rows && params->edges == HOUGH_SOBEL)) {
         status = status_set(STATUS_NO_MEMORY, "no memory for rows of gradients");
         goto out;
     }
@@ -82,41 +82,27 @@ enum status points_find_bands(const struct image *in, const struct hough_params 
 #pragma omp parallel for schedule(static, 1)
     for (int t = 0; t < threads; t++) {
         const size_t thread = (size_t)t, all = (size_t)threads;
-        const int first = (int)((int64_t)in->height * t / threads),
-                  last = (int)((int64_t)in->height * (t + 1) / threads);
         struct gradients gradients = {0};
         if (rows)
             gradients = (struct gradients){rows + thread * width, rows + (all + thread) * width,
                                            (uint8_t *)(rows + 2 * all * width) + thread * width};
-        bands[t].first = (size_t)first * width;
-        bands[t].count = find_in_band(in, first, last, params, directions, points, &gradients);
+        counts[t] =
+            find_in_band(in, (int)((int64_t)in->height * t / threads), (int)((int64_t)in->height * (t + 1) / threads),
+                         params, directions, points, &gradients);
     }
-out:
-    free(directions);
-    free(rows);
-    return status;
-}
-
-enum status points_find(const struct image *in, const struct hough_params *params, struct points *points)
-{
-    const int threads = omp_get_max_threads();
-    struct stretch *bands = calloc((size_t)threads, sizeof *bands);
-    enum status status = STATUS_OK;
-
-    if (!bands)
-        return status_set(STATUS_NO_MEMORY, "no memory for %d bands", threads);
-    TRY(points_find_bands(in, params, points, bands));
     points->count = 0;
     for (int t = 0; t < threads; t++) {
-        const size_t from = bands[t].first, count = bands[t].count;
-        memmove(points->x + points->count, points->x + from, count * sizeof *points->x);
-        memmove(points->y + points->count, points->y + from, count * sizeof *points->y);
+        const size_t from = (size_t)((int64_t)in->height * t / threads) * width;
+        memmove(points->x + points->count, points->x + from, counts[t] * sizeof *points->x);
+        memmove(points->y + points->count, points->y + from, counts[t] * sizeof *points->y);
         if (params->half_width != HOUGH_ALL_ROWS)
-            memmove(points->bins + points->count, points->bins + from, count * sizeof *points->bins);
-        points->count += count;
+            memmove(points->bins + points->count, points->bins + from, counts[t] * sizeof *points->bins);
+        points->count += counts[t];
     }
 out:
-    free(bands);
+    free(counts);
+    free(directions);
+    free(rows);
     return status;
 }
 

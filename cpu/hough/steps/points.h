@@ -14,15 +14,6 @@ struct points {
     size_t *starts; /* of a list in the order of bins: where each begins, and behind the last one */
 };
 
-/* Of a list, the points first .. first + count - 1. */
-struct stretch {
-    size_t first, count;
-};
-
-/* Finds the points, on all threads, each those of a band of rows; bands[t], omp_get_max_threads() of these, are where thread
- * t has left its own, with what it has not found in between. */
-enum status points_find_bands(const struct image *in, const struct hough_params *params, struct points *points,
-                              struct stretch *bands);
 /* Finds the points, on all threads, in raster order. The list's memory is there for the next call. */
 enum status points_find(const struct image *in, const struct hough_params *params, struct points *points);
 /* Makes room for so many points, whatever the list held. */
