@@ -50,26 +50,29 @@ static float angle_near(float x, float y)
     return x < 0 ? 3.14159265F - quarter : quarter;
 }
 
-/* The guesses of many points are made in vectors. */
+/* What is done with many points is done in vectors, step by step. */
 void gradients_bins(const struct gradients *gradients, struct points *points, size_t first, size_t last,
                     const struct hough_params *params, const struct hough_direction *directions)
 {
-    enum { MANY = 256 };
+    enum { MANY = 256, SHIFT = 1 << 11 };
     const float scale = (float)params->theta_steps / 3.14159265F;
-    float x[MANY], y[MANY], guess[MANY];
+    int x[MANY], y[MANY];
+    float guess[MANY];
 
     for (; first < last; first += MANY) {
         const size_t many = last - first < MANY ? last - first : MANY;
         for (size_t i = 0; i < many; i++) {
-            const int at = (int)points->x[first + i], gx = gradients->x[at], gy = gradients->y[at];
-            const int turn = gy < 0 || (gy == 0 && gx < 0) ? -1 : 1;
-            x[i] = (float)(turn * gx);
-            y[i] = (float)(turn * gy);
+            const int at = (int)points->x[first + i];
+            x[i] = gradients->x[at];
+            y[i] = gradients->y[at];
+        }
+        for (size_t i = 0; i < many; i++) {
+            const int turn = y[i] * SHIFT + x[i] < 0 ? -1 : 1; /* |x| < SHIFT: y < 0, or y = 0 and x < 0 */
+            x[i] *= turn;
+            y[i] *= turn;
+            guess[i] = angle_near((float)x[i], (float)y[i]) * scale + 0.5F;
         }
         for (size_t i = 0; i < many; i++)
-            guess[i] = angle_near(x[i], y[i]) * scale + 0.5F;
-        for (size_t i = 0; i < many; i++)
-            points->bins[first + i] =
-                (uint16_t)bin_near(directions, params->theta_steps, (int)x[i], (int)y[i], guess[i]);
+            points->bins[first + i] = (uint16_t)bin_near(directions, params->theta_steps, x[i], y[i], guess[i]);
     }
 }
