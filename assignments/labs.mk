@@ -230,4 +230,4 @@ new-lab:
 	@$(run_labs) new '$(NAME)' $(if $(ALGORITHM),--algorithm '$(ALGORITHM)')
 solution:
 	@$(if $(LAB),,echo "make solution: for example  make solution LAB=02" >&2; exit 2)
-	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)') $(if $(SHARE),--share '$(SHARE)')
+	@$(run_labs) solution '$(LAB)' $(if $(TASK),--task '$(TASK)') $(if $(SHARE),--share '$(SHARE)') $(if $(PATIENCE),--patience '$(PATIENCE)')
