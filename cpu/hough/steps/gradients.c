@@ -27,30 +27,37 @@ void gradients_find(const struct image *in, int y, int edge, const struct gradie
     }
 }
 
-/* hough_bin() near a guess: from a direction close by, one or two cross products say where the gradient lies. */
-static int bin_near(const struct hough_direction *directions, int rows, struct hough_gradient g, float guess)
+/* hough_bin() of a gradient in the upper half, near a guess that is wrong by less than a row: the signs of two cross
+ * products tell which of three rows it is. No branch depends on the picture. */
+static int bin_near(const struct hough_direction *directions, int rows, int x, int y, float guess)
 {
-    int bin = (int)guess < 0 ? 0 : (int)guess > rows ? rows : (int)guess;
+    const int bin = (int)guess < rows ? (int)guess : rows, next = bin < rows ? bin + 1 : rows;
+    const int behind =
+        directions[bin].x * y - directions[bin].y * x < 0; /* never for bin 0, whose direction is (0, 0) */
+    const int ahead = directions[next].x * y - directions[next].y * x >= 0 && bin < rows;
+    const int found = bin - behind + ahead;
 
-    if (g.y < 0 || (g.y == 0 && g.x < 0)) {
-        g.x = -g.x;
-        g.y = -g.y;
-    }
-    while (bin > 0 && directions[bin].x * g.y - directions[bin].y * g.x < 0)
-        bin--;
-    while (bin < rows && directions[bin + 1].x * g.y - directions[bin + 1].y * g.x >= 0)
-        bin++;
-    return bin == rows ? 0 : bin;
+    return found < rows ? found : 0;
 }
 
-/* The arc tangent is guessed to 0.005 radians (Rajan, Wang, Inkol and Joyal 2006); the guesses of many points are made in
- * vectors. */
+/* The angle of (x, y), y >= 0, to 1.2e-5 radians: 0.06 of 16384 rows (Abramowitz and Stegun 4.4.49). */
+static float angle_near(float x, float y)
+{
+    const float a = fabsf(x), t = (a > y ? y : a) / ((a > y ? a : y) + 1e-9F), u = t * t;
+    const float arc = t * (0.999866F + u * (-0.3302995F + u * (0.180141F + u * (-0.085133F + u * 0.0208351F))));
+    const float quarter = a > y ? arc : 1.5707963F - arc;
+
+    return x < 0 ? 3.14159265F - quarter : quarter;
+}
+
+/* What is done with many points is done in vectors, step by step. */
 void gradients_bins(const struct gradients *gradients, struct points *points, size_t first, size_t last,
                     const struct hough_params *params, const struct hough_direction *directions)
 {
-    enum { MANY = 256 };
+    enum { MANY = 256, SHIFT = 1 << 11 };
     const float scale = (float)params->theta_steps / 3.14159265F;
-    float x[MANY], y[MANY], guess[MANY];
+    int x[MANY], y[MANY];
+    float guess[MANY];
 
     for (; first < last; first += MANY) {
         const size_t many = last - first < MANY ? last - first : MANY;
@@ -60,13 +67,12 @@ void gradients_bins(const struct gradients *gradients, struct points *points, si
             y[i] = gradients->y[at];
         }
         for (size_t i = 0; i < many; i++) {
-            const float a = fabsf(x[i]), b = fabsf(y[i]), more = a > b ? a : b, less = a > b ? b : a;
-            const float t = less / (more + 1e-9F), arc = t * (0.7853982F + 0.273F * (1 - t));
-            const float quarter = a > b ? arc : 1.5707963F - arc;
-            guess[i] = ((x[i] < 0) == (y[i] < 0) ? quarter : 3.14159265F - quarter) * scale + 0.5F;
+            const int turn = y[i] * SHIFT + x[i] < 0 ? -1 : 1; /* |x| < SHIFT: y < 0, or y = 0 and x < 0 */
+            x[i] *= turn;
+            y[i] *= turn;
+            guess[i] = angle_near((float)x[i], (float)y[i]) * scale + 0.5F;
         }
         for (size_t i = 0; i < many; i++)
-            points->bins[first + i] = (uint16_t)bin_near(directions, params->theta_steps,
-                                                         (struct hough_gradient){(int)x[i], (int)y[i]}, guess[i]);
+            points->bins[first + i] = (uint16_t)bin_near(directions, params->theta_steps, x[i], y[i], guess[i]);
     }
 }
