@@ -29,7 +29,8 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+# All cores, unless -j says otherwise; a make that another one calls shares its jobs.
+ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
@@ -274,7 +275,7 @@ $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
 # Which has the file in it.
 $(BUILD)/common/cli/compare_schema.c.o: results/schema.json
 # Every check of a kernel runs on it.
-$(BUILD)/common/emulator/%.cpp.o: optimize_cxx := -O2
+$(BUILD)/common/emulator/%.cpp.o $(BUILD)/generated/emulator.h.gch: optimize_cxx := -O2
 # Half of the time that gcc takes for -O3, and the longest of all files still.
 $(BUILD)/common/image/stb.c.o: optimize := $(optimize:-O3=-O2)
 $(BUILD)/peers/%.c.o: CPPFLAGS += $(openblas_flags)
@@ -301,10 +302,17 @@ $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(call precompiled,opencv.
 	@mkdir -p $(@D)
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
-$(BUILD)/%.cpp.o: %.cpp $(BUILD)/settings
+# Half of the emulator's compile time went into the headers, which nearly all of its files include.
+$(BUILD)/generated/emulator.h: $(BUILD)/settings
+	@mkdir -p $(@D)
+	@printf '#include <%s>\n' common/emulator/emulator_state.h >$@
+$(BUILD)/generated/emulator.h.gch: $(BUILD)/generated/emulator.h
+	$(call say,c++,the headers of the emulator)
+	$(quiet)$(compile_cxx) -Icommon/emulator/include -x c++-header $(BUILD)/generated/emulator.h -o $@
+$(BUILD)/common/emulator/%.cpp.o: common/emulator/%.cpp $(BUILD)/settings $(call precompiled,emulator.h)
 	@mkdir -p $(@D)
 	$(call say,c++,$<)
-	$(quiet)$(compile_cxx) -Icommon/emulator/include -c $< -o $@
+	$(quiet)$(compile_cxx) -Icommon/emulator/include -include $(BUILD)/generated/emulator.h -c $< -o $@
 ifeq ($(CUDA),native)
 $(BUILD)/common/profile/activity.cu.o: EXTRA_CUDA := $(cupti_flags)
 $(BUILD)/%.cu.o: %.cu $(BUILD)/settings

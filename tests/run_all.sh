@@ -136,7 +136,7 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS
     done
 }
 
-if $MAKE --no-print-directory -s -j"$jobs" test-builds BUILD="$BUILD" CUDA="$CUDA" >"$work/build" 2>&1; then
+if $MAKE --no-print-directory -s test-builds BUILD="$BUILD" CUDA="$CUDA" >"$work/build" 2>&1; then
     echo "built  $BUILD and $BUILD-asan ($SECONDS s)"
     suite "$BUILD" $budget_normal "--share $emulated_share"
     suite "$BUILD-asan" $budget_asan "--largest $small_pixels --brief --share $emulated_share"

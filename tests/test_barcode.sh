@@ -47,6 +47,8 @@ boxes = {"a.pgm": (64, 64, 304, 256), "b.pgm": (32, 48, 272, 240), "c.pgm": None
 for i, (name, box) in enumerate(boxes.items()):
     pgm(f"train/{name}", box, i)
 pgm("seen/new.pgm", (112, 80, 352, 272), 1)
+with open(os.path.join(folder, "mask.pgm"), "wb") as file:
+    file.write(b"P5\n400 320\n255\n" + b"".join(bytes(255 if 112 <= x < 352 and 80 <= y < 272 else 0 for x in range(400)) for y in range(320)))
 with open(os.path.join(folder, "boxes.csv"), "w") as file:
     file.write("file,xmin,ymin,xmax,ymax\n" + "".join(f"{n},{','.join(map(str, b))}\n" for n, b in boxes.items() if b))
 for name, text in (("nocolumn.csv", "file,xmin,ymin,xmax\na.pgm,1,2,3\n"), ("turned.csv", "file,xmin,ymin,xmax,ymax\na.pgm,9,9,3,3\n"),
@@ -178,6 +180,14 @@ both = max(0, min(x + width, 352) - max(x, 112)) * max(0, min(y + height, 272) -
 sys.exit(f"found {boxes}") if len(boxes) != 1 or both < 0.7 * (width * height + 240 * 192 - both) else None
 END
 then ok; else bad "the stripes at 112, 80, 240x192"; fi
+
+# --- boxes of masks are known ones, for a picture as it is and at its half and quarter
+mkdir "$folder/masked" && cp "$folder/seen/new.pgm" "$folder/masked/new.pgm"
+"$build/rungs" run threshold "$folder/mask.pgm" -o "$folder/masked/new-GT.png" >"$folder/said" 2>&1 || bad "a mask"
+python3 -B studies/barcode_try.py "$folder/masked" --rungs "$build/rungs" --out "$folder/try" >"$folder/said" 2>&1 || bad "barcode_try.py"
+if grep -q '^new.pgm,known,112,80,352,272' "$folder/try.csv" &&
+    [ "$(grep -c '^new.pgm at 1/[124]: [01] of 1 known boxes found, ' "$folder/try.txt")" = 3 ]
+then ok; else bad "barcode_try.py: the box of the mask, at three sizes"; fi
 
 # --- scikit-learn's k-means from the same rows
 if ! python3 -c 'import sklearn' 2>/dev/null; then

@@ -5,6 +5,7 @@ import pathlib
 import random
 import re
 import shutil
+import subprocess
 
 from grading.bugs import find_fault
 from grading.build import build_tools, reference_file, reference_worker
@@ -48,6 +49,12 @@ def changed(text, pairs, where):
     return text
 
 
+def lots_of(lab):
+    """Draws the same at each try of a commit, so that what CI has found can be repeated, and others at the next."""
+    head = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    return random.Random(f"{head} {lab.number}")
+
+
 def mutants_of(lab):
     path = lab.folder / "solution" / "mutants.toml"
     mutants = load_toml(path).get("mutant", []) if path.is_file() else []
@@ -87,20 +94,21 @@ def command_solution(arguments):
     build_tools(lab, lab.sources(lab.tasks))
     verdicts = Verdicts()
     if arguments.mutant:
-        expect_mutants(lab, lab.tasks, verdicts, named=arguments.mutant)
+        expect_mutants(lab, lab.tasks, verdicts, lots_of(lab), named=arguments.mutant)
         return verdicts.end()
     if not arguments.task:
         bugs, predictions, _ = grade_answers(lab, pictures_folder(lab))
         starter = sum(grade(lab, t, verdicts).points for t in lab.tasks) + sum(p.points for p in bugs + predictions)
         verdicts.expect("starter", starter <= 0.1 * lab.maximum, f"{starter:g} of {lab.maximum} points")
     tasks = [t for t in lab.tasks if arguments.task in (None, t["id"])]
+    lots = lots_of(lab)
     for task in tasks:
-        for rung in random.sample(task["rung"], 1) if arguments.share > 1 else task["rung"]:
+        for rung in lots.sample(task["rung"], 1) if arguments.share > 1 else task["rung"]:
             (ROOT / lab.file_of(task)).write_text(source_of(lab, task, rung), encoding="utf-8")
             expect_twice(f"{task['id']} by {rung}", functools.partial(weigh_rung, lab, task, verdicts, arguments.share > 1), verdicts)
-    expect_mutants(lab, tasks, verdicts, share=arguments.share)
+    expect_mutants(lab, tasks, verdicts, lots, share=arguments.share)
     if not arguments.task:
-        expect_bugs(lab, verdicts, arguments.share)
+        expect_bugs(lab, verdicts, lots, arguments.share)
         expect_answers(lab, verdicts)
     return verdicts.end()
 
@@ -115,10 +123,10 @@ def weigh_rung(lab, task, verdicts, lenient):
     return full(outcome), f"{outcome.points:g} of {outcome.maximum} points" + "".join("; " + p.reason for p in missing), unjudged
 
 
-def expect_bugs(lab, verdicts, share):
+def expect_bugs(lab, verdicts, lots, share):
     """Students can find what the checker finds; of a share, one bug by lot."""
     bugs = [b for b in lab.bugs if "figure" not in b]
-    for bug in random.sample(bugs, min(len(bugs), 1)) if share > 1 else bugs:
+    for bug in lots.sample(bugs, min(len(bugs), 1)) if share > 1 else bugs:
         fault, cases = find_fault(lab, bug, f"{shown(lab.folder)}/{bug['file']}", pictures_folder(lab))
         verdicts.expect(f"bug {bug['id']} is found", fault and cases, fault or "it is right in all cases")
 
@@ -161,13 +169,13 @@ def expect_twice(title, weigh, verdicts):
     verdicts.expect(title, good, text, unjudged)
 
 
-def expect_mutants(lab, tasks, verdicts, named=None, share=1):
-    """`share`: one in so many, another one each time."""
+def expect_mutants(lab, tasks, verdicts, lots, named=None, share=1):
+    """`share`: one in so many, by lot."""
     mutants = [m for m in mutants_of(lab) if named in (None, m["name"])]
     if named and not mutants:
         raise LabError(f"{shown(lab.folder)}/solution/mutants.toml has no mutant {named}")
     if share > 1:
-        first = random.randrange(share)
+        first = lots.randrange(share)
         print(f"mutants: each {share}th from number {first + 1} on, of {len(mutants)}; make solution LAB={lab.number} tries all", flush=True)
         mutants = mutants[first::share]
     for mutant in mutants:
