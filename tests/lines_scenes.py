@@ -21,18 +21,13 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "cpu", "hough"))
 import scene
+from judge import NEAR, distance
 
-SIDE, NEAR = 256, 3
+SIDE = 256
 DETECTORS = {
     "hough": ["theta_steps=180", "window=5", "threshold=75"],
     "pclines": ["d=256", "window=7", "threshold=75"],
 }
-
-
-def distance(rho, theta, line):
-    """The farthest that the found line is from the known one, in the picture."""
-    c, s = math.cos(theta), math.sin(theta)
-    return max(abs(x * c + y * s - rho) for x, y in line[2])
 
 
 def judge(program, algorithm, folder, scenes):

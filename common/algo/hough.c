@@ -379,6 +379,11 @@ static enum status make_inputs(const struct input_request *request, struct image
             ((uint8_t *)image_row(in, y))[width - 1] = 1;
             ((uint8_t *)image_row(in, y))[width / 2 + (y > height / 2)] = 1;
         }
+        for (int y = 0; y < height && strcmp(hard, "rings") == 0; y++) /* gradients of all directions */
+            for (int x = 0; x < width; x++) {
+                const int dx = x - width / 2, dy = y - height / 2;
+                ((uint8_t *)image_row(in, y))[x] = (uint8_t)((dx * dx + dy * dy) / 16);
+            }
     } else if (request->photograph && params->edges == HOUGH_NONZERO) {
         status = hough_keep_edges(in);
     } else if (!request->photograph && request->pattern == PATTERN_RANDOM) {
@@ -394,6 +399,7 @@ static const int few_shapes[][3] = {{37, 45, 1}, {1, 200, 1}, {2051, 3, 1}, {3, 
 static const int wide_shapes[][3] = {{65535, 2, 1}, {0}};
 static const int flat_shapes[][3] = {{2051, 3, 1}, {0}};
 static const int large_shapes[][3] = {{149, 137, 1}, {2049, 7, 1}, {0}};
+static const int ring_shapes[][3] = {{149, 137, 1}, {0}};
 static const struct hard_case hard_cases[] = {
     {"none", some_shapes, "theta_steps=9"},
     {"point", some_shapes, "theta_steps=30 threshold=1 outputs=both"},
@@ -404,6 +410,8 @@ static const struct hard_case hard_cases[] = {
     {"edge columns", large_shapes, "theta_steps=45 threshold=20 window=9"},
     {"edge columns", large_shapes, "theta_steps=31 threshold=20 outputs=both"},
     {"edge columns", large_shapes, "theta_steps=60 edges=sobel edge=1 orientation=5 threshold=10 window=5"},
+    /* 45 and 135 degrees lie between two of 1002 rows. */
+    {"rings", ring_shapes, "theta_steps=1002 edges=sobel edge=20 orientation=0 outputs=accumulator"},
     {0},
 };
 

@@ -36,7 +36,7 @@ class Row:
         return formula.evaluate(self.get, other)
 
 
-def rows_of(point, document):
+def rows_of(point, document, judged):
     """The rows of the versions that the study asks for; others of the same bench can be asked for by ratio()."""
     raw = copy.deepcopy(document)
     result = rungs.checked("results", document)
@@ -44,7 +44,7 @@ def rows_of(point, document):
     for version, plain in zip(result["versions"], raw["versions"]):
         pixels = rungs.pixels(result)
         values = {name: value for name, value in result.get("params", {}).items() if not isinstance(value, dict)}
-        values |= point.values
+        values |= point.values | judged
         values |= {
             "size": point.size or f"{result['width']}x{result['height']}", "width": result["width"], "height": result["height"],
             "channels": result["channels"],

@@ -210,6 +210,39 @@ class Measurer:
                 continue
             os.replace(temporary, path)
 
+    def judged(self, point):
+        """{column: number} from the judge of a point's sweep, once per point: of one version, for all that were timed are
+        equal. The script gets what the input's script got, and the table, and prints a JSON object."""
+        if not point.judge:
+            return {}
+        files, source = self._input_files(point), point.input
+        version = next((v for v in point.versions if v.startswith("cpu/")), None)
+        if version is None:
+            raise StudyError(f"{point.title()}: a judge needs a version of the CPU")
+        script = os.path.join(self.root, point.judge["script"])
+        settings = [word for name, value in point.params.items() for word in ("-p", f"{name}={value}")]
+        command = [self.program, "run", f"{point.algorithm}:{version}", *files, *settings]
+        what = [self.binary, command[1:], [_digest(path) for path in [*files, script, os.path.join(self.root, source["make"])]]]
+        path = os.path.join(self.measurements, f"judged_{_short_digest(what)}.json")
+        if not os.path.exists(path):
+            table = f"{path}.csv"
+            code, why = self._run(command + ["-o", table], self._environment(point))
+            if code != 0:
+                raise StudyError(f"{point.title()}: {why or f'exit status {code}'}")
+            width, height = point.size.split("x")[:2]
+            known = {"width": width, "height": height, **source["arguments"]}
+            words = [word for name, value in known.items() for word in (f"--{name}", str(value))]
+            process = subprocess.run([sys.executable, "-B", script, *words, table], capture_output=True, text=True, check=False)
+            os.remove(table)
+            if process.returncode != 0:
+                raise StudyError(f"{point.judge['script']}: {(process.stderr.strip().splitlines() or ['failed'])[-1]}")
+            with open(f"{path}.tmp", "w", encoding="utf-8") as file:
+                file.write(process.stdout)
+            os.replace(f"{path}.tmp", path)
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+        return {name: values[name] for name in point.judge["columns"]}
+
     def results(self, point):
         """The pooled results of a point's rounds as a document of `rungs bench`, or None."""
         documents = []

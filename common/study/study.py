@@ -85,7 +85,7 @@ def run(options):
             left_out.append(f"{point.title()}: {measurer.failed.get(index, 'not measured')}")
         else:
             measured.append((point, document))
-            rows += figures.rows_of(point, json.loads(json.dumps(document)))
+            rows += figures.rows_of(point, json.loads(json.dumps(document)), measurer.judged(point))
     if not measured:
         raise StudyError(f"{study.where}: no point could be measured: {left_out[0]}")
     problems = publishing.write_all(out, study, name, options.level, measured, rows, left_out)

@@ -24,8 +24,9 @@ SOURCE = {"authors": str, "title": str, "year": int, "where": str}
 SWEEP = {
     "name": str, "algorithm": str, "versions": list, "sizes": list, "inputs": list, "parameters": dict,
     "parameter_sets": list, "threads": list, "environment": dict, "time": (int, float), "rounds": int, "frames": int,
-    "tune": list, "short": (dict, bool),
+    "tune": list, "judge": dict, "short": (dict, bool),
 }  # fmt: skip
+JUDGE = {"script": str, "columns": list}
 PLOT = {
     "name": str, "title": str, "kind": str, "x": str, "y": (str, list), "series": (str, list), "where": dict,
     "log": list, "x_label": str, "y_label": str, "unit": str, "caption": str,
@@ -59,7 +60,7 @@ class Point:
         self.algorithm, self.size, self.input = facts["algorithm"], facts["size"], facts["input"]
         self.threads, self.params, self.environment = facts["threads"], facts["params"], facts["environment"]
         self.versions, self.time, self.rounds = facts["versions"], facts["time"], facts["rounds"]
-        self.frames, self.tune = facts["frames"], facts["tune"]
+        self.frames, self.tune, self.judge = facts["frames"], facts["tune"], facts["judge"]
 
     def title(self):
         words = [self.algorithm, self.size or "", self.input["label"] if self.input else ""]
@@ -207,6 +208,7 @@ class Study:
                 raise StudyError(f"{where}: threads: {count}: must be 1 to 1024, or 0 for all cores")
         versions = self._versions(where, algorithm, sweep.get("versions", list(self.catalogue[algorithm][1])))
         tune = self._versions(where, algorithm, sweep["tune"]) if "tune" in sweep else []
+        judge = self._judge(where, sweep)
         points = []
         for size, source, count, *rest in itertools.product(
             sweep.get("sizes") or [None], self._inputs(where, sweep), threads, *products, *settings
@@ -222,9 +224,24 @@ class Study:
                 "algorithm": algorithm, "size": size, "input": source, "threads": count, "params": parameters,
                 "environment": variables, "versions": versions, "time": time, "rounds": rounds,
                 "frames": sweep.get("frames"), "tune": [version for version in tune if version in versions],
+                "judge": judge,
             }  # fmt: skip
             points.append(Point(name, values, **facts))
         return points
+
+    def _judge(self, where, sweep):
+        """What holds a result against what the script of the input knows of it (measuring.py); None without."""
+        judge = sweep.get("judge")
+        if judge is None:
+            return None
+        _check(f"{where}: judge", judge, JUDGE, JUDGE)
+        if not os.path.isfile(os.path.join(self.root, judge["script"])):
+            raise StudyError(f"{where}: judge: there is no script {judge['script']}")
+        for name in judge["columns"]:
+            _name(f"{where}: judge", str(name))
+        if not all(isinstance(entry, dict) and "script" in entry for entry in sweep.get("inputs") or [None]):
+            raise StudyError(f"{where}: judge: it needs inputs that a script makes")
+        return judge
 
     def _inputs(self, where, sweep):
         """Each {"label", "arguments", "files"} or with "make"; None is the bench's own input."""
@@ -300,6 +317,11 @@ class Study:
                         self.columns.append(name)
                     if isinstance(value, str):
                         self.texts.add(name)
+                for name in point.judge["columns"] if point.judge else []:
+                    if name in ROW_COLUMNS or name in point.values:
+                        raise StudyError(f"{self.where}: '{name}' is a column of its own and cannot come from a judge")
+                    if name not in self.columns:
+                        self.columns.append(name)
         for point in self.points_of["full"] + self.points_of["short"]:
             for name in self.catalogue[point.algorithm][0]:
                 if name not in self.columns:

@@ -82,13 +82,14 @@ static size_t dealt(size_t i, size_t count)
     return i < HANDS * rounds ? rounds * (i % HANDS) + i / HANDS : i;
 }
 
-/* By bin, and within a bin as they are dealt. places[t * bins + bin]: how many points of thread t's share are of that bin, then
+/* By bin, and within a bin as they are dealt. places[t * stride + bin]: how many points of thread t's share are of that bin, then
  * where the next of them goes. */
 static enum status sort_points(const struct points *points, int bins, struct points *sorted)
 {
     const size_t threads = (size_t)omp_get_max_threads(), all = (size_t)bins, count = points->count;
+    const size_t stride = all + 8; /* no two threads count in one line of 64 bytes */
     size_t *starts = sorted->starts ? sorted->starts : malloc((all + 1) * sizeof *starts);
-    size_t *places = calloc(threads * all, sizeof *places);
+    size_t *places = calloc(threads * stride, sizeof *places);
 
     sorted->starts = starts;
     sorted->count = 0;
@@ -99,12 +100,12 @@ static enum status sort_points(const struct points *points, int bins, struct poi
 #pragma omp parallel for schedule(static, 1)
     for (size_t t = 0; t < threads; t++)
         for (size_t i = count * t / threads; i < count * (t + 1) / threads; i++)
-            places[t * all + points->bins[dealt(i, count)]]++;
+            places[t * stride + points->bins[dealt(i, count)]]++;
     for (size_t bin = 0; bin < all; bin++) {
         starts[bin] = sorted->count;
         for (size_t t = 0; t < threads; t++) {
-            const size_t own = places[t * all + bin];
-            places[t * all + bin] = sorted->count;
+            const size_t own = places[t * stride + bin];
+            places[t * stride + bin] = sorted->count;
             sorted->count += own;
         }
     }
@@ -112,7 +113,7 @@ static enum status sort_points(const struct points *points, int bins, struct poi
 #pragma omp parallel for schedule(static, 1)
     for (size_t t = 0; t < threads; t++)
         for (size_t i = count * t / threads; i < count * (t + 1) / threads; i++) {
-            const size_t from = dealt(i, count), to = places[t * all + points->bins[from]]++;
+            const size_t from = dealt(i, count), to = places[t * stride + points->bins[from]]++;
             sorted->x[to] = points->x[from];
             sorted->y[to] = points->y[from];
         }

@@ -54,7 +54,7 @@ static float angle_near(float x, float y)
 void gradients_bins(const struct gradients *gradients, struct points *points, size_t first, size_t last,
                     const struct hough_params *params, const struct hough_direction *directions)
 {
-    enum { MANY = 256, SHIFT = 1 << 11 };
+    enum { MANY = 256 };
     const float scale = (float)params->theta_steps / 3.14159265F;
     int x[MANY], y[MANY];
     float guess[MANY];
@@ -67,7 +67,7 @@ void gradients_bins(const struct gradients *gradients, struct points *points, si
             y[i] = gradients->y[at];
         }
         for (size_t i = 0; i < many; i++) {
-            const int turn = y[i] * SHIFT + x[i] < 0 ? -1 : 1; /* |x| < SHIFT: y < 0, or y = 0 and x < 0 */
+            const int turn = y[i] < 0 ? -1 : 1;
             x[i] *= turn;
             y[i] *= turn;
             guess[i] = angle_near((float)x[i], (float)y[i]) * scale + 0.5F;

@@ -4,31 +4,34 @@
 #include <omp.h>
 #include <string.h>
 
-/* A bit for each of eight bytes that is not 0. Adding 127 to the lower seven bits of a byte sets the eighth unless they are
- * 0; the product brings the eight bits side by side. */
-static uint64_t found_in(uint64_t word)
+enum { MANY = 64 };
+
+/* A bit for each of 64 bytes that is not 0. Adding 127 to the lower seven bits of a byte sets the eighth unless they are 0;
+ * the product brings the eighth bits of eight bytes side by side. */
+static uint64_t find_many(const uint8_t *bytes)
 {
     const uint64_t low = 0x7f7f7f7f7f7f7f7f;
+    uint64_t found = 0, word;
 
-    return ((((word & low) + low) | word) >> 7 & 0x0101010101010101) * 0x0102040810204080 >> 56;
+    for (int i = 0; i < MANY; i += 8) {
+        memcpy(&word, bytes + i, sizeof word);
+        found |= (((((word & low) + low) | word) >> 7 & 0x0101010101010101) * 0x0102040810204080 >> 56) << i;
+    }
+    return found;
 }
 
-/* Adds the pixels of a row that are not 0 from place `at` on; gives back the place behind them. Sixty-four pixels at a time:
- * how many points there are among them is one branch that is hard to predict. */
+/* Adds the pixels of a row that are not 0 from place `at` on; gives back the place behind them. Of 64 pixels it is one branch
+ * that is hard to predict, how many points there are. */
 static size_t add_row(const uint8_t *row, int width, int y, struct points *points, size_t at)
 {
-    enum { MANY = 64 };
+    uint8_t end[MANY] = {0};
 
-    for (int x = 0; x < width; x += MANY) {
-        uint64_t words[MANY / 8] = {0}, found = 0;
-        memcpy(words, row + x, width - x < MANY ? (size_t)(width - x) : sizeof words);
-        for (int i = 0; i < MANY / 8; i++)
-            found |= found_in(words[i]) << 8 * i;
-        for (; found; found &= found - 1) {
+    memcpy(end, row + width / MANY * MANY, (size_t)(width % MANY));
+    for (int x = 0; x < width; x += MANY)
+        for (uint64_t found = find_many(width - x < MANY ? end : row + x); found; found &= found - 1) {
             points->x[at] = (float)(x + __builtin_ctzll(found));
             points->y[at++] = (float)y;
         }
-    }
     return at;
 }
 

@@ -10,7 +10,7 @@
 struct points {
     size_t count, capacity;
     float *x, *y;
-    uint16_t *bins; /* with an orientation */
+    uint16_t *bins; /* 0 without an orientation */
     size_t *starts; /* of a list in the order of bins: where each begins, and behind the last one */
 };
 
