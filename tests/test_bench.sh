@@ -89,6 +89,15 @@ check "a version behind a colon" "$rungs" bench blur:omp $small
 check "a whole side" sh -c "'$rungs' bench absdiff --versions cpu $small >'$folder/side' && grep -q '^cpu/simd' '$folder/side' &&
     ! grep -q '^cuda\|^peer' '$folder/side'"
 check "no parameters" sh -c "'$rungs' bench otsu --versions serial $small | grep -q '^otsu *no parameters, 64x48, 1 channel'"
+
+# What is counted of the definition: as many windows are left as hits are found by cpu/serial when no response is too small.
+counted="-p stages=20 -p min_response=-1000000"
+check "bench counts windows" "$rungs" bench detect --versions omp --input images/zone_plate.png --time 0.02 --threads 2 $counted \
+    --json "$folder/counts.json"
+check "hits to compare with" "$rungs" run detect:cpu/serial images/zone_plate.png -o "hits=$folder/hits.csv" $counted -p maximum=4096
+check "windows left" grep -q "\"left\": $(($(wc -l <"$folder/hits.csv") - 1))\.0" "$folder/counts.json"
+check "no counts where none are named" sh -c "! grep -q counts '$folder/out/a.json'"
+
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
 
 check "emulated versions have no times" sh -c "'$rungs' list blur | grep -q 'cuda/v1.0 .*\[emulated\]' || exit 0

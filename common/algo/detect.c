@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/algo/detect/cases.h"
+#include "common/algo/detect/count.h"
 #include "common/core/file.h"
 #include "common/image/draw.h"
 
@@ -534,6 +535,8 @@ static struct algorithm detect = {
     .finish = finish,
     .shape = shape,
     .cost = cost,
+    .count_names = detect_count_names,
+    .count = detect_count,
     .radius = radius,
     .describe = describe,
     .make_inputs = detect_make_inputs,

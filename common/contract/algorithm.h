@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { ALGORITHM_MAX_INPUTS = 4, ALGORITHM_MAX_OUTPUTS = 6 };
+enum { ALGORITHM_MAX_INPUTS = 4, ALGORITHM_MAX_OUTPUTS = 6, ALGORITHM_MAX_COUNTS = 8 };
 
 /* ------------------------------------------------------------------------------------------------- costs */
 
@@ -129,6 +129,10 @@ struct algorithm {
     /* `out` are the reference's results, so that a cost may depend on the data (edge points, stages evaluated); NULL when
      * only an estimate is wanted. */
     void (*cost)(const struct image in[], const struct image out[], const void *params, struct cost *cost);
+    /* What the definition does with an input (windows left after the stages), for studies of the data: names, NULL-terminated, of
+     * at most ALGORITHM_MAX_COUNTS numbers, and what finds them. May be NULL. */
+    const char *const *count_names;
+    enum status (*count)(const struct image in[], const void *params, double counts[]);
     /* How far, in pixels, an output pixel looks around: diagnosis, and interior-only comparison of peers. */
     int (*radius)(const void *params);
     /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. NULL: it has no parameters. */

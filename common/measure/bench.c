@@ -245,6 +245,7 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
     progress_start();
     progress("%s: computing the reference with cpu/serial", algorithm->name);
     TRY(in_child(bench_reference_in_child, shared, 0));
+    memcpy(bench->counts, shared->counts, sizeof bench->counts);
     algorithm->cost(request->in, work.expected[0], request->params, &bench->cost);
 
     const double call_limit = 60 + 4 * request->seconds + 50 * shared->reference_seconds;

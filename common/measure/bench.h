@@ -95,6 +95,7 @@ struct bench {
     struct ceilings ceilings;
     struct ceilings device_ceilings; /* 0 without a GPU */
     struct cost cost;
+    double counts[ALGORITHM_MAX_COUNTS]; /* as the algorithm names them */
     int sets;
     char settings[128]; /* the parameters in words */
     char date[32];      /* 2026-01-31T12:00:00Z */

@@ -87,6 +87,8 @@ int bench_reference_in_child(void *argument)
                 image_copy(&expected, &sets.out[set][i]);
         }
     }
+    if (algorithm->count)
+        TRY(algorithm->count(sets.in[0], params, task->counts));
 out:
     end_state(task->version, state);
     free(params);

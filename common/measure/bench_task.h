@@ -31,6 +31,7 @@ struct bench_task {
     char message[512];
     struct verdict verdict;
     double reference_seconds;
+    double counts[ALGORITHM_MAX_COUNTS];
     double first_call;
     bool graph;
     int batch;

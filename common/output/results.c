@@ -189,10 +189,21 @@ json_t *results_head_json(const struct bench *bench, const char *kind)
         slots_json(request->algorithm->inputs, request->in, request->algorithm->input_count));
 }
 
+static json_t *counts_json(const struct bench *bench)
+{
+    json_t *counts = json_object();
+
+    for (int i = 0; bench->request->algorithm->count_names[i]; i++)
+        json_object_set_new(counts, bench->request->algorithm->count_names[i], json_real(bench->counts[i]));
+    return counts;
+}
+
 enum status results_write_json(const struct bench *bench, struct output_file *file)
 {
     json_t *versions = json_array(), *document = results_head_json(bench, "bench");
 
+    if (bench->request->algorithm->count)
+        json_object_set_new(document, "counts", counts_json(bench));
     for (size_t i = 0; i < bench->row_count; i++)
         json_array_append_new(versions, results_row_json(bench, &bench->rows[i]));
     if (json_object_set_new(document, "versions", versions) != 0) { /* NULL */

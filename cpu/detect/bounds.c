@@ -14,39 +14,14 @@
 #include "common/simd/simd.h"
 #include "cpu/detect/steps/bounds.h"
 #include "cpu/detect/steps/codes.h"
+#include "cpu/detect/steps/planes.h"
 
 struct state {
     struct detect_levels levels;
-    struct image planes[3]; /* means of cells of 2 x 1, 1 x 2 and 2 x 2 pixels, at the place of the upper left one */
+    struct image planes[PLANES_KINDS];
     struct codes codes;
     struct bounds bounds;
 };
-
-static enum status make_planes(struct state *state)
-{
-    const struct image *in = &state->levels.image;
-    enum status status = STATUS_OK;
-
-    for (int kind = 0; kind < 3; kind++)
-        if (!state->planes[kind].data)
-            TRY(detect_create_plane(&state->levels, &state->planes[kind]));
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < in->height; y++) {
-        const uint8_t *own = image_row(in, y), *below = image_row(in, y + 1 < in->height ? y + 1 : y);
-        uint8_t *wide = image_row(&state->planes[0], y), *high = image_row(&state->planes[1], y);
-        uint8_t *large = image_row(&state->planes[2], y);
-
-        high[in->width - 1] = (uint8_t)((own[in->width - 1] + below[in->width - 1] + 1) / 2);
-#pragma omp simd
-        for (int x = 0; x < in->width - 1; x++) {
-            wide[x] = (uint8_t)((own[x] + own[x + 1] + 1) / 2);
-            high[x] = (uint8_t)((own[x] + below[x] + 1) / 2);
-            large[x] = (uint8_t)((own[x] + own[x + 1] + below[x] + below[x + 1] + 2) / 4);
-        }
-    }
-out:
-    return status;
-}
 
 /* Whether the window at `offset` is a hit; its response. */
 static bool is_hit(const struct state *state, const struct detect_params *params, size_t offset, float *response)
@@ -98,7 +73,7 @@ static enum status run(struct state *state, const struct image *in, struct image
     enum status status = STATUS_OK;
 
     TRY(detect_make_levels(&state->levels, in, params, "cpu/simd"));
-    TRY(make_planes(state));
+    TRY(planes_make(state->planes, &state->levels));
     TRY(codes_make(&state->codes, &state->levels, state->planes, params));
     bounds_make(&state->bounds, detect_model_of(params), params->stage_count);
 #pragma omp parallel
@@ -130,8 +105,7 @@ static void teardown(struct state *state)
 {
     detect_free_levels(&state->levels);
     codes_free(&state->codes);
-    for (int kind = 0; kind < 3; kind++)
-        image_free(&state->planes[kind]);
+    planes_free(state->planes);
 }
 
 RUNGS_CPU_VERSION_WITH_STATE(detect, .instruction_set = SIMD_NAME)

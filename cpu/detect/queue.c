@@ -16,48 +16,15 @@
 #include "common/simd/simd.h"
 #include "cpu/detect/steps/bounds.h"
 #include "cpu/detect/steps/codes.h"
-
-enum { QUEUED = 1024 };
+#include "cpu/detect/steps/planes.h"
+#include "cpu/detect/steps/queue.h"
 
 struct state {
     struct detect_levels levels;
-    struct image planes[3]; /* means of cells of 2 x 1, 1 x 2 and 2 x 2 pixels, at the place of the upper left one */
+    struct image planes[PLANES_KINDS];
     struct codes codes;
     struct bounds bounds;
 };
-
-/* Windows that may be hits: where they begin, and their responses. */
-struct queue {
-    size_t count;
-    uint32_t offsets[QUEUED];
-    float responses[QUEUED];
-};
-
-static enum status make_planes(struct state *state)
-{
-    const struct image *in = &state->levels.image;
-    enum status status = STATUS_OK;
-
-    for (int kind = 0; kind < 3; kind++)
-        if (!state->planes[kind].data)
-            TRY(detect_create_plane(&state->levels, &state->planes[kind]));
-#pragma omp parallel for schedule(static)
-    for (int y = 0; y < in->height; y++) {
-        const uint8_t *own = image_row(in, y), *below = image_row(in, y + 1 < in->height ? y + 1 : y);
-        uint8_t *wide = image_row(&state->planes[0], y), *high = image_row(&state->planes[1], y);
-        uint8_t *large = image_row(&state->planes[2], y);
-
-        high[in->width - 1] = (uint8_t)((own[in->width - 1] + below[in->width - 1] + 1) / 2);
-#pragma omp simd
-        for (int x = 0; x < in->width - 1; x++) {
-            wide[x] = (uint8_t)((own[x] + own[x + 1] + 1) / 2);
-            high[x] = (uint8_t)((own[x] + below[x] + 1) / 2);
-            large[x] = (uint8_t)((own[x] + own[x + 1] + below[x] + below[x + 1] + 2) / 4);
-        }
-    }
-out:
-    return status;
-}
 
 /* Takes the windows of the queue through stage t, and closes up those that are left, in order, without a branch that could be
  * mispredicted. */
@@ -84,19 +51,11 @@ static enum status drain(const struct state *state, const struct detect_params *
                          struct detect_list *list)
 {
     const struct detect_model *model = detect_model_of(params);
-    const size_t stride = state->levels.image.stride;
-    enum status status = STATUS_OK;
 
     memset(queue->responses, 0, sizeof queue->responses);
     for (int t = 0; t < params->stage_count && queue->count > 0; t++)
-        close_up(&state->codes, model, t, stride, queue);
-    for (size_t i = 0; i < queue->count && status == STATUS_OK; i++)
-        if (queue->responses[i] >= (float)params->min_response)
-            status =
-                detect_append(list, detect_key(queue->responses[i], &state->levels.layout,
-                                               (int)(queue->offsets[i] % stride), (int)(queue->offsets[i] / stride)));
-    queue->count = 0;
-    return status;
+        close_up(&state->codes, model, t, state->levels.image.stride, queue);
+    return queue_list(queue, &state->levels, params, list);
 }
 
 /* All windows of row y of the pyramid that begin in a level's columns x to end - 1: those that may be hits go to the queue. */
@@ -132,7 +91,7 @@ static enum status run(struct state *state, const struct image *in, struct image
     enum status status = STATUS_OK;
 
     TRY(detect_make_levels(&state->levels, in, params, "cpu/simd"));
-    TRY(make_planes(state));
+    TRY(planes_make(state->planes, &state->levels));
     TRY(codes_make(&state->codes, &state->levels, state->planes, params));
     bounds_make(&state->bounds, detect_model_of(params), params->stage_count);
 #pragma omp parallel
@@ -167,8 +126,7 @@ static void teardown(struct state *state)
 {
     detect_free_levels(&state->levels);
     codes_free(&state->codes);
-    for (int kind = 0; kind < 3; kind++)
-        image_free(&state->planes[kind]);
+    planes_free(state->planes);
 }
 
 RUNGS_CPU_VERSION_WITH_STATE(detect, .instruction_set = SIMD_NAME)
