@@ -9,6 +9,7 @@
  */
 /* Try: make bench-eigen VERSIONS=cpu/serial,cpu/kept,cpu/tridiagonal,peer/openblas SIZE=198x198 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/eigen/steps/qr.h"
 
@@ -41,13 +42,17 @@ static double product(const double *p, const double *q, int n)
 /* Reflects all axes behind k so that line k has one entry, beside[k], right of its diagonal. */
 static void reduce(double *matrix, double *vectors, int n, double *beside, double norm)
 {
+    double sums[2][EIGEN_MAX_SIDE], *w = sums[0], *parts = sums[1];
+
     for (int k = 0; k < n - 1; k++) {
-        double *u = matrix + k * n, w[EIGEN_MAX_SIDE] = {0}, parts[EIGEN_MAX_SIDE] = {0};
+        double *u = matrix + k * n;
         const int first = k + 1, rest = n - first;
         const double length = sqrt(product(u + first, u + first, rest));
         beside[k] = u[first] > 0 ? -length : length;
         u[first] -= beside[k];
         const double twice = length > QR_NOTHING * norm ? 2 / product(u + first, u + first, rest) : 0;
+        memset(w, 0, (size_t)n * sizeof *w);
+        memset(parts, 0, (size_t)n * sizeof *parts);
         for (int y = first; y < n; y++) {
             add(w + first, matrix + y * n + first, rest, twice * u[y]);
             add(parts, vectors + y * n, n, twice * u[y]);
