@@ -114,6 +114,7 @@ static void reflect(const double *matrix, double *strip, int n, int stride, cons
 
 static void solve(double *matrix, double *vectors, int n, int stride, double norm, struct turn *turns)
 {
+    const double scale = qr_scale(matrix, n, &norm);
     double diagonal[EIGEN_MAX_SIDE], beside[EIGEN_MAX_SIDE], twice[EIGEN_MAX_SIDE];
     struct step steps[STEPS];
     int count, low, high = n - 1, left = EIGEN_MAX_SWEEPS * n;
@@ -138,7 +139,7 @@ static void solve(double *matrix, double *vectors, int n, int stride, double nor
                 rotate(vectors + x, stride, &steps[i]);
     } while (count == STEPS);
     for (int k = 0; k < n; k++)
-        matrix[k * n + k] = diagonal[k];
+        matrix[k * n + k] = diagonal[k] / scale;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)

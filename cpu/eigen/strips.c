@@ -86,6 +86,7 @@ static void reduce(double *matrix, double *vectors, int n, int stride, double *b
 
 static void solve(double *matrix, double *vectors, int n, int stride, double norm, struct turn *turns)
 {
+    const double scale = qr_scale(matrix, n, &norm);
     double diagonal[EIGEN_MAX_SIDE], beside[EIGEN_MAX_SIDE];
     struct step steps[STEPS];
     int count, low, high = n - 1, left = EIGEN_MAX_SWEEPS * n;
@@ -104,7 +105,7 @@ static void solve(double *matrix, double *vectors, int n, int stride, double nor
                 rotate(vectors + x, stride, &steps[i]);
     } while (count == STEPS);
     for (int k = 0; k < n; k++)
-        matrix[k * n + k] = diagonal[k];
+        matrix[k * n + k] = diagonal[k] / scale;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)

@@ -68,6 +68,7 @@ static void reduce(double *matrix, double *vectors, int n, double *beside, doubl
 
 static void solve(double *matrix, double *vectors, int n, double norm)
 {
+    const double scale = qr_scale(matrix, n, &norm);
     double diagonal[EIGEN_MAX_SIDE], beside[EIGEN_MAX_SIDE];
     struct turn turns[EIGEN_MAX_SIDE];
     int low, high = n - 1;
@@ -81,7 +82,7 @@ static void solve(double *matrix, double *vectors, int n, double norm)
             rotate(vectors + k * n, vectors + (k + 1) * n, n, turns[k - low].cosine, turns[k - low].sine);
     }
     for (int k = 0; k < n; k++)
-        matrix[k * n + k] = diagonal[k];
+        matrix[k * n + k] = diagonal[k] / scale;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)

@@ -6,14 +6,27 @@
 
 #include "common/algo/eigen.h"
 
-/* What is below these shares of |R| is taken for 0: beside the diagonal, and as the length of a pair or line to be turned, whose
- * square would lose digits where |R| is near the smallest that its own square allows. */
+/* What is below these shares of |R| is taken for 0: beside the diagonal, and as the length of a pair or line to be turned. */
 #define QR_REST    1e-16
 #define QR_NOTHING 1e-18
 
 struct turn {
     double cosine, sine;
 };
+
+/* A matrix whose squares would lose digits is multiplied by a power of two, which is returned; *norm is then that of the product. */
+static inline double qr_scale(double *matrix, int n, double *norm)
+{
+    const double scale = *norm < 1e-100 ? 0x1p400 : 1;
+    double sum = 0;
+
+    for (int k = 0; scale > 1 && k < n * n; k++) {
+        matrix[k] *= scale;
+        sum += matrix[k] * matrix[k];
+    }
+    *norm = scale > 1 ? sqrt(sum) : *norm;
+    return scale;
+}
 
 /* The last block low to high that is not diagonal yet: false where all is. beside[k] is the entry between k and k + 1. */
 static inline bool qr_block(double *beside, double norm, int *low, int *high)
