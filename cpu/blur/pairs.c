@@ -67,20 +67,23 @@ static void make_pairs(const struct image *in, const uint16_t *weights, int ksiz
 static void blur_down(const uint32_t pairs[][STRIP], simd_i16 down[][2], struct image *out, int count, int start, int y)
 {
     const simd_i32 bias = (simd_i32)simd_splat((32768 << BLUR_WEIGHT_BITS) + (1 << (2 * BLUR_WEIGHT_BITS - 1)));
-    uint8_t result[2][STRIP];
+    uint32_t total[2][STRIP];
+    uint8_t result[STRIP];
 
     for (int x = 0; x < STRIP; x += LANES) {
         simd_i32 sums[2] = {bias, bias};
         for (int pair = 0; pair < count; pair++)
             for (int row = 0; row < 2; row++)
                 sums[row] = simd_dot2(sums[row], (simd_i16)simd_load(&pairs[pair][x]), down[pair][row]);
-        for (int row = 0; row < 2; row++)
-            for (int lane = 0; lane < LANES; lane++)
-                result[row][x + lane] = (uint8_t)(sums[row][lane] >> (2 * BLUR_WEIGHT_BITS));
+        simd_store(&total[0][x], (simd_u8)sums[0]);
+        simd_store(&total[1][x], (simd_u8)sums[1]);
     }
-    for (int row = 0; row < minimum(2, out->height - y); row++)
-        memcpy((uint8_t *)image_row(out, y + row) + start, result[row],
+    for (int row = 0; row < minimum(2, out->height - y); row++) {
+        for (int x = 0; x < STRIP; x++)
+            result[x] = (uint8_t)(total[row][x] >> (2 * BLUR_WEIGHT_BITS));
+        memcpy((uint8_t *)image_row(out, y + row) + start, result,
                (size_t)minimum(STRIP, out->width * out->channels - start));
+    }
 }
 
 static enum status run(const struct image *in, struct image *out, const struct blur_params *params)
