@@ -17,13 +17,21 @@
 #include "cpu/detect/steps/bounds.h"
 #include "cpu/detect/steps/codes.h"
 #include "cpu/detect/steps/planes.h"
-#include "cpu/detect/steps/queue.h"
+
+enum { QUEUED = 1024 };
 
 struct state {
     struct detect_levels levels;
     struct image planes[PLANES_KINDS];
     struct codes codes;
     struct bounds bounds;
+};
+
+/* Windows that may be hits: where they begin, and their responses. */
+struct queue {
+    size_t count;
+    uint32_t offsets[QUEUED];
+    float responses[QUEUED];
 };
 
 /* Takes the windows of the queue through stage t, and closes up those that are left, in order, without a branch that could be
@@ -51,11 +59,19 @@ static enum status drain(const struct state *state, const struct detect_params *
                          struct detect_list *list)
 {
     const struct detect_model *model = detect_model_of(params);
+    const size_t stride = state->levels.image.stride;
+    enum status status = STATUS_OK;
 
     memset(queue->responses, 0, sizeof queue->responses);
     for (int t = 0; t < params->stage_count && queue->count > 0; t++)
-        close_up(&state->codes, model, t, state->levels.image.stride, queue);
-    return queue_list(queue, &state->levels, params, list);
+        close_up(&state->codes, model, t, stride, queue);
+    for (size_t i = 0; i < queue->count && status == STATUS_OK; i++)
+        if (queue->responses[i] >= (float)params->min_response)
+            status =
+                detect_append(list, detect_key(queue->responses[i], &state->levels.layout,
+                                               (int)(queue->offsets[i] % stride), (int)(queue->offsets[i] / stride)));
+    queue->count = 0;
+    return status;
 }
 
 /* All windows of row y of the pyramid that begin in a level's columns x to end - 1: those that may be hits go to the queue. */
