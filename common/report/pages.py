@@ -279,9 +279,8 @@ def ladders_text(root, ladders):
         "\n\n× serial: how many times as fast as `cpu/serial` in the same run, by medians; × library: as the fastest\n"
         "library that was timed beside it (a GPU library by kernels, a CPU library end to end). Kernel: without\n"
         "transfers between host and GPU; end to end: with them. =: not different, the interquartile ranges overlap;\n"
-        "–: not measured. Each number is from the main file of a machine: of the settings that most of its files have,\n"
-        "the largest picture, and of several such the newest. Of several machines it is one that timed a library beside\n"
-        "the ladder, then the one with the most cores:\n\n"
+        "–: not measured. Each number is from the main file of a machine (results/README.md says which that is). Of\n"
+        "several machines it is one that timed a library beside the ladder, then the one with the most cores:\n\n"
     )
     return text + "\n".join(f"- {inline(title)}: {', '.join(files[title])}" for title in sorted(files)) + "\n"
 

@@ -154,11 +154,17 @@ def on_device(row):
 
 
 def in_order(many):
-    """The benches of one machine, the main one first: of the settings that most of them have, the one of the largest
-    picture, and of several such the newest. Whatever shows one file for a machine shows this one."""
+    """The benches of one machine, the main one first: of the settings in which a library was timed, or else of all, those that
+    most of the files have, of several such those of the newest; then the largest picture, and of several such the
+    newest. Whatever shows one file for a machine shows this one."""
     settings = [results["settings"] for results in many]
+    beside = {results["settings"] for results in many if best(results, lambda row: side(row) == "peer", "kernel")}
     newest = sorted(sorted(many, key=lambda r: r["path"]), key=lambda r: r["date"], reverse=True)
-    return sorted(newest, key=lambda r: (-settings.count(r["settings"]), r["settings"], -pixels(r)))
+    latest = [results["settings"] for results in newest]
+    return sorted(
+        newest,
+        key=lambda r: (r["settings"] not in beside, -settings.count(r["settings"]), latest.index(r["settings"]), -pixels(r)),
+    )
 
 
 def best(results, chosen, phase):

@@ -5,6 +5,7 @@
  *           between them; a row's sum is at most 255 * 256, so nothing is rounded on the way.
  * Expect:   2 * ksize taps a sample in place of ksize * ksize, 30 for 225: 7 times omp. The sums take 4 MB at 1920x1080,
  *           and memory brings those in the time of one tap.
+ * Result:   7.8 times omp (results/cpu2/blur/blur_1920x1080.json), as predicted.
  * From:     cpu/omp
  */
 /* Try: make bench-blur VERSIONS=cpu/serial,cpu/omp,cpu/separable */

@@ -1,6 +1,6 @@
 /*
  * Idea:     threads share the groups of matrices.
- * Result:   for one matrix the same work as lanes, and a fifth slower (results/cpu2/eigen/eigen_198x198.json); a batch is not in
+ * Result:   for one matrix the same work as lanes and the same time (results/cpu2/eigen/eigen_198x198.json); a batch is not in
  *           this file.
  * From:     cpu/lanes
  * Changed:  the loop over groups is a parallel one, dynamic, since some groups take more sweeps; each thread has room of its own.

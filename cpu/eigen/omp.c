@@ -5,7 +5,7 @@
  *           which each thread makes in rows of its own, all pairs of a row at once.
  * Expect:   no stride of n any more, so faster even on one thread, 3 times; on two cores 1.7 times more, for two or three
  *           barriers a step cost a microsecond each. Small matrices get slower.
- * Result:   missed: 0.64 times serial on two shared cores (results/cpu2/eigen/eigen_198x198.json). A matrix of 313 KB fits the
+ * Result:   missed: 0.92 times serial on two shared cores (results/cpu2/eigen/eigen_198x198.json). A matrix of 313 KB fits the
  *           second-level cache, so the stride probably cost little; the barriers of 197 steps a sweep are not won back.
  */
 /* Try: make bench-eigen VERSIONS=cpu/serial,cpu/omp,peer/openblas SIZE=198x198 */

@@ -1,7 +1,7 @@
 /*
  * Idea:     vectors of 8 f64 with AVX-512. A product has four sums, so that a multiply-add does not wait for the one before it;
  *           C forbids a compiler to reorder a sum, so that cpu/pairs adds one entry after the other.
- * Result:   3.4 times pairs (results/cpu2/eigen/eigen_198x198.json), not 5, probably because loads and stores of the lines come
+ * Result:   3.5 times pairs (results/cpu2/eigen/eigen_198x198.json), not 5, probably because loads and stores of the lines come
  *           to as much as the products.
  * From:     cpu/pairs
  * Changed:  lines are padded to whole vectors; products and rotations are written in them.

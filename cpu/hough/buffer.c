@@ -4,7 +4,7 @@
  * Changed:  steps/buffer.c has the loop over rows, and searches a row as soon as its neighbours are there.
  * Expect:   a fifth faster than rows at 1 degree: the accumulator is neither made nor cleared nor searched in memory, which
  *           takes 1.5 of its 8 ms; more with more rows.
- * Result:   1.2 times rows (results/cpu2/hough/hough_1920x1080.json), as predicted.
+ * Result:   1.3 times rows (results/cpu2/hough/hough_1920x1080.json), a little more than predicted.
  * From:     cpu/rows
  */
 /* Try: make bench-hough */

@@ -5,7 +5,8 @@
  * Changed:  deal(), after the points are found.
  * Expect:   nothing on noise; a fifth faster than batches on a photograph, whose edges lie level for many pixels. Dealing
  *           costs 0.1 ms.
- * Result:   1.1 times batches (results/cpu2/hough/hough_1920x1080.json), half of what was predicted. 4.6 times OpenCV.
+ * Result:   1.1 times batches, within the noise (results/cpu2/hough/hough_1920x1080.json), half of what was predicted. 5.5
+ *           times OpenCV.
  * From:     cpu/batches
  */
 /* Try: make bench-hough */

@@ -4,7 +4,7 @@
  *           lines of its rows, which are put together in the order of the threads.
  * Expect:   nearly as many times as fast as serial as there are threads: votes are shared out evenly; only looking for the
  *           points, 1 ns a pixel, is done by each thread.
- * Result:   1.6 times serial (results/cpu2/hough/hough_1920x1080.json).
+ * Result:   1.9 times serial (results/cpu2/hough/hough_1920x1080.json).
  */
 /* Try: make bench-hough */
 #include <omp.h>

@@ -4,7 +4,7 @@
  * Changed:  steps/points.c lists the points; the loop over rows is the outer one.
  * Expect:   four times as fast as omp: a vote is a multiplication or two, a conversion and an increment that all hit the
  *           cache, some 2 ns become 0.5. The list, 0.8 MB for 95,000 points, is read once for each row, in order.
- * Result:   missed: 0.96 times omp, not 4 (results/cpu2/hough/hough_1920x1080.json), and why was not looked into.
+ * Result:   missed: no faster than omp, not 4 times (results/cpu2/hough/hough_1920x1080.json), and why was not looked into.
  * From:     cpu/omp
  */
 /* Try: make bench-hough */

@@ -4,7 +4,7 @@
  * Changed:  vote(), where all points vote for all rows.
  * Expect:   twice as fast as buffer: what is left of a vote is to load an index and to increment a counter, one store a
  *           cycle at best.
- * Result:   2.6 times buffer (results/cpu2/hough/hough_1920x1080.json), more than predicted.
+ * Result:   2.5 times buffer (results/cpu2/hough/hough_1920x1080.json), more than predicted.
  * From:     cpu/buffer
  */
 /* Try: make bench-hough */

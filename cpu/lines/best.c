@@ -4,7 +4,7 @@
  * Changed:  the ids of the steps.
  * Expect:   5 times omp, 7 ms a frame of 1920x1080 with two threads: edges 2 ms, of which half is one thread that follows weak
  *           pixels, hough 4 ms for 40,000 points.
- * Result:   8 times omp, 3.1 ms a frame (results/cpu2/lines/lines_1920x1080.json): edges takes 1.2 ms in place of 2, hough 0.7
+ * Result:   9 times omp, 2.6 ms a frame (results/cpu2/lines/lines_1920x1080.json): edges takes 1.5 ms in place of 2, hough 0.7
  *           in place of 4.
  */
 /* Try: make bench-lines VERSIONS=cpu */

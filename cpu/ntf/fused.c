@@ -6,8 +6,9 @@
  *           the threads' are added up.
  * Expect:   half the traffic, 38 MB an iteration for 24 x 24 x 16,520. With K = 16 the multiply-adds take 2.5 ms on two
  *           cores and reading 0.5 to 1, so a fifth less than registers; more where memory is slow and cores are many.
- * Result:   2.5 times registers (results/cpu2/ntf/ntf_24x16520.json, rank 4); the prediction is for 16 columns, which were not
- *           timed. 7 times tensorly.
+ * Result:   2.7 times registers with K = 16 (results/cpu2/ntf/ntf_24x16520_rank16.json), 1.9 times with 49
+ *           (ntf_24x16520_rank49.json beside it), far more than predicted: 12 and 7.7 times tensorly. With K = 4 2.5 times
+ *           registers (ntf_24x16520.json).
  * From:     cpu/registers
  */
 /* Try: make bench-ntf VERSIONS=cpu/simd,cpu/tree,cpu/tiles,cpu/registers,cpu/fused */
