@@ -465,19 +465,21 @@ $(BUILD)/labelling-masks: $(BUILD)/tests/test_labelling.c.o $(library_objects) $
 labelling-masks: $(BUILD)/labelling-masks
 	@$(BUILD)/labelling-masks
 
-.PHONY: test test-programs
+.PHONY: test test-sanitized test-programs
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
                    cpu/labelling/omp.c cpu/harris/omp.c cpu/threshold/omp.c)) \
                $(BUILD)/make-scene $(test_programs)
-# Both builds of tests/run_all.sh by one make, so that the cores are at work until the last file of either. The peers are
-# libraries that nobody here built with sanitizers.
+# Both builds by one make, so that the cores are at work until the last file of either. The peers are libraries that nobody
+# here built with sanitizers.
 .PHONY: test-builds test-programs-sanitized
 test-builds: test-programs test-programs-sanitized
 test-programs-sanitized:
 	@$(MAKE) --no-print-directory test-programs BUILD=$(BUILD)-asan SANITIZE=1 OPENCV=no OPENBLAS=no
 test:
-	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh
+	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh normal
+test-sanitized:
+	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh sanitized
 
 # --- plots and the report -------------------------------------------------------------------------------------------
 # Emulated versions have no times.
@@ -529,7 +531,7 @@ clean:
 
 help:
 	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
-	@echo 'make test          all tests: units, versions, mutants, command line; then again under the sanitizers'
+	@echo 'make test          all tests: units, versions, mutants, command line; make test-sanitized: again under the sanitizers'
 	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
 	@echo 'make doctor        what this machine has and lacks, and what to type'
 	@echo 'make deps          install the Debian or Ubuntu packages that are missing'

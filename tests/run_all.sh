@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
-# All tests, as `make test` runs them, by the rule in tests/README.md: unit tests, version checks, mutants and command line,
-# in the normal build and in one with AddressSanitizer and UndefinedBehaviorSanitizer. Both are built first and together, so that
-# then as many stages run at a time as there are cores until the last has ended, the longest first; beside them, one at a time,
+# All tests, as `make test` runs them, by the rule in tests/README.md: unit tests, version checks, mutants and command line, in the
+# normal build; or, as `make test-sanitized` runs them, in one with AddressSanitizer and UndefinedBehaviorSanitizer. What is
+# needed is built first, by one make, so that the cores are at work until the last file; then as many stages run at a time as there are cores until the last has ended, the longest first; beside them, one at a time,
 # those that mostly wait (for time limits, for other processes), which say `Waits:` in their first comment. Each stage prints its
 # seconds and its processor seconds, which a busy machine does not change much. What was not tried is printed by reason, and line by
 # line in BUILD/not_tried.txt. The last line is "N passed, N failed, N skipped".
-# usage: MAKE=make BUILD=build CUDA=emulated bash tests/run_all.sh
+# usage: MAKE=make BUILD=build CUDA=emulated bash tests/run_all.sh normal|sanitized
 set -u
 MAKE=${MAKE:-make} BUILD=${BUILD:-build} CUDA=${CUDA:-emulated}
+case ${1:-} in
+normal) tested=$BUILD goal=test-programs ;;
+sanitized) tested=$BUILD-asan goal=test-builds ;;
+*) echo 'usage: run_all.sh normal|sanitized' >&2; exit 2 ;;
+esac
 jobs=$(nproc 2>/dev/null || echo 2)
 BUDGET=${BUDGET:-1}
 . tests/limits.sh
@@ -136,12 +141,14 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS
     done
 }
 
-if $MAKE --no-print-directory -s test-builds BUILD="$BUILD" CUDA="$CUDA" >"$work/build" 2>&1; then
-    echo "built  $BUILD and $BUILD-asan ($SECONDS s)"
-    suite "$BUILD" $budget_normal "--share $emulated_share"
-    suite "$BUILD-asan" $budget_asan "--largest $small_pixels --brief --share $emulated_share"
+if $MAKE --no-print-directory -s "$goal" BUILD="$BUILD" CUDA="$CUDA" >"$work/build" 2>&1; then
+    echo "built  $tested ($SECONDS s)"
+    case $1 in
+    normal) suite "$tested" $budget_normal "--share $emulated_share" ;;
+    sanitized) suite "$tested" $budget_asan "--largest $small_pixels --brief --share $emulated_share" ;;
+    esac
 else
-    echo "FAILED build of $BUILD or $BUILD-asan"
+    echo "FAILED build of $tested"
     tail -n 40 "$work/build" | sed 's/^/       | /'
     failed=1
 fi
@@ -166,9 +173,9 @@ while [ -n "$(jobs -rp)" ]; do
 done
 report
 if [ -s "$work/skipped" ]; then
-    cp "$work/skipped" "$BUILD/not_tried.txt"
+    cp "$work/skipped" "$tested/not_tried.txt"
     awk -f tests/not_tried.awk "$work/skipped"
-    echo "not tried, line by line: $BUILD/not_tried.txt"
+    echo "not tried, line by line: $tested/not_tried.txt"
 fi
 [ ${#over[@]} = 0 ] || printf 'over budget: %s\n' "${over[@]}"
 echo "$SECONDS s; the stages took $processor_seconds processor seconds"
