@@ -65,16 +65,17 @@ def command_lab(arguments):
     lab.patience = arguments.patience
     lab.unconfined = bool(os.environ.get("SANITIZE"))  # sanitizers read the program to name a line; it is the student's own
     tasks = [lab.task(arguments.task)] if arguments.task else lab.tasks
-    progress("building the judge")
-    build_tools(lab, lab.sources(tasks))
     outcomes = []
     print(f"lab {lab.number}: {lab.data['title']}\n", flush=True)
-    for task in tasks:
+    for task in tasks:  # what it needs and no more: the first answer is there before the emulator, which takes the longest
+        progress(f"{task['id']}: building the judge" + (" and the emulator" if task["file"].endswith(".cu") else ""))
+        build_tools(lab, lab.sources([task]))
         outcome = grade_task(lab, task, pictures_folder(lab), progress)
         outcomes.append(outcome)
         progress("")
         print(show_task(outcome) + "\n", flush=True)
     if not arguments.task:
+        build_tools(lab, lab.sources(tasks))
         show_answers(lab, outcomes)
     print(next_step(outcomes) or "all tasks have their full points")
     return 0
