@@ -56,7 +56,8 @@ const int detect_check_shapes[][3] = {
 /* ------------------------------------------------------------------------------------ answers worked out by hand
  * The model hand.model (tests/test_detect.c makes it) has a window of 6 pixels and two stages. Both compare the upper
  * left cell of 2 x 2 pixels (a = 0) with the one at the lower right (b = 8): table 1 is bin - 8, table 2 is (bin - 8) / 4,
- * both thresholds are 0.
+ * both thresholds are 0. rectangles.model is one of haar with as large a window: stage 1 compares its left half with the right
+ * one, stage 2 its quarters crosswise; table 1 is bin - 32, table 2 is (bin - 32) / 4, both thresholds are -10.
  */
 
 #define FLOATS(...)                                                                                                    \
@@ -64,7 +65,8 @@ const int detect_check_shapes[][3] = {
     {                                                                                                                  \
         __VA_ARGS__                                                                                                    \
     }
-#define HAND "model=common/algo/detect/hand.model "
+#define HAND       "model=common/algo/detect/hand.model "
+#define RECTANGLES "model=common/algo/detect/rectangles.model "
 
 const struct golden detect_goldens[] = {
     {
@@ -129,6 +131,38 @@ const struct golden detect_goldens[] = {
         .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(1, 0, 0, 0, 0, 0, 0, 10)},
     },
     {
+        /* The left half is 10 brighter than the right one, 18 pixels each: D = 180. S = 180, Q = 1800: sqrt(36 1800 - 180^2) =
+         * 180, and 8 180 36 / (18 180) = 16, two standard deviations. The quarters cancel out: D = 0. H = 16. */
+        .name = "halves",
+        .settings = RECTANGLES "maximum=1 neighbours=1 min_response=0 min_score=0",
+        .width = 6,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0}},
+        .out = {FLOATS(1, 0, 0, 0, 0, 0, 0, 6, 6, 16), FLOATS(1, 0, 0, 0, 0, 0, 0, 16)},
+    },
+    {
+        /* S = 9, Q = 81: sqrt(36 81 - 81) = 53.2, so 53. Stage 1: -8 9 36 / (18 53) = -2.7, so bin 29; stage 2: 8 9 36 / (9 53)
+         * = 5.4, bin 37. H = -3 + 1.25. */
+        .name = "a quotient below 0",
+        .settings = RECTANGLES "maximum=1 neighbours=1 min_response=-5 min_score=3.25",
+        .width = 6,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 9}},
+        .out = {FLOATS(1, 0, 0, 0, 0, 0, 0, 6, 6, 3.25), FLOATS(1, 0, 0, 0, 0, 0, 0, -1.75)},
+    },
+    {
         /* H falls below the threshold: R(0) = 0, R(8) = 8: bin 0, H = -8. */
         .name = "rejected",
         .settings = HAND "maximum=1 min_response=-100",
@@ -152,5 +186,6 @@ const char *const detect_check_settings[] = {"stages=1 min_response=-1000",
                                              "stages=8 min_response=-1000 maximum=7 neighbours=3",
                                              "stages=20 min_response=-1000 scale=1.5 neighbours=1 min_score=0",
                                              HAND "overlap=0 maximum=50 min_response=0 min_score=0",
+                                             RECTANGLES "maximum=300 min_response=-3 min_score=0 neighbours=1",
                                              HAND "stages=1 scale=4 overlap=1 min_response=2 min_score=6 neighbours=1",
                                              NULL};
