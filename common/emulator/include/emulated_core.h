@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <type_traits>
+#include <utility> /* as CUDA's own; initializer_list with it */
 
 #include "vector_types.h"
 
