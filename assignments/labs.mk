@@ -107,7 +107,7 @@ step_files_cu = $(call rungs_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(
 step_helpers_c = $(call helpers_in,cpu,$(steps_of_$(1)) $(1))
 step_helpers_cu = $(call helpers_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(call helpers_in,cuda,$(steps_of_$(1)) $(1))
 # PIPELINE, ALGORITHM, EXTENSION
-steps_named = $(shell sh common/build/steps.sh $(1) $(call step_files_$(3),$(2)) -- $(call step_helpers_$(3),$(2)))
+steps_named = $(shell sh common/build/steps.sh '$(1) $(call contract_files,$(2))' $(call step_files_$(3),$(2)) -- $(call step_helpers_$(3),$(2)))
 pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Of the rungs and helper files that a pipeline could be linked with, those that it needs: rungs that it, or one of these, names in
 # a string ("cuda/v1.2", or v1.2 as a word of one), and helper files of the folders whose headers they include. Ready-made rungs
-# (assignments/grading/handout.py) show strings, and no headers: theirs are all helpers of their ladder.
-# usage: steps.sh PIPELINE RUNG... -- HELPER...
+# (assignments/grading/handout.py) show strings, and no headers: theirs are all helpers of their ladder. Lines of comments name nothing.
+# usage: steps.sh "PIPELINE FILE-OF-ITS-CONTRACT..." RUNG... -- HELPER...
 exec awk '
 function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
 function name_of(path) { sub(/.*\//, "", path); sub(/[.]cu?$/, "", path); if (path ~ /^v[0-9]/) sub(/_.*/, "", path); return path }
@@ -21,6 +21,7 @@ function need_helpers(where,    list, n, i) {
 function read(path,    line, part, count, i) {
     while ((getline line <path) > 0) {
         count = split(line, part, "\"")
+        if (line ~ /^[ \t]*(\/[*\/]|[*])/) continue
         if (line ~ /^[ \t]*#[ \t]*include/) need_helpers(folder_of(part[2]))
         else for (i = 2; i <= count; i += 2) need_words(part[i])
     }
@@ -39,8 +40,8 @@ BEGIN {
         helpers[where] = helpers[where] " " ARGV[i]
         helpers[folder_of(where) "/*"] = helpers[folder_of(where) "/*"] " " ARGV[i]
     }
+    queued = split(ARGV[1], queue, " ")
     need_words("serial")
-    queue[++queued] = ARGV[1]
     for (at = 1; at <= queued; at++) read(queue[at])
     for (path in needed) print path
     exit

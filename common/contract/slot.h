@@ -55,6 +55,7 @@ struct named_slot {
     const char *help;             /* one line: meaning and unit; may be NULL */
     const char *const *columns;   /* TABLE: names, NULL-terminated */
     struct comparison comparison; /* of an output */
+    bool names;                   /* MATRIX: its numbers name something, so that their differences mean nothing */
     /* An output as a picture (-o FILE.png): *picture is new, u8 with 1 or 3 channels. `in` are the inputs, in colour where
      * the algorithm got them turned to gray (draw_canvas() takes both), `out` all outputs. NULL: pictures as they are, labels
      * in colours, other kinds not at all. */

@@ -372,6 +372,7 @@ void session_report(struct session *session, const struct image in[], const stru
             named->kind == SLOT_PICTURE && session->algorithm->radius ? session->algorithm->radius(session->params) : 0,
         .margin = compare_margin(session->version, slot, session->params),
         .kind = named->kind,
+        .names = named->names,
         .columns = named->columns,
     };
 
