@@ -46,6 +46,7 @@ struct comparison {
      * an error from one iteration to the next), computed from the inputs and this version's own outputs. NaN fails. */
     double (*property)(const struct property_case *item);
     const char *property_name; /* "largest residual |R v - lambda v| / |R|" */
+    bool near_reference;       /* what has the property is the reference's but for rounding: a diagnosis may compare samples */
 };
 
 struct named_slot {
