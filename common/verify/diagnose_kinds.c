@@ -224,13 +224,15 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
         first_column = first_column < 0 ? x : first_column;
         last_column = x;
     }
-    if (square && on == wrong && on > 0)
+    if (square && on == wrong && 2 * on > (size_t)expected->width)
         snprintf(text, size, "only the diagonal is wrong (%zu of %d)", on, expected->width);
     else if (square && (below == wrong || above == wrong))
         snprintf(text, size, "only the half %s the diagonal is wrong: not computed, or not mirrored",
                  below == wrong ? "below" : "above");
     else if (square && swapped == wrong)
         snprintf(text, size, "transposed: row and column are exchanged");
+    else if (wrong > 1 && largest == 0 && smallest == 0)
+        snprintf(text, size, "every sample is 0 that should be something");
     else if (wrong > 1 && largest - smallest <= 1e-6 * fabs(largest) && largest != 1)
         snprintf(text, size, "every sample is %.6g times what it should be", largest);
     else if (columns == 1 && expected->width > 1 && (wrong > 1 || expected->height == 1))
