@@ -139,8 +139,8 @@ endif
 # Rebuild everything when a compiler or a flag changes.
 settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_runtime)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_runtime)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -167,9 +167,10 @@ helper_files := $(sort $(wildcard cpu/*/*/*.c) $(foreach folder,$(folders),$(wil
 rooms := core image trace contract algo train cuda video verify measure profile output cli
 # The cases of an algorithm whose contract is long lie in a folder beside it.
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(wildcard common/algo/*/*.c)
-ifeq ($(CUDA),emulated)
-common_files += $(wildcard common/emulator/*.cpp)
-endif
+# The emulator is compiled as two files, one for each of two cores: to read the headers took each of its files longer than its code.
+emulator_scheduler := $(foreach file,emulator races races_hooks fiber random devices,common/emulator/$(file).cpp)
+emulator_runtime := $(filter-out $(emulator_scheduler),$(wildcard common/emulator/*.cpp))
+emulator_objects = $(if $(filter emulated,$(CUDA)),$(foreach unit,scheduler runtime,$(call elsewhere,cpp,$(BUILD)/generated/emulator_$(unit).cpp.o)))
 # Under sanitizers only the faults of memory are tried (tests/test_mutants.sh).
 MUTANTS ?= $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu))
 mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(MUTANTS)),$(MUTANTS)))
@@ -188,7 +189,7 @@ small_files := $(sort $(wildcard tests/small/*/*.c))
 OBJECTS ?=
 object = $(call elsewhere,c,$(call elsewhere,cpp,$(addprefix $(BUILD)/,$(addsuffix .o,$(1)))))
 elsewhere = $(if $(OBJECTS),$(patsubst $(BUILD)/%.$(1).o,$(OBJECTS)/%.$(1).o,$(2)),$(2))
-common_objects := $(call object,$(common_files))
+common_objects := $(call object,$(common_files)) $(emulator_objects)
 library_objects := $(filter-out $(BUILD)/common/cli/%,$(common_objects))
 
 ifeq ($(CUDA),native)
@@ -267,17 +268,16 @@ $(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 # Every check computes with the serial versions: optimised under sanitizers too; SERIAL_EXTRA for what they can do without.
 $(BUILD)/cpu/%/serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
-# Two thirds of the time that gcc takes for -O3, where nothing is computed for long.
-$(foreach room,cli lab output profile,$(BUILD)/common/$(room)/%.c.o) $(BUILD)/tests/test_%.c.o: optimize := -O1
+# Half of the time that gcc takes for -O3, where nothing is computed for long.
+$(foreach room,core image trace contract verify cli lab output profile remote,$(BUILD)/common/$(room)/%.c.o) $(BUILD)/tests/test_%.c.o: optimize := -O1
 # For builds in which versions count, not the harness.
 $(BUILD)/common/%.c.o: override EXTRA += $(COMMON_EXTRA)
 $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
 # Which has the file in it.
 $(BUILD)/common/cli/compare_schema.c.o: results/schema.json
 # Every check of a kernel runs on it.
-$(BUILD)/common/emulator/%.cpp.o $(BUILD)/generated/emulator.h.gch: optimize_cxx := -O2
-# Half of the time that gcc takes for -O3, and the longest of all files still.
-$(BUILD)/common/image/stb.c.o: optimize := $(optimize:-O3=-O2)
+$(BUILD)/generated/emulator_scheduler.cpp.o: optimize_cxx := -O2
+$(BUILD)/generated/emulator_runtime.cpp.o: optimize_cxx := -O1
 $(BUILD)/peers/%.c.o: CPPFLAGS += $(openblas_flags)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
@@ -302,17 +302,12 @@ $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(call precompiled,opencv.
 	@mkdir -p $(@D)
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
-# Half of the emulator's compile time went into the headers, which nearly all of its files include.
-$(BUILD)/generated/emulator.h: $(BUILD)/settings
+$(BUILD)/generated/emulator_%.cpp: $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
-	@printf '#include <%s>\n' common/emulator/emulator_state.h >$@
-$(BUILD)/generated/emulator.h.gch: $(BUILD)/generated/emulator.h
-	$(call say,c++,the headers of the emulator)
-	$(quiet)$(compile_cxx) -Icommon/emulator/include -x c++-header $(BUILD)/generated/emulator.h -o $@
-$(BUILD)/common/emulator/%.cpp.o: common/emulator/%.cpp $(BUILD)/settings $(call precompiled,emulator.h)
-	@mkdir -p $(@D)
-	$(call say,c++,$<)
-	$(quiet)$(compile_cxx) -Icommon/emulator/include -include $(BUILD)/generated/emulator.h -c $< -o $@
+	@printf '#include "%s"\n' $(emulator_$*) >$@
+$(BUILD)/generated/emulator_%.cpp.o: $(BUILD)/generated/emulator_%.cpp
+	$(call say,c++,the emulator: its $*)
+	$(quiet)$(compile_cxx) -Icommon/emulator/include -c $< -o $@
 ifeq ($(CUDA),native)
 $(BUILD)/common/profile/activity.cu.o: EXTRA_CUDA := $(cupti_flags)
 $(BUILD)/%.cu.o: %.cu $(BUILD)/settings

@@ -5,10 +5,8 @@ labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 worker_parts := $(addprefix common/,core/clock.c core/file.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c \
                   trace/mark.c trace/step.c trace/phase.c $(addprefix contract/,algorithm.c inputs.c model.c sides.c))
-emulator_parts := $(if $(filter emulated,$(CUDA)),$(wildcard common/emulator/*.cpp))
 # What a version for the device needs besides.
-device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda/device_run.cu common/verify/verify_launch.cu \
-                  $(emulator_parts)
+device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda/device_run.cu common/verify/verify_launch.cu
 # Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled. It runs nothing on a
 # device, so where that is the emulator, stand-ins take its place.
 judge_library := $(foreach room,core image trace contract verify,$(wildcard common/$(room)/*.c)) \
@@ -20,7 +18,7 @@ judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c c
 worker_has_loader := $(SANITIZE)$(filter native,$(CUDA))$(findstring clang,$(CXX))
 worker_main := common/remote/worker.c $(if $(worker_has_loader),,common/remote/worker_loader.c)
 $(BUILD)/lab/worker.a: $(call object,$(worker_parts))
-$(BUILD)/lab/device.a: $(call object,$(device_parts))
+$(BUILD)/lab/device.a: $(call object,$(device_parts)) $(emulator_objects)
 # q and not r: files of one name lie in several folders.
 $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
@@ -93,13 +91,23 @@ worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/soluti
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(helped),$(call algorithms_in,$(folder))),$(eval $(call helped_worker,$(folder),$(algorithm),c,cpu))$(eval \
     $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm),c,cpu,race_link))$(eval \
     $(call helped_race_worker,$(folder),$(algorithm),cu,cuda,worker_link))))
-# A pipeline, or whatever else opens steps, comes with versions of these, one on the CPU with those of the CPU, but with no other pipeline: with those
-# that every ladder has and those that they climb from, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
-# found is found by otsu.
+# A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh), one on the CPU with
+# those of the CPU, but with no other pipeline: with those that every ladder has and those that they climb from, because to compile all
+# of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
+# download may be the CPU's. What is not linked is listed with the reason.
 step_names := serial omp taps runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
-step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
-                 $(step_names),$(basename $(notdir $(file)))),$(file)))
-step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
+host_steps := labelling boxes
+# FOLDERS, STEPS
+rungs_in = $(foreach file,$(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter $(step_names),$(basename \
+               $(notdir $(file)))),$(file)))
+helpers_in = $(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
+# ALGORITHM of a pipeline: on the CPU, and on a GPU
+step_files_c = $(call rungs_in,cpu,$(steps_of_$(1)))
+step_files_cu = $(call rungs_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(call rungs_in,cuda,$(steps_of_$(1)))
+step_helpers_c = $(call helpers_in,cpu,$(steps_of_$(1)) $(1))
+step_helpers_cu = $(call helpers_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(call helpers_in,cuda,$(steps_of_$(1)) $(1))
+# PIPELINE, ALGORITHM, EXTENSION
+steps_named = $(shell sh common/build/steps.sh '$(1) $(call contract_files,$(2))' $(call step_files_$(3),$(2)) -- $(call step_helpers_$(3),$(2)))
 pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
@@ -136,22 +144,29 @@ $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
 .PHONY: watched-headers
 watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts_cu))
-# FOLDER, ALGORITHM, EXTENSION, SIDES, more files, workers or race-workers, folder of the version's object, its link
+# FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link
 define pipeline_worker
-$(BUILD)/$(6)/$(1)/$(2)/%.$(3): $(7)/$(1)/$(2)/%.$(3).o $(call object,$(call step_files,$(4),$(2)) $(call step_helpers,$(4),$(2)) $(pipeline_parts) $(5)) \
-                                   $$$$(call contract_objects,$(2)) $(under_$(3)) common/build/versions.sh
+$(BUILD)/$(5)/$(1)/$(2)/%.$(3): $(6)/$(1)/$(2)/%.$(3).o $(call object,$(pipeline_parts) $(4)) $$$$(call object,$$$$(call \
+                                   steps_named,$(1)/$(2)/$$$$*.$(3),$(2),$(3))) $$$$(call contract_objects,$(2)) $(under_$(3)) \
+                                   common/build/versions.sh common/build/steps.sh
 	@mkdir -p $$(@D)
-	@{ sh common/build/versions.sh $(call step_files,$(4),$(2)) $(1)/$(2)/$$*.$(3); \
+	@{ sh common/build/versions.sh $$(call rungs_under,$$^,$(2),$(3)) $(1)/$(2)/$$*.$(3) -- '$(not_linked)' \
+	    $$(filter-out $$(call rungs_under,$$^,$(2),$(3)),$$(call step_files_$(3),$(2))) \
+	    $(if $(filter cu,$(3)),-- '$(host_steps_only)' $$(call rungs_in,cpu,$$(filter-out $(host_steps),$$(steps_of_$(2))))); \
 	    echo 'const char *const worker_algorithm = "$(2)";'; } >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$$($(8)) $$(filter %.o,$$^) $$@.versions.o $$(filter %.a,$$^) $$(worker_libraries) -o $$@
+	$$(quiet)$$($(7)) $$(filter %.o,$$^) $$@.versions.o $$(filter %.a,$$^) $$(worker_libraries) -o $$@
 endef
+# OBJECTS, ALGORITHM, EXTENSION
+rungs_under = $(foreach file,$(call step_files_$(3),$(2)),$(if $(filter $(call object,$(file)),$(1)),$(file)))
+not_linked := a lab links a pipeline with the steps that its file names in one string, and this is none of them
+host_steps_only := a lab links a pipeline for the GPU with $(subst $() $(), and ,$(host_steps)) of the CPU, and with no other step
 # FOLDER, ALGORITHM
 define pipeline_workers
-$(call pipeline_worker,$(1),$(2),c,cpu,$(wildcard cpu/$(2)/*/*.c),workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),c,cpu,common/remote/races.c $(wildcard cpu/$(2)/*/*.c),race-workers,$(BUILD)/races,race_link)
-$(call pipeline_worker,$(1),$(2),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(2)/*/*.cu),workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),cu,cpu cuda,$(wildcard common/cuda/*_step.cu cuda/$(2)/*/*.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link)
+$(call pipeline_worker,$(1),$(2),c,,workers,$(BUILD),worker_link)
+$(call pipeline_worker,$(1),$(2),c,common/remote/races.c,race-workers,$(BUILD)/races,race_link)
+$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu),workers,$(BUILD),worker_link)
+$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link)
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))

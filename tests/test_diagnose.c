@@ -589,9 +589,54 @@ static void test_labels(void **state)
     close_scene(&scene);
 }
 
+static uint16_t *counter(const struct image *image, int x, int y, int c)
+{
+    return (uint16_t *)image_row(image, y) + (x * image->channels + c);
+}
+
+/* What is counted, and what is numbered: that they lie side by side means nothing, nor does the difference of two numbers. */
+static void test_counts_and_names(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 24, 24, 32, PIXEL_U16);
+    scene.evidence.kind = SLOT_TENSOR;
+    for (int y = 0; y < 24; y++)
+        for (int x = 0; x < 24; x++)
+            for (int c = 0; c < 32; c++)
+                *counter(&scene.expected, x, y, c) = (uint16_t)(c == 7 ? 300 : 3);
+    image_copy(&scene.actual, &scene.expected);
+    for (int x = 0; x < 24; x++)
+        for (int y = 0; y < 24; y += 2) {
+            *counter(&scene.actual, x, y, 7) = 299;
+            *counter(&scene.actual, x, y, 8) = 4;
+        }
+    look(&scene);
+    assert_says(&scene, "the sums over the 32 channels are right: what is counted goes to a wrong one");
+    image_copy(&scene.actual, &scene.expected);
+    *counter(&scene.actual, 5, 5, 7) = 300 - 256;
+    look(&scene);
+    assert_says(&scene, "too small by multiples of 256: counted in 8 bits");
+    close_scene(&scene);
+
+    open_scene(&scene, 24, 24, 1, PIXEL_I32);
+    scene.evidence.kind = SLOT_MATRIX;
+    scene.evidence.names = true;
+    for (int y = 0; y < 24; y++)
+        for (int x = 0; x < 24; x++) {
+            *number(&scene.expected, x, y) = 3;
+            *number(&scene.actual, x, y) = x % 8 == 0 ? 5 : 3;
+        }
+    look(&scene);
+    assert_says(&scene, "72 of 576 name another one, 5 in place of 3 72 times; always a higher one (which of equal ones?)");
+    close_scene(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_and_names),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_a_few_pixels_prove_little),
         cmocka_unit_test(test_margin_does_not_count),

@@ -19,15 +19,14 @@ if [ ! -x "$cu2cpp" ]; then
     cu2cpp=$out/cu2cpp
     "${HOSTCC:-gcc}" -std=c11 -D_GNU_SOURCE -O1 -I. common/emulator/cu2cpp.c -o "$cu2cpp" || exit 2
 fi
-objects=
-for source in common/emulator/*.cpp; do
-    object=$build/$source.o
-    if [ ! -f "$object" ]; then
+objects=$(ls "$build"/generated/emulator_*.cpp.o 2>/dev/null)
+if [ -z "$objects" ]; then
+    for source in common/emulator/*.cpp; do
         object=$out/$(basename "$source").o
         $CXX $flags -c "$source" -o "$object" || exit 2
-    fi
-    objects="$objects $object"
-done
+        objects="$objects $object"
+    done
+fi
 for test in tests/emulator/test_*.cu; do
     name=$(basename "$test" .cu)
     if "$cu2cpp" "$test" "$out/$name.cpp" && $CXX $flags "$out/$name.cpp" $objects -fopenmp -lcmocka -lpthread -o "$out/$name"; then

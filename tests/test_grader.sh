@@ -72,12 +72,12 @@ chmod +x "$folder/bin"/*
 cat >"$folder/native.py" <<'E1'
 import pathlib, sys
 sys.path.insert(0, "assignments")
-from grading.build import BUILD, compile_object, has_gpu, make
+from grading.build import BUILD, compile_objects, has_gpu, make
 source = sys.argv[1]
 assert has_gpu()
 code, output = make([f"{BUILD}/settings"])
 assert code == 0 and "compute_90" in pathlib.Path(BUILD, "settings").read_text(), output
-code, output = compile_object(pathlib.Path(source).resolve(), f"{BUILD}/{source}.o")
+code, output = compile_objects(pathlib.Path(source).resolve(), [f"{BUILD}/{source}.o"])
 assert code == 0, output
 E1
 starter=$(ls assignments/[0-9]*/starter/*/*.c | head -n 1)

@@ -74,19 +74,31 @@ def worker_files(file):
     return common + [f"{BUILD}/lab/device.a" if file.endswith(".cu") else f"{BUILD}/common/remote/no_device.c.o"]
 
 
-def build_tools(lab, files):
-    """The lab's judge, and what workers of these files need: the emulator takes most of the time, and C none of it."""
-    build([judge_of(lab), *sorted({part for file in files for part in worker_files(file)})])
+def watches_kernels():
+    """Nothing is watched on a GPU or under the sanitizers."""
+    return "SANITIZE" not in os.environ and not has_gpu()
+
+
+def build_tools(lab, files, watched=False):
+    """The lab's judge, and what workers of these files need: the emulator takes most of the time, and C none of it. `watched`: some of
+    them are watched for races of kernels, whose headers take a second, beside the rest on another core."""
+    build([judge_of(lab), *sorted({part for file in files for part in worker_files(file)}),
+           *(["watched-headers"] if watched and watches_kernels() else [])])
 
 
 def judge_of(lab):
     return f"{BUILD}/lab-{lab.number}/judge"
 
 
+built = set()  # by this process: make takes a tenth of a second to see that there is nothing to do
+
+
 def build(targets):
-    code, output = make(targets, 1800)
+    missing = [target for target in targets if target not in built]
+    code, output = make(missing, 1800) if missing else (0, "")
     if code != 0:
         raise LabError("the grader itself does not build:\n" + output[-3000:])
+    built.update(missing)
 
 
 def depends_on(path):
@@ -121,11 +133,12 @@ def may_include(source, path, helpers=()):
     return str(real).startswith(("/usr/", "/opt/", "/lib")) and real.suffix not in (".o", ".so", ".a")
 
 
-def compile_object(source, target, helpers=()):
+def compile_objects(source, targets, helpers=()):
     """Compiles a version where nothing can be read but the system, the headers of common/, what lies beside the version
     and what it is built from."""
-    made = pathlib.Path(ROOT, target).parent
-    made.mkdir(parents=True, exist_ok=True)
+    made = [pathlib.Path(ROOT, target).parent for target in targets]
+    for folder in made:
+        folder.mkdir(parents=True, exist_ok=True)
     build = ROOT / BUILD
     readable = [ROOT / "Makefile", ROOT / "assignments" / "labs.mk", ROOT / "common", source.parent, build / "common",
                 build / "generated", *(p for p in build.iterdir() if p.is_file())]
@@ -133,9 +146,9 @@ def compile_object(source, target, helpers=()):
         readable += [p for pattern in ("*/*/*.h", "*/*/*.cuh") for p in (ROOT / folder).glob(pattern)
                      if may_include(source, p, helpers)]
     with tempfile.TemporaryDirectory(prefix="rungs-compile-") as temporary:
-        enter = jailed(readable, [made, temporary])
+        enter = jailed(readable, [*made, temporary])
         try:
-            code, output = make([target], COMPILE_SECONDS, enter,
+            code, output = make(targets, COMPILE_SECONDS, enter,
                                 os.environ | {"TMPDIR": temporary, "CCACHE_DISABLE": "1"})
         finally:
             if enter.ruleset is not None:
@@ -145,9 +158,14 @@ def compile_object(source, target, helpers=()):
     return code, output
 
 
-def build_version(file, helpers=()):
+def race_worker_of(file):
+    return f"{BUILD}/race-workers/{file}"
+
+
+def build_version(file, helpers=(), watched=False):
     """Builds the worker around one version: its path, or None and what is wrong, in one line, with the compiler's words. `helpers`:
-    headers of rungs that it may include."""
+    headers of rungs that it may include. `watched`: beside it, on another core, the one that finds its kernels' races; a race worker
+    that is there afterwards is this version's."""
     source = ROOT / file
     if not source.is_file() or source.is_symlink():
         return None, f"{file}: no such file", ""
@@ -159,12 +177,18 @@ def build_version(file, helpers=()):
         if not stem.with_name(stem.name + ".o").exists():
             stale.unlink(missing_ok=True)
     worker.unlink(missing_ok=True)
-    code, output = compile_object(source, f"{BUILD}/{file}.o", helpers)
+    pathlib.Path(ROOT, race_worker_of(file)).unlink(missing_ok=True)
+    watched = watched and watches_kernels()
+    code, output = compile_objects(source, [f"{BUILD}/{file}.o", *([f"{BUILD}/races/{file}.o"] if watched else [])], helpers)
+    if code != 0 and watched:  # what is wrong is said once
+        return build_version(file, helpers)
     if code == 0:
         fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and not has_gpu())
         if fault:
             return None, fault, ""
-        code, output = make([f"{BUILD}/workers/{file}"], COMPILE_SECONDS, limit_compiler)
+        code, output = make([f"{BUILD}/workers/{file}", *([race_worker_of(file)] if watched else [])], COMPILE_SECONDS, limit_compiler)
+        if code != 0 and watched:
+            return build_version(file, helpers)
     if code != 0:
         worker.unlink(missing_ok=True)
         if code is None:

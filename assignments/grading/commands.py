@@ -69,7 +69,7 @@ def command_lab(arguments):
     print(f"lab {lab.number}: {lab.data['title']}\n", flush=True)
     for task in tasks:  # what it needs and no more: the first answer is there before the emulator, which takes the longest
         progress(f"{task['id']}: building the judge" + (" and the emulator" if task["file"].endswith(".cu") else ""))
-        build_tools(lab, lab.sources([task]))
+        build_tools(lab, lab.sources([task]), lab.are_watched([task]))
         outcome = grade_task(lab, task, pictures_folder(lab), progress)
         outcomes.append(outcome)
         progress("")
@@ -103,7 +103,7 @@ def command_grade(arguments):
     out = pathlib.Path(arguments.out or ROOT / BUILD / f"grade-{lab.number}")
     out.mkdir(parents=True, exist_ok=True)
     started = time.time()
-    build_tools(lab, lab.sources(tasks))
+    build_tools(lab, lab.sources(tasks), lab.are_watched(tasks))
     outcomes = [grade_whatever_happens(lab, task) for task in tasks]
     progress("")
     bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(lab, pictures_folder(lab))

@@ -152,6 +152,9 @@ class Lab:
         """All files that may be built for these tasks; all tasks are those of the lab, and its bugs come with them."""
         return [t["file"] for t in tasks] + [b["file"] for b in self.bugs if len(tasks) == len(self.tasks) and "figure" not in b]
 
+    def are_watched(self, tasks):
+        return any("picture" in t or t.get("watch") for t in tasks)
+
     def file_of(self, task):
         return f"{shown(self.place)}/{task['file']}"
 

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from grading.build import compile_object, has_gpu, make
+from grading.build import build, compile_objects, make, race_worker_of, watches_kernels
 from grading.lab import BUILD, ROOT
 from grading.measure import judge
 
@@ -59,8 +59,10 @@ def watched_check(lab, worker, name, without, seconds, arguments):
 
 
 def build_for_races(file, helpers=()):
-    worker = f"{BUILD}/race-workers/{file}"
-    code, _ = compile_object(ROOT / file, f"{BUILD}/races/{file}.o", helpers)
+    worker = race_worker_of(file)
+    if (ROOT / worker).exists():  # build_version() made it
+        return worker
+    code, _ = compile_objects(ROOT / file, [f"{BUILD}/races/{file}.o"], helpers)
     if code == 0:
         code, _ = make([worker])
     return worker if code == 0 else None
@@ -69,9 +71,9 @@ def build_for_races(file, helpers=()):
 def find_kernel_race(lab, file, name, without=(), largest=None, helpers=()):
     """What to say of a data race of a version's kernels, or "": of plain accesses to one place that nothing orders, of which
     one writes another value. Nothing is watched on a GPU or under the sanitizers."""
-    if os.environ.get("SANITIZE") or has_gpu():
+    if not watches_kernels():
         return ""
-    make(["watched-headers"], 600)
+    build(["watched-headers"])
     worker = build_for_races(file, helpers)
     if not worker:
         return NOT_BUILT
@@ -90,11 +92,11 @@ def find_kernel_race(lab, file, name, without=(), largest=None, helpers=()):
 
 def count_watched(lab, task):
     """What the emulator counts while it watches one call of a right version on the lab's picture; None where nothing is watched."""
-    if os.environ.get("SANITIZE") or has_gpu():
+    if not watches_kernels():
         return None
-    worker = f"{BUILD}/race-workers/{lab.file_of(task)}"
+    worker = race_worker_of(lab.file_of(task))
     if not task.get("watch"):  # else it was built for that
-        make(["watched-headers"], 600)
+        build(["watched-headers"])
         if not build_for_races(lab.file_of(task), task.get("helpers", ())):
             return {}
     counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--limit", COUNT_SECONDS,

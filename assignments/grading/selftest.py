@@ -91,7 +91,7 @@ def command_solution(arguments):
         raise LabError(f"{shown(lab.folder)}/solution is not here: a handout cannot test itself")
     lab.patience = arguments.patience
     lab.take_submission(lab.folder)
-    build_tools(lab, lab.sources(lab.tasks))
+    build_tools(lab, lab.sources(lab.tasks), lab.are_watched(lab.tasks))
     verdicts = Verdicts()
     if arguments.mutant:
         expect_mutants(lab, lab.tasks, verdicts, lots_of(lab), named=arguments.mutant)
@@ -209,7 +209,7 @@ def command_mutants(arguments):
     lab.take_submission(lab.folder)
     for limit in ("case_seconds", "total_seconds", "memory_mib", "largest_pixels"):
         lab.limits[limit] = getattr(arguments, limit) or lab.limits.get(limit)
-    build_tools(lab, lab.sources(lab.tasks))
+    build_tools(lab, lab.sources(lab.tasks), lab.are_watched(lab.tasks))
     verdicts = Verdicts()
     for mutant in sorted(p for p in pathlib.Path(arguments.mutants).iterdir() if p.suffix in (".c", ".cu")):
         task = lab.task(mutant.name.split("-")[0])

@@ -690,7 +690,7 @@ static struct algorithm kmeans = {
     .inputs =
         {{.name = "rows", .kind = SLOT_TENSOR, .type = PIXEL_U16, .help = "one feature vector a pixel, or a row"}},
     .outputs = {{.name = "centroids", .kind = SLOT_MATRIX, .help = "k x features"},
-                {.name = "labels", .kind = SLOT_MATRIX, .help = "cluster of each row, from 0"},
+                {.name = "labels", .kind = SLOT_MATRIX, .help = "cluster of each row, from 0", .names = true},
                 {.name = "inertia", .kind = SLOT_MATRIX, .help = "sum of squared distances after each assignment"}},
     .params_size = sizeof(struct kmeans_params),
     .parameters = parameters,

@@ -178,7 +178,7 @@ static struct algorithm nearest = {
     .summary = "the nearest centroid of each histogram, u16 and f32 in, u8 out",
     .inputs = {{.name = "histograms", .kind = SLOT_TENSOR, .type = PIXEL_U16, .help = "rows x columns x 256"},
                {.name = "centroids", .kind = SLOT_MATRIX, .type = PIXEL_F32, .help = "k x 256"}},
-    .outputs = {{.name = "labels", .kind = SLOT_MATRIX, .help = "rows x columns"}},
+    .outputs = {{.name = "labels", .kind = SLOT_MATRIX, .help = "rows x columns", .names = true}},
     .parameters = parameters,
     .shape = shape,
     .check_values = check_values,

@@ -46,6 +46,7 @@ struct comparison {
      * an error from one iteration to the next), computed from the inputs and this version's own outputs. NaN fails. */
     double (*property)(const struct property_case *item);
     const char *property_name; /* "largest residual |R v - lambda v| / |R|" */
+    bool near_reference;       /* what has the property is the reference's but for rounding: a diagnosis may compare samples */
 };
 
 struct named_slot {
@@ -55,6 +56,7 @@ struct named_slot {
     const char *help;             /* one line: meaning and unit; may be NULL */
     const char *const *columns;   /* TABLE: names, NULL-terminated */
     struct comparison comparison; /* of an output */
+    bool names;                   /* MATRIX: its numbers name something, so that their differences mean nothing */
     /* An output as a picture (-o FILE.png): *picture is new, u8 with 1 or 3 channels. `in` are the inputs, in colour where
      * the algorithm got them turned to gray (draw_canvas() takes both), `out` all outputs. NULL: pictures as they are, labels
      * in colours, other kinds not at all. */

@@ -3,6 +3,7 @@
  */
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -130,7 +131,7 @@ bool is_for_later(const launch_site &site)
     return false;
 }
 
-void keep(cudaStream_t stream, std::function<void()> work)
+static void keep(cudaStream_t stream, std::function<void()> work)
 {
     if (is_capturing(stream))
         stream->captured->works.push_back(std::move(work));
@@ -139,6 +140,11 @@ void keep(cudaStream_t stream, std::function<void()> work)
             work();
             return true;
         });
+}
+
+void keep(cudaStream_t stream, void (*work)(const void *context), void *context, void (*release)(void *context))
+{
+    keep(stream, [work, held = std::shared_ptr<void>(context, release)] { work(held.get()); });
 }
 
 /* For calls that a captured stream cannot take. */

@@ -20,7 +20,19 @@ struct facts {
     bool actual_constant, expected_constant; /* over all compared samples */
     double constant;                         /* the value of a constant actual image */
     size_t channel_wrong[4];                 /* wrong samples of the first channels */
+    uint64_t divisor;                        /* the largest of all differences of wrong samples that are whole; else 1 */
 };
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 
 static enum status collect(const struct evidence *evidence, struct facts *facts)
 {
@@ -67,6 +79,9 @@ static enum status collect(const struct evidence *evidence, struct facts *facts)
                 }
                 facts->too_large += a > e;
                 facts->too_small += a < e;
+                facts->divisor = fabs(a - e) < 0x1p62 && a - e == trunc(a - e)
+                                     ? common_divisor(facts->divisor, (uint64_t)fabs(a - e))
+                                     : 1;
                 facts->smallest = fmin(facts->smallest, a - e);
                 facts->largest = fmax(facts->largest, a - e);
             }
@@ -82,6 +97,25 @@ static void facts_free(struct facts *facts)
     marks_free(&facts->unwritten);
 }
 
+/* Whether each pixel of counts has as many in all as it should, and they have many channels: a histogram. */
+static bool has_right_sums(const struct evidence *evidence)
+{
+    const struct image *expected = evidence->expected, *actual = evidence->actual;
+
+    if (expected->channels < 16 || expected->type == PIXEL_F32 || expected->type == PIXEL_F64)
+        return false;
+    for (int y = 0; y < expected->height; y++)
+        for (int x = 0; x < expected->width; x++) {
+            double too_many = 0;
+
+            for (int c = 0; c < expected->channels; c++)
+                too_many += image_sample(actual, x, y, c) - image_sample(expected, x, y, c);
+            if (too_many != 0)
+                return false;
+        }
+    return true;
+}
+
 /* ------------------------------------------------------------------------------------------------ the verdict */
 
 static int diagnose_facts(const struct evidence *evidence, const struct facts *facts, char *text, size_t size)
@@ -89,6 +123,8 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
     const struct image *expected = evidence->expected;
     const int channels = expected->channels;
     const double wrong_share = (double)facts->wrong_samples / (double)facts->samples;
+    const bool is_picture = evidence->kind == SLOT_PICTURE;
+    const bool counts = evidence->kind == SLOT_MATRIX || evidence->kind == SLOT_TENSOR;
     char region[256] = "";
     int certainty;
 
@@ -101,7 +137,7 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
         return CERTAINTY_SURE;
     }
     if (facts->unwritten_samples) {
-        certainty = marks_find_region(&facts->unwritten, 0, channels, region, sizeof region);
+        certainty = marks_find_region(&facts->unwritten, is_picture, 0, channels, region, sizeof region);
         snprintf(text, size, "never written: %s%s", certainty ? region : "samples all over the image",
                  facts->written_but_wrong ? "; others are wrong too" : "");
         return certainty == CERTAINTY_SURE ? CERTAINTY_SURE : CERTAINTY_GOOD;
@@ -110,8 +146,23 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
         return diagnose_table(evidence, text, size);
     if (evidence->kind == SLOT_LABELS)
         return diagnose_labels(evidence, text, size);
+    if (evidence->names)
+        return diagnose_names(evidence, text, size);
+    if (counts && facts->too_large == 0 && facts->divisor >= 256 && facts->divisor % 256 == 0) {
+        const bool wide = facts->divisor % 65536 == 0;
+
+        snprintf(text, size, "too small by multiples of %d: counted in %d bits", wide ? 65536 : 256, wide ? 16 : 8);
+        return CERTAINTY_SURE;
+    }
     if (evidence->kind == SLOT_MATRIX && (certainty = diagnose_matrix(evidence, text, size)) != CERTAINTY_NONE)
         return certainty;
+    if (evidence->kind == SLOT_TENSOR && has_right_sums(evidence)) {
+        if (marks_find_region(&facts->wrong, is_picture, 0, channels, region, sizeof region))
+            snprintf(region + strlen(region), sizeof region - strlen(region), "; ");
+        snprintf(text, size, "%sthe sums over the %d channels are right: what is counted goes to a wrong one", region,
+                 channels);
+        return CERTAINTY_GOOD;
+    }
     /* A result that is nearly flat can be flat by a few errors. */
     if (facts->actual_constant && !facts->expected_constant && wrong_share >= 0.05) {
         snprintf(text, size, "the output is constant: every sample is %g", facts->constant);
@@ -154,7 +205,7 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
         snprintf(text, size, "%s", region);
         return certainty;
     }
-    certainty = marks_find_region(&facts->wrong, evidence->radius, channels, text, size);
+    certainty = marks_find_region(&facts->wrong, is_picture, evidence->radius, channels, text, size);
     if (certainty)
         return certainty;
     if (fmax(-facts->smallest, facts->largest) <= step)

@@ -224,16 +224,18 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
         first_column = first_column < 0 ? x : first_column;
         last_column = x;
     }
-    if (square && on == wrong && on > 0)
+    if (square && on == wrong && 2 * on > (size_t)expected->width)
         snprintf(text, size, "only the diagonal is wrong (%zu of %d)", on, expected->width);
     else if (square && (below == wrong || above == wrong))
         snprintf(text, size, "only the half %s the diagonal is wrong: not computed, or not mirrored",
                  below == wrong ? "below" : "above");
     else if (square && swapped == wrong)
         snprintf(text, size, "transposed: row and column are exchanged");
+    else if (wrong > 1 && largest == 0 && smallest == 0)
+        snprintf(text, size, "every sample is 0 that should be something");
     else if (wrong > 1 && largest - smallest <= 1e-6 * fabs(largest) && largest != 1)
         snprintf(text, size, "every sample is %.6g times what it should be", largest);
-    else if (columns == 1 && expected->width > 1)
+    else if (columns == 1 && expected->width > 1 && (wrong > 1 || expected->height == 1))
         snprintf(text, size, "only column %d of %d is wrong", first_column, expected->width);
     else if (first_column > 0 && last_column == expected->width - 1 &&
              columns == (size_t)(last_column - first_column + 1))
@@ -241,6 +243,34 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
     else
         return CERTAINTY_NONE;
     return wrong >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+}
+
+/* ----------------------------------------------------------------------------------------------------- names */
+
+/* Numbers that name something: where one stands for another, and how often, says more than by how much they differ. */
+int diagnose_names(const struct evidence *evidence, char *text, size_t size)
+{
+    const struct image *expected = evidence->expected;
+    size_t wrong = 0, higher = 0, same = 0;
+    double right = 0, found = 0; /* of the first that is wrong */
+
+    for (int y = 0; y < expected->height; y++)
+        for (int x = 0; x < expected->width; x++) {
+            const double e = image_sample(expected, x, y, 0), a = image_sample(evidence->actual, x, y, 0);
+
+            if (a == e)
+                continue;
+            if (wrong++ == 0) {
+                right = e;
+                found = a;
+            }
+            higher += a > e;
+            same += e == right && a == found;
+        }
+    snprintf(text, size, "%zu of %zu name another one, %.0f in place of %.0f %zu time%s%s", wrong,
+             (size_t)expected->width * (size_t)expected->height, found, right, same, same == 1 ? "" : "s",
+             higher == wrong && wrong >= 4 ? "; always a higher one (which of equal ones?)" : "");
+    return CERTAINTY_GOOD;
 }
 
 /* ---------------------------------------------------------------------------------------------------- labels */

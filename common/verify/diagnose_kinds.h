@@ -1,6 +1,6 @@
 /*
  * diagnose_kinds.h: the part of diagnose() for outputs that are no pictures and are written in full: which rows and columns
- * of a table are wrong, how components were split or joined, which part of a matrix is wrong. Each writes the likely cause
+ * of a table are wrong, how components were split or joined, which part of a matrix is wrong, which names were taken for which. Each writes the likely cause
  * in one line and returns its certainty; CERTAINTY_NONE when it sees no pattern.
  */
 #ifndef RUNGS_DIAGNOSE_KINDS_H
@@ -10,6 +10,7 @@
 
 int diagnose_table(const struct evidence *evidence, char *text, size_t size);
 int diagnose_labels(const struct evidence *evidence, char *text, size_t size);
+int diagnose_names(const struct evidence *evidence, char *text, size_t size);
 int diagnose_matrix(const struct evidence *evidence, char *text, size_t size);
 
 #endif

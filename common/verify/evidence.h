@@ -4,6 +4,7 @@
 #ifndef RUNGS_EVIDENCE_H
 #define RUNGS_EVIDENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/contract/slot.h"
@@ -15,6 +16,7 @@ struct evidence {
     int radius;               /* how far, in pixels, an output pixel looks around */
     int margin;               /* pixels at each edge that do not count (a peer with other borders) */
     enum slot_kind kind;
+    bool names; /* as in struct named_slot */
     const char *const *columns; /* of a TABLE */
 };
 

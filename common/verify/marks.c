@@ -362,7 +362,7 @@ static int find_box(const struct marks *marks, char *text, size_t size)
     return CERTAINTY_WEAK;
 }
 
-int marks_find_region(const struct marks *marks, int radius, int channels, char *text, size_t size)
+int marks_find_region(const struct marks *marks, bool is_picture, int radius, int channels, char *text, size_t size)
 {
     char other[256];
     int depth, certainty = find_last(marks, radius, channels, text, size);
@@ -382,7 +382,7 @@ int marks_find_region(const struct marks *marks, int radius, int channels, char 
             certainty = border;
         }
     }
-    if (certainty == CERTAINTY_NONE)
+    if (certainty == CERTAINTY_NONE && is_picture)
         certainty = find_lattice(marks, text, size);
     if (certainty == CERTAINTY_NONE)
         certainty = find_box(marks, text, size);

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "common/contract/device_info.h"
+#include "common/verify/diagnose.h"
+
+#define NEAR 1e-3 /* of the largest sample: no rounding of a sum in f32 comes near to it */
 
 void session_free(struct session *session)
 {
@@ -354,6 +357,29 @@ static const char *of_slot(const struct session *session, int slot, char text[96
     return text;
 }
 
+/* What has not the property that it should have: where it is far from the reference's, if it should be near it. */
+static void diagnose_property(struct session *session, const struct named_slot *named, const struct evidence *evidence)
+{
+    struct evidence far = *evidence;
+    struct verdict *verdict = session->verdict;
+    double largest = 0, farthest = 0;
+
+    for (int y = 0; y < far.expected->height; y++)
+        for (int x = 0; x < far.expected->width; x++) {
+            const double e = image_sample(far.expected, x, y, 0);
+
+            largest = fmax(largest, fabs(e));
+            farthest = fmax(farthest, fabs(image_sample(far.actual, x, y, 0) - e));
+        }
+    far.tolerance = NEAR * largest;
+    if (named->comparison.near_reference && farthest <= far.tolerance)
+        DIAGNOSIS(session, "%s is right to three digits, and has fewer than its sums could have: they lose some on the way",
+                  named->name);
+    else if (!named->comparison.near_reference ||
+        diagnose(&far, verdict->diagnosis, sizeof verdict->diagnosis) == CERTAINTY_NONE)
+        DIAGNOSIS(session, "%s does not have the property that the contract asks for", named->name);
+}
+
 void session_report(struct session *session, const struct image in[], const struct image expected[],
                     const struct image actual[], int slot, const struct slot_difference *difference,
                     const uint8_t *unwritten, size_t unwritten_count, const char *picture)
@@ -372,6 +398,7 @@ void session_report(struct session *session, const struct image in[], const stru
             named->kind == SLOT_PICTURE && session->algorithm->radius ? session->algorithm->radius(session->params) : 0,
         .margin = compare_margin(session->version, slot, session->params),
         .kind = named->kind,
+        .names = named->names,
         .columns = named->columns,
     };
 
@@ -394,7 +421,7 @@ void session_report(struct session *session, const struct image in[], const stru
         else if (isnan(difference->worst))
             DIAGNOSIS(session, "NaN in %s: a division by zero, or memory that nobody wrote", named->name);
         else
-            DIAGNOSIS(session, "%s does not have the property that the contract asks for", named->name);
+            diagnose_property(session, named, &evidence);
         return;
     }
     if (expected[slot].channels > 1)

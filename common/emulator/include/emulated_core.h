@@ -5,10 +5,10 @@
 #ifndef RUNGS_EMULATED_CORE_H
 #define RUNGS_EMULATED_CORE_H
 
-#include <functional>
 #include <stddef.h>
 #include <stdint.h>
 #include <type_traits>
+#include <utility> /* as CUDA's own; initializer_list with it */
 
 #include "vector_types.h"
 
@@ -131,7 +131,9 @@ void run_with(const launch_site &site, const Kernel &kernel, const Arguments &..
 /* Whether a launch is for later: cudaStreamBeginCapture() has been called for its stream and the end has not, so that
  * keep() adds it to the graph, or work on streams is put off (RUNGS_EMULATOR_LATE). */
 bool is_for_later(const launch_site &site);
-void keep(cudaStream_t stream, std::function<void()> work);
+/* work(context) may be called several times; release(context) when it never will be again. No std::function: each kernel's compiler
+ * would read <functional>, which is as long as all the rest. */
+void keep(cudaStream_t stream, void (*work)(const void *context), void *context, void (*release)(void *context));
 
 /* Runs now, later, or each time that the graph does. */
 template <class Kernel, class... Arguments>
@@ -144,7 +146,11 @@ void run_or_keep(const launch_site &site, const Kernel &kernel, const Arguments 
         return;
     }
     later.stream = nullptr; /* the stream may be gone by then */
-    keep(site.stream, [=] { run_with(later, kernel, arguments...); });
+    const auto body = [=] { run_with(later, kernel, arguments...); };
+    using Body = decltype(body);
+    keep(
+        site.stream, [](const void *context) { (*static_cast<Body *>(context))(); },
+        const_cast<void *>(static_cast<const void *>(new Body(body))), [](void *context) { delete static_cast<Body *>(context); });
 }
 
 /* What is left to call with the arguments. With the kernel's pointer known they become its parameters' types here, as

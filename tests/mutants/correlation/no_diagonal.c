@@ -1,7 +1,7 @@
 /*
  * Idea:     a thread a pair, as Jošth 2014 prints it.
  * Changed:  its last index, n(n-1)/2 - 1, leaves the products of a band with itself out.
- * Expect:   does not have the property
+ * Expect:   only the diagonal is wrong
  */
 #include <stdlib.h>
 

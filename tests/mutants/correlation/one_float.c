@@ -1,7 +1,7 @@
 /*
  * Idea:     each thread sums its share of the pixels.
  * Changed:  in one f32 sum over all of them.
- * Expect:   does not have the property
+ * Expect:   does not have the property | three digits
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     products as tensor cores make them of f32.
  * Changed:  samples are rounded to the 10 bits of a mantissa that TF32 has.
- * Expect:   does not have the property
+ * Expect:   does not have the property | three digits
  */
 #include <stdlib.h>
 #include <string.h>

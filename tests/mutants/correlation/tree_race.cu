@@ -1,7 +1,7 @@
 /*
  * Idea:     a tree sum over the groups of a block.
  * Changed:  there is no barrier between its steps.
- * Expect:   race | differs between runs | does not have the property
+ * Expect:   race | differs between runs | does not have the property | three digits | is wrong
  */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"

@@ -1,7 +1,7 @@
 /*
  * Idea:     distances as sums of squares.
  * Changed:  of 32 bits, which overflow for f32 and large samples.
- * Expect:   every sample is
+ * Expect:   name another one
  */
 #include <string.h>
 

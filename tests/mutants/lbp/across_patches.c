@@ -1,7 +1,7 @@
 /*
  * Idea:     neighbours are those in the picture.
  * Changed:  also across the border of a patch.
- * Expect:   only the first row
+ * Expect:   goes to a wrong one
  * Case:     16x17
  */
 #include <string.h>

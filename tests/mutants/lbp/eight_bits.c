@@ -1,7 +1,7 @@
 /*
  * Idea:     counters that fit two to a word.
  * Changed:  they have 8 bits, and a patch of zeros has 256 pixels of one code.
- * Expect:   only the last column
+ * Expect:   counted in 8 bits
  */
 #include "common/algo/lbp.h"
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     the smallest distance.
  * Changed:  the last of equals.
- * Expect:   every sample is
+ * Expect:   always a higher one (which of equal ones?)
  */
 #include "common/algo/nearest.h"
 
