@@ -14,7 +14,7 @@ struct state {
     double *totals; /* in device memory: sums of products of planes */
 };
 
-enum { STRIPS = 512 };
+enum { STRIPS = 512 /* at most */ };
 
 /* Runs of products are added in f32, and the runs in f64. */
 static __global__ void sum_kernel(struct image in, struct correlation_params params, double *totals)
@@ -67,11 +67,13 @@ static enum status launch(struct state *state, const struct image in[], struct i
 {
     enum status status = STATUS_OK;
     const int planes = correlation_planes(in, params);
+    const int64_t runs = (int64_t)ceiling_divide(in->width, CORRELATION_RUN) * in->height;
+    const int strips = runs < STRIPS ? (int)runs : STRIPS;
     dim3 block(16, 16);
     dim3 grid(ceiling_divide(planes, block.x), ceiling_divide(planes, block.y));
 
     CUDA_TRY(cudaMemsetAsync(state->totals, 0, (size_t)planes * planes * sizeof *state->totals, stream));
-    sum_kernel<<<dim3(grid.x, grid.y, STRIPS), block, 0, stream>>>(*in, *params, state->totals);
+    sum_kernel<<<dim3(grid.x, grid.y, strips), block, 0, stream>>>(*in, *params, state->totals);
     CUDA_TRY(cudaGetLastError());
     finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);
     CUDA_TRY(cudaGetLastError());
