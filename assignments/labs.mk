@@ -96,7 +96,7 @@ $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(helped),$(call
 # A pipeline, or whatever else opens steps, comes with versions of these, one on the CPU with those of the CPU, but with no other pipeline: with those
 # that every ladder has and those that they climb from, because to compile all of labelling's would take longer than all the rest. A threshold that is to be
 # found is found by otsu.
-step_names := serial omp taps runs words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_%
+step_names := serial omp taps runs dense bands words vectors simd v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
 step_files = $(foreach file,$(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter \
                  $(step_names),$(basename $(notdir $(file)))),$(file)))
 step_helpers = $(foreach step,$(steps_of_$(2)),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
