@@ -112,6 +112,7 @@ optimize_cxx := $(if $(SANITIZE),-O1,-O2)
 debug := -g1
 EXTRA ?=
 depend := -MMD
+header :=
 compile_c = $(CC) -std=c11 -D_GNU_SOURCE $(optimize) $(debug) $(march) -fopenmp $(warnings) -Wstrict-prototypes \
             -Wmissing-prototypes $(sanitizers) -I. -I$(BUILD)/generated $(CPPFLAGS) $(EXTRA) $(depend) -MP
 # g++ -Wextra calls every field that a designated initialiser leaves at zero missing; gcc and clang do not.
@@ -278,11 +279,26 @@ $(BUILD)/common/cli/compare_schema.c.o: results/schema.json
 $(BUILD)/common/emulator/%.cpp.o $(BUILD)/generated/emulator.h.gch: optimize_cxx := -O2
 # Half of the time that gcc takes for -O3, and the longest of all files still.
 $(BUILD)/common/image/stb.c.o: optimize := $(optimize:-O3=-O2)
+# Where it compiles, clang 14 finds __builtin_va_list twice after a precompiled header that includes <cstdarg>: it reads the header
+# itself. Where it looks for warnings alone (.ci/run), precompiled headers save three quarters of its time.
+read_by_clang = $(if $(findstring clang,$(CXX)),$(if $(findstring -fsyntax-only,$(EXTRA)),,yes))
+precompiled = $(if $(read_by_clang),$(BUILD)/generated/$(1),$(BUILD)/generated/$(1).gch$(2))
+precompile = $(filter-out -fsyntax-only,$(compile_cxx))
 $(BUILD)/peers/%.c.o: CPPFLAGS += $(openblas_flags)
 $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
-	$(quiet)$(compile_c) -c $< -o $@
+	$(quiet)$(compile_c) $(header) -c $< -o $@
+# Of half a second that gcc takes for a file with vectors, the headers of intrinsics are two thirds: they are compiled once.
+simd_objects := $(addprefix $(BUILD)/,$(addsuffix .o,$(shell grep -lE '\<(SIMD|simd)_' cpu/*/*.c cpu/*/*/*.c tests/mutants/*/*.c 2>/dev/null)))
+$(simd_objects): $(call precompiled,simd.h)
+$(simd_objects): private header := -include $(BUILD)/generated/simd.h
+$(BUILD)/generated/simd.h: $(BUILD)/settings
+	@mkdir -p $(@D)
+	@printf '#include <%s>\n' common/simd/simd.h >$@
+$(BUILD)/generated/simd.h.gch: $(BUILD)/generated/simd.h
+	$(call say,cc,the headers of vectors)
+	$(quiet)$(filter-out -fsyntax-only,$(compile_c)) -x c-header $(BUILD)/generated/simd.h -o $@
 # Peers in a Python process (common/measure/process_peer.h): the line of C that registers one is made from its name.
 $(BUILD)/peers/%.py.c: peers/%.py common/build/python_peer.sh
 	@mkdir -p $(@D)
@@ -293,11 +309,6 @@ $(BUILD)/peers/%.py.o: $(BUILD)/peers/%.py.c $(BUILD)/settings
 $(BUILD)/generated/opencv.h: $(BUILD)/settings
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' opencv2/imgproc.hpp common/contract/registry.h >$@
-# Where it compiles, clang 14 finds __builtin_va_list twice after a precompiled header that includes <cstdarg>: it reads the header
-# itself. Where it looks for warnings alone (.ci/run), precompiled headers save three quarters of its time.
-read_by_clang = $(if $(findstring clang,$(CXX)),$(if $(findstring -fsyntax-only,$(EXTRA)),,yes))
-precompiled = $(if $(read_by_clang),$(BUILD)/generated/$(1),$(BUILD)/generated/$(1).gch$(2))
-precompile = $(filter-out -fsyntax-only,$(compile_cxx))
 $(BUILD)/generated/opencv.h.gch: $(BUILD)/generated/opencv.h
 	$(call say,c++,the headers of OpenCV)
 	$(quiet)$(precompile) $(opencv_flags) -x c++-header $(BUILD)/generated/opencv.h -o $@
