@@ -8,7 +8,7 @@
 /* Try: make bench-boxes VERSIONS=cuda */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-#include "cuda/boxes/steps/rows.cuh"
+#include "cuda/boxes/steps/rows.h"
 
 struct state {
     struct boxes_sums *table; /* device: width * height entries */
@@ -50,7 +50,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     if (!state->table)
         TRY(device_allocate((void **)&state->table, labels * sizeof *state->table));
     if (!state->counts)
-        TRY(device_allocate((void **)&state->counts, ceiling_divide(labels, STRETCH) * sizeof(int)));
+        TRY(device_allocate((void **)&state->counts, ceiling_divide(labels, BOXES_STRETCH) * sizeof(int)));
 out:
     return status;
 }
@@ -59,20 +59,14 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct boxes_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    const int labels = in->width * in->height, stretches = ceiling_divide(labels, STRETCH);
+    const int labels = in->width * in->height;
     dim3 block(32, 32);
     dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y));
 
-    clear_kernel<<<stretches, STRETCH, 0, stream>>>(state->table, labels, *out);
-    CUDA_TRY(cudaGetLastError());
+    TRY(boxes_clear(state->table, labels, out, stream));
     add_kernel<<<grid, block, 0, stream>>>(*in, state->table);
     CUDA_TRY(cudaGetLastError());
-    count_kernel<<<stretches, STRETCH, 0, stream>>>(state->table, labels, params->min_area, state->counts);
-    CUDA_TRY(cudaGetLastError());
-    offset_kernel<<<1, STRETCH, 0, stream>>>(state->counts, stretches, *out);
-    CUDA_TRY(cudaGetLastError());
-    write_kernel<<<stretches, STRETCH, 0, stream>>>(state->table, labels, params->min_area, state->counts, *out);
-    CUDA_TRY(cudaGetLastError());
+    TRY(boxes_write_rows(state->table, labels, params->min_area, state->counts, out, stream));
 out:
     return status;
 }

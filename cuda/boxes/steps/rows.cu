@@ -1,15 +1,4 @@
-/*
- * rows.cuh: what v1.0 to v1.3 do before and after all pixels have been added: a table with an entry for each possible label is
- * cleared, and the entries that are large enough become rows of the output. A block looks at a stretch of entries and counts those
- * that get a row, one block turns the counts into where the rows of each stretch begin, and the stretches write their rows.
- */
-#ifndef RUNGS_BOXES_STEPS_ROWS_CUH
-#define RUNGS_BOXES_STEPS_ROWS_CUH
-
-#include "common/algo/boxes.h"
-#include "common/cuda/device.h"
-
-constexpr int STRETCH = 256; /* entries of the table that a block looks at, one a thread */
+#include "cuda/boxes/steps/rows.h"
 
 static __global__ void clear_kernel(struct boxes_sums *table, int labels, struct image out)
 {
@@ -30,21 +19,21 @@ static __global__ void count_kernel(const struct boxes_sums *table, int labels, 
         counts[blockIdx.x] = count;
 }
 
-/* Sums of all values before each thread's own, over a block of STRETCH threads; *total is the sum of all. */
+/* Sums of all values before each thread's own, over a block of BOXES_STRETCH threads; *total is the sum of all. */
 static __device__ int sums_before(int value, int *total)
 {
-    __shared__ int sums[STRETCH];
+    __shared__ int sums[BOXES_STRETCH];
 
     __syncthreads(); /* a second call must not overwrite these sums before all threads have read them */
     sums[threadIdx.x] = value;
     __syncthreads();
-    for (unsigned step = 1; step < STRETCH; step *= 2) {
+    for (unsigned step = 1; step < BOXES_STRETCH; step *= 2) {
         int other = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
         __syncthreads();
         sums[threadIdx.x] += other;
         __syncthreads();
     }
-    *total = sums[STRETCH - 1];
+    *total = sums[BOXES_STRETCH - 1];
     return sums[threadIdx.x] - value;
 }
 
@@ -53,7 +42,7 @@ static __global__ void offset_kernel(int *counts, int stretches, struct image ou
 {
     int done = 0, total;
 
-    for (int first = 0; first < stretches; first += STRETCH, done += total) {
+    for (int first = 0; first < stretches; first += BOXES_STRETCH, done += total) {
         int i = first + threadIdx.x, count = i < stretches ? counts[i] : 0, before = sums_before(count, &total);
         if (i < stretches)
             counts[i] = done + before;
@@ -73,4 +62,28 @@ static __global__ void write_kernel(const struct boxes_sums *table, int labels, 
         boxes_write_row(&table[i], i + 1, (int *)image_row(&out, row));
 }
 
-#endif
+enum status boxes_clear(struct boxes_sums *table, int labels, const struct image *out, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    clear_kernel<<<ceiling_divide(labels, BOXES_STRETCH), BOXES_STRETCH, 0, stream>>>(table, labels, *out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status boxes_write_rows(const struct boxes_sums *table, int labels, int min_area, int *counts,
+                             const struct image *out, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    const int stretches = ceiling_divide(labels, BOXES_STRETCH);
+
+    count_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts);
+    CUDA_TRY(cudaGetLastError());
+    offset_kernel<<<1, BOXES_STRETCH, 0, stream>>>(counts, stretches, *out);
+    CUDA_TRY(cudaGetLastError());
+    write_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts, *out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
