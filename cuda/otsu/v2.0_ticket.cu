@@ -4,7 +4,8 @@
  * Changed:  from a memset and two kernels. Each block draws a ticket behind a fence; blocks for a multiprocessor are tunable.
  * Expect:   at 3840x2160 2.5 to 4.5 us for the atomics of shared memory, and 2 us for the start, the ticket and the search;
  *           v1.4 pays for three starts.
- * Result:   11.2 us at 3840x2160, 2.1 times v1.3 (results/h200/otsu/otsu_3840x2160.json).
+ * Result:   11.2 us at 3840x2160, 2.1 times v1.3 (results/h200/otsu/otsu_3840x2160.json); with noise 1.16 times v1.4, at
+ *           1920x1080 1.26 times (otsu_lanes_3840x2160.json and otsu_lanes_1920x1080.json beside it): 1.6 to 1.8 us less.
  * From:     cuda/v1.4
  */
 /* Try: make bench-otsu VERSIONS=cuda/v1.3,cuda/v1.4,cuda/v2.0 */
