@@ -10,12 +10,6 @@ fuzz_versions := $(sort $(wildcard cpu/*/serial.c cpu/blur/*.c))
 fuzz_objects = $(call object,tests/fuzz/fuzz.c $(wildcard common/cli/compare_*.c) $(fuzz_versions) $(filter cpu/%,$(helper_files)) \
                  tests/small/lut/serial.c tests/small/algorithms.c) $(BUILD)/generated/fuzz.c.o $(library_objects)
 
-# What reads no file is compiled for the link alone, in a fifth of the time.
-ifneq ($(findstring fuzzer-no-link,$(EXTRA)),)
-$(BUILD)/cpu/%.c.o $(BUILD)/common/emulator/%.cpp.o $(BUILD)/common/cuda/%.cu.o $(BUILD)/common/profile/%.c.o: sanitizers :=
-$(BUILD)/cpu/%.c.o $(BUILD)/common/emulator/%.cpp.o $(BUILD)/common/cuda/%.cu.o $(BUILD)/common/profile/%.c.o: override EXTRA := -O0
-endif
-
 $(BUILD)/generated/fuzz.c: common/build/versions.sh $(fuzz_versions) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(fuzz_versions) tests/small/lut/serial.c >$@
