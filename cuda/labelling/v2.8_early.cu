@@ -123,12 +123,8 @@ static enum status launch(struct state *state, const struct image in[], struct i
     cudaLaunchAttribute early;
     const unsigned attributes = early_attributes(&early);
     cudaLaunchConfig_t merge = {ceiling_divide(across + down, 128), 128, 0, stream, &early, attributes};
-    cudaLaunchConfig_t compress = {dim3(ceiling_divide(width, 4), ceiling_divide(in->height, ROWS)),
-                                   dim3(32, ROWS),
-                                   0,
-                                   stream,
-                                   &early,
-                                   attributes};
+    const dim3 strips(ceiling_divide(width, 4), ceiling_divide(in->height, ROWS)), strip(32, ROWS);
+    cudaLaunchConfig_t compress = {strips, strip, 0, stream, &early, attributes};
     dim3 tile(TILE_WORDS, block_height);
     size_t shared = (size_t)block_height * TILE_WORDS * (PITCH + 1) * sizeof(int);
 

@@ -1,10 +1,11 @@
 /*
  * Idea:     where the GPU holds them all at once, four lanes share a word. Each has 8 of its pixels, at most 4 runs and 8
  *           pairs, so that in small pictures nobody waits long for the word that has the most of them.
- * Changed:  init, as a template; large pictures, in which other tiles fill the time, keep a lane for each word.
- * Expect:   init 1.6 times faster than v2.8's at 512x512, where it takes half of the time; 3840x2160 as before.
+ * Changed:  init, as a template. A block has as many threads either way, so such a tile is a quarter as high; large pictures,
+ *           in which other tiles fill the time, keep a lane for each word.
+ * Expect:   init 1.6 times faster than v2.9's at 512x512, where it takes half of the time; 3840x2160 as before.
  */
-/* Try: make bench-labelling VERSIONS=cuda/v2.8,cuda/v2.9 */
+/* Try: make bench-labelling VERSIONS=cuda/v2.9,cuda/v2.10 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 #include "cuda/labelling/numbers/state.cuh"
@@ -16,18 +17,20 @@
 /* Starts of runs are 2 apart, so a word has 16 places for nodes; 17 keep the lanes in different banks. */
 enum { TILE_WORDS = 8, ROWS = 8, PITCH = 17 };
 
-static int block_height = 32;
-static const int block_heights[] = {8, 16, 32, 0};
-static struct tunable tunables[] = {{"block_height", &block_height, block_heights, "rows of a tile"}, {}};
+static int block_height = 64;
+static const int block_heights[] = {16, 32, 64, 0};
+static struct tunable tunables[] = {
+    {"block_height", &block_height, block_heights, "rows of a tile, or 4 times as many"}, {}};
 
 /* With LANES 1 or 4 for each word. */
 template <int LANES> static __global__ void init_kernel(struct image in, unsigned *bits, int *parent, int grow)
 {
     extern __shared__ int tile[]; /* parents [blockDim.y][TILE_WORDS][PITCH], then words [blockDim.y][TILE_WORDS] */
     unsigned *words = (unsigned *)tile + blockDim.y * TILE_WORDS * PITCH;
-    unsigned *own = words + threadIdx.y * TILE_WORDS + threadIdx.x / LANES, word = 0, extra = 0;
+    int thread = threadIdx.y * TILE_WORDS * LANES + threadIdx.x;
+    unsigned *own = words + thread / LANES, word = 0;
     int column = blockIdx.x * TILE_WORDS + threadIdx.x / LANES, y = blockIdx.y * blockDim.y + threadIdx.y;
-    int node = PITCH * (threadIdx.y * TILE_WORDS + threadIdx.x / LANES), above = node - PITCH * TILE_WORDS;
+    int node = PITCH * (thread / LANES), above = node - PITCH * TILE_WORDS;
     int first = blockIdx.y * blockDim.y * in.width + blockIdx.x * TILE_WORDS * 32;
 
     allow_next();
@@ -42,7 +45,7 @@ template <int LANES> static __global__ void init_kernel(struct image in, unsigne
         bits[y * words_per_row(in) + column] = word;
     __syncthreads();
     unsigned left = threadIdx.x >= LANES ? own[-1] : 0, up = threadIdx.y > 0 ? own[-TILE_WORDS] : 0;
-    unsigned up_left = threadIdx.x >= LANES && threadIdx.y > 0 ? own[-TILE_WORDS - 1] : 0;
+    unsigned up_left = threadIdx.x >= LANES && threadIdx.y > 0 ? own[-TILE_WORDS - 1] : 0, extra = 0;
     unsigned starts = word & ~(word << 1) & own_bits, pairs = pairs_of(word, left, up, up_left, grow);
     for (unsigned rest = starts; rest; rest &= rest - 1) {
         int at = place_of(node, __ffs((int)rest) - 1);
@@ -66,10 +69,12 @@ template <int LANES> static __global__ void init_kernel(struct image in, unsigne
         unite(tile, place_of(node, start_at(word, left, at)), place_of(above, start_at(up, up_left, at)));
     }
     __syncthreads();
-    for (; starts; starts &= starts - 1) {
-        int bit = __ffs((int)starts) - 1;
-        parent[first + threadIdx.y * in.width + threadIdx.x / LANES * 32 + bit] =
-            first + pixel_of(words, find(tile, node + bit / 2), TILE_WORDS, in.width);
+    for (int k = thread; k < 4 * TILE_WORDS * (int)blockDim.y; k += TILE_WORDS * LANES * blockDim.y) {
+        for (starts = words[k / 4] & ~(words[k / 4] << 1) & 255u << k % 4 * 8; starts; starts &= starts - 1) {
+            int bit = __ffs((int)starts) - 1, root = find(tile, PITCH * (k / 4) + bit / 2);
+            parent[first + k / 4 / TILE_WORDS * in.width + k / 4 % TILE_WORDS * 32 + bit] =
+                first + pixel_of(words, root, TILE_WORDS, in.width);
+        }
     }
 }
 
@@ -120,51 +125,40 @@ static __global__ void compress_kernel(struct image out, const unsigned *bits, c
 }
 
 /* 4 where the GPU has a thread for each 8 pixels, else 1. */
-static enum status lanes_for(const struct image *in, int *lanes)
+static int lanes_for(const struct image *in)
 {
-    enum status status = STATUS_OK;
     int device = 0, multiprocessors = 0, threads = 0;
 
-    CUDA_TRY(cudaGetDevice(&device));
-    CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    CUDA_TRY(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
-    *lanes = 4 * words_per_row(*in) * in->height <= multiprocessors * threads ? 4 : 1;
-out:
-    return status;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device);
+    return 4 * words_per_row(*in) * in->height <= multiprocessors * threads ? 4 : 1;
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image out[],
                           const struct labelling_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
+    const int lanes = lanes_for(in), tile_height = block_height / lanes, grow = params->connectivity == 8;
     const int width = words_per_row(*in), tiles_across = (width + TILE_WORDS - 1) / TILE_WORDS;
-    const int across = 32 * width * ((in->height - 1) / block_height), down = in->height * (tiles_across - 1);
-    const int grow = params->connectivity == 8;
-    int lanes = 1;
+    const int across = 32 * width * ((in->height - 1) / tile_height), down = in->height * (tiles_across - 1);
     const unsigned *bits = state->bits;
     const int *rank = params->consecutive ? state->numbers.rank : NULL;
     cudaLaunchAttribute early;
     const unsigned attributes = early_attributes(&early);
     cudaLaunchConfig_t merge = {ceiling_divide(across + down, 128), 128, 0, stream, &early, attributes};
-    cudaLaunchConfig_t compress = {dim3(ceiling_divide(width, 4), ceiling_divide(in->height, ROWS)),
-                                   dim3(32, ROWS),
-                                   0,
-                                   stream,
-                                   &early,
-                                   attributes};
-    const dim3 tiles(tiles_across, ceiling_divide(in->height, block_height));
-    size_t shared = (size_t)block_height * TILE_WORDS * (PITCH + 1) * sizeof(int);
+    const dim3 strips(ceiling_divide(width, 4), ceiling_divide(in->height, ROWS)), strip(32, ROWS);
+    cudaLaunchConfig_t compress = {strips, strip, 0, stream, &early, attributes};
+    const dim3 tiles(tiles_across, ceiling_divide(in->height, tile_height)), tile(TILE_WORDS * lanes, tile_height);
+    size_t shared = (size_t)tile_height * TILE_WORDS * (PITCH + 1) * sizeof(int);
 
-    TRY(lanes_for(in, &lanes));
     if (lanes == 4)
-        init_kernel<4>
-            <<<tiles, dim3(4 * TILE_WORDS, block_height), shared, stream>>>(*in, state->bits, state->parent, grow);
+        init_kernel<4><<<tiles, tile, shared, stream>>>(*in, state->bits, state->parent, grow);
     else
-        init_kernel<1>
-            <<<tiles, dim3(TILE_WORDS, block_height), shared, stream>>>(*in, state->bits, state->parent, grow);
+        init_kernel<1><<<tiles, tile, shared, stream>>>(*in, state->bits, state->parent, grow);
     CUDA_TRY(cudaGetLastError());
     if (across + down > 0)
-        CUDA_TRY(cudaLaunchKernelEx(&merge, merge_kernel, *in, bits, state->parent, block_height, across, grow));
+        CUDA_TRY(cudaLaunchKernelEx(&merge, merge_kernel, *in, bits, state->parent, tile_height, across, grow));
     TRY(numbers_launch(&state->numbers, bits, state->parent, out, out + 1, params, stream));
     CUDA_TRY(cudaLaunchKernelEx(&compress, compress_kernel, *out, bits, (const int *)state->parent, rank));
 out:
