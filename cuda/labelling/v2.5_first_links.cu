@@ -1,6 +1,6 @@
 /*
- * Idea:     most unions within a tile need no atomics and no walk: a run's parent is the first run that it touches, which
- *           a plain store says. Then walks flatten the tile, and only what runs touch besides is united.
+ * Idea:     most unions within a tile need no atomics and no walk: a run's parent is the first run that it touches,
+ *           which a plain store says. Then walks flatten the tile, and only what runs touch besides is united.
  * Changed:  init.
  * Expect:   kernel 3 us faster than v2.4's at any size: a third of init, which waits for unions that undo each other.
  */

@@ -1,6 +1,6 @@
 /*
- * Idea:     the walks from both runs of a pair to their roots go on side by side. A thread waits once for the next step of
- *           both, not once for each, and is done as soon as they meet, which is mostly below the root.
+ * Idea:     the walks from both runs of a pair to their roots go on side by side. A thread waits once for the next step
+ *           of both, not once for each, and is done as soon as they meet, which is mostly below the root.
  * Changed:  merge.
  * Expect:   merge 1.2 times faster than v2.5's, whose time is some 8 accesses to the L2 cache one after the other.
  */

@@ -1,9 +1,10 @@
 /*
- * Idea:     a lane has 4 pixels, at most 2 runs begin in them, and a run that goes on from the left gets its label from the
- *           lane where it begins: no shared memory, and nobody looks for the first pixel of a run twice.
- * Changed:  compress. A warp has 128 pixels of a row, so there are 8 times as many warps, whose walks and stores overlap.
- * Expect:   compress 11 us in place of 24 at 3840x2160, of which stores take 8. v2.6's looks twice for the first pixel of a
- *           run for each 4 pixels, and a warp waits for the word of 32 that has the most runs.
+ * Idea:     a lane has 4 pixels, at most 2 runs begin in them, and a run that goes on from the left gets its label from
+ *           the lane where it begins: no shared memory, and nobody looks for the first pixel of a run twice.
+ * Changed:  compress. A warp has 128 pixels of a row, so there are 8 times as many warps, whose walks and stores
+ *           overlap.
+ * Expect:   compress 11 us in place of 24 at 3840x2160, of which stores take 8. v2.6's looks twice for the first pixel
+ *           of a run for each 4 pixels, and a warp waits for the word of 32 that has the most runs.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.6,cuda/v2.7; then with P="consecutive=1 statistics=1" */
 #include "common/algo/labelling.h"

@@ -1,6 +1,6 @@
 /*
- * Idea:     a kernel is launched while the one in front of it still runs (programmatic dependent launch, from Hopper on): its
- *           blocks are on the GPU when that one ends, and only wait for what it wrote.
+ * Idea:     a kernel is launched while the one in front of it still runs (programmatic dependent launch, from Hopper
+ *           on): its blocks are on the GPU when that one ends, and only wait for what it wrote.
  * Changed:  merge and compress wait; init and merge say at once that the next may come.
  * Expect:   kernel 1.5 to 2 us faster than v2.7's at any size: two of three gaps between launches.
  */

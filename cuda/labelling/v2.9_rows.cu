@@ -1,9 +1,9 @@
 /*
- * Idea:     what lanes store lies side by side. For the parents of its tile a warp takes row after row, a lane 8 pixels of it,
- *           where v2.8's lanes store those of a word of 32 pixels each, 128 bytes apart.
+ * Idea:     what lanes store lies side by side. For the parents of its tile a warp takes row after row, a lane 8 pixels
+ *           of it, where v2.8's lanes store those of a word of 32 pixels each, 128 bytes apart.
  * Changed:  the end of init.
- * Expect:   in noise of 50 % compress 30 us faster at 3840x2160, which waits for what init scattered over the parents' 33 MB;
- *           photographs as before.
+ * Expect:   in noise of 50 % compress 30 us faster at 3840x2160, which waits for what init scattered over the parents'
+ *           33 MB; photographs as before.
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.8,cuda/v2.9 */
 #include "common/algo/labelling.h"

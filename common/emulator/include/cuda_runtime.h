@@ -108,8 +108,8 @@ struct cudaLaunchConfig_t {
 
 /* The attributes only allow the kernel to start early, which the emulator never does. */
 #define cudaLaunchKernelEx(config, kernel, ...)                                                                        \
-    (EMULATED_KERNEL(kernel)((config)->grid, (config)->block, (config)->dynamicSmemBytes, (config)->stream)(            \
-         __VA_ARGS__),                                                                                                 \
+    (EMULATED_KERNEL(kernel)((config)->grid, (config)->block, (config)->dynamicSmemBytes,                              \
+                             (config)->stream)(__VA_ARGS__),                                                           \
      cudaPeekAtLastError())
 
 typedef struct CUevent_st *cudaEvent_t;

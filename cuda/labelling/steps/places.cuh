@@ -27,8 +27,8 @@ static inline __device__ int pixel_of(const unsigned *words, int place, int tile
            (~word >> even & 1 || (even && word >> (even - 1) & 1));
 }
 
-/* Hangs the runs that start at these bits of a word under their roots while nobody unites. Each step is there for others to see, so that those
- * who walk along the same path at the same time halve it for each other. */
+/* Hangs the runs that start at these bits of a word under their roots while nobody unites. Each step is there for others
+ * to see, so that those who walk along the same path at the same time halve it for each other. */
 static inline __device__ void flatten(int *tile, int node, unsigned starts)
 {
     for (; starts; starts &= starts - 1) {
