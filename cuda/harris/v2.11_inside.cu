@@ -12,7 +12,7 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/inside.cuh"
+#include "cuda/harris/steps/advance.cuh"
 #include "cuda/harris/steps/strongest.h"
 
 enum { MAX_WARPS = 4 /* of a block, one below the other */ };
@@ -43,26 +43,25 @@ static __device__ float walk_down(const struct image &in, const struct image &ou
     const int lane = threadIdx.x, x = blockIdx.x * STRIP + (lane - 1) * COLUMNS;
     const bool gives = lane > 0 && lane < 31 && x < in.width;
     const int bottom = EDGE ? min(top + rows, in.height) : top + rows;
-    const struct columns columns = find_columns<EDGE>(x, in.width);
-    const struct pixels<EDGE> above = fetch<EDGE>(in, columns, top - REACH - 1),
-                              own = fetch<EDGE>(in, columns, top - REACH);
-    struct walk<SIZE, EDGE> walk = {
-    };
+    walk<SIZE, EDGE> carried = {};
     struct harris_sums down[COLUMNS + 2 * REACH], sums[COLUMNS];
     float largest = 0, responses[COLUMNS];
+    uint8_t *to = (uint8_t *)image_row(&out, top) + (ptrdiff_t)x * (ptrdiff_t)sizeof(float);
 
-    walk.columns = columns;
+    carried.columns = find_columns<EDGE>(in, x, top - REACH - 1);
+    const struct pixels<EDGE> above = fetch<EDGE>(in, &carried.columns, top - REACH - 1);
+    const struct pixels<EDGE> own = fetch<EDGE>(in, &carried.columns, top - REACH);
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
-        walk.next[i] = fetch<EDGE>(in, columns, top - REACH + 1 + i);
-    walk.above = make_line<SOBEL>(join(above, columns));
-    walk.own = make_line<SOBEL>(join(own, columns));
+        carried.next[i] = fetch<EDGE>(in, &carried.columns, top - REACH + 1 + i);
+    carried.above = make_line<SOBEL>(join(above, carried.columns));
+    carried.own = make_line<SOBEL>(join(own, carried.columns));
 #pragma unroll
     for (int y = -REACH; y < REACH; y++)
-        advance<SIZE, SOBEL, BOX>(&walk, in, params, top + y, down + REACH);
+        advance<SIZE, SOBEL, BOX>(&carried, in, params, top + y, down + REACH);
 #pragma unroll 2
     for (int y = top; y < bottom; y++) {
-        advance<SIZE, SOBEL, BOX>(&walk, in, params, y + REACH, down + REACH);
+        advance<SIZE, SOBEL, BOX>(&carried, in, params, y + REACH, down + REACH);
         sum_along<SIZE, BOX>(params, down, sums);
 #pragma unroll
         for (int i = 0; i < COLUMNS; i++) {
@@ -75,8 +74,8 @@ static __device__ float walk_down(const struct image &in, const struct image &ou
         if (EDGE && gives)
             store(out, x, y, responses);
         else if (gives)
-            *(float4 *)((float *)image_row(&out, y) + x) =
-                make_float4(responses[0], responses[1], responses[2], responses[3]);
+            *(float4 *)to = make_float4(responses[0], responses[1], responses[2], responses[3]);
+        to += out.stride;
     }
     return gives ? largest : 0;
 }

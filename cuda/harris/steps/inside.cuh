@@ -1,6 +1,6 @@
 /*
- * inside.cuh: how a warp of v2.11 of harris and the rungs above it reads its strip, with edges near or without; and a row of
- * v2.10's walk, to be called from v2.11's loops.
+ * inside.cuh: how a warp of v2.11 of harris and the rungs above it reads its strip, with edges near or without, and adds
+ * up along the rows.
  */
 #ifndef RUNGS_HARRIS_INSIDE_CUH
 #define RUNGS_HARRIS_INSIDE_CUH
@@ -15,16 +15,19 @@ template <bool EDGE> struct pixels {
     unsigned words[EDGE ? 2 : 1];
 };
 
-/* Where they are in every row, which bytes of the two words they are, and which gradients are turned around there. */
+/* Inside, the word of the row that comes next; near an edge, where the words are in every row, which of their bytes the pixels
+ * are, and which gradients are turned around there. */
 struct columns {
+    const uint8_t *next;
     int at, turned[4];
     unsigned selector;
 };
 
 /* Reflected, four neighbours still lie within four pixels, or else in the first eight of the row. */
-template <bool EDGE> static __device__ struct columns find_columns(int x, int width)
+template <bool EDGE> static __device__ struct columns find_columns(const struct image &in, int x, int y)
 {
-    struct columns columns = {x, {1, 1, 1, 1}, 0x3210};
+    const int width = in.width;
+    struct columns columns = {NULL, x, {1, 1, 1, 1}, 0x3210};
     [[maybe_unused]] int at[4];
 
     if constexpr (EDGE) {
@@ -36,17 +39,27 @@ template <bool EDGE> static __device__ struct columns find_columns(int x, int wi
         columns.selector = 0;
         for (int i = 0; i < 4; i++)
             columns.selector |= (unsigned)(at[i] - columns.at) << 4 * i;
+    } else {
+        columns.next = (const uint8_t *)image_row(&in, y) + x;
     }
     return columns;
 }
 
+/* Row y; rows are fetched in turn. */
 template <bool EDGE>
-static __device__ struct pixels<EDGE> fetch(const struct image &in, const struct columns &columns, int y) {
-    const uint8_t *row = (const uint8_t *)image_row(&in, EDGE ? harris_reflect(y, in.height) : y);
+static __device__ struct pixels<EDGE> fetch(const struct image &in, struct columns *columns, int y)
+{
     struct pixels<EDGE> pixels;
 
-    for (int i = 0; i < (EDGE ? 2 : 1); i++)
-        pixels.words[i] = ((const unsigned *)(row + columns.at))[i];
+    if constexpr (EDGE) {
+        const unsigned *words = (const unsigned *)((const uint8_t *)image_row(&in, harris_reflect(y, in.height)) + columns->at);
+        pixels.words[0] = words[0];
+        pixels.words[1] = words[1];
+    } else {
+        (void)y;
+        pixels.words[0] = *(const unsigned *)columns->next;
+        columns->next += in.stride;
+    }
     return pixels;
 }
 
@@ -80,41 +93,6 @@ static __device__ void sum_along(const struct harris_params &params, struct harr
         for (int j = 0; j < SIZE; j++)
             sums[i] = weigh(sums[i], BOX ? 1 : params.taps[j], down[i + j]);
     }
-}
-
-/* What a thread takes along from row to row. */
-template <int SIZE, bool EDGE> struct walk {
-    struct columns columns;
-    struct pixels<EDGE> next[AHEAD];
-    struct line above, own;
-    struct harris_sums kept[SIZE > 1 ? SIZE - 1 : 1][COLUMNS];
-};
-
-/* Row y of the gradients: gives the sums down the columns of the window that ends there. */
-template <int SIZE, bool SOBEL, bool BOX, bool EDGE>
-static __device__ void advance(struct walk<SIZE, EDGE> *walk, const struct image &in,
-                               const struct harris_params &params, int y, struct harris_sums down[COLUMNS])
-{
-    const struct line above = walk->above, own = walk->own;
-    const struct line below = make_line<SOBEL>(join(walk->next[0], walk->columns));
-    const int turned_down = EDGE ? reflected_sign(y, in.height) : 1;
-
-    for (int i = 0; i < AHEAD - 1; i++)
-        walk->next[i] = walk->next[i + 1];
-    walk->next[AHEAD - 1] = fetch<EDGE>(in, walk->columns, y + 1 + AHEAD);
-    for (int i = 0; i < COLUMNS; i++) {
-        const int gy = (below.sum[i] - above.sum[i]) * turned_down;
-        const int gx = (SOBEL ? above.difference[i] + 2 * own.difference[i] + below.difference[i] : own.difference[i]) *
-                       (EDGE ? walk->columns.turned[i] : 1);
-        const struct harris_sums products = {gx * gx, gx * gy, gy * gy};
-        down[i] = weigh({0, 0, 0}, BOX ? 1 : params.taps[SIZE - 1], products);
-        for (int j = 0; j < SIZE - 1; j++) {
-            down[i] = weigh(down[i], BOX ? 1 : params.taps[j], walk->kept[j][i]);
-            walk->kept[j][i] = j + 1 < SIZE - 1 ? walk->kept[j + 1][i] : products;
-        }
-    }
-    walk->above = own;
-    walk->own = below;
 }
 
 #endif
