@@ -1,98 +1,82 @@
 /*
- * inside.cuh: how a warp of v2.11 of harris and the rungs above it reads its strip, with edges near or without, and adds
- * up along the rows.
+ * inside.cuh: how a warp of v2.12 of harris and the rungs above it reads its strip: as v2.11, or, where no edge is near, a word a row.
  */
 #ifndef RUNGS_HARRIS_INSIDE_CUH
 #define RUNGS_HARRIS_INSIDE_CUH
 
-#include "cuda/harris/steps/lines.cuh"
+#include "cuda/harris/steps/edges.cuh"
 
-enum { AHEAD = 2 /* rows between a load and its use */ };
+/* The rows from y on, one after the other. */
+template <bool EDGE> struct reader;
 
-/* The word of pixels of a thread in a row, as it comes from memory. Near an edge, where pixels may be reflected ones, they lie
- * in two words, and become one where they are needed, so that nothing waits for them before. */
-template <bool EDGE> struct pixels {
-    unsigned words[EDGE ? 2 : 1];
+template <> struct reader<true> {
+    struct columns columns;
+    int y;
 };
 
-/* Inside, the word of the row that comes next; near an edge, where the words are in every row, which of their bytes the pixels
- * are, and which gradients are turned around there. */
-struct columns {
+template <> struct reader<false> {
     const uint8_t *next;
-    int at, turned[4];
-    unsigned selector;
 };
 
-/* Reflected, four neighbours still lie within four pixels, or else in the first eight of the row. */
-template <bool EDGE> static __device__ struct columns find_columns(const struct image &in, int x, int y)
+template <bool EDGE> static __device__ struct reader<EDGE> read_from(const struct image &in, int x, int y)
 {
-    const int width = in.width;
-    struct columns columns = {NULL, x, {1, 1, 1, 1}, 0x3210};
-    [[maybe_unused]] int at[4];
-
-    if constexpr (EDGE) {
-        for (int i = 0; i < 4; i++) {
-            at[i] = harris_reflect(x + i, width);
-            columns.turned[i] = reflected_sign(x + i, width);
-        }
-        columns.at = min(min(min(at[0], at[1]), min(at[2], at[3])) / 4 * 4, max((width + 3) / 4 * 4 - 8, 0));
-        columns.selector = 0;
-        for (int i = 0; i < 4; i++)
-            columns.selector |= (unsigned)(at[i] - columns.at) << 4 * i;
-    } else {
-        columns.next = (const uint8_t *)image_row(&in, y) + x;
-    }
-    return columns;
+    if constexpr (EDGE)
+        return {find_columns(x, in.width), y};
+    else
+        return {(const uint8_t *)image_row(&in, y) + x};
 }
 
-/* Row y; rows are fetched in turn. */
-template <bool EDGE>
-static __device__ struct pixels<EDGE> fetch(const struct image &in, struct columns *columns, int y)
+static __device__ inline struct pixels fetch_next(const struct image &in, struct reader<true> *reader)
 {
-    struct pixels<EDGE> pixels;
-
-    if constexpr (EDGE) {
-        const unsigned *words = (const unsigned *)((const uint8_t *)image_row(&in, harris_reflect(y, in.height)) + columns->at);
-        pixels.words[0] = words[0];
-        pixels.words[1] = words[1];
-    } else {
-        (void)y;
-        pixels.words[0] = *(const unsigned *)columns->next;
-        columns->next += in.stride;
-    }
-    return pixels;
+    return fetch(in, reader->columns, reader->y++);
 }
 
-template <bool EDGE>
-static __device__ unsigned join(struct pixels<EDGE> pixels, const struct columns &columns)
+static __device__ inline unsigned fetch_next(const struct image &in, struct reader<false> *reader)
 {
-    return EDGE ? __byte_perm(pixels.words[0], pixels.words[EDGE], columns.selector) : pixels.words[0];
+    const unsigned word = *(const unsigned *)reader->next;
+
+    reader->next += in.stride;
+    return word;
+}
+
+static __device__ inline unsigned join(const struct reader<true> &reader, struct pixels pixels)
+{
+    return join(pixels, reader.columns);
+}
+
+static __device__ inline unsigned join(const struct reader<false> &, unsigned word)
+{
+    return word;
+}
+
+static __device__ inline int turned(const struct reader<true> &reader, int column)
+{
+    return reader.columns.turned[column];
+}
+
+static __device__ inline int turned(const struct reader<false> &, int)
+{
+    return 1;
+}
+
+/* Writes the responses of a thread's columns from x on. */
+static __device__ inline void give(const struct reader<true> &, const struct image &out, int x, int y, const float responses[4])
+{
+    store(out, x, y, responses);
+}
+
+static __device__ inline void give(const struct reader<false> &, const struct image &out, int x, int y, const float responses[4])
+{
+    *(float4 *)((float *)image_row(&out, y) + x) =
+        make_float4(responses[0], responses[1], responses[2], responses[3]);
 }
 
 /* Whether a warp that gives `rows` rows from `top` on of the strip that begins at `start` meets no edge: neither with what it
- * reads nor with the frame, two pixels wide. */
-static __device__ inline bool is_inside(const struct image &in, int start, int top, int rows, int reach)
+ * reads, up to `ahead` rows more than it needs, nor with the frame, two pixels wide. */
+static __device__ inline bool is_inside(const struct image &in, int start, int top, int rows, int reach, int ahead)
 {
     return start >= 0 && start + 32 * 4 <= in.width && top >= reach + HARRIS_FRAME_WIDTH &&
-           top + rows + reach + AHEAD + HARRIS_FRAME_WIDTH <= in.height;
-}
-
-/* The sums over the windows of a thread's pixels, from those down its columns; what is beside them comes from its neighbours. */
-template <int SIZE, bool BOX>
-static __device__ void sum_along(const struct harris_params &params, struct harris_sums down[4 + SIZE - 1],
-                                 struct harris_sums sums[4])
-{
-    constexpr int REACH = SIZE / 2;
-
-    for (int i = 0; i < REACH; i++) {
-        down[REACH + 4 + i] = sums_of(threadIdx.x + 1, down[REACH + i]);
-        down[i] = sums_of(threadIdx.x - 1, down[4 + i]);
-    }
-    for (int i = 0; i < 4; i++) {
-        sums[i] = {0, 0, 0};
-        for (int j = 0; j < SIZE; j++)
-            sums[i] = weigh(sums[i], BOX ? 1 : params.taps[j], down[i + j]);
-    }
+           top + rows + reach + ahead + HARRIS_FRAME_WIDTH <= in.height;
 }
 
 #endif

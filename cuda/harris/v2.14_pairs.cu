@@ -1,11 +1,10 @@
 /*
- * Idea:     two gradients a register. They fit in 16 bits, and a sum of pairs is one addition, whatever its sign: low + 65536
- *           high. Products are of 32 bits again.
- * Changed:  make_pairs() and advance(). Each gx gy gets an addend, for nothing in its multiplication, that keeps the sums
+ * Idea:     two gradients a register. They fit in 16 bits, and sums of pairs are one addition, whatever the signs: a pair is
+ *           low + 65536 high. Products are of 32 bits again.
+ * Changed:  make_pairs() and the gradients. Each gx gy gets an addend, for nothing in its multiplication, that keeps the sums
  *           positive, so that they are halves of a double as they are.
- * Expect:   some 150 instructions for 4 pixels of a row in place of 185: 13 in place of 20 for differences and sums, 6 in place
- *           of 12 for gradients, of which 12 take them apart again; 12 exclusive ors less. Fewer registers let a fifth block
- *           onto a multiprocessor: a fifth faster.
+ * Expect:   a fifth faster: 165 instructions for 4 pixels of a row in place of 187, and 96 registers in place of 114, so that a
+ *           multiprocessor has room for 20 warps in place of 16, which hide each other's waits.
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
@@ -14,8 +13,9 @@
 #include "cuda/harris/steps/inside.cuh"
 #include "cuda/harris/steps/strongest.h"
 
-enum { MAX_WARPS = 4 /* of a block, one below the other */, LEAST_ROWS = 4 /* that a warp gives */ };
-enum { ADDEND = 1 << 20 /* above any |gx gy| */ };
+enum { AHEAD = 2 /* rows between a load and its use */, MAX_WARPS = 4 /* of a block, one below the other */ };
+enum { LEAST_ROWS = 4 /* that a warp gives */, ADDEND = 1 << 20 /* above any |gx gy| */ };
+enum { COLUMNS = 4 /* of a thread: a word of pixels */, STRIP = (32 - 2) * COLUMNS /* that a warp gives */ };
 
 struct state {
     struct strongest_step corners;
@@ -55,105 +55,82 @@ static __device__ float respond(const struct harris_params &params, struct harri
 
     if constexpr (WEIGHT > 49) /* more than doubles hold (harris.h) */
         return harris_response(&params, {sums.a, sums.b - ADDED, sums.c});
-    return (float)fma(-params.k, trace * trace, a * c - b * b) * params.scale;
+    const float response = (float)fma(-params.k, trace * trace, a * c - b * b) * params.scale;
+    return SIZE == 1 && params.window == HARRIS_NONE ? fabsf(response) : response; /* a window is larger */
 }
 
-/* What a thread takes along from row to row: of the last row its differences, and those of it and the one before added;
- * the sums of both. */
-template <int SIZE, bool EDGE> struct walk {
-    struct columns columns;
-    struct pixels<EDGE> next[AHEAD];
-    unsigned difference[2], differences[2], sums[2][2];
-    struct harris_sums kept[SIZE > 1 ? SIZE - 1 : 1][COLUMNS];
-};
-
-/* Row y of the gradients: gives the sums down the columns of the window that ends there. */
-template <int SIZE, bool SOBEL, bool BOX, bool EDGE>
-static __device__ void advance(struct walk<SIZE, EDGE> *walk, const struct image &in,
-                               const struct harris_params &params, int y, struct harris_sums down[COLUMNS])
-{
-    const struct pairs below = make_pairs<SOBEL>(join(walk->next[0], walk->columns));
-    const unsigned turned_down = EDGE ? reflected_sign(y, in.height) : 1;
-
-#pragma unroll
-    for (int i = 0; i < AHEAD - 1; i++)
-        walk->next[i] = walk->next[i + 1];
-    walk->next[AHEAD - 1] = fetch<EDGE>(in, &walk->columns, y + 1 + AHEAD);
-#pragma unroll
-    for (int i = 0; i < COLUMNS; i++) {
-        const int pair = i % 2;
-        const unsigned differences = walk->difference[pair] + below.difference[pair];
-        const int gx = take(SOBEL ? walk->differences[pair] + differences : walk->difference[pair], i / 2) *
-                       (EDGE ? walk->columns.turned[i] : 1);
-        const int gy = take((below.sum[pair] - walk->sums[0][pair]) * turned_down, i / 2);
-        const struct harris_sums products = {gx * gx, gx * gy + ADDEND, gy * gy};
-        down[i] = weigh({0, 0, 0}, BOX ? 1 : params.taps[SIZE - 1], products);
-#pragma unroll
-        for (int j = 0; j < SIZE - 1; j++) {
-            down[i] = weigh(down[i], BOX ? 1 : params.taps[j], walk->kept[j][i]);
-            walk->kept[j][i] = j + 1 < SIZE - 1 ? walk->kept[j + 1][i] : products;
-        }
-    }
-#pragma unroll
-    for (int pair = 0; pair < 2; pair++) {
-        walk->differences[pair] = walk->difference[pair] + below.difference[pair];
-        walk->difference[pair] = below.difference[pair];
-        walk->sums[0][pair] = walk->sums[1][pair];
-        walk->sums[1][pair] = below.sum[pair];
-    }
-}
-
-/* The response of `rows` rows from `top` on; returns the largest. */
+/* The response of `count` rows from `top` on; returns the largest. */
 template <int SIZE, bool SOBEL, bool BOX, bool EDGE>
 static __device__ float walk_down(const struct image &in, const struct image &out, const struct harris_params &params,
-                                  int top, int rows)
+                                  int top, int count)
 {
-    constexpr int REACH = SIZE / 2;
-    const int lane = threadIdx.x, x = blockIdx.x * STRIP + (lane - 1) * COLUMNS;
-    const bool gives = lane > 0 && lane < 31 && x < in.width;
-    const int bottom = EDGE ? min(top + rows, in.height) : top + rows;
-    walk<SIZE, EDGE> carried = {};
-    struct harris_sums down[COLUMNS + 2 * REACH], sums[COLUMNS];
-    float largest = 0, responses[COLUMNS];
-    uint8_t *to = (uint8_t *)image_row(&out, top) + (ptrdiff_t)x * (ptrdiff_t)sizeof(float);
+    constexpr int REACH = SIZE / 2, KEPT = SIZE > 1 ? SIZE - 1 : 1;
+    const int lane = threadIdx.x, start = blockIdx.x * STRIP - COLUMNS, x = start + lane * COLUMNS;
+    const int bottom = EDGE ? min(top + count, in.height) : top + count;
+    struct reader<EDGE> reader = read_from<EDGE>(in, x, top - REACH - 1);
+    float largest = 0;
+    struct harris_sums kept[KEPT][COLUMNS] = {}, down[COLUMNS + 2 * REACH], sums[COLUMNS];
 
-    carried.columns = find_columns<EDGE>(in, x, top - REACH - 1);
-    const struct pixels<EDGE> above = fetch<EDGE>(in, &carried.columns, top - REACH - 1);
-    const struct pixels<EDGE> own = fetch<EDGE>(in, &carried.columns, top - REACH);
+    const auto first = fetch_next(in, &reader), second = fetch_next(in, &reader);
+    decltype(fetch_next(in, &reader)) next[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
-        carried.next[i] = fetch<EDGE>(in, &carried.columns, top - REACH + 1 + i);
-    const struct pairs first = make_pairs<SOBEL>(join(above, carried.columns)),
-                       second = make_pairs<SOBEL>(join(own, carried.columns));
+        next[i] = fetch_next(in, &reader);
+    struct pairs above = make_pairs<SOBEL>(join(reader, first)), own = make_pairs<SOBEL>(join(reader, second));
+    unsigned differences[2] = {above.difference[0] + own.difference[0], above.difference[1] + own.difference[1]};
+    /* Row y of the gradients. */
+    const auto advance = [&](int y) {
+        const int turned_down = EDGE ? reflected_sign(y, in.height) : 1;
+        const struct pairs below = make_pairs<SOBEL>(join(reader, next[0]));
+        unsigned gx_pairs[2], gy_pairs[2];
+
 #pragma unroll
-    for (int pair = 0; pair < 2; pair++) {
-        carried.differences[pair] = first.difference[pair] + second.difference[pair];
-        carried.difference[pair] = second.difference[pair];
-        carried.sums[0][pair] = first.sum[pair];
-        carried.sums[1][pair] = second.sum[pair];
-    }
+        for (int i = 0; i < AHEAD - 1; i++)
+            next[i] = next[i + 1];
+        next[AHEAD - 1] = fetch_next(in, &reader);
 #pragma unroll
-    for (int y = -REACH; y < REACH; y++)
-        advance<SIZE, SOBEL, BOX>(&carried, in, params, top + y, down + REACH);
-#pragma unroll 2
-    for (int y = top; y < bottom; y++) {
-        advance<SIZE, SOBEL, BOX>(&carried, in, params, y + REACH, down + REACH);
-        sum_along<SIZE, BOX>(params, down, sums);
+        for (int i = 0; i < 2; i++) { /* 1 2 1 down the columns is 1 1 of 1 1 */
+            const unsigned before = differences[i];
+            differences[i] = own.difference[i] + below.difference[i];
+            gx_pairs[i] = SOBEL ? before + differences[i] : own.difference[i];
+            gy_pairs[i] = (below.sum[i] - above.sum[i]) * turned_down;
+        }
 #pragma unroll
         for (int i = 0; i < COLUMNS; i++) {
-            const bool framed = EDGE && harris_in_frame(&params, x + i, y, in.width, in.height);
-            const float response = respond<SIZE, BOX>(params, sums[i]);
-            responses[i] = framed ? 0 : SIZE == 1 && params.window == HARRIS_NONE ? fabsf(response) : response;
+            const int gx = take(gx_pairs[i % 2], i / 2) * turned(reader, i), gy = take(gy_pairs[i % 2], i / 2);
+            const struct harris_sums products = {gx * gx, gx * gy + ADDEND, gy * gy};
+            down[REACH + i] = weigh({0, 0, 0}, BOX ? 1 : params.taps[SIZE - 1], products);
+#pragma unroll
+            for (int j = 0; j < SIZE - 1; j++) {
+                down[REACH + i] = weigh(down[REACH + i], BOX ? 1 : params.taps[j], kept[j][i]);
+                kept[j][i] = j + 1 < SIZE - 1 ? kept[(j + 1) % KEPT][i] : products;
+            }
         }
-        for (int i = 0; i < COLUMNS && (!EDGE || x + i < in.width); i++)
-            largest = fmaxf(largest, responses[i]);
-        if (EDGE && gives)
-            store(out, x, y, responses);
-        else if (gives)
-            *(float4 *)to = make_float4(responses[0], responses[1], responses[2], responses[3]);
-        to += out.stride;
+        above = own;
+        own = below;
+    };
+
+#pragma unroll
+    for (int y = -REACH; y < REACH; y++)
+        advance(top + y);
+#pragma unroll KEPT> 1 ? KEPT : 2
+    for (int line = top; line < bottom; line++) {
+        float responses[COLUMNS];
+
+        advance(line + REACH);
+        sum_along<SIZE, BOX>(params, down, sums);
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            responses[i] = EDGE && harris_in_frame(&params, x + i, line, in.width, in.height)
+                               ? 0
+                               : respond<SIZE, BOX>(params, sums[i]);
+        if (lane > 0 && lane < 31 && x < in.width) {
+            give(reader, out, x, line, responses);
+            for (int i = 0; i < COLUMNS && (!EDGE || x + i < in.width); i++)
+                largest = fmaxf(largest, responses[i]);
+        }
     }
-    return gives ? largest : 0;
+    return largest;
 }
 
 template <int SIZE, bool SOBEL, bool BOX>
@@ -165,7 +142,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, SIZE > 3 ? 1 : 5)
 
     if (top >= in.height)
         return;
-    const bool inside = is_inside(in, blockIdx.x * STRIP - COLUMNS, top, rows, SIZE / 2);
+    const bool inside = is_inside(in, blockIdx.x * STRIP - COLUMNS, top, rows, SIZE / 2, AHEAD);
     const float largest = inside ? walk_down<SIZE, SOBEL, BOX, false>(in, out, params, top, rows)
                                  : walk_down<SIZE, SOBEL, BOX, true>(in, out, params, top, rows);
     const int bits = __reduce_max_sync(0xffffffff, __float_as_int(largest)); /* in the order of the values, from 0 on */

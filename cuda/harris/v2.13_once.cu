@@ -1,78 +1,93 @@
 /*
- * Idea:     all warps at once. A device has room for so many; the picture is shared out over just these, so that none waits
- *           for its turn and all end together.
+ * Idea:     all warps at once. The picture is shared out over just those that a device has room for; none waits for its turn.
  * Changed:  launch() asks how many blocks fit and gives each warp as many rows as that leaves; rows are no tunable any more.
- * Expect:   a tenth less. With 16 rows a warp 3840x2160 takes 1,088 blocks, of which 528 fit: two rounds and a bit; with 33 it
- *           takes one of 512, which computes 2 rows too many of 35 in place of 2 of 18.
+ * Expect:   a tenth less. With 16 rows a warp 3840x2160 takes 1,088 blocks, of which 528 fit: two rounds and a bit. With 34 it
+ *           takes 512 in one, and of 36 rows of gradients 2 are computed twice, where it was 2 of 18.
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/advance.cuh"
+#include "cuda/harris/steps/inside.cuh"
+#include "cuda/harris/steps/lines.cuh"
 #include "cuda/harris/steps/strongest.h"
 
-enum { MAX_WARPS = 4 /* of a block, one below the other */, LEAST_ROWS = 4 /* that a warp gives */ };
+enum { AHEAD = 4 /* rows between a load and its use */, MAX_WARPS = 8, LEAST_ROWS = 4 /* that a warp gives */ };
 
 struct state {
     struct strongest_step corners;
 };
 
 static int warps = 4;
-static const int warp_choices[] = {1, 2, MAX_WARPS, 0};
+static const int warp_choices[] = {1, 2, 4, MAX_WARPS, 0};
 static struct tunable tunables[] = {{"warps", &warps, warp_choices, "warps of a block, one below the other"}, {}};
 
-static __device__ float respond(const struct harris_params &params, struct harris_sums sums)
-{
-    const double a = exact_double(sums.a), b = exact_double(sums.b), c = exact_double(sums.c), trace = a + c;
-
-    return (float)fma(-params.k, trace * trace, a * c - b * b) * params.scale;
-}
-
-/* The response of `rows` rows from `top` on; returns the largest. */
+/* The response of `count` rows from `top` on; returns the largest. */
 template <int SIZE, bool SOBEL, bool BOX, bool EDGE>
 static __device__ float walk_down(const struct image &in, const struct image &out, const struct harris_params &params,
-                                  int top, int rows)
+                                  int top, int count)
 {
-    constexpr int REACH = SIZE / 2;
-    const int lane = threadIdx.x, x = blockIdx.x * STRIP + (lane - 1) * COLUMNS;
-    const bool gives = lane > 0 && lane < 31 && x < in.width;
-    const int bottom = EDGE ? min(top + rows, in.height) : top + rows;
-    walk<SIZE, EDGE> carried = {};
-    struct harris_sums down[COLUMNS + 2 * REACH], sums[COLUMNS];
-    float largest = 0, responses[COLUMNS];
-    uint8_t *to = (uint8_t *)image_row(&out, top) + (ptrdiff_t)x * (ptrdiff_t)sizeof(float);
+    constexpr int REACH = SIZE / 2, KEPT = SIZE > 1 ? SIZE - 1 : 1;
+    const int lane = threadIdx.x, start = blockIdx.x * STRIP - COLUMNS, x = start + lane * COLUMNS;
+    const int bottom = EDGE ? min(top + count, in.height) : top + count;
+    struct reader<EDGE> reader = read_from<EDGE>(in, x, top - REACH - 1);
+    float largest = 0;
+    struct harris_sums kept[KEPT][COLUMNS] = {}, down[COLUMNS + 2 * REACH], sums[COLUMNS];
 
-    carried.columns = find_columns<EDGE>(in, x, top - REACH - 1);
-    const struct pixels<EDGE> above = fetch<EDGE>(in, &carried.columns, top - REACH - 1);
-    const struct pixels<EDGE> own = fetch<EDGE>(in, &carried.columns, top - REACH);
+    const auto first = fetch_next(in, &reader), second = fetch_next(in, &reader);
+    decltype(fetch_next(in, &reader)) next[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
-        carried.next[i] = fetch<EDGE>(in, &carried.columns, top - REACH + 1 + i);
-    carried.above = make_line<SOBEL>(join(above, carried.columns));
-    carried.own = make_line<SOBEL>(join(own, carried.columns));
+        next[i] = fetch_next(in, &reader);
+    struct line above = make_line<SOBEL>(join(reader, first));
+    struct line own = make_line<SOBEL>(join(reader, second));
+    /* Row y of the gradients. */
+    const auto advance = [&](int y) {
+        const int turned_down = EDGE ? reflected_sign(y, in.height) : 1;
+        const struct line below = make_line<SOBEL>(join(reader, next[0]));
+
 #pragma unroll
-    for (int y = -REACH; y < REACH; y++)
-        advance<SIZE, SOBEL, BOX>(&carried, in, params, top + y, down + REACH);
-#pragma unroll 2
-    for (int y = top; y < bottom; y++) {
-        advance<SIZE, SOBEL, BOX>(&carried, in, params, y + REACH, down + REACH);
-        sum_along<SIZE, BOX>(params, down, sums);
+        for (int i = 0; i < AHEAD - 1; i++)
+            next[i] = next[i + 1];
+        next[AHEAD - 1] = fetch_next(in, &reader);
 #pragma unroll
         for (int i = 0; i < COLUMNS; i++) {
-            const bool framed = EDGE && harris_in_frame(&params, x + i, y, in.width, in.height);
-            const float response = SIZE < 5 || BOX ? respond(params, sums[i]) : harris_response(&params, sums[i]);
-            responses[i] = framed ? 0 : SIZE == 1 && params.window == HARRIS_NONE ? fabsf(response) : response;
+            const int gy = (below.sum[i] - above.sum[i]) * turned_down;
+            const int gx =
+                (SOBEL ? above.difference[i] + 2 * own.difference[i] + below.difference[i] : own.difference[i]) *
+                turned(reader, i);
+            const struct harris_sums products = {gx * gx, gx * gy, gy * gy};
+            down[REACH + i] = weigh({0, 0, 0}, BOX ? 1 : params.taps[SIZE - 1], products);
+#pragma unroll
+            for (int j = 0; j < SIZE - 1; j++) {
+                down[REACH + i] = weigh(down[REACH + i], BOX ? 1 : params.taps[j], kept[j][i]);
+                kept[j][i] = j + 1 < SIZE - 1 ? kept[(j + 1) % KEPT][i] : products;
+            }
         }
-        for (int i = 0; i < COLUMNS && (!EDGE || x + i < in.width); i++)
-            largest = fmaxf(largest, responses[i]);
-        if (EDGE && gives)
-            store(out, x, y, responses);
-        else if (gives)
-            *(float4 *)to = make_float4(responses[0], responses[1], responses[2], responses[3]);
-        to += out.stride;
+        above = own;
+        own = below;
+    };
+
+#pragma unroll
+    for (int y = -REACH; y < REACH; y++)
+        advance(top + y);
+#pragma unroll KEPT> 1 ? KEPT : 2
+    for (int line = top; line < bottom; line++) {
+        float responses[COLUMNS];
+
+        advance(line + REACH);
+        sum_along<SIZE, BOX>(params, down, sums);
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            responses[i] =
+                EDGE && harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : respond(params, sums[i]);
+        if (lane > 0 && lane < 31 && x < in.width) {
+            give(reader, out, x, line, responses);
+            for (int i = 0; i < COLUMNS && (!EDGE || x + i < in.width); i++)
+                largest = fmaxf(largest, responses[i]);
+        }
     }
-    return gives ? largest : 0;
+    return largest;
 }
 
 template <int SIZE, bool SOBEL, bool BOX>
@@ -84,7 +99,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS)
 
     if (top >= in.height)
         return;
-    const bool inside = is_inside(in, blockIdx.x * STRIP - COLUMNS, top, rows, SIZE / 2);
+    const bool inside = is_inside(in, blockIdx.x * STRIP - COLUMNS, top, rows, SIZE / 2, AHEAD);
     const float largest = inside ? walk_down<SIZE, SOBEL, BOX, false>(in, out, params, top, rows)
                                  : walk_down<SIZE, SOBEL, BOX, true>(in, out, params, top, rows);
     const int bits = __reduce_max_sync(0xffffffff, __float_as_int(largest)); /* in the order of the values, from 0 on */
