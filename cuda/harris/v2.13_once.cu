@@ -126,8 +126,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     enum status status = STATUS_OK;
     const struct image response = corners_response(&state->corners.corners, out);
     const auto kernel = kernels[params->gradient == HARRIS_SOBEL][params->window == HARRIS_BOX][params->size / 2];
-    const int strips = (int)ceiling_divide(in->width, STRIP);
-    int device, multiprocessors, blocks, rows;
+    int device, multiprocessors, blocks, rows, strips = (int)ceiling_divide(in->width, STRIP);
 
     CUDA_TRY(cudaGetDevice(&device));
     CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
