@@ -1,0 +1,118 @@
+/*
+ * Idea:     fewer instructions a vote, as in v2.1: four points are two loads of 16 bytes, rounding is adding 1.5 * 2^23, the
+ *           address of a counter is one instruction more, and where all points vote for all rows nothing is asked.
+ * Changed:  POINTS at a time; offset_bits(); counter_at(); the template argument ALL.
+ * Expect:   votes twice as fast as v2.4's: 8 instructions a vote where there were 20.
+ */
+/* Try: make bench-hough VERSIONS=cuda/v2.3,cuda/v2.5
+ *      make tune-hough V=cuda/v2.4 */
+#include "common/algo/hough.h"
+#include "common/cuda/device.h"
+#include "cuda/hough/steps/tiles.h"
+
+struct state {
+    struct lines_step lines;
+    struct tiles_step tiles;
+};
+
+static int side = 128, threads = 256;
+static const int sides[] = {32, 64, 128, 256, 0}, thread_counts[] = {64, 128, 256, 512, 1024, 0};
+static struct tunable tunables[] = {{"side", &side, sides, "of a tile, in pixels"},
+                                    {"threads", &threads, thread_counts, "threads of a block"},
+                                    {}};
+
+enum {
+    ROUNDER_BITS = 0x4b400000, /* of 1.5 * 2^23 */
+    CELL_BYTES = TILES_LANES * sizeof(int),
+    POINTS = 8 /* that a warp loads at a time */
+};
+
+/* hough_offset() + ROUNDER_BITS, in 4 instructions. */
+static __device__ unsigned offset_bits(float2 point, struct hough_angle angle)
+{
+    return __float_as_uint(
+        __fadd_rn(__fadd_rn(__fmul_rn(point.x, angle.cosine), __fmul_rn(point.y, angle.sine)), 0x1.8p23F));
+}
+
+/* Places in bytes, so that one instruction makes an address of an offset. */
+static __device__ int *counter_at(int *counters, unsigned bits, unsigned zero)
+{
+    return (int *)((char *)counters + (bits * CELL_BYTES + zero));
+}
+
+template <bool ALL>
+static __global__ void vote_kernel(const __grid_constant__ struct lines_step lines, struct tiles_step tiles,
+                                   struct image accumulator, const __grid_constant__ struct hough_params params)
+{
+    extern __shared__ int counters[];
+    const struct tile tile = tiles_own(tiles);
+    const int first = blockIdx.z * TILES_LANES, last = min(first + TILES_LANES, params.theta_steps) - 1;
+    const int lane = threadIdx.x % 32, n = min(first + lane, last); /* more lanes than rows count, and nobody looks */
+    const struct hough_angle angle = lines.angles[n];
+    const int least = tiles_least_offset(tiles, tile, angle);
+    const unsigned zero = (unsigned)lane * 4 - (unsigned)(least + ROUNDER_BITS) * CELL_BYTES;
+    const size_t step = blockDim.x / 32 * POINTS;
+
+    for (int i = threadIdx.x; i < tiles.cells * TILES_LANES; i += blockDim.x)
+        counters[i] = 0;
+    __syncthreads();
+    for (size_t i = threadIdx.x / 32 * POINTS; i < tile.count; i += step) {
+        float2 own[POINTS];
+        if (ALL && i + POINTS <= tile.count) {
+            for (int k = 0; k < POINTS; k += 2)
+                *(float4 *)&own[k] = *(const float4 *)&tile.points[i + k];
+            for (int k = 0; k < POINTS; k++)
+                atomicAdd(counter_at(counters, offset_bits(own[k], angle), zero), 1);
+        } else {
+            for (size_t k = i; k < i + POINTS && k < tile.count; k++)
+                if (ALL || hough_votes_for(&params, tile.bins[k], n))
+                    atomicAdd(counter_at(counters, offset_bits(tile.points[k], angle), zero), 1);
+        }
+    }
+    __syncthreads();
+    for (int k = first + threadIdx.x / 8; k <= last; k += blockDim.x / 8) {
+        int *to = (int *)image_row(&accumulator, k) + lines.space.centre +
+                  tiles_least_offset(tiles, tile, lines.angles[k]);
+        for (int cell = threadIdx.x % 8; cell < tiles.cells; cell += 8)
+            if (counters[cell * TILES_LANES + k - first] > 0)
+                atomicAdd(&to[cell], counters[cell * TILES_LANES + k - first]);
+    }
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct hough_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(lines_setup(&state->lines, in, params));
+    TRY(tiles_setup(&state->tiles, in, params, side));
+    for (const auto kernel : {vote_kernel<true>, vote_kernel<false>})
+        CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILES_MOST_SHARED));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct hough_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    const struct lines_step *lines = &state->lines;
+    const struct image accumulator = lines_accumulator(lines, out);
+    const auto kernel = params->half_width == HOUGH_ALL_ROWS ? vote_kernel<true> : vote_kernel<false>;
+
+    TRY(tiles_launch(&state->tiles, in, lines, params, stream));
+    TRY(lines_clear(&state->lines, out, stream));
+    kernel<<<tiles_grid(&state->tiles, params), threads, tiles_counter_bytes(&state->tiles), stream>>>(
+        *lines, state->tiles, accumulator, *params);
+    CUDA_TRY(cudaGetLastError());
+    TRY(lines_launch(&state->lines, out, params, stream));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    lines_teardown(&state->lines);
+    tiles_teardown(&state->tiles);
+}
+
+RUNGS_CUDA_VERSION(hough, .tunables = tunables)
