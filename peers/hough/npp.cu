@@ -1,7 +1,9 @@
 /*
  * Idea:     the yardstick on the GPU: NVIDIA's NPP, FilterHoughLine.
- * Changed:  not ours; it gets the same device image, steps and threshold.
- * Expect:   0.28 ms at 1920x1080 for 62,000 points.
+ * Changed:  not ours; it gets the same device image, steps and threshold. Its cells lie elsewhere, for it counts rho from the
+ *           centre of the picture, and it gives no votes, so its lines are others: any pass, and only the time counts. A
+ *           kernel brings them into the words of the contract, probably 2 us.
+ * Expect:   0.28 ms at 1920x1080 with 62,000 points.
  */
 /* Try: make bench-hough VERSIONS=cuda,peer/npp */
 #include <nppi_filtering_functions.h>
@@ -26,16 +28,23 @@ static NppPointPolar delta_of(const struct hough_params *params)
     return {(Npp32f)params->rho, 180.0f / (Npp32f)params->theta_steps};
 }
 
-static __global__ void table_kernel(struct image table, const NppPointPolar *lines, const int *found)
+/* NPP counts rho from the centre of the picture, and adds 0.71 times the longer side so that it is not negative. */
+static __global__ void table_kernel(struct image table, const NppPointPolar *lines, const int *count, int width,
+                                    int height)
 {
-    const int maximum = table.height - 1, count = min(*found, maximum);
+    const int maximum = table.height - 1, used = min(*count, maximum);
 
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i <= maximum; i += gridDim.x * blockDim.x) {
-        float *row = (float *)image_row(&table, i);
-        const bool used = i > 0 && i <= count;
-        row[0] = i == 0 ? (float)*found : used ? lines[i - 1].rho : 0;
-        row[1] = used ? lines[i - 1].theta : 0;
-        row[2] = 0;
+        float *row = (float *)image_row(&table, i), sine = 0, cosine = 0;
+        row[0] = row[1] = row[2] = 0;
+        if (i == 0) {
+            row[0] = (float)used;
+        } else if (i <= used) {
+            sincospif(lines[i - 1].theta / 180, &sine, &cosine);
+            row[0] = lines[i - 1].rho - 0.70710678f * (float)max(width, height) + 0.5f * (float)width * cosine +
+                     0.5f * (float)height * sine;
+            row[1] = lines[i - 1].theta * 0.017453293f;
+        }
     }
 }
 
@@ -75,7 +84,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     TRY(npp_status(nppiFilterHoughLine_8u32f_C1R_Ctx((const Npp8u *)in->data, (int)in->stride, {in->width, in->height},
                                                      delta_of(params), params->threshold, state->lines, params->maximum,
                                                      state->count, state->buffer, state->context)));
-    table_kernel<<<16, 256, 0, stream>>>(out[0], state->lines, state->count);
+    table_kernel<<<16, 256, 0, stream>>>(out[0], state->lines, state->count, in->width, in->height);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -102,4 +111,4 @@ static const char *declines(const struct image in[], const void *params_erased)
     return NULL;
 }
 
-RUNGS_CUDA_VERSION(hough, .declines = declines, .tolerance = 1e30)
+RUNGS_CUDA_VERSION(hough, .declines = declines, .tolerance = 1e300)
