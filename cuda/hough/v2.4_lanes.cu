@@ -39,7 +39,7 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
     for (int i = threadIdx.x; i < tiles.cells * TILES_LANES; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
-    for (unsigned i = threadIdx.x / 32; i < tile.count; i += blockDim.x / 32) {
+    for (int i = threadIdx.x / 32; i < tile.count; i += blockDim.x / 32) {
         const float2 point = tile.points[i];
         if (hough_votes_for(&params, tile.bins ? tile.bins[i] : 0, n))
             atomicAdd(&counters[(hough_offset((int)point.x, (int)point.y, angle) - least) * TILES_LANES + lane], 1);

@@ -27,10 +27,9 @@ enum {
 };
 
 /* hough_offset() + ROUNDER_BITS, in 4 instructions. */
-static __device__ unsigned offset_bits(float2 point, struct hough_angle angle)
+static __device__ unsigned offset_bits(float x, float y, struct hough_angle angle)
 {
-    return __float_as_uint(
-        __fadd_rn(__fadd_rn(__fmul_rn(point.x, angle.cosine), __fmul_rn(point.y, angle.sine)), 0x1.8p23F));
+    return __float_as_uint(__fadd_rn(__fadd_rn(__fmul_rn(x, angle.cosine), __fmul_rn(y, angle.sine)), 0x1.8p23F));
 }
 
 /* Places in bytes, so that one instruction makes an address of an offset. */
@@ -65,24 +64,24 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
     const struct hough_angle angle = lines.angles[n];
     const int least = tiles_least_offset(tiles, tile, angle);
     const unsigned zero = (unsigned)lane * 4 - (unsigned)(least + ROUNDER_BITS) * CELL_BYTES;
-    const size_t step = blockDim.x / 32 * POINTS;
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const int whole = ALL ? tile.count / POINTS * POINTS : 0;
 
     for (int i = threadIdx.x; i < tiles.cells * TILES_LANES; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
-    for (size_t i = threadIdx.x / 32 * POINTS; i < tile.count; i += step) {
-        float2 own[POINTS];
-        if (ALL && i + POINTS <= tile.count) {
-            for (int k = 0; k < POINTS; k += 2)
-                *(float4 *)&own[k] = *(const float4 *)&tile.points[i + k];
-            for (int k = 0; k < POINTS; k++)
-                atomicAdd(counter_at(counters, offset_bits(own[k], angle), zero), 1);
-        } else {
-            for (size_t k = i; k < i + POINTS && k < tile.count; k++)
-                if (ALL || hough_votes_for(&params, tile.bins[k], n))
-                    atomicAdd(counter_at(counters, offset_bits(tile.points[k], angle), zero), 1);
+    for (int i = warp * POINTS; i < whole; i += warps * POINTS) {
+        float4 pairs[POINTS / 2];
+        for (int k = 0; k < POINTS / 2; k++)
+            pairs[k] = ((const float4 *)&tile.points[i])[k];
+        for (int k = 0; k < POINTS / 2; k++) {
+            atomicAdd(counter_at(counters, offset_bits(pairs[k].x, pairs[k].y, angle), zero), 1);
+            atomicAdd(counter_at(counters, offset_bits(pairs[k].z, pairs[k].w, angle), zero), 1);
         }
     }
+    for (int i = whole + warp; i < tile.count; i += warps)
+        if (ALL || hough_votes_for(&params, tile.bins[i], n))
+            atomicAdd(counter_at(counters, offset_bits(tile.points[i].x, tile.points[i].y, angle), zero), 1);
     __syncthreads();
     int *to[8];
     for (int k = 0; k < 8; k++) {

@@ -29,8 +29,7 @@ void tiles_teardown(struct tiles_step *step);
 
 /* The tile of a block of tiles_grid(). */
 struct tile {
-    int left, top;
-    unsigned count;
+    int left, top, count;
     const float2 *points; /* at an address of 16 bytes */
     const unsigned *bins;
 };
@@ -40,7 +39,7 @@ static inline __device__ struct tile tiles_own(const struct tiles_step &step)
     const int index = blockIdx.y * step.across + blockIdx.x;
     const size_t place = (size_t)index * step.side * step.side;
 
-    return {(int)blockIdx.x * step.side, (int)blockIdx.y * step.side, step.counts[index], step.points + place,
+    return {(int)blockIdx.x * step.side, (int)blockIdx.y * step.side, (int)step.counts[index], step.points + place,
             step.bins ? step.bins + place : NULL};
 }
 
