@@ -83,12 +83,12 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
         if (ALL || hough_votes_for(&params, tile.bins[i], n))
             atomicAdd(counter_at(counters, offset_bits(tile.points[i].x, tile.points[i].y, angle), zero), 1);
     __syncthreads();
-    int *to[8];
-    for (int k = 0; k < 8; k++) {
-        const int row = min(lane / 8 * 8 + k, last - first);
-        to[k] = (int *)image_row(&accumulator, first + row) + lines.space.centre + lane % 8 +
-                __shfl_sync(0xffffffff, least, row);
-    }
+    const unsigned cells = (unsigned)(accumulator.stride / sizeof *counters);
+    const unsigned own = (unsigned)n * cells + (unsigned)(lines.space.centre + least);
+    int *const to = (int *)accumulator.data + lane % 8;
+    unsigned places[8]; /* of the least offset of the rows that this lane gets a counter of */
+    for (int k = 0; k < 8; k++)
+        places[k] = __shfl_sync(0xffffffff, own, lane / 8 * 8 + k);
     for (int cell = threadIdx.x / 32 * 8; cell < tiles.cells; cell += blockDim.x / 32 * 8) {
         int votes[8];
         for (int k = 0; k < 8; k++)
@@ -96,7 +96,7 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
         transpose(votes);
         for (int k = 0; k < 8; k++)
             if (votes[k] > 0)
-                atomicAdd(&to[k][cell], votes[k]);
+                atomicAdd(&to[places[k] + (unsigned)cell], votes[k]);
     }
 }
 
