@@ -21,7 +21,7 @@ struct state {
 };
 
 static int side = 128, threads = 256;
-static const int sides[] = {32, 64, 128, 256, 0}, thread_counts[] = {128, 256, 512, 1024, 0};
+static const int sides[] = {64, 128, 256, 0}, thread_counts[] = {128, 256, 512, 1024, 0};
 static struct tunable tunables[] = {{"side", &side, sides, "of a tile, in pixels"},
                                     {"threads", &threads, thread_counts, "threads of a block"},
                                     {}};
@@ -30,24 +30,26 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
                                    struct image accumulator, const __grid_constant__ struct hough_params params)
 {
     extern __shared__ int counters[];
-    const struct tile tile = tiles_own(tiles);
     const int first = blockIdx.z * TILES_LANES, last = min(first + TILES_LANES, params.theta_steps) - 1;
     const int lane = threadIdx.x % 32, n = min(first + lane, last); /* more lanes than rows count, and nobody looks */
     const struct hough_angle angle = lines.angles[n];
-    const int least = tiles_least_offset(tiles, tile, angle);
+    const int least = tiles_least_offset(tiles, angle);
 
     for (int i = threadIdx.x; i < tiles.cells * TILES_LANES; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
-    for (int i = threadIdx.x / 32; i < tile.count; i += blockDim.x / 32) {
-        const float2 point = tile.points[i];
-        if (hough_votes_for(&params, tile.bins ? tile.bins[i] : 0, n))
-            atomicAdd(&counters[(hough_offset((int)point.x, (int)point.y, angle) - least) * TILES_LANES + lane], 1);
+    for (int part = 0; part < tiles.parts; part++) {
+        const struct tiles_list list = tiles_own_list(tiles, part);
+        for (int i = threadIdx.x / 32; i < list.count; i += blockDim.x / 32) {
+            const int x = (int)list.points[i].x, y = (int)list.points[i].y;
+            if (hough_votes_for(&params, list.bins ? list.bins[i] : 0, n))
+                atomicAdd(&counters[(hough_offset(x, y, angle) - least) * TILES_LANES + lane], 1);
+        }
     }
     __syncthreads();
     for (int k = first + threadIdx.x / 8; k <= last; k += blockDim.x / 8) {
         int *to = (int *)image_row(&accumulator, k) + lines.space.centre +
-                  tiles_least_offset(tiles, tile, lines.angles[k]);
+                  tiles_least_offset(tiles, lines.angles[k]);
         for (int cell = threadIdx.x % 8; cell < tiles.cells; cell += 8)
             if (counters[cell * TILES_LANES + k - first] > 0)
                 atomicAdd(&to[cell], counters[cell * TILES_LANES + k - first]);

@@ -15,7 +15,7 @@ struct state {
 };
 
 static int side = 128, threads = 256;
-static const int sides[] = {32, 64, 128, 256, 0}, thread_counts[] = {64, 128, 256, 512, 1024, 0};
+static const int sides[] = {64, 128, 256, 0}, thread_counts[] = {64, 128, 256, 512, 1024, 0};
 static struct tunable tunables[] = {{"side", &side, sides, "of a tile, in pixels"},
                                     {"threads", &threads, thread_counts, "threads of a block"},
                                     {}};
@@ -58,30 +58,32 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
                                    struct image accumulator, const __grid_constant__ struct hough_params params)
 {
     extern __shared__ int counters[];
-    const struct tile tile = tiles_own(tiles);
     const int first = blockIdx.z * TILES_LANES, last = min(first + TILES_LANES, params.theta_steps) - 1;
     const int lane = threadIdx.x % 32, n = min(first + lane, last); /* more lanes than rows count, and nobody looks */
     const struct hough_angle angle = lines.angles[n];
-    const int least = tiles_least_offset(tiles, tile, angle);
+    const int least = tiles_least_offset(tiles, angle);
     const unsigned zero = (unsigned)lane * 4 - (unsigned)(least + ROUNDER_BITS) * CELL_BYTES;
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const int whole = ALL ? tile.count / POINTS * POINTS : 0;
 
     for (int i = threadIdx.x; i < tiles.cells * TILES_LANES; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
-    for (int i = warp * POINTS; i < whole; i += warps * POINTS) {
-        float4 pairs[POINTS / 2];
-        for (int k = 0; k < POINTS / 2; k++)
-            pairs[k] = ((const float4 *)&tile.points[i])[k];
-        for (int k = 0; k < POINTS / 2; k++) {
-            atomicAdd(counter_at(counters, offset_bits(pairs[k].x, pairs[k].y, angle), zero), 1);
-            atomicAdd(counter_at(counters, offset_bits(pairs[k].z, pairs[k].w, angle), zero), 1);
+    for (int part = 0; part < tiles.parts; part++) {
+        const struct tiles_list list = tiles_own_list(tiles, part);
+        const int whole = ALL ? list.count / POINTS * POINTS : 0;
+        for (int i = warp * POINTS; i < whole; i += warps * POINTS) {
+            float4 pairs[POINTS / 2];
+            for (int k = 0; k < POINTS / 2; k++)
+                pairs[k] = ((const float4 *)&list.points[i])[k];
+            for (int k = 0; k < POINTS / 2; k++) {
+                atomicAdd(counter_at(counters, offset_bits(pairs[k].x, pairs[k].y, angle), zero), 1);
+                atomicAdd(counter_at(counters, offset_bits(pairs[k].z, pairs[k].w, angle), zero), 1);
+            }
         }
+        for (int i = whole + warp; i < list.count; i += warps)
+            if (ALL || hough_votes_for(&params, list.bins[i], n))
+                atomicAdd(counter_at(counters, offset_bits(list.points[i].x, list.points[i].y, angle), zero), 1);
     }
-    for (int i = whole + warp; i < tile.count; i += warps)
-        if (ALL || hough_votes_for(&params, tile.bins[i], n))
-            atomicAdd(counter_at(counters, offset_bits(tile.points[i].x, tile.points[i].y, angle), zero), 1);
     __syncthreads();
     const unsigned cells = (unsigned)(accumulator.stride / sizeof *counters);
     const unsigned own = (unsigned)n * cells + (unsigned)(lines.space.centre + least);

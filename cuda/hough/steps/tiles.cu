@@ -1,6 +1,37 @@
 #include "cuda/hough/steps/tiles.h"
 
-enum { WARPS = 32, ROUND = 8 /* pixels that a thread looks at before it writes */ };
+enum { PART = TILES_PART, ROWS = 8, WARPS = PART * PART / (32 * ROWS) };
+
+/* Which of the ROWS pixels from (x, y) down are edge points, a bit each. Of a row's three samples next to x there is a
+ * difference and a sum, which the rows above and below use too. */
+static __device__ unsigned find_points(const struct image &in, int x, int y, const struct hough_params &params)
+{
+    const int left = max(x - 1, 0), right = min(x + 1, in.width - 1), last = in.height - 1;
+    int difference[3] = {0, 0, 0}, sum[3] = {0, 0, 0};
+    unsigned found = 0;
+
+    if (params.edges == HOUGH_NONZERO) {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (y + k <= last)
+                found |= (unsigned)(((const uint8_t *)image_row(&in, y + k))[x] != 0) << k;
+        return found;
+    }
+#pragma unroll
+    for (int k = -1; k <= ROWS; k++) {
+        const uint8_t *row = (const uint8_t *)image_row(&in, min(max(y + k, 0), last));
+        difference[0] = difference[1];
+        difference[1] = difference[2];
+        difference[2] = row[right] - row[left];
+        sum[0] = sum[1];
+        sum[1] = sum[2];
+        sum[2] = row[left] + 2 * row[x] + row[right];
+        if (k > 0 && y + k - 1 <= last &&
+            abs(difference[0] + 2 * difference[1] + difference[2]) + abs(sum[2] - sum[0]) > params.edge)
+            found |= 1u << (k - 1);
+    }
+    return found;
+}
 
 /* Sets the accumulator and the counters of lines to 0: a block takes every gridDim-th row, or stretch of counters. */
 static __device__ void clear(const struct lines_step &lines, const struct image &accumulator)
@@ -15,59 +46,51 @@ static __device__ void clear(const struct lines_step &lines, const struct image 
         lines.count[i] = 0;
 }
 
-/* A block makes the list of a tile. A warp looks at ROUND times 32 pixels, reserves places in shared memory for the points
- * among them, and writes those. */
+/* A block makes the list of a part of a tile. A warp looks at 32 columns of ROWS pixels, reserves places in shared memory for
+ * the points among them, and writes those, row by row. */
 static __global__ void __launch_bounds__(WARPS * 32)
     tiles_kernel(struct image in, struct tiles_step step, const __grid_constant__ struct lines_step lines,
                  struct image accumulator, const __grid_constant__ struct hough_params params)
 {
     __shared__ unsigned count;
-    const int left = blockIdx.x * step.side, top = blockIdx.y * step.side, tile = blockIdx.y * gridDim.x + blockIdx.x;
-    const size_t place = (size_t)tile * step.side * step.side;
-    const int runs = step.side * step.side / 32, runs_across = step.side / 32; /* of 32 pixels */
+    const int per = step.side / PART, tile = blockIdx.y / per * step.across + blockIdx.x / per;
+    const int part = tile * step.parts + blockIdx.y % per * per + blockIdx.x % per;
+    const int x = blockIdx.x * PART + threadIdx.y % (PART / 32) * 32 + threadIdx.x;
+    const int y = blockIdx.y * PART + threadIdx.y / (PART / 32) * ROWS;
+    const unsigned found = x < in.width && y < in.height ? find_points(in, x, y, params) : 0;
+    unsigned votes[ROWS], total = 0, at = 0;
 
     if (threadIdx.x == 0 && threadIdx.y == 0)
         count = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        votes[k] = __ballot_sync(0xffffffff, found >> k & 1);
+        total += (unsigned)__popc(votes[k]);
+    }
+    if (threadIdx.x == 0 && total > 0)
+        at = atomicAdd(&count, total);
+    at = __shfl_sync(0xffffffff, at, 0);
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        if (found >> k & 1) {
+            const size_t to = (size_t)part * (PART * PART) + at + __popc(votes[k] & ((1u << threadIdx.x) - 1));
+            step.points[to] = make_float2((float)x, (float)(y + k));
+            if (step.bins)
+                step.bins[to] = (unsigned)hough_bin(lines.directions, params.theta_steps, hough_sobel(&in, x, y + k));
+        }
+        at += (unsigned)__popc(votes[k]);
+    }
     if (accumulator.data)
         clear(lines, accumulator);
     __syncthreads();
-    for (int first = threadIdx.y; first < runs; first += WARPS * ROUND) {
-        unsigned votes[ROUND], total = 0, at = 0;
-#pragma unroll
-        for (int k = 0; k < ROUND; k++) {
-            const int run = first + k * WARPS;
-            const int x = left + run % runs_across * 32 + threadIdx.x, y = top + run / runs_across;
-            struct hough_gradient gradient = {0, 0};
-            const bool found =
-                run < runs && x < in.width && y < in.height && hough_is_point(&in, x, y, &params, &gradient);
-            votes[k] = __ballot_sync(0xffffffff, found);
-            total += (unsigned)__popc(votes[k]);
-        }
-        if (threadIdx.x == 0 && total > 0)
-            at = atomicAdd(&count, total);
-        at = __shfl_sync(0xffffffff, at, 0);
-#pragma unroll
-        for (int k = 0; k < ROUND; k++) {
-            const int run = first + k * WARPS;
-            const int x = left + run % runs_across * 32 + threadIdx.x, y = top + run / runs_across;
-            const size_t to = place + at + (unsigned)__popc(votes[k] & ((1u << threadIdx.x) - 1));
-            if (votes[k] >> threadIdx.x & 1) {
-                step.points[to] = make_float2((float)x, (float)y);
-                if (step.bins)
-                    step.bins[to] =
-                        (unsigned)hough_bin(lines.directions, params.theta_steps, hough_sobel(&in, x, y));
-            }
-            at += (unsigned)__popc(votes[k]);
-        }
-    }
-    __syncthreads();
     if (threadIdx.x == 0 && threadIdx.y == 0)
-        step.counts[tile] = count;
+        step.counts[part] = count;
 }
 
 enum status tiles_setup(struct tiles_step *step, const struct image *in, const struct hough_params *params, int side)
 {
-    size_t tiles;
+    size_t parts;
     enum status status = STATUS_OK;
 
     if (step->points)
@@ -75,16 +98,17 @@ enum status tiles_setup(struct tiles_step *step, const struct image *in, const s
     for (;; side /= 2) {
         step->side = side;
         step->cells = (int)ceil((side - 1) * 1.41421357 / params->rho) + 3; /* and one for rounding at either end */
-        if (side == 32 || tiles_counter_bytes(step) <= TILES_MOST_SHARED)
+        if (side == PART || tiles_counter_bytes(step) <= TILES_MOST_SHARED)
             break;
     }
     step->across = (in->width + side - 1) / side;
     step->down = (in->height + side - 1) / side;
-    tiles = (size_t)step->across * (size_t)step->down;
-    TRY(device_allocate((void **)&step->counts, tiles * sizeof *step->counts));
+    step->parts = side / PART * (side / PART);
+    parts = (size_t)step->across * (size_t)step->down * (size_t)step->parts;
+    TRY(device_allocate((void **)&step->counts, parts * sizeof *step->counts));
     if (params->half_width != HOUGH_ALL_ROWS)
-        TRY(device_allocate((void **)&step->bins, tiles * (size_t)(side * side) * sizeof *step->bins));
-    TRY(device_allocate((void **)&step->points, tiles * (size_t)(side * side) * sizeof *step->points));
+        TRY(device_allocate((void **)&step->bins, parts * (PART * PART) * sizeof *step->bins));
+    TRY(device_allocate((void **)&step->points, parts * (PART * PART) * sizeof *step->points));
 out:
     return status;
 }
@@ -98,10 +122,11 @@ enum status tiles_launch(struct tiles_step *step, const struct image *in, const 
 enum status tiles_launch_and_clear(struct tiles_step *step, const struct image *in, const struct lines_step *lines,
                                    struct image accumulator, const struct hough_params *params, cudaStream_t stream)
 {
+    const unsigned per = (unsigned)step->side / PART;
+    const dim3 grid((unsigned)step->across * per, (unsigned)step->down * per);
     enum status status = STATUS_OK;
 
-    tiles_kernel<<<dim3((unsigned)step->across, (unsigned)step->down), dim3(32, WARPS), 0, stream>>>(
-        *in, *step, *lines, accumulator, *params);
+    tiles_kernel<<<grid, dim3(32, WARPS), 0, stream>>>(*in, *step, *lines, accumulator, *params);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
