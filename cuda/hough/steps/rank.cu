@@ -1,6 +1,6 @@
 #include "cuda/hough/steps/lines.h"
 
-enum { THREADS = 1024, BLOCKS = 16, MOST_SHARED = 224 << 10 /* bytes of counters */ };
+enum { THREADS = 1024, BLOCKS = 16, KEYS = 8 /* that a thread loads at a time */, MOST_SHARED = 224 << 10 /* bytes of counters */ };
 
 /* The exclusive prefix sum over the block's threads; a barrier for all of them. */
 static __device__ unsigned sum_before(unsigned own)
@@ -60,11 +60,15 @@ static __global__ void __launch_bounds__(THREADS)
     __syncthreads();
     first = low < counters ? next[low] : count;
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < count; i += THREADS) {
-        const uint64_t key = step.keys[i];
-        const int place = step.most_votes - (int)(key >> 32);
-        if (place >= low && place < high)
-            step.sorted[atomicAdd(&next[place], 1u)] = key;
+    for (unsigned i = threadIdx.x; i < count; i += THREADS * KEYS) {
+        uint64_t keys[KEYS];
+        for (unsigned k = 0; k < KEYS; k++)
+            keys[k] = i + k * THREADS < count ? step.keys[i + k * THREADS] : 0;
+        for (unsigned k = 0; k < KEYS; k++) {
+            const int place = step.most_votes - (int)(keys[k] >> 32);
+            if (keys[k] && place >= low && place < high)
+                step.sorted[atomicAdd(&next[place], 1u)] = keys[k];
+        }
     }
     __syncthreads();
     for (unsigned i = first + threadIdx.x; low < high && i < next[high - 1]; i += THREADS) {
