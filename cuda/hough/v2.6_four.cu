@@ -1,7 +1,7 @@
 /*
  * Idea:     four launches instead of eight: each costs a microsecond and more, in which the GPU idles.
  * Changed:  the kernel that lists the points clears the accumulator as well (tiles_launch_and_clear()), and one kernel does what
- *           scan, sort and write did (steps/rank.cu).
+ *           scan, sort and write did (steps/finish.cu).
  * Expect:   12 us less than v2.5: four launches in place of eight.
  */
 /* Try: make bench-hough VERSIONS=cuda/v2.3,cuda/v2.6
@@ -85,7 +85,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     enum status status = STATUS_OK;
 
     TRY(lines_setup(&state->lines, in, params));
-    TRY(lines_rank_setup(&state->lines));
+    TRY(lines_finish_setup(&state->lines));
     TRY(tiles_setup(&state->tiles, in, params, side));
     for (const auto kernel : {vote_kernel<true>, vote_kernel<false>})
         CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILES_MOST_SHARED));
@@ -105,8 +105,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     kernel<<<tiles_grid(&state->tiles, params), threads, tiles_counter_bytes(&state->tiles), stream>>>(
         *lines, state->tiles, accumulator, *params);
     CUDA_TRY(cudaGetLastError());
-    TRY(lines_search(&state->lines, out, params, stream));
-    TRY(lines_rank(&state->lines, out, params, stream));
+    TRY(lines_finish(&state->lines, out, params, stream));
 out:
     return status;
 }

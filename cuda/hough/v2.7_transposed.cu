@@ -107,7 +107,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     enum status status = STATUS_OK;
 
     TRY(lines_setup(&state->lines, in, params));
-    TRY(lines_rank_setup(&state->lines));
+    TRY(lines_finish_setup(&state->lines));
     TRY(tiles_setup(&state->tiles, in, params, side));
     for (const auto kernel : {vote_kernel<true>, vote_kernel<false>})
         CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILES_MOST_SHARED));
@@ -127,8 +127,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     kernel<<<tiles_grid(&state->tiles, params), threads, tiles_counter_bytes(&state->tiles), stream>>>(
         *lines, state->tiles, accumulator, *params);
     CUDA_TRY(cudaGetLastError());
-    TRY(lines_search(&state->lines, out, params, stream));
-    TRY(lines_rank(&state->lines, out, params, stream));
+    TRY(lines_finish(&state->lines, out, params, stream));
 out:
     return status;
 }

@@ -1,6 +1,39 @@
 #include "cuda/hough/steps/lines.h"
 
-enum { THREADS = 1024, BLOCKS = 16, KEYS = 8 /* that a thread loads at a time */, MOST_SHARED = 224 << 10 /* bytes of counters */ };
+enum {
+    SEARCHERS = 256, /* threads of a block */
+    ROWS = 4,        /* that one of them looks at */
+    THREADS = 1024,
+    BLOCKS = 16,
+    KEYS = 8,               /* that a thread loads at a time */
+    MOST_SHARED = 224 << 10 /* bytes of counters */
+};
+
+/* hough_is_line() for window=cross, of ROWS cells one below the other: all loads are under way before the first is needed. */
+static __global__ void cross_kernel(const __grid_constant__ struct lines_step step, struct image accumulator,
+                                    int threshold)
+{
+    const int r = step.space.centre - step.space.reach + blockIdx.x * blockDim.x + threadIdx.x;
+    const int first = blockIdx.y * ROWS;
+    int votes[ROWS + 2], left[ROWS], right[ROWS];
+
+    if (r > step.space.centre + step.space.reach)
+        return;
+    for (int k = 0; k < ROWS + 2; k++) {
+        const int n = first + k - 1;
+        const int *row = (const int *)image_row(&accumulator, max(0, min(n, step.space.rows - 1)));
+        votes[k] = n == max(0, min(n, step.space.rows - 1)) ? row[r] : 0;
+        if (k > 0 && k <= ROWS) {
+            left[k - 1] = r > 0 ? row[r - 1] : 0;
+            right[k - 1] = r + 1 < step.space.cells ? row[r + 1] : 0;
+        }
+    }
+    for (int k = 0; k < ROWS; k++) {
+        const int own = votes[k + 1];
+        if (own > threshold && own > left[k] && own >= right[k] && own > votes[k] && own >= votes[k + 2])
+            lines_found(step, first + k, r, own);
+    }
+}
 
 /* The exclusive prefix sum over the block's threads; a barrier for all of them. */
 static __device__ unsigned sum_before(unsigned own)
@@ -87,7 +120,7 @@ static __global__ void __launch_bounds__(THREADS)
         ((float *)lines.data)[threadIdx.x] = threadIdx.x == 0 ? (float)count : 0;
 }
 
-enum status lines_rank_setup(const struct lines_step *step)
+enum status lines_finish_setup(const struct lines_step *step)
 {
     const size_t bytes = ((size_t)step->most_votes + 1) * sizeof *step->votes;
     enum status status = STATUS_OK;
@@ -98,13 +131,22 @@ out:
     return status;
 }
 
-enum status lines_rank(struct lines_step *step, const struct image out[], const struct hough_params *params,
-                       cudaStream_t stream)
+enum status lines_finish(struct lines_step *step, const struct image out[], const struct hough_params *params,
+                         cudaStream_t stream)
 {
+    const dim3 grid(ceiling_divide(2 * step->space.reach + 1, SEARCHERS), ceiling_divide(step->space.rows, ROWS));
     const size_t bytes = ((size_t)step->most_votes + 1) * sizeof *step->votes;
     enum status status = STATUS_OK;
 
-    if (!step->count || bytes > MOST_SHARED)
+    if (!step->count)
+        return STATUS_OK;
+    if (params->window == HOUGH_CROSS) {
+        cross_kernel<<<grid, SEARCHERS, 0, stream>>>(*step, lines_accumulator(step, out), params->threshold);
+        CUDA_TRY(cudaGetLastError());
+    } else {
+        TRY(lines_search(step, out, params, stream));
+    }
+    if (bytes > MOST_SHARED)
         return lines_end(step, out, params, stream);
     rank_kernel<<<BLOCKS, THREADS, bytes, stream>>>(*step, out[0], hough_step(params), (float)params->rho);
     CUDA_TRY(cudaGetLastError());
