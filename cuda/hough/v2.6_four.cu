@@ -15,8 +15,8 @@ struct state {
     struct tiles_step tiles;
 };
 
-static int side = 128, threads = 256;
-static const int sides[] = {64, 128, 256, 0}, thread_counts[] = {64, 128, 256, 512, 1024, 0};
+static int side = 128, threads = 512;
+static const int sides[] = {64, 128, 256, 0}, thread_counts[] = {128, 256, 512, 1024, 0};
 static struct tunable tunables[] = {{"side", &side, sides, "of a tile, in pixels"},
                                     {"threads", &threads, thread_counts, "threads of a block"},
                                     {}};
@@ -44,7 +44,7 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
                                    struct image accumulator, const __grid_constant__ struct hough_params params)
 {
     extern __shared__ int counters[];
-    const int first = blockIdx.z * TILES_LANES, last = min(first + TILES_LANES, params.theta_steps) - 1;
+    const int first = blockIdx.x * TILES_LANES, last = min(first + TILES_LANES, params.theta_steps) - 1;
     const int lane = threadIdx.x % 32, n = min(first + lane, last); /* more lanes than rows count, and nobody looks */
     const struct hough_angle angle = lines.angles[n];
     const int least = tiles_least_offset(tiles, angle);

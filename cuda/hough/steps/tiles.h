@@ -41,7 +41,7 @@ struct tiles_list {
 
 static inline __device__ struct tiles_list tiles_own_list(const struct tiles_step &step, int part)
 {
-    const int index = (blockIdx.y * step.across + blockIdx.x) * step.parts + part;
+    const int index = (blockIdx.z * step.across + blockIdx.y) * step.parts + part;
     const size_t place = (size_t)index * TILES_PART * TILES_PART;
 
     return {(int)step.counts[index], step.points + place, step.bins ? step.bins + place : NULL};
@@ -50,8 +50,8 @@ static inline __device__ struct tiles_list tiles_own_list(const struct tiles_ste
 /* The least offset in a row of the points of the block's tile, which one of its corners has. */
 static inline __device__ int tiles_least_offset(const struct tiles_step &step, struct hough_angle angle)
 {
-    const int left = blockIdx.x * step.side, right = left + step.side - 1;
-    const int top = blockIdx.y * step.side, bottom = top + step.side - 1;
+    const int left = blockIdx.y * step.side, right = left + step.side - 1;
+    const int top = blockIdx.z * step.side, bottom = top + step.side - 1;
 
     return min(min(hough_offset(left, top, angle), hough_offset(right, top, angle)),
                min(hough_offset(left, bottom, angle), hough_offset(right, bottom, angle)));
@@ -62,10 +62,11 @@ static inline size_t tiles_counter_bytes(const struct tiles_step *step)
     return (size_t)step->cells * TILES_LANES * sizeof(int);
 }
 
-/* A block for each tile and TILES_LANES rows. */
+/* A block for each TILES_LANES rows of each tile: all of a tile one after the other, so that what a multiprocessor gets, every
+ * 132nd block or so, is from all over the picture. */
 static inline dim3 tiles_grid(const struct tiles_step *step, const struct hough_params *params)
 {
-    return dim3((unsigned)step->across, (unsigned)step->down, ceiling_divide(params->theta_steps, TILES_LANES));
+    return dim3(ceiling_divide(params->theta_steps, TILES_LANES), (unsigned)step->across, (unsigned)step->down);
 }
 
 #endif
