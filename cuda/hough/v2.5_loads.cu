@@ -17,9 +17,8 @@ struct state {
 
 static int side = 128, threads = 512;
 static const int sides[] = {64, 128, 256, 0}, thread_counts[] = {128, 256, 512, 1024, 0};
-static struct tunable tunables[] = {{"side", &side, sides, "of a tile, in pixels"},
-                                    {"threads", &threads, thread_counts, "threads of a block"},
-                                    {}};
+static struct tunable tunables[] = {
+    {"side", &side, sides, "of a tile, in pixels"}, {"threads", &threads, thread_counts, "threads of a block"}, {}};
 
 enum {
     ROUNDER_BITS = 0x4b400000, /* of 1.5 * 2^23 */
@@ -72,8 +71,7 @@ static __global__ void vote_kernel(const __grid_constant__ struct lines_step lin
     }
     __syncthreads();
     for (int k = first + threadIdx.x / 8; k <= last; k += blockDim.x / 8) {
-        int *to = (int *)image_row(&accumulator, k) + lines.space.centre +
-                  tiles_least_offset(tiles, lines.angles[k]);
+        int *to = (int *)image_row(&accumulator, k) + lines.space.centre + tiles_least_offset(tiles, lines.angles[k]);
         for (int cell = threadIdx.x % 8; cell < tiles.cells; cell += 8)
             if (counters[cell * TILES_LANES + k - first] > 0)
                 atomicAdd(&to[cell], counters[cell * TILES_LANES + k - first]);

@@ -16,9 +16,8 @@ struct state {
 
 static int side = 128, threads = 512;
 static const int sides[] = {64, 128, 256, 0}, thread_counts[] = {128, 256, 512, 1024, 0};
-static struct tunable tunables[] = {{"side", &side, sides, "of a tile, in pixels"},
-                                    {"threads", &threads, thread_counts, "threads of a block"},
-                                    {}};
+static struct tunable tunables[] = {
+    {"side", &side, sides, "of a tile, in pixels"}, {"threads", &threads, thread_counts, "threads of a block"}, {}};
 
 enum {
     ROUNDER_BITS = 0x4b400000, /* of 1.5 * 2^23 */

@@ -18,6 +18,8 @@ struct state {
     NppStreamContext context;
 };
 
+enum { ROOM = 1 << 20 /* lines: it finds tens of thousands in a photograph */ };
+
 static enum status npp_status(NppStatus result)
 {
     return result < 0 ? status_set(STATUS_FAILED, "NPP: status %d (nppdefs.h)", (int)result) : STATUS_OK;
@@ -65,10 +67,10 @@ static enum status setup(struct state *state, const struct image in[], const str
     context->nSharedMemPerBlock = properties.sharedMemPerBlock;
     context->nCudaDevAttrComputeCapabilityMajor = properties.major;
     context->nCudaDevAttrComputeCapabilityMinor = properties.minor;
-    TRY(npp_status(
-        nppiFilterHoughLineGetBufferSize({in->width, in->height}, delta_of(params), params->maximum, &bytes)));
-    TRY(device_allocate((void **)&state->lines, (size_t)params->maximum * sizeof *state->lines));
+    TRY(npp_status(nppiFilterHoughLineGetBufferSize({in->width, in->height}, delta_of(params), ROOM, &bytes)));
+    TRY(device_allocate((void **)&state->lines, ROOM * sizeof *state->lines));
     TRY(device_allocate((void **)&state->count, sizeof *state->count));
+    CUDA_TRY(cudaMemset(state->count, 0, sizeof *state->count));
     TRY(device_allocate((void **)&state->buffer, (size_t)bytes));
 out:
     return status;
@@ -82,7 +84,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     state->context.hStream = stream;
     state->context.nStreamFlags = cudaStreamDefault; /* asking is not allowed while the stream is captured */
     TRY(npp_status(nppiFilterHoughLine_8u32f_C1R_Ctx((const Npp8u *)in->data, (int)in->stride, {in->width, in->height},
-                                                     delta_of(params), params->threshold, state->lines, params->maximum,
+                                                     delta_of(params), params->threshold, state->lines, ROOM,
                                                      state->count, state->buffer, state->context)));
     table_kernel<<<16, 256, 0, stream>>>(out[0], state->lines, state->count, in->width, in->height);
     CUDA_TRY(cudaGetLastError());

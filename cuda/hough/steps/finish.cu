@@ -9,20 +9,25 @@ enum {
     MOST_SHARED = 224 << 10 /* bytes of counters */
 };
 
-/* hough_is_line() for window=cross, of ROWS cells one below the other: all loads are under way before the first is needed. */
+/* hough_is_line() for window=cross, of ROWS cells one below the other: all loads are under way before the first is needed. A
+ * block reserves the places of all its lines at once, for the second-level cache adds to one counter once a cycle at best. */
 static __global__ void cross_kernel(const __grid_constant__ struct lines_step step, struct image accumulator,
                                     int threshold)
 {
+    __shared__ unsigned total, begin;
     const int r = step.space.centre - step.space.reach + blockIdx.x * blockDim.x + threadIdx.x;
     const int first = blockIdx.y * ROWS;
-    int votes[ROWS + 2], left[ROWS], right[ROWS];
+    int votes[ROWS + 2] = {}, left[ROWS] = {}, right[ROWS] = {};
+    unsigned found = 0, at = 0;
 
-    if (r > step.space.centre + step.space.reach)
-        return;
-    for (int k = 0; k < ROWS + 2; k++) {
+    if (threadIdx.x == 0)
+        total = 0;
+    for (int k = 0; k < ROWS + 2 && r <= step.space.centre + step.space.reach; k++) {
         const int n = first + k - 1;
-        const int *row = (const int *)image_row(&accumulator, max(0, min(n, step.space.rows - 1)));
-        votes[k] = n == max(0, min(n, step.space.rows - 1)) ? row[r] : 0;
+        if (n < 0 || n >= step.space.rows)
+            continue;
+        const int *row = (const int *)image_row(&accumulator, n);
+        votes[k] = row[r];
         if (k > 0 && k <= ROWS) {
             left[k - 1] = r > 0 ? row[r - 1] : 0;
             right[k - 1] = r + 1 < step.space.cells ? row[r + 1] : 0;
@@ -31,8 +36,21 @@ static __global__ void cross_kernel(const __grid_constant__ struct lines_step st
     for (int k = 0; k < ROWS; k++) {
         const int own = votes[k + 1];
         if (own > threshold && own > left[k] && own >= right[k] && own > votes[k] && own >= votes[k + 2])
-            lines_found(step, first + k, r, own);
+            found |= 1u << k;
     }
+    __syncthreads();
+    if (found)
+        at = atomicAdd(&total, (unsigned)__popc(found));
+    __syncthreads();
+    if (threadIdx.x == 0 && total > 0)
+        begin = atomicAdd(step.count, total);
+    __syncthreads();
+    at += found ? begin : 0; /* without lines nobody has set it */
+    for (int k = 0; k < ROWS; k++)
+        if (found >> k & 1) {
+            step.keys[at++] = hough_key(step.space, first + k, r, votes[k + 1]);
+            atomicAdd(&step.votes[votes[k + 1]], 1u);
+        }
 }
 
 /* The exclusive prefix sum over the block's threads; a barrier for all of them. */
