@@ -59,7 +59,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     enum status status = STATUS_OK;
 
     TRY(lines_setup(&state->lines, in, params));
-    TRY(tiles_setup(&state->tiles, in, params, side));
+    TRY(tiles_setup(&state->tiles, in, params, side, 1));
     CUDA_TRY(cudaFuncSetAttribute(vote_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILES_MOST_SHARED));
 out:
     return status;

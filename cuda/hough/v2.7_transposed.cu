@@ -107,7 +107,7 @@ static enum status setup(struct state *state, const struct image in[], const str
 
     TRY(lines_setup(&state->lines, in, params));
     TRY(lines_finish_setup(&state->lines));
-    TRY(tiles_setup(&state->tiles, in, params, side));
+    TRY(tiles_setup(&state->tiles, in, params, side, 1));
     for (const auto kernel : {vote_kernel<true>, vote_kernel<false>})
         CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILES_MOST_SHARED));
 out:

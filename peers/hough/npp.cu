@@ -80,7 +80,11 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct hough_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
+    cudaStreamCaptureStatus capturing;
 
+    CUDA_TRY(cudaStreamIsCapturing(stream, &capturing));
+    if (capturing != cudaStreamCaptureStatusNone)
+        return status_set(STATUS_FAILED, "NPP's Hough transform is not captured");
     state->context.hStream = stream;
     state->context.nStreamFlags = cudaStreamDefault; /* asking is not allowed while the stream is captured */
     TRY(npp_status(nppiFilterHoughLine_8u32f_C1R_Ctx((const Npp8u *)in->data, (int)in->stride, {in->width, in->height},
@@ -103,13 +107,16 @@ static const char *declines(const struct image in[], const void *params_erased)
 {
     const struct hough_params *params = (const struct hough_params *)params_erased;
 
-    (void)in;
     if (params->outputs != HOUGH_LINES)
         return "NPP gives lines alone (outputs=lines)";
     if (params->edges != HOUGH_NONZERO)
         return "NPP counts pixels that are not 0 (edges=nonzero)";
     if (params->window != HOUGH_CROSS)
         return "NPP has no window";
+    if (params->theta_steps != 180 || params->rho < 1 || params->rho > 1)
+        return "NPP was tried with steps of one degree and one pixel alone";
+    if (in->width < 64 || in->height < 64)
+        return "NPP was tried with pictures from 64 pixels a side on";
     return NULL;
 }
 

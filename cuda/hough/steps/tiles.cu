@@ -88,13 +88,15 @@ static __global__ void __launch_bounds__(WARPS * 32)
         step.counts[part] = count;
 }
 
-enum status tiles_setup(struct tiles_step *step, const struct image *in, const struct hough_params *params, int side)
+enum status tiles_setup(struct tiles_step *step, const struct image *in, const struct hough_params *params, int side,
+                        int groups)
 {
     size_t parts;
     enum status status = STATUS_OK;
 
     if (step->points)
         return STATUS_OK;
+    step->groups = groups;
     for (;; side /= 2) {
         step->side = side;
         step->cells = (int)ceil((side - 1) * 1.41421357 / params->rho) + 3; /* and one for rounding at either end */

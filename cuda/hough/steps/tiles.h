@@ -16,6 +16,7 @@ enum {
 struct tiles_step {
     int side, across, down; /* of a tile in pixels; how many there are */
     int parts;              /* of a tile */
+    int groups;             /* of TILES_LANES rows that a block counts for */
     int cells;              /* of a row that the points of a tile vote for, at most */
     unsigned *counts;       /* of each part of each tile, how many points */
     float2 *points;         /* those of part i from place i * TILES_PART * TILES_PART on, in no order */
@@ -23,7 +24,8 @@ struct tiles_step {
 };
 
 /* Allocates what is not there yet. `side`: of a tile, a power of two from TILES_PART on; less where its counters do not fit. */
-enum status tiles_setup(struct tiles_step *step, const struct image *in, const struct hough_params *params, int side);
+enum status tiles_setup(struct tiles_step *step, const struct image *in, const struct hough_params *params, int side,
+                        int groups);
 /* Makes the lists. */
 enum status tiles_launch(struct tiles_step *step, const struct image *in, const struct lines_step *lines,
                          const struct hough_params *params, cudaStream_t stream);
@@ -59,14 +61,15 @@ static inline __device__ int tiles_least_offset(const struct tiles_step &step, s
 
 static inline size_t tiles_counter_bytes(const struct tiles_step *step)
 {
-    return (size_t)step->cells * TILES_LANES * sizeof(int);
+    return (size_t)step->cells * (size_t)(step->groups * TILES_LANES) * sizeof(int);
 }
 
-/* A block for each TILES_LANES rows of each tile: all of a tile one after the other, so that what a multiprocessor gets, every
+/* A block for each group of rows of each tile, or some groups: all of a tile one after the other, so that what a multiprocessor gets, every
  * 132nd block or so, is from all over the picture. */
 static inline dim3 tiles_grid(const struct tiles_step *step, const struct hough_params *params)
 {
-    return dim3(ceiling_divide(params->theta_steps, TILES_LANES), (unsigned)step->across, (unsigned)step->down);
+    return dim3(ceiling_divide(params->theta_steps, step->groups * TILES_LANES), (unsigned)step->across,
+                (unsigned)step->down);
 }
 
 #endif
