@@ -1,11 +1,12 @@
 /*
  * Idea:     four launches instead of eight: each costs a microsecond and more, in which the GPU idles.
- * Changed:  the kernel that lists the points clears the accumulator as well (tiles_launch_and_clear()), and one kernel does what
- *           scan, sort and write did (steps/finish.cu).
- * Expect:   12 us less than v2.5: four launches in place of eight.
+ * Changed:  the kernel that lists the points clears the accumulator as well (tiles_launch_and_clear()); the search
+ *           reserves places for all lines of a block at once, and one kernel does what scan, sort and write did (both in
+ *           steps/finish.cu).
+ * Expect:   12 us less than v2.5.
  */
-/* Try: make bench-hough VERSIONS=cuda/v2.3,cuda/v2.6
- *      make tune-hough V=cuda/v2.4 */
+/* Try: make bench-hough VERSIONS=cuda/v2.5,cuda/v2.6
+ *      make tune-hough V=cuda/v2.6 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
 #include "cuda/hough/steps/tiles.h"

@@ -1,10 +1,10 @@
 /*
- * Idea:     a point is loaded once for 64 rows. What a load hands to a warp is 16 bytes a lane, though all lanes ask for the same
- *           16, and that takes four cycles of the path that atomics take as well.
- * Changed:  a lane counts for two rows, 32 apart, each in counters of its own; tiles of 64 pixels, for the counters are twice as
- *           many.
- * Expect:   votes in three quarters of v2.7's time: a vote was two cycles of loading and two of its atomic, and now the first
- *           is one.
+ * Idea:     a point is loaded once for 64 rows. What a load hands to a warp is 16 bytes a lane, though all lanes ask for
+ *           the same 16, and that takes four cycles of the path that atomics take as well.
+ * Changed:  a lane counts for two rows, 32 apart, each in counters of its own; tiles of 64 pixels, for the counters are
+ *           twice as many.
+ * Expect:   votes in three quarters of v2.7's time: a vote was two cycles of loading and two of its atomic, and now the
+ *           first is one.
  */
 /* Try: make bench-hough VERSIONS=cuda/v2.7,cuda/v2.8
  *      make tune-hough V=cuda/v2.8 */

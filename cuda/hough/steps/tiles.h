@@ -1,6 +1,6 @@
 /*
- * tiles.h: the edge points of each tile of a picture as lists of its own, in device memory: what v2.4 and the versions above it
- * begin with.
+ * tiles.h: the edge points of each tile of a picture as lists of its own, in device memory: what v2.4 and the versions above
+ * it begin with.
  */
 #ifndef RUNGS_HOUGH_STEPS_TILES_H
 #define RUNGS_HOUGH_STEPS_TILES_H
@@ -64,8 +64,8 @@ static inline size_t tiles_counter_bytes(const struct tiles_step *step)
     return (size_t)step->cells * (size_t)(step->groups * TILES_LANES) * sizeof(int);
 }
 
-/* A block for each group of rows of each tile, or some groups: all of a tile one after the other, so that what a multiprocessor gets, every
- * 132nd block or so, is from all over the picture. */
+/* A block for each group of rows of each tile, or for some groups. Those of a tile come one after the other, so that what a
+ * multiprocessor gets, every 132nd block or so, is from all over the picture. */
 static inline dim3 tiles_grid(const struct tiles_step *step, const struct hough_params *params)
 {
     return dim3(ceiling_divide(params->theta_steps, step->groups * TILES_LANES), (unsigned)step->across,
