@@ -45,11 +45,11 @@ static __device__ inline unsigned lbp_word_codes(const unsigned *word, int pitch
 }
 
 /* Words of a patch in shared memory: a line of zeros above and below, a word of zeros on either side. */
-static HOST_DEVICE inline int lbp_tile_pitch(int patch)
+static HOST_DEVICE constexpr int lbp_tile_pitch(int patch)
 {
     return patch / 4 + 2;
 }
-static HOST_DEVICE inline int lbp_tile_words(int patch)
+static HOST_DEVICE constexpr int lbp_tile_words(int patch)
 {
     return (patch + 2) * lbp_tile_pitch(patch);
 }
