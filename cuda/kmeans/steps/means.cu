@@ -10,11 +10,10 @@ static size_t sums_of(const struct kmeans_task *task)
 /* Of sums, inertia and moved, which lie one behind the other. */
 static size_t cleared_bytes(const struct kmeans_task *task, int iterations)
 {
-    const struct kmeans_means *means = NULL;
     const size_t assignments = (size_t)iterations + 1;
 
-    return (TOTALS + DIFFERENCES) * sums_of(task) * sizeof *means->sums +
-           assignments * (sizeof *means->inertia + sizeof *means->moved);
+    return ((TOTALS + DIFFERENCES) * sums_of(task) + assignments) * sizeof(unsigned long long) +
+           assignments * sizeof(int);
 }
 
 static enum status iterate(void *erased, const struct kmeans_task *task, const struct kmeans_params *params,
