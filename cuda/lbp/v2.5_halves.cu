@@ -53,7 +53,7 @@ template <int PATCH> static __global__ void lbp_kernel(struct image in, struct i
             load<PATCH>(in, x, y + i, i < LINES || (share + 1) * LINES < PATCH, lines[2]);
 #pragma unroll
             for (int p = 0; p < PATCH / 2; p++) {
-                const unsigned codes = lbp_pair_codes<PATCH>(lines[0], lines[1], lines[2], p, 2);
+                const unsigned codes = lbp_pair_codes<PATCH>(lines[0], lines[1], lines[2], p);
 #pragma unroll
                 for (int shift = 0; shift < 32; shift += 16) {
                     const unsigned code = codes >> shift & 255;

@@ -1,5 +1,5 @@
 /*
- * halves.cuh: comparisons of pixels as 16-bit floating-point numbers, two in a register: of lbp's v2.5 and those above it.
+ * halves.cuh: comparisons of pixels as 16-bit floating-point numbers, two in a register: of lbp's v2.5.
  *
  * A pixel p is the number 1024 + p, whose bits are 0x6400 + p: a permutation of bytes makes it. With q for its neighbour, the sum
  * q + (1 - p), cut off below 0 and above 1, is 1 where q >= p, else 0; and twice a code plus that is the code with one bit more. It
@@ -16,8 +16,8 @@ static __device__ inline unsigned lbp_pair(unsigned word, int upper)
     return __byte_perm(word, 0x64646464, upper ? 0x4342 : 0x4140);
 }
 
-/* A small power of two, twice; what neighbours are added to; and a code that is multiplied and has a bit added. The emulator, which
- * has no such numbers, takes integers of 16 bits. */
+/* A small power of two, twice; what neighbours are added to; and codes with a bit more. The emulator, which has no such numbers,
+ * takes integers of 16 bits. */
 #if defined(RUNGS_EMULATED)
 
 static __device__ inline unsigned lbp_power(int exponent)
@@ -30,12 +30,12 @@ static __device__ inline unsigned lbp_complement(unsigned pixels)
     return pixels;
 }
 
-static __device__ inline unsigned lbp_pair_bit(unsigned codes, unsigned factor, unsigned neighbours, unsigned complement)
+static __device__ inline unsigned lbp_pair_bit(unsigned codes, unsigned neighbours, unsigned complement)
 {
     const unsigned lower = (neighbours & 255) >= (complement & 255);
     const unsigned upper = (neighbours >> 16 & 255) >= (complement >> 16 & 255);
 
-    return (factor & 0xffff) * codes + lower + (upper << 16);
+    return 2 * codes + lower + (upper << 16);
 }
 
 #else
@@ -53,12 +53,12 @@ static __device__ inline unsigned lbp_complement(unsigned pixels)
     return complement;
 }
 
-static __device__ inline unsigned lbp_pair_bit(unsigned codes, unsigned factor, unsigned neighbours, unsigned complement)
+static __device__ inline unsigned lbp_pair_bit(unsigned codes, unsigned neighbours, unsigned complement)
 {
     unsigned bit, sum;
 
     asm("add.sat.f16x2 %0, %1, %2;" : "=r"(bit) : "r"(neighbours), "r"(complement));
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(codes), "r"(factor), "r"(bit));
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(codes), "r"(lbp_power(1)), "r"(bit));
     return sum;
 }
 
@@ -81,20 +81,19 @@ static __device__ inline void lbp_make_line(const unsigned words[PATCH / 4 + 2],
     }
 }
 
-/* Codes of pair i of `own`, whose last bit, W, is added to `factor` times the others: bits 0 to 9 and 16 to 25. Bits 10 to 15 and 26
- * to 31 are undefined. */
+/* Codes of pair i of `own`: bits 0 to 7 and 16 to 23; the others are undefined. */
 template <int PATCH>
 static __device__ inline unsigned lbp_pair_codes(const lbp_line<PATCH> &above, const lbp_line<PATCH> &own,
-                                                 const lbp_line<PATCH> &below, int i, int factor)
+                                                 const lbp_line<PATCH> &below, int i)
 {
     const unsigned neighbours[] = {above.odd[i],     above.even[i], above.odd[i + 1], own.odd[i + 1],
                                    below.odd[i + 1], below.even[i], below.odd[i],     own.odd[i]};
     const unsigned complement = lbp_complement(own.even[i]);
-    unsigned codes = lbp_power(factor == 2 ? 2 : 1);
+    unsigned codes = lbp_power(2);
 
-    for (int n = 0; n < 7; n++)
-        codes = lbp_pair_bit(codes, lbp_power(1), neighbours[n], complement);
-    return lbp_pair_bit(codes, lbp_power(factor == 2 ? 1 : 2), neighbours[7], complement);
+    for (const unsigned neighbour : neighbours)
+        codes = lbp_pair_bit(codes, neighbour, complement);
+    return codes;
 }
 
 #endif
