@@ -1,8 +1,8 @@
 /*
  * Idea:     an iteration is one launch: every block makes all means from the sums of the assignment before, 64 KB that it reads from
  *           the second-level cache, in the place of a kernel that makes them once and two waits for the end of a kernel.
- * Changed:  iterate() and kmeans_load_means() (steps/means.h) in the place of the solver's updates; the inertia is the sum of the
- *           distances. Blocks of 512 threads: half as many blocks read the sums.
+ * Changed:  kmeans_load_means() (steps/means.h, which also enqueues the assignments) in the place of the solver's updates; the
+ *           inertia is the sum of the distances. Blocks of 512 threads: half as many blocks read the sums.
  * Expect:   1.5 times v2.5: an update of 5 us, or 94 where a cluster was empty, becomes 2 us of an assignment, and a search of all
  *           blocks for the farthest row 10.
  */
@@ -22,8 +22,8 @@ enum { THREADS = 512, ROWS = THREADS / 32 * 8 };
 /* A block; a warp has 8 rows from block + 8 warp on; those behind the end are computed like the last one. The distance of the
  * thread's own row, 0 of none. */
 static __device__ unsigned long long assign_rows(const struct kmeans_task &task, const struct kmeans_bytes &bytes,
-                                                 const struct kmeans_step &step, struct kmeans_means_room *means, int block,
-                                                 bool loads, uint4 *shared, const struct kmeans_sums &sums)
+                                                 const struct kmeans_step &step, struct kmeans_means_room *means,
+                                                 int block, bool loads, uint4 *shared, const struct kmeans_sums &sums)
 {
     __shared__ struct kmeans_moves moves;
     __shared__ int norms[KMEANS_GROUP];
@@ -96,8 +96,8 @@ static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_byte
         return;
     kmeans_sums_clear(task, bytes.pitch, sums);
     for (int tile = blockIdx.x; tile * ROWS < task.count; tile += gridDim.x)
-        inertia += assign_rows(task, bytes, step, &means, tile * ROWS,
-                               tile == (int)blockIdx.x || task.k > KMEANS_GROUP, shared, sums);
+        inertia += assign_rows(task, bytes, step, &means, tile * ROWS, tile == (int)blockIdx.x || task.k > KMEANS_GROUP,
+                               shared, sums);
     kmeans_add_inertia(step, inertia, &means);
     __syncthreads();
     kmeans_sums_hand_over(task, bytes.pitch, sums);

@@ -19,8 +19,8 @@ enum { THREADS = 512, ROWS = THREADS / 32 * 8, HELD = 4 /* times 64 features of 
 /* A block; a warp has 8 rows from block + 8 warp on; those behind the end are computed like the last one. The distance of the
  * thread's own row, 0 of none. */
 static __device__ unsigned long long assign_rows(const struct kmeans_task &task, const struct kmeans_bytes &bytes,
-                                                 const struct kmeans_step &step, struct kmeans_means_room *means, int block,
-                                                 bool loads, uint4 *shared, const struct kmeans_sums &sums)
+                                                 const struct kmeans_step &step, struct kmeans_means_room *means,
+                                                 int block, bool loads, uint4 *shared, const struct kmeans_sums &sums)
 {
     __shared__ struct kmeans_moves moves;
     __shared__ int norms[KMEANS_GROUP];
@@ -89,8 +89,8 @@ static __device__ unsigned long long assign_rows(const struct kmeans_task &task,
     return mine >= 0 ? distance : 0;
 }
 
-static __global__ void __launch_bounds__(THREADS, 2) assign_kernel(struct kmeans_task task, struct kmeans_bytes bytes,
-                                                                   struct kmeans_step step, bool has_room)
+static __global__ void __launch_bounds__(THREADS, 2)
+    assign_kernel(struct kmeans_task task, struct kmeans_bytes bytes, struct kmeans_step step, bool has_room)
 {
     extern __shared__ uint4 shared[];
     __shared__ struct kmeans_means_room means;
@@ -103,8 +103,8 @@ static __global__ void __launch_bounds__(THREADS, 2) assign_kernel(struct kmeans
         return;
     kmeans_sums_clear(task, bytes.pitch, sums);
     for (int tile = blockIdx.x; tile * ROWS < task.count; tile += gridDim.x)
-        inertia += assign_rows(task, bytes, step, &means, tile * ROWS,
-                               tile == (int)blockIdx.x || task.k > KMEANS_GROUP, shared, sums);
+        inertia += assign_rows(task, bytes, step, &means, tile * ROWS, tile == (int)blockIdx.x || task.k > KMEANS_GROUP,
+                               shared, sums);
     kmeans_add_inertia(step, inertia, &means);
     __syncthreads();
     kmeans_sums_hand_over(task, bytes.pitch, sums);

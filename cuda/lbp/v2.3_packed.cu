@@ -62,8 +62,10 @@ template <int PATCH> static __global__ void lbp_kernel(struct image in, struct i
 
 template <int PATCH> static void enqueue(const struct image *in, const struct image *out, cudaStream_t stream)
 {
-    lbp_kernel<PATCH><<<dim3(ceiling_divide(out->width, warps), out->height), dim3(32, warps),
-                        warps *(PIECES * sizeof(uint4) + lbp_tile_words(PATCH) * sizeof(unsigned)), stream>>>(*in, *out);
+    const size_t bytes = PIECES * sizeof(uint4) + lbp_tile_words(PATCH) * sizeof(unsigned);
+
+    lbp_kernel<PATCH>
+        <<<dim3(ceiling_divide(out->width, warps), out->height), dim3(32, warps), warps * bytes, stream>>>(*in, *out);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,

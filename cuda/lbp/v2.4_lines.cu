@@ -1,10 +1,8 @@
 /*
  * Idea:     a thread goes down half a patch line by line: what is left and right of a line are zeros, what is above and below it
  *           is in registers, and no tile lies in shared memory.
- * Changed:  16 patches a warp, 8 lines of 16 pixels a lane, loaded as 16 bytes each; the side is known to the compiler. Two
- *           counters share a word, so that histograms leave shared memory as they are written.
- * Expect:   2 times v2.3: most of its some 400 instructions a patch divide by the pitch of a tile, load from it, clear and pack;
- *           left are 10 a pixel for codes and 6 for an increment.
+ * Changed:  16 patches a warp, 8 lines of 16 pixels a lane, loaded as 16 bytes each (steps/lines.cuh).
+ * Expect:   1.3 times v2.3: the tile's words, nine loads for every four pixels and what fills it, are a third of the instructions.
  */
 /* Try: make bench-lbp VERSIONS=cuda
  *      make tune-lbp V=cuda/v2.4 SVG=heat.svg */
@@ -20,20 +18,20 @@ static int warps = 2;
 static const int some_warps[] = {1, 2, 0};
 static struct tunable tunables[] = {{"warps", &warps, some_warps, "warps of a block"}, {}};
 
-enum { PITCH = 2 * LBP_BINS / 16 + 1 /* of histograms, in 16 bytes: equal codes of neighbours meet in four banks, not in one */ };
+enum { PIECES = 33 /* of a histogram, 16 bytes each; one more, so that equal codes of neighbours meet in no bank */ };
 
 /* A warp has patches side by side; its lanes share out the lines of each. */
 template <int PATCH> static __global__ void lbp_kernel(struct image in, struct image out)
 {
     constexpr int WORDS = PATCH / 4, LINES = lbp_lines_of(PATCH), PATCHES = lbp_patches_of(PATCH);
     extern __shared__ uint4 shared[];
-    uint4 *bins = shared + threadIdx.y * PATCHES * PITCH;
+    uint4 *bins = shared + threadIdx.y * PATCHES * PIECES;
     const int lane = threadIdx.x, own = lane % PATCHES, share = lane / PATCHES;
     const int first = (blockIdx.x * blockDim.y + threadIdx.y) * PATCHES, x = (first + own) * PATCH;
     const int y = blockIdx.y * PATCH + share * LINES;
-    unsigned *counters = (unsigned *)(bins + own * PITCH), lines[3][WORDS + 2] = {};
+    unsigned *counters = (unsigned *)(bins + own * PIECES), lines[3][WORDS + 2] = {};
 
-    for (int i = lane; i < PATCHES * PITCH; i += 32)
+    for (int i = lane; i < PATCHES * PIECES; i += 32)
         bins[i] = {};
     __syncwarp();
     if (x < in.width) {
@@ -60,7 +58,7 @@ template <int PATCH> static __global__ void lbp_kernel(struct image in, struct i
     }
     __syncwarp();
     for (int i = 0; i < PATCHES && first + i < out.width; i++)
-        ((uint4 *)lbp_bins(&out, blockIdx.y, first + i))[lane] = bins[i * PITCH + lane];
+        ((uint4 *)lbp_bins(&out, blockIdx.y, first + i))[lane] = bins[i * PIECES + lane];
 }
 
 template <int PATCH> static void enqueue(const struct image *in, const struct image *out, cudaStream_t stream)
@@ -68,7 +66,7 @@ template <int PATCH> static void enqueue(const struct image *in, const struct im
     const int patches = warps * lbp_patches_of(PATCH);
 
     lbp_kernel<PATCH><<<dim3(ceiling_divide(out->width, patches), out->height), dim3(32, warps),
-                        patches * PITCH * sizeof(uint4), stream>>>(*in, *out);
+                        patches * PIECES * sizeof(uint4), stream>>>(*in, *out);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,

@@ -19,7 +19,7 @@ static int warps = 2;
 static const int some_warps[] = {1, 2, 0};
 static struct tunable tunables[] = {{"warps", &warps, some_warps, "warps of a block"}, {}};
 
-enum { PITCH = 2 * LBP_BINS / 16 + 1 /* of histograms, in 16 bytes: equal codes of neighbours meet in four banks, not in one */ };
+enum { PIECES = 33 /* of a histogram, 16 bytes each; one more, so that equal codes of neighbours meet in no bank */ };
 
 template <int PATCH>
 static __device__ void load(const struct image &in, int x, int y, bool inside, lbp_line<PATCH> &line)
@@ -35,14 +35,14 @@ template <int PATCH> static __global__ void lbp_kernel(struct image in, struct i
 {
     constexpr int LINES = lbp_lines_of(PATCH), PATCHES = lbp_patches_of(PATCH);
     extern __shared__ uint4 shared[];
-    uint4 *bins = shared + threadIdx.y * PATCHES * PITCH;
+    uint4 *bins = shared + threadIdx.y * PATCHES * PIECES;
     const int lane = threadIdx.x, own = lane % PATCHES, share = lane / PATCHES;
     const int first = (blockIdx.x * blockDim.y + threadIdx.y) * PATCHES, x = (first + own) * PATCH;
     const int y = blockIdx.y * PATCH + share * LINES;
-    unsigned *counters = (unsigned *)(bins + own * PITCH);
+    unsigned *counters = (unsigned *)(bins + own * PIECES);
     lbp_line<PATCH> lines[3];
 
-    for (int i = lane; i < PATCHES * PITCH; i += 32)
+    for (int i = lane; i < PATCHES * PIECES; i += 32)
         bins[i] = {};
     __syncwarp();
     if (x < in.width) {
@@ -66,7 +66,7 @@ template <int PATCH> static __global__ void lbp_kernel(struct image in, struct i
     }
     __syncwarp();
     for (int i = 0; i < PATCHES && first + i < out.width; i++)
-        ((uint4 *)lbp_bins(&out, blockIdx.y, first + i))[lane] = bins[i * PITCH + lane];
+        ((uint4 *)lbp_bins(&out, blockIdx.y, first + i))[lane] = bins[i * PIECES + lane];
 }
 
 template <int PATCH> static void enqueue(const struct image *in, const struct image *out, cudaStream_t stream)
@@ -74,7 +74,7 @@ template <int PATCH> static void enqueue(const struct image *in, const struct im
     const int patches = warps * lbp_patches_of(PATCH);
 
     lbp_kernel<PATCH><<<dim3(ceiling_divide(out->width, patches), out->height), dim3(32, warps),
-                        patches * PITCH * sizeof(uint4), stream>>>(*in, *out);
+                        patches * PIECES * sizeof(uint4), stream>>>(*in, *out);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,

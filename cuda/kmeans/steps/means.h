@@ -15,16 +15,16 @@ enum { KMEANS_AHEAD = 8 };
 
 /* Zeroed: none. */
 struct kmeans_means {
-    unsigned long long *sums; /* two totals, then three differences: of X, k x features, and the counts of k */
+    unsigned long long *sums;         /* two totals, then three differences: of X, k x features, and the counts of k */
     unsigned long long *distances[2]; /* the first is the task's */
     unsigned long long *inertia;      /* behind the sums; of each assignment, in the unit of X^2 */
-    int *moved;                       /* behind the inertia; whether the centroids of an assignment are others than those before it */
+    int *moved; /* behind the inertia; whether the centroids of an assignment are others than those before it */
 };
 
 /* What the kernel of one assignment knows besides its task, whose sums and distances are those that it writes. */
 struct kmeans_step {
     int number;
-    double tolerance; /* squared, in the unit of X */
+    double tolerance;                                         /* squared, in the unit of X */
     const unsigned long long *total, *difference, *distances; /* of the assignment before */
     unsigned long long *next_total, *next_difference, *inertia;
     int *moved;
@@ -41,7 +41,8 @@ struct kmeans_small {
 };
 
 /* Does nothing when all is there. */
-enum status kmeans_small_create(struct kmeans_small *small, const struct image in[], const struct kmeans_params *params);
+enum status kmeans_small_create(struct kmeans_small *small, const struct image in[],
+                                const struct kmeans_params *params);
 void kmeans_small_free(struct kmeans_small *small);
 
 /* All of a call; rows that are not small go as in v2.5. */
