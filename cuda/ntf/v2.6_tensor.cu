@@ -2,7 +2,7 @@
  * Idea:     one pass over the tensor is an iteration, on the tensor cores. A row of u needs nothing but its own slice: 16
  *           slices wait in shared memory until their rows of u are there, and are added to P, which lies in registers.
  * Changed:  a warp has 32 samples of each slice. As in v2.4, threads add up the warps' shares of the numerators, and slices of
- *           more than 576 samples go the old way; so does a rank above 64. A product of floats is three of bfloat16.
+ *           more than 576 samples go the old way; so does a rank above 64. A product of floats is six of bfloat16.
  * Expect:   16 slices cost a multiprocessor some 1500 cycles, most of them waiting, so that K = 16 takes 10 us for u and P
  *           instead of 50; K = 49, in 2 times 32 columns, 20 us instead of 181.
  */
@@ -68,18 +68,17 @@ static __global__ void __launch_bounds__(FUSED, 1)
     const int warp = threadIdx.x / 32, from = blockIdx.y * SIDE * TILES, steps = (device.rank + TERM - 1) / TERM;
     const int row = threadIdx.x / (SIDE * TILES), column = threadIdx.x % (SIDE * TILES), k = from + column;
     const bool settled = *device.settled;
-    uint4 products[2][TILES];
     float sum[2][TILES][4] = {}, ahead[SLICES];
 
     load_slices(in, blockIdx.x * SLICES, ahead);
-    make_products<TILES>(device, from, products);
+    make_products<TILES>(device, from, own.products[warp]);
     make_weights<TILES>(device, from, own.weights);
     __syncthreads();
     for (int first = blockIdx.x * SLICES; first < in.height; first += (int)gridDim.x * SLICES) {
         const float old = row < SLICES ? entry_of(device, 0, first + row, k) : 0;
         multiply_old<TILES>(device, first, own);
         store_slices(ahead, own.slices[warp]);
-        multiply_slices<TILES>(own.slices[warp], products, own.shares[warp]);
+        multiply_slices<TILES>(own.slices[warp], own.products[warp], own.shares[warp]);
         load_slices(in, first + (int)gridDim.x * SLICES, ahead);
         __syncthreads();
         if (row < SLICES) {

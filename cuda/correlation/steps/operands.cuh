@@ -13,7 +13,7 @@
 enum { STEP = 16 /* pixels */, TILE = 8 /* planes */, SQUARE = 4 /* tiles a side of what a warp sums */ };
 enum { WARPS = 16 /* of a block at most */, LOADS = 4 /* of 4 samples, that a thread has under way */ };
 enum { RUN_WHOLE = 256, RUN_REAL = 1024 /* pixels of an f32 sum: u8 stays exact, f32 within the contract */ };
-enum { ENTRIES = SQUARE * TILE * SQUARE * TILE };
+enum { ENTRIES = SQUARE * TILE * SQUARE * TILE, PRODUCTS = 128 /* sums of a pair of tiles with one */ };
 
 /* How the work is shared: a block has `parts` warps for each of its squares, and a panel of so many steps. */
 struct plan {
@@ -25,7 +25,7 @@ struct plan {
 };
 
 static inline struct plan make_plan(const struct image *in, const struct correlation_params *params,
-                                    int multiprocessors, int most_warps)
+                                    int multiprocessors, int most_warps, int side = SQUARE)
 {
     struct plan plan = {*in, correlation_shift(in, params), correlation_planes(in, params)};
     const int64_t count = (int64_t)in->width * in->height;
@@ -34,7 +34,7 @@ static inline struct plan make_plan(const struct image *in, const struct correla
     if (in->stride == image_row_bytes(in))
         plan.in.width = (int)count, plan.in.height = 1;
     plan.tiles = (plan.planes + TILE - 1) / TILE;
-    const int sides = (plan.tiles + SQUARE - 1) / SQUARE;
+    const int sides = (plan.tiles + side - 1) / side;
     plan.all = sides * (sides + 1) / 2;
     const int high = (plan.all + most_warps - 1) / most_warps;
     plan.squares = (plan.all + high - 1) / high;
@@ -134,13 +134,13 @@ static __device__ inline void multiply_square(float sums[SQUARE / 2][SQUARE][4],
 }
 
 /* Adds products of all pairs of TILES tiles that a lane has in registers. No product waits for the one before it. */
-template <int TILES>
-static __device__ inline void multiply_own(float sums[SQUARE / 2][SQUARE][4], const uint4 own[TILES + 1], bool bytes)
+template <int TILES, int ACROSS>
+static __device__ inline void multiply_own(float sums[][ACROSS][4], const uint4 own[TILES + 1], bool bytes)
 {
     for (int part = 0; part < (bytes ? 1 : 3); part++)
-        for (int k = 0; k < SQUARE * SQUARE / 2; k++) {
-            const int r = k / SQUARE, c = k % SQUARE;
-            if (2 * r >= TILES || c >= TILES || c < 2 * r)
+        for (int k = 0; k < (TILES + 1) / 2 * ACROSS; k++) {
+            const int r = k / ACROSS, c = k % ACROSS;
+            if (c >= TILES || c < 2 * r)
                 continue;
             const uint4 left = own[2 * r], right = own[2 * r + 1], beside = own[c];
             const unsigned upper[4] = {left.x, right.x, left.y, right.y}, lower[4] = {left.z, right.z, left.w, right.w};

@@ -1,7 +1,8 @@
 /*
  * tensor.cuh: 16 slices of the tensor, times the products of v and w, and times u, by the tensor cores. A float is the sum of
- * two bfloat16 within 2^-17 of it, and three products of these are the product of two floats within 2^-16. A warp has 32
- * samples of each slice in a part of shared memory of its own; with group and member as in common/cuda/mma.cuh, a lane
+ * three bfloat16, and six products of these are the product of two floats within 2^-22. Two and three or four products
+ * would leave 2^-16, which the samples of a tensor that are all equal add up to more than the contract allows. A warp has
+ * 32 samples of each slice in a part of shared memory of its own; with group and member as in common/cuda/mma.cuh, a lane
  * reads from it samples 8 member to 8 member + 7 of slices `group` and group + 8, for u, and four samples, those of
  * sample_of(), of slices member, member + 4, ... member + 12, for P: any order of the terms of a sum does. Rows of 36 floats
  * keep both free of bank conflicts.
@@ -15,36 +16,44 @@
 enum { SLICES = 16, WIDTH = 32 /* samples of a warp */, WARPS = 18, FUSED = 32 * WARPS, LARGEST = WARPS * WIDTH };
 enum { HIGHEST = 64 /* rank */, TERM = 16 /* terms of an instruction */, SIDE = 8 /* columns of it */ };
 
+/* Four floats, in parts of 8 bits: the first ones, what they leave, what that leaves. */
+struct operand {
+    uint2 parts[3];
+};
+
 /* What a block that has SIDE * TILES columns keeps in shared memory. */
 template <int TILES> struct room {
-    uint4 weights[HIGHEST / TERM][TILES][32]; /* V W as operands */
-    uint4 rows[TILES][32];                    /* u as operands */
+    struct operand products[WARPS][2][TILES][32];      /* of v and w, as operands */
+    struct operand weights[HIGHEST / TERM][TILES][32]; /* V W as operands */
+    struct operand rows[TILES][32]; /* u as operands */
     float slices[WARPS][SLICES][WIDTH + 4];
     float shares[WARPS + HIGHEST / TERM][SLICES][SIDE * TILES + 8]; /* of the numerators, then of the denominators */
 };
 
-/* Upper parts in x and y, lower ones in z and w. */
-static __device__ inline uint4 split_floats(float a, float b, float c, float d)
+static __device__ inline struct operand split_floats(float a, float b, float c, float d)
 {
-    const uint2 upper = {pack_bf16(a, b), pack_bf16(c, d)};
+    struct operand operand;
 
-    return make_uint4(upper.x, upper.y,
-                      pack_bf16(a - __uint_as_float(upper.x << 16), b - __uint_as_float(upper.x & 0xffff0000)),
-                      pack_bf16(c - __uint_as_float(upper.y << 16), d - __uint_as_float(upper.y & 0xffff0000)));
+    for (int part = 0; part < 3; part++) {
+        const uint2 own = operand.parts[part] = make_uint2(pack_bf16(a, b), pack_bf16(c, d));
+        a -= __uint_as_float(own.x << 16), b -= __uint_as_float(own.x & 0xffff0000);
+        c -= __uint_as_float(own.y << 16), d -= __uint_as_float(own.y & 0xffff0000);
+    }
+    return operand;
 }
 
-/* Adds 16 x 8 products to each tile's sums: rows `group` of operand A in `left`, rows group + 8 in `right`. */
+/* Adds 16 x 8 products to each tile's sums, small ones first: rows `group` of operand A in `left`, rows group + 8 in `right`. */
 template <int TILES>
-static __device__ inline void multiply_tiles(float sums[TILES][4], uint4 left, uint4 right, const uint4 beside[TILES])
+static __device__ inline void multiply_tiles(float sums[TILES][4], const struct operand &left, const struct operand &right,
+                                             const struct operand beside[TILES])
 {
-    const unsigned upper[4] = {left.x, right.x, left.y, right.y}, lower[4] = {left.z, right.z, left.w, right.w};
-#pragma unroll
-    for (int part = 0; part < 3; part++)
-#pragma unroll
-        for (int j = 0; j < TILES; j++) {
-            const unsigned top[2] = {beside[j].x, beside[j].y}, rest[2] = {beside[j].z, beside[j].w};
-            mma_m16n8k16_bf16(sums[j], part == 2 ? lower : upper, part == 1 ? rest : top, sums[j]);
-        }
+    for (int both = 2; both >= 0; both--)
+        for (int part = 0; part <= both; part++)
+            for (int j = 0; j < TILES; j++) {
+                const uint2 upper = left.parts[part], lower = right.parts[part], top = beside[j].parts[both - part];
+                const unsigned a[4] = {upper.x, lower.x, upper.y, lower.y}, b[2] = {top.x, top.y};
+                mma_m16n8k16_bf16(sums[j], a, b, sums[j]);
+            }
 }
 
 /* Entry (i, k) of a factor, 0 behind its sides. */
@@ -53,33 +62,30 @@ static __device__ inline float entry_of(const struct ntf_device &device, int mod
     return i < device.sides[mode] && k < device.rank ? device.factors[mode][(size_t)i * device.rank + k] : 0;
 }
 
-/* The products of v and w that a lane multiplies, of 8 samples and a column of each tile. */
+/* The products of v and w that a warp multiplies. */
 template <int TILES>
-static __device__ inline void make_products(const struct ntf_device &device, int from, uint4 products[2][TILES])
+static __device__ inline void make_products(const struct ntf_device &device, int from, struct operand products[2][TILES][32])
 {
     const int lane = threadIdx.x % 32, t_side = device.sides[2];
-#pragma unroll
     for (int at = 0; at < 2 * TILES; at++) {
         const int k = from + at % TILES * SIDE + lane / 4;
         const int first = threadIdx.x / 32 * WIDTH + lane % 4 * 8 + at / TILES * 4;
         float value[4];
-#pragma unroll
         for (int i = 0; i < 4; i++)
             value[i] = entry_of(device, 1, (first + i) / t_side, k) * entry_of(device, 2, (first + i) % t_side, k);
-        products[at / TILES][at % TILES] = split_floats(value[0], value[1], value[2], value[3]);
+        products[at / TILES][at % TILES][lane] = split_floats(value[0], value[1], value[2], value[3]);
     }
 }
 
 /* V W, of the columns from `from` on. */
 template <int TILES>
-static __device__ inline void make_weights(const struct ntf_device &device, int from, uint4 weights[][TILES][32])
+static __device__ inline void make_weights(const struct ntf_device &device, int from, struct operand weights[][TILES][32])
 {
     const int rank = device.rank, lane = threadIdx.x % 32;
 
     for (int at = threadIdx.x / 32; at < (rank + TERM - 1) / TERM * TILES; at += WARPS) {
         const int k = from + at % TILES * SIDE + lane / 4;
         float value[4];
-#pragma unroll
         for (int i = 0; i < 4; i++) {
             const int m = at / TILES * TERM + lane % 4 * 4 + i;
             value[i] = m < rank && k < rank ? (float)(device.grams[1][m * rank + k] * device.grams[2][m * rank + k]) : 0;
@@ -92,7 +98,6 @@ static __device__ inline void make_weights(const struct ntf_device &device, int 
 static __device__ inline void load_slices(const struct image &in, int first, float ahead[SLICES])
 {
     const int samples = in.width * in.channels, at = threadIdx.x;
-#pragma unroll
     for (int i = 0; i < SLICES; i++) {
         const void *row = image_row(&in, min(first + i, in.height - 1));
         ahead[i] = at >= samples ? 0 : in.type == PIXEL_F32 ? ((const float *)row)[at] : ((const uint8_t *)row)[at];
@@ -103,7 +108,6 @@ static __device__ inline void load_slices(const struct image &in, int first, flo
 static __device__ inline void store_slices(const float ahead[SLICES], float slices[SLICES][WIDTH + 4])
 {
     __syncwarp();
-#pragma unroll
     for (int i = 0; i < SLICES; i++)
         slices[i][threadIdx.x % 32] = ahead[i];
     __syncwarp();
@@ -113,7 +117,6 @@ template <int TILES>
 static __device__ inline void store_shares(const float sums[TILES][4], int tile, float *shares, int stride)
 {
     const int lane = threadIdx.x % 32;
-#pragma unroll
     for (int j = 0; j < TILES; j++) {
         float *const place = shares + lane / 4 * stride + (tile + j) * SIDE + lane % 4 * 2;
         *(float2 *)place = make_float2(sums[j][0], sums[j][1]);
@@ -123,17 +126,19 @@ static __device__ inline void store_shares(const float sums[TILES][4], int tile,
 
 /* The warp's shares of the numerators of 16 rows of u. */
 template <int TILES>
-static __device__ inline void multiply_slices(const float slices[SLICES][WIDTH + 4], const uint4 products[2][TILES],
-                                              float shares[SLICES][SIDE * TILES + 8])
+static __device__ inline void multiply_slices(const float slices[SLICES][WIDTH + 4],
+                                              const struct operand products[2][TILES][32], float shares[SLICES][SIDE * TILES + 8])
 {
     const int group = threadIdx.x % 32 / 4, member = threadIdx.x % 4;
     float sums[TILES][4] = {};
-#pragma unroll
     for (int s = 0; s < 2; s++) {
         const float4 above = *(const float4 *)&slices[group][member * 8 + s * 4];
         const float4 below = *(const float4 *)&slices[group + 8][member * 8 + s * 4];
+        struct operand beside[TILES];
+        for (int j = 0; j < TILES; j++)
+            beside[j] = products[s][j][threadIdx.x % 32];
         multiply_tiles<TILES>(sums, split_floats(above.x, above.y, above.z, above.w),
-                              split_floats(below.x, below.y, below.z, below.w), products[s]);
+                              split_floats(below.x, below.y, below.z, below.w), beside);
     }
     store_shares<TILES>(sums, 0, shares[0], SIDE * TILES + 8);
 }
@@ -147,7 +152,6 @@ template <int TILES> static __device__ inline void multiply_old(const struct ntf
 
     if (m >= device.rank)
         return;
-#pragma unroll
     for (int i = 0; i < 8; i++)
         value[i / 4][i % 4] = entry_of(device, 0, first + group + i / 4 * 8, k + i % 4);
     multiply_tiles<1>(sums, split_floats(value[0][0], value[0][1], value[0][2], value[0][3]),
@@ -157,13 +161,15 @@ template <int TILES> static __device__ inline void multiply_old(const struct ntf
 }
 
 /* Entry (row, column) of u in its place among the operands. */
-template <int TILES> static __device__ inline void store_row(float value, int row, int column, uint4 rows[TILES][32])
+template <int TILES> static __device__ inline void store_row(float value, int row, int column, struct operand rows[TILES][32])
 {
-    uint16_t *const place = (uint16_t *)&rows[column / SIDE][column % SIDE * 4 + row % 4];
-    const unsigned upper = pack_bf16(value, 0) & 0xffff;
+    uint16_t *const place = (uint16_t *)&rows[column / SIDE][column % SIDE * 4 + row % 4] + row / 4;
 
-    place[row / 4] = (uint16_t)upper;
-    place[row / 4 + 4] = (uint16_t)(pack_bf16(value - __uint_as_float(upper << 16), 0) & 0xffff);
+    for (int part = 0; part < 3; part++) {
+        const unsigned own = pack_bf16(value, 0) & 0xffff;
+        place[part * 4] = (uint16_t)own;
+        value -= __uint_as_float(own << 16);
+    }
 }
 
 /* The first of a lane's four samples: 8 lanes of 4 bytes each reach all banks. */
@@ -176,24 +182,20 @@ static __device__ inline int sample_of(int group)
  * cores cut off what is below a sum's last bit, always downwards. */
 template <int TILES>
 static __device__ inline void add_slices(float sum[2][TILES][4], const float slices[SLICES][WIDTH + 4],
-                                         const uint4 rows[TILES][32])
+                                         const struct operand rows[TILES][32])
 {
     const int lane = threadIdx.x % 32;
-    uint4 beside[TILES];
+    struct operand beside[TILES];
     float four[4][4];
-#pragma unroll
     for (int i = 0; i < 4; i++)
         *(float4 *)four[i] = *(const float4 *)&slices[lane % 4 + 4 * i][sample_of(lane / 4)];
-#pragma unroll
     for (int j = 0; j < TILES; j++)
         beside[j] = rows[j][lane];
-#pragma unroll
     for (int half = 0; half < 2; half++) {
         const int x = 2 * half, y = x + 1;
         float fresh[TILES][4] = {};
         multiply_tiles<TILES>(fresh, split_floats(four[0][x], four[1][x], four[2][x], four[3][x]),
                               split_floats(four[0][y], four[1][y], four[2][y], four[3][y]), beside);
-#pragma unroll
         for (int k = 0; k < 4 * TILES; k++)
             sum[half][k / 4][k % 4] += fresh[k / 4][k % 4];
     }
@@ -205,10 +207,8 @@ static __device__ inline void add_sums(const float sum[2][TILES][4], float stage
                                        int samples, float *sums)
 {
     const int lane = threadIdx.x % 32, at = threadIdx.x;
-#pragma unroll
     for (int j = 0; j < TILES; j += 2) {
         __syncwarp();
-#pragma unroll
         for (int k = 0; k < 16; k++) /* half, tile, entry */
             staged[k / 4 % 2 * SIDE + lane % 4 * 2 + k % 2][sample_of(lane / 4) + k / 8 * 2 + k / 2 % 2] =
                 sum[k / 8][j + k / 4 % 2][k % 4];
