@@ -63,6 +63,21 @@ static __device__ void add_own(const float sums[(TILES + 1) / 2][TILES][4], cons
     }
 }
 
+/* Samples of all tiles of a step. Of f32 pixels that are all there, without a branch between loads, so that they wait together. */
+template <enum pixel_type TYPE, int TILES>
+static __device__ void load_own(const struct plan &plan, unsigned first, float samples[TILES][4])
+{
+    const int plane = threadIdx.x % 32 / 4, n = plan.in.channels;
+    const float *const pixel = (const float *)plan.in.data + (size_t)first * n + plane;
+
+    if (TYPE != PIXEL_F32 || plan.in.height > 1 || plan.planes > n || first - first % STEP + STEP > (unsigned)plan.in.width)
+        for (int k = 0; k < TILES; k++)
+            load_samples(plan.in, plan.shift, first, k * TILE + plane, plan.planes, samples[k]);
+    else
+        for (int k = 0; k < 4 * TILES; k++)
+            samples[k / 4][k % 4] = k / 4 * TILE + plane < n ? pixel[k % 4 * n + k / 4 * TILE] : 0;
+}
+
 /* Up to MOST tiles: every warp has steps of its own. */
 template <enum pixel_type TYPE, int TILES>
 static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW, TILES > +SQUARE ? 1 : 2)
@@ -76,19 +91,17 @@ static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW
     float sums[(TILES + 1) / 2][TILES][4] = {}, samples[STEPS][TILES][4];
 
     plan.in.type = TYPE;
-    for (int k = 0; k < STEPS * TILES && AHEAD; k++)
-        load_samples(plan.in, plan.shift, first + k / TILES * STEP, k % TILES * TILE + lane / 4, plan.planes,
-                     samples[k / TILES][k % TILES]);
+    for (int step = 0; step < STEPS && AHEAD; step++)
+        load_own<TYPE, TILES>(plan, first + step * STEP, samples[step]);
     for (int repeat = 0; repeat < plan.repeats; repeat++) {
         uint4 own[STEPS][TILES + 1] = {};
-        for (int k = 0; k < TILES && !AHEAD; k++)
-            load_samples(plan.in, plan.shift, first, k * TILE + lane / 4, plan.planes, samples[0][k]);
+        if (!AHEAD)
+            load_own<TYPE, TILES>(plan, first, samples[0]);
         for (int k = 0; k < STEPS * TILES; k++)
             own[k / TILES][k % TILES] = split_samples(samples[k / TILES][k % TILES]);
         first += OWN * STEPS * STEP;
-        for (int k = 0; k < STEPS * TILES && AHEAD && repeat + 1 < plan.repeats; k++)
-            load_samples(plan.in, plan.shift, first + k / TILES * STEP, k % TILES * TILE + lane / 4, plan.planes,
-                         samples[k / TILES][k % TILES]);
+        for (int step = 0; step < STEPS && AHEAD && repeat + 1 < plan.repeats; step++)
+            load_own<TYPE, TILES>(plan, first + step * STEP, samples[step]);
         for (int step = 0; step < STEPS; step++)
             multiply_own<TILES>(sums, own[step], TYPE != PIXEL_F32);
     }

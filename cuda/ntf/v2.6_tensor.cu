@@ -66,7 +66,6 @@ static __global__ void __launch_bounds__(FUSED, 1)
     extern __shared__ __align__(16) unsigned char memory[];
     struct room<TILES> &own = *(struct room<TILES> *)memory;
     const int warp = threadIdx.x / 32, from = blockIdx.y * SIDE * TILES, steps = (device.rank + TERM - 1) / TERM;
-    const int row = threadIdx.x / (SIDE * TILES), column = threadIdx.x % (SIDE * TILES), k = from + column;
     const bool settled = *device.settled;
     float sum[2][TILES][4] = {}, ahead[SLICES];
 
@@ -75,15 +74,16 @@ static __global__ void __launch_bounds__(FUSED, 1)
     make_weights<TILES>(device, from, own.weights);
     __syncthreads();
     for (int first = blockIdx.x * SLICES; first < in.height; first += (int)gridDim.x * SLICES) {
-        const float old = row < SLICES ? entry_of(device, 0, first + row, k) : 0;
         multiply_old<TILES>(device, first, own);
         store_slices(ahead, own.slices[warp]);
         multiply_slices<TILES>(own.slices[warp], own.products[warp], own.shares[warp]);
         load_slices(in, first + (int)gridDim.x * SLICES, ahead);
         __syncthreads();
-        if (row < SLICES) {
+        for (int entry = threadIdx.x; entry < SLICES * (SIDE * TILES); entry += blockDim.x) {
+            const int row = entry / (SIDE * TILES), column = entry % (SIDE * TILES), k = from + column;
+            const float old = entry_of(device, 0, first + row, k);
             float numerator = 0, denominator = 0;
-            for (int w = 0; w < WARPS; w++)
+            for (int w = 0; w < (int)blockDim.x / 32; w++)
                 numerator += own.shares[w][row][column];
             for (int s = 0; s < steps; s++)
                 denominator += own.shares[WARPS + s][row][column];
@@ -104,9 +104,10 @@ static enum status fuse(struct ntf_device *device, const struct image *in, int u
 {
     const int chunks = ceiling_divide(device->rank, SIDE * TILES);
     const int blocks = min(max(device->multiprocessors / chunks, 1), ceiling_divide(in->height, SLICES));
+    const int threads = 32 * ceiling_divide(in->width * in->channels, WIDTH);
     enum status status = STATUS_OK;
 
-    fused_kernel<TILES><<<dim3(blocks, chunks), FUSED, sizeof(struct room<TILES>), stream>>>(*in, *device, update, sums);
+    fused_kernel<TILES><<<dim3(blocks, chunks), threads, sizeof(struct room<TILES>), stream>>>(*in, *device, update, sums);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

@@ -1,6 +1,6 @@
 #include "cuda/ntf/steps/iterate.h"
 
-enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */, FOLLOWERS = 1024, COLUMN = 512 /* threads of a column */ };
+enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */, FOLLOWERS = 1024, COLUMN = 512 /* threads of a column at most */, TALL = 256 };
 
 static __global__ void start_kernel(struct ntf_params params, int mode, float *factor, int count)
 {
@@ -230,16 +230,16 @@ static __device__ double product_of_columns(const float *factor, int side, int r
     return sum_of_warp(sum);
 }
 
-/* F'F of SLICE rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose operands
+/* F'F of TALL rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose operands
  * are loads of 16 bytes, and with one barrier for all sums. */
-static __global__ void __launch_bounds__(COLUMN / 2)
+static __global__ void __launch_bounds__(COLUMN)
     triangle_kernel(const float *factor, int side, int rank, double *gram)
 {
-    enum { TILE = 4, THREADS = COLUMN / 2, ROOM = THREADS * TILE * TILE };
+    enum { TILE = 4, THREADS = COLUMN, ROOM = THREADS * TILE * TILE };
     __shared__ __align__(16) float rows[ROOM];
     const int across = (rank + TILE - 1) / TILE, tiles = across * (across + 1) / 2, stride = across * TILE;
-    const int parts = max(THREADS / tiles, 1), part = threadIdx.x / min(tiles, THREADS), height = min(ROOM / stride, SLICE);
-    const int last = min((int)(blockIdx.x + 1) * SLICE, side);
+    const int parts = max(THREADS / tiles, 1), part = threadIdx.x / min(tiles, THREADS), height = min(ROOM / stride, TALL);
+    const int last = min((int)(blockIdx.x + 1) * TALL, side);
 
     for (int round = 0; round < tiles; round += THREADS) {
         const int tile = round + threadIdx.x % min(tiles, THREADS);
@@ -248,7 +248,7 @@ static __global__ void __launch_bounds__(COLUMN / 2)
             b -= across - a;
         a *= TILE, b = a + b * TILE;
         float sums[TILE][TILE] = {};
-        for (int first = blockIdx.x * SLICE; first < last; first += height) {
+        for (int first = blockIdx.x * TALL; first < last; first += height) {
             const int count = min(height, last - first);
             __syncthreads();
             for (int i = threadIdx.x; i < count * stride; i += THREADS)
@@ -290,13 +290,13 @@ static __global__ void __launch_bounds__(COLUMN)
     const float *const factor = device.factors[mode], *const column = sums + (size_t)k * device.sides[1] * t_side;
     const float *const other = mode == 1 || update == NTF_DAMPED ? device.factors[3 - mode] : device.next[1];
 
-    for (int m = warp; m < rank; m += COLUMN / 32) {
+    for (int m = warp; m < rank; m += blockDim.x / 32) {
         const double product = product_of_columns(other, length, rank, m, k);
         if (lane == 0)
             weights[m] = (float)(device.grams[0][min(m, k) * rank + max(m, k)] * product);
     }
     __syncthreads();
-    for (int i = warp; i < device.sides[mode]; i += COLUMN / 32) {
+    for (int i = warp; i < device.sides[mode]; i += blockDim.x / 32) {
         const int at = i * rank + k;
         double sum = 0;
         float denominator = 0;
@@ -326,7 +326,7 @@ static __global__ void __launch_bounds__(COLUMN)
     const float *const w = damped ? device.factors[2] : device.next[2];
     double model = 0, product = 0;
 
-    for (int m = warp; m < rank; m += COLUMN / 32) {
+    for (int m = warp; m < rank; m += blockDim.x / 32) {
         const int at = m * rank + k;
         const double v_product = product_of_columns(device.next[1], device.sides[1], rank, m, k);
         const double w_product = product_of_columns(device.next[2], device.sides[2], rank, m, k);
@@ -339,7 +339,7 @@ static __global__ void __launch_bounds__(COLUMN)
         device.grams[1][at] = v_product;
         device.grams[2][at] = w_product;
     }
-    for (int i = threadIdx.x; i < samples; i += COLUMN)
+    for (int i = threadIdx.x; i < samples; i += blockDim.x)
         sums[(size_t)k * samples + i] = 0;
     for (int t = lane; t < device.sides[2] && warp == 0; t += 32)
         product += (double)w[(size_t)t * rank + k] * device.numerators[2][(size_t)t * rank + k];
@@ -348,7 +348,7 @@ static __global__ void __launch_bounds__(COLUMN)
         models[warp] = model;
     __syncthreads();
     if (threadIdx.x == 0) {
-        for (int i = 1; i < COLUMN / 32; i++)
+        for (int i = 1; i < (int)blockDim.x / 32; i++)
             model += models[i];
         device.parts[2 * k] = product;
         device.parts[2 * k + 1] = model;
@@ -529,7 +529,7 @@ static enum status take_u(struct ntf_device *device, cudaStream_t stream)
     device->factors[0] = device->next[0];
     device->next[0] = old;
     if (device->columns)
-        triangle_kernel<<<ceiling_divide(device->sides[0], SLICE), COLUMN / 2, 0, stream>>>(
+        triangle_kernel<<<ceiling_divide(device->sides[0], TALL), COLUMN, 0, stream>>>(
             device->factors[0], device->sides[0], device->rank, device->grams[0]);
     else
         gram_kernel<<<ceiling_divide(device->sides[0], SLICE), THREADS, 0, stream>>>(
@@ -556,14 +556,16 @@ out:
 enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
                               const struct ntf_params *params, cudaStream_t stream)
 {
+    /* A warp for each row and each product of columns. */
+    const int threads = min(+COLUMN, 32 * max(device->rank, max(device->sides[1], device->sides[2])));
     enum status status = STATUS_OK;
 
     if (device->columns) {
-        side_kernel<<<device->rank, COLUMN, 0, stream>>>(*device, 1, params->update, sums);
+        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 1, params->update, sums);
         CUDA_TRY(cudaGetLastError());
-        side_kernel<<<device->rank, COLUMN, 0, stream>>>(*device, 2, params->update, sums);
+        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 2, params->update, sums);
         CUDA_TRY(cudaGetLastError());
-        finish_kernel<<<device->rank, COLUMN, 0, stream>>>(*device, *params, sums, errors, iteration);
+        finish_kernel<<<device->rank, threads, 0, stream>>>(*device, *params, sums, errors, iteration);
     } else {
         follow_kernel<<<1, FOLLOWERS, 0, stream>>>(*device, *params, sums, errors, iteration);
     }

@@ -83,7 +83,7 @@ static __device__ inline void make_weights(const struct ntf_device &device, int 
 {
     const int rank = device.rank, lane = threadIdx.x % 32;
 
-    for (int at = threadIdx.x / 32; at < (rank + TERM - 1) / TERM * TILES; at += WARPS) {
+    for (int at = threadIdx.x / 32; at < (rank + TERM - 1) / TERM * TILES; at += blockDim.x / 32) {
         const int k = from + at % TILES * SIDE + lane / 4;
         float value[4];
         for (int i = 0; i < 4; i++) {
@@ -94,14 +94,19 @@ static __device__ inline void make_weights(const struct ntf_device &device, int 
     }
 }
 
-/* A thread's sample of each of 16 slices, 0 behind the last sample. The last slice stands in for those that are missing. */
+/* A thread's sample of each of 16 slices, 0 behind the last sample. The last slice stands in for those that are missing. The
+ * type is asked for once, so that no branch lies between loads, which wait together. */
 static __device__ inline void load_slices(const struct image &in, int first, float ahead[SLICES])
 {
-    const int samples = in.width * in.channels, at = threadIdx.x;
-    for (int i = 0; i < SLICES; i++) {
-        const void *row = image_row(&in, min(first + i, in.height - 1));
-        ahead[i] = at >= samples ? 0 : in.type == PIXEL_F32 ? ((const float *)row)[at] : ((const uint8_t *)row)[at];
-    }
+    const int samples = in.width * in.channels, at = min((int)threadIdx.x, samples - 1);
+    const bool inside = (int)threadIdx.x < samples;
+
+    if (in.type == PIXEL_F32)
+        for (int i = 0; i < SLICES; i++)
+            ahead[i] = inside ? ((const float *)image_row(&in, min(first + i, in.height - 1)))[at] : 0;
+    else
+        for (int i = 0; i < SLICES; i++)
+            ahead[i] = inside ? ((const uint8_t *)image_row(&in, min(first + i, in.height - 1)))[at] : 0;
 }
 
 /* They become the warp's part of shared memory. */
@@ -146,18 +151,18 @@ static __device__ inline void multiply_slices(const float slices[SLICES][WIDTH +
 /* Old rows of u times V W, shared among warps: a warp has 16 terms of each sum, in 8 columns. */
 template <int TILES> static __device__ inline void multiply_old(const struct ntf_device &device, int first, struct room<TILES> &own)
 {
-    const int group = threadIdx.x % 32 / 4, member = threadIdx.x % 4, warp = threadIdx.x / 32, m = warp / TILES * TERM;
-    const int k = m + member * 4;
-    float sums[1][4] = {}, value[2][4];
+    const int lane = threadIdx.x % 32;
 
-    if (m >= device.rank)
-        return;
-    for (int i = 0; i < 8; i++)
-        value[i / 4][i % 4] = entry_of(device, 0, first + group + i / 4 * 8, k + i % 4);
-    multiply_tiles<1>(sums, split_floats(value[0][0], value[0][1], value[0][2], value[0][3]),
-                      split_floats(value[1][0], value[1][1], value[1][2], value[1][3]),
-                      &own.weights[warp / TILES][warp % TILES][threadIdx.x % 32]);
-    store_shares<1>(sums, warp % TILES, own.shares[WARPS + warp / TILES][0], SIDE * TILES + 8);
+    for (int at = threadIdx.x / 32; at < (device.rank + TERM - 1) / TERM * TILES; at += blockDim.x / 32) {
+        const int m = at / TILES * TERM + lane % 4 * 4, tile = at % TILES;
+        float sums[1][4] = {}, value[2][4];
+        for (int i = 0; i < 8; i++)
+            value[i / 4][i % 4] = entry_of(device, 0, first + lane / 4 + i / 4 * 8, m + i % 4);
+        multiply_tiles<1>(sums, split_floats(value[0][0], value[0][1], value[0][2], value[0][3]),
+                          split_floats(value[1][0], value[1][1], value[1][2], value[1][3]),
+                          &own.weights[at / TILES][tile][lane]);
+        store_shares<1>(sums, tile, own.shares[WARPS + at / TILES][0], SIDE * TILES + 8);
+    }
 }
 
 /* Entry (row, column) of u in its place among the operands. */
@@ -185,19 +190,20 @@ static __device__ inline void add_slices(float sum[2][TILES][4], const float sli
                                          const struct operand rows[TILES][32])
 {
     const int lane = threadIdx.x % 32;
-    struct operand beside[TILES];
     float four[4][4];
     for (int i = 0; i < 4; i++)
         *(float4 *)four[i] = *(const float4 *)&slices[lane % 4 + 4 * i][sample_of(lane / 4)];
-    for (int j = 0; j < TILES; j++)
-        beside[j] = rows[j][lane];
     for (int half = 0; half < 2; half++) {
         const int x = 2 * half, y = x + 1;
-        float fresh[TILES][4] = {};
-        multiply_tiles<TILES>(fresh, split_floats(four[0][x], four[1][x], four[2][x], four[3][x]),
-                              split_floats(four[0][y], four[1][y], four[2][y], four[3][y]), beside);
-        for (int k = 0; k < 4 * TILES; k++)
-            sum[half][k / 4][k % 4] += fresh[k / 4][k % 4];
+        const struct operand left = split_floats(four[0][x], four[1][x], four[2][x], four[3][x]);
+        const struct operand right = split_floats(four[0][y], four[1][y], four[2][y], four[3][y]);
+        for (int j = 0; j < TILES; j += 2) {
+            float fresh[2][4] = {};
+            const struct operand beside[2] = {rows[j][lane], rows[j + 1][lane]};
+            multiply_tiles<2>(fresh, left, right, beside);
+            for (int k = 0; k < 8; k++)
+                sum[half][j + k / 4][k % 4] += fresh[k / 4][k % 4];
+        }
     }
 }
 
