@@ -63,21 +63,6 @@ static __device__ void add_own(const float sums[(TILES + 1) / 2][TILES][4], cons
     }
 }
 
-/* Samples of all tiles of a step. Of f32 pixels that are all there, without a branch between loads, so that they wait together. */
-template <enum pixel_type TYPE, int TILES>
-static __device__ void load_own(const struct plan &plan, unsigned first, float samples[TILES][4])
-{
-    const int plane = threadIdx.x % 32 / 4, n = plan.in.channels;
-    const float *const pixel = (const float *)plan.in.data + (size_t)first * n + plane;
-
-    if (TYPE != PIXEL_F32 || plan.in.height > 1 || plan.planes > n || first - first % STEP + STEP > (unsigned)plan.in.width)
-        for (int k = 0; k < TILES; k++)
-            load_samples(plan.in, plan.shift, first, k * TILE + plane, plan.planes, samples[k]);
-    else
-        for (int k = 0; k < 4 * TILES; k++)
-            samples[k / 4][k % 4] = k / 4 * TILE + plane < n ? pixel[k % 4 * n + k / 4 * TILE] : 0;
-}
-
 /* Up to MOST tiles: every warp has steps of its own. */
 template <enum pixel_type TYPE, int TILES>
 static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW, TILES > +SQUARE ? 1 : 2)
@@ -121,8 +106,8 @@ template <enum pixel_type TYPE> static auto kernel_of(int tiles)
 
 static struct plan plan_for(const struct image *in, const struct correlation_params *params, int multiprocessors)
 {
-    const int planes = correlation_planes(in, params), side = planes <= 32 ? 4 : +MOST;
-    struct plan plan = make_plan(in, params, multiprocessors, side == MOST ? +ALONE : +FEW, side);
+    const bool few = correlation_planes(in, params) <= SQUARE * TILE;
+    struct plan plan = make_plan(in, params, multiprocessors, few ? +FEW : +ALONE, few ? +SQUARE : +MOST);
 
     if (plan.tiles > MOST)
         return make_plan(in, params, multiprocessors, WARPS);

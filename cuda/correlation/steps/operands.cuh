@@ -77,6 +77,21 @@ static __device__ inline void load_samples(const struct image &in, const float *
     }
 }
 
+/* The same of TILES tiles from plane 0 on. Of f32 pixels that are all there, no branch lies between loads: they wait together. */
+template <enum pixel_type TYPE, int TILES>
+static __device__ inline void load_own(const struct plan &plan, unsigned first, float samples[TILES][4])
+{
+    const int plane = threadIdx.x % 32 / 4, n = plan.in.channels;
+    const float *const pixel = (const float *)plan.in.data + (size_t)first * n + plane;
+
+    if (TYPE != PIXEL_F32 || plan.in.height > 1 || plan.planes > n || first - first % STEP + STEP > (unsigned)plan.in.width)
+        for (int k = 0; k < TILES; k++)
+            load_samples(plan.in, plan.shift, first, k * TILE + plane, plan.planes, samples[k]);
+    else
+        for (int k = 0; k < 4 * TILES; k++)
+            samples[k / 4][k % 4] = k / 4 * TILE + plane < n ? pixel[k % 4 * n + k / 4 * TILE] : 0;
+}
+
 static __device__ inline uint4 split_samples(const float samples[4])
 {
     const uint2 upper = {pack_bf16(samples[0], samples[1]), pack_bf16(samples[2], samples[3])};

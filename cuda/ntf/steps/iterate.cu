@@ -220,14 +220,14 @@ template <typename T> static __device__ T sum_of_warp(T value)
     return value;
 }
 
-/* Of columns m and k of a factor, by a warp; the same for k and m. */
+/* Of columns m and k of a factor; the same for k and m. Threads of neighbouring m read neighbouring entries. */
 static __device__ double product_of_columns(const float *factor, int side, int rank, int m, int k)
 {
     double sum = 0;
-
-    for (int i = threadIdx.x % 32; i < side; i += 32)
+#pragma unroll 8
+    for (int i = 0; i < side; i++)
         sum += factor[(size_t)i * rank + m] * factor[(size_t)i * rank + k];
-    return sum_of_warp(sum);
+    return sum;
 }
 
 /* F'F of TALL rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose operands
@@ -290,11 +290,9 @@ static __global__ void __launch_bounds__(COLUMN)
     const float *const factor = device.factors[mode], *const column = sums + (size_t)k * device.sides[1] * t_side;
     const float *const other = mode == 1 || update == NTF_DAMPED ? device.factors[3 - mode] : device.next[1];
 
-    for (int m = warp; m < rank; m += blockDim.x / 32) {
-        const double product = product_of_columns(other, length, rank, m, k);
-        if (lane == 0)
-            weights[m] = (float)(device.grams[0][min(m, k) * rank + max(m, k)] * product);
-    }
+    for (int m = threadIdx.x; m < rank; m += blockDim.x)
+        weights[m] = (float)(device.grams[0][min(m, k) * rank + max(m, k)] *
+                             product_of_columns(other, length, rank, m, k));
     __syncthreads();
     for (int i = warp; i < device.sides[mode]; i += blockDim.x / 32) {
         const int at = i * rank + k;
@@ -326,12 +324,10 @@ static __global__ void __launch_bounds__(COLUMN)
     const float *const w = damped ? device.factors[2] : device.next[2];
     double model = 0, product = 0;
 
-    for (int m = warp; m < rank; m += blockDim.x / 32) {
+    for (int m = threadIdx.x; m < rank; m += blockDim.x) {
         const int at = m * rank + k;
         const double v_product = product_of_columns(device.next[1], device.sides[1], rank, m, k);
         const double w_product = product_of_columns(device.next[2], device.sides[2], rank, m, k);
-        if (lane > 0)
-            continue;
         if (m <= k)
             model += (m < k ? 2 : 1) * device.grams[0][at] * (damped ? device.grams[1][at] : v_product) *
                      (damped ? device.grams[2][at] : w_product);
@@ -339,6 +335,7 @@ static __global__ void __launch_bounds__(COLUMN)
         device.grams[1][at] = v_product;
         device.grams[2][at] = w_product;
     }
+    model = sum_of_warp(model);
     for (int i = threadIdx.x; i < samples; i += blockDim.x)
         sums[(size_t)k * samples + i] = 0;
     for (int t = lane; t < device.sides[2] && warp == 0; t += 32)
@@ -556,8 +553,8 @@ out:
 enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
                               const struct ntf_params *params, cudaStream_t stream)
 {
-    /* A warp for each row and each product of columns. */
-    const int threads = min(+COLUMN, 32 * max(device->rank, max(device->sides[1], device->sides[2])));
+    /* A warp for each row. */
+    const int threads = min(+COLUMN, 32 * max(device->sides[1], device->sides[2]));
     enum status status = STATUS_OK;
 
     if (device->columns) {
