@@ -16,7 +16,7 @@ struct state {
     int multiprocessors;
 };
 
-enum { FEW = 12 /* warps of a block without a panel */, ALONE = 8 /* of more than SQUARE tiles */, MOST = 11 /* tiles */ };
+enum { FEW = 12 /* warps of a block without a panel */, ALONE = 8 /* of more tiles */, MOST = 11 /* tiles */ };
 
 template <enum pixel_type TYPE>
 static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan plan, double *totals)
@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan p
 /* Adds the sums of all warps, each of all pairs of TILES tiles, to the totals: a pair of tiles with all others at a time. */
 template <int TILES>
 static __device__ void add_own(const float sums[(TILES + 1) / 2][TILES][4], const struct plan &plan, float *staged,
-                                      double *totals)
+                               double *totals)
 {
     const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
@@ -53,7 +53,8 @@ static __device__ void add_own(const float sums[(TILES + 1) / 2][TILES][4], cons
                 make_float4(sums[r][c][0], sums[r][c][1], sums[r][c][2], sums[r][c][3]);
         __syncthreads();
         for (int k = 2 * r * PRODUCTS + threadIdx.x; k < TILES * PRODUCTS; k += blockDim.x) {
-            const int u = (2 * r + k % 4 / 2) * TILE + k % PRODUCTS / 16, v = k / PRODUCTS * TILE + k / 4 % 4 * 2 + k % 2;
+            const int u = (2 * r + k % 4 / 2) * TILE + k % PRODUCTS / 16,
+                      v = k / PRODUCTS * TILE + k / 4 % 4 * 2 + k % 2;
             double sum = 0;
             for (int other = 0; other < warps; other++)
                 sum += staged[other * TILES * PRODUCTS + k];
@@ -95,13 +96,13 @@ static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW
 
 template <enum pixel_type TYPE> static auto kernel_of(int tiles)
 {
-    return tiles == 1   ? own_kernel<TYPE, 1>
-           : tiles == 2 ? own_kernel<TYPE, 2>
-           : tiles == 3 ? own_kernel<TYPE, 3>
-           : tiles == 4 ? own_kernel<TYPE, 4>
-           : tiles <= 7 ? own_kernel<TYPE, 7>
+    return tiles == 1      ? own_kernel<TYPE, 1>
+           : tiles == 2    ? own_kernel<TYPE, 2>
+           : tiles == 3    ? own_kernel<TYPE, 3>
+           : tiles == 4    ? own_kernel<TYPE, 4>
+           : tiles <= 7    ? own_kernel<TYPE, 7>
            : tiles <= MOST ? own_kernel<TYPE, MOST>
-                        : sum_kernel<TYPE>;
+                           : sum_kernel<TYPE>;
 }
 
 static struct plan plan_for(const struct image *in, const struct correlation_params *params, int multiprocessors)

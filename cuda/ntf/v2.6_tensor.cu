@@ -107,7 +107,8 @@ static enum status fuse(struct ntf_device *device, const struct image *in, int u
     const int threads = 32 * ceiling_divide(in->width * in->channels, WIDTH);
     enum status status = STATUS_OK;
 
-    fused_kernel<TILES><<<dim3(blocks, chunks), threads, sizeof(struct room<TILES>), stream>>>(*in, *device, update, sums);
+    fused_kernel<TILES>
+        <<<dim3(blocks, chunks), threads, sizeof(struct room<TILES>), stream>>>(*in, *device, update, sums);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -145,8 +146,10 @@ static enum status setup(struct state *state, const struct image in[], const str
     const size_t entries = (size_t)in->width * in->channels * params->rank;
     enum status status = STATUS_OK;
 
-    CUDA_TRY(cudaFuncSetAttribute(fused_kernel<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct room<2>)));
-    CUDA_TRY(cudaFuncSetAttribute(fused_kernel<4>, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct room<4>)));
+    CUDA_TRY(
+        cudaFuncSetAttribute(fused_kernel<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct room<2>)));
+    CUDA_TRY(
+        cudaFuncSetAttribute(fused_kernel<4>, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct room<4>)));
     if (!state->products && device_allocate((void **)&state->products, entries * sizeof *state->sums) != STATUS_OK)
         return STATUS_FAILED;
     if (!state->sums && device_allocate((void **)&state->sums, entries * sizeof *state->sums) != STATUS_OK)

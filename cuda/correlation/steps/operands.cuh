@@ -84,7 +84,8 @@ static __device__ inline void load_own(const struct plan &plan, unsigned first, 
     const int plane = threadIdx.x % 32 / 4, n = plan.in.channels;
     const float *const pixel = (const float *)plan.in.data + (size_t)first * n + plane;
 
-    if (TYPE != PIXEL_F32 || plan.in.height > 1 || plan.planes > n || first - first % STEP + STEP > (unsigned)plan.in.width)
+    if (TYPE != PIXEL_F32 || plan.in.height > 1 || plan.planes > n ||
+        first - first % STEP + STEP > (unsigned)plan.in.width)
         for (int k = 0; k < TILES; k++)
             load_samples(plan.in, plan.shift, first, k * TILE + plane, plan.planes, samples[k]);
     else

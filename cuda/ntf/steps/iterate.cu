@@ -1,6 +1,12 @@
 #include "cuda/ntf/steps/iterate.h"
 
-enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */, FOLLOWERS = 1024, COLUMN = 512 /* threads of a column at most */, TALL = 256 };
+enum {
+    THREADS = 128,
+    SLICE = 128 /* rows of a factor for one block */,
+    FOLLOWERS = 1024,
+    COLUMN = 512 /* threads of a column at most */,
+    TALL = 256
+};
 
 static __global__ void start_kernel(struct ntf_params params, int mode, float *factor, int count)
 {
@@ -232,13 +238,13 @@ static __device__ double product_of_columns(const float *factor, int side, int r
 
 /* F'F of TALL rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose operands
  * are loads of 16 bytes, and with one barrier for all sums. */
-static __global__ void __launch_bounds__(COLUMN)
-    triangle_kernel(const float *factor, int side, int rank, double *gram)
+static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *factor, int side, int rank, double *gram)
 {
     enum { TILE = 4, THREADS = COLUMN, ROOM = THREADS * TILE * TILE };
     __shared__ __align__(16) float rows[ROOM];
     const int across = (rank + TILE - 1) / TILE, tiles = across * (across + 1) / 2, stride = across * TILE;
-    const int parts = max(THREADS / tiles, 1), part = threadIdx.x / min(tiles, THREADS), height = min(ROOM / stride, TALL);
+    const int parts = max(THREADS / tiles, 1), part = threadIdx.x / min(tiles, THREADS),
+              height = min(ROOM / stride, TALL);
     const int last = min((int)(blockIdx.x + 1) * TALL, side);
 
     for (int round = 0; round < tiles; round += THREADS) {
@@ -256,8 +262,10 @@ static __global__ void __launch_bounds__(COLUMN)
             __syncthreads();
 #pragma unroll 4
             for (int i = part; i < count && tile < tiles && part < parts; i += parts) {
-                const float4 above = *(const float4 *)&rows[i * stride + a], beside = *(const float4 *)&rows[i * stride + b];
-                const float u[TILE] = {above.x, above.y, above.z, above.w}, v[TILE] = {beside.x, beside.y, beside.z, beside.w};
+                const float4 above = *(const float4 *)&rows[i * stride + a],
+                             beside = *(const float4 *)&rows[i * stride + b];
+                const float u[TILE] = {above.x, above.y, above.z, above.w},
+                            v[TILE] = {beside.x, beside.y, beside.z, beside.w};
 #pragma unroll
                 for (int k = 0; k < TILE * TILE; k++)
                     sums[k / TILE][k % TILE] += u[k / TILE] * v[k % TILE];
@@ -291,8 +299,8 @@ static __global__ void __launch_bounds__(COLUMN)
     const float *const other = mode == 1 || update == NTF_DAMPED ? device.factors[3 - mode] : device.next[1];
 
     for (int m = threadIdx.x; m < rank; m += blockDim.x)
-        weights[m] = (float)(device.grams[0][min(m, k) * rank + max(m, k)] *
-                             product_of_columns(other, length, rank, m, k));
+        weights[m] =
+            (float)(device.grams[0][min(m, k) * rank + max(m, k)] * product_of_columns(other, length, rank, m, k));
     __syncthreads();
     for (int i = warp; i < device.sides[mode]; i += blockDim.x / 32) {
         const int at = i * rank + k;

@@ -25,7 +25,7 @@ struct operand {
 template <int TILES> struct room {
     struct operand products[WARPS][2][TILES][32];      /* of v and w, as operands */
     struct operand weights[HIGHEST / TERM][TILES][32]; /* V W as operands */
-    struct operand rows[TILES][32]; /* u as operands */
+    struct operand rows[TILES][32];                    /* u as operands */
     float slices[WARPS][SLICES][WIDTH + 4];
     float shares[WARPS + HIGHEST / TERM][SLICES][SIDE * TILES + 8]; /* of the numerators, then of the denominators */
 };
@@ -44,8 +44,8 @@ static __device__ inline struct operand split_floats(float a, float b, float c, 
 
 /* Adds 16 x 8 products to each tile's sums, small ones first: rows `group` of operand A in `left`, rows group + 8 in `right`. */
 template <int TILES>
-static __device__ inline void multiply_tiles(float sums[TILES][4], const struct operand &left, const struct operand &right,
-                                             const struct operand beside[TILES])
+static __device__ inline void multiply_tiles(float sums[TILES][4], const struct operand &left,
+                                             const struct operand &right, const struct operand beside[TILES])
 {
     for (int both = 2; both >= 0; both--)
         for (int part = 0; part <= both; part++)
@@ -64,7 +64,8 @@ static __device__ inline float entry_of(const struct ntf_device &device, int mod
 
 /* The products of v and w that a warp multiplies. */
 template <int TILES>
-static __device__ inline void make_products(const struct ntf_device &device, int from, struct operand products[2][TILES][32])
+static __device__ inline void make_products(const struct ntf_device &device, int from,
+                                            struct operand products[2][TILES][32])
 {
     const int lane = threadIdx.x % 32, t_side = device.sides[2];
     for (int at = 0; at < 2 * TILES; at++) {
@@ -79,7 +80,8 @@ static __device__ inline void make_products(const struct ntf_device &device, int
 
 /* V W, of the columns from `from` on. */
 template <int TILES>
-static __device__ inline void make_weights(const struct ntf_device &device, int from, struct operand weights[][TILES][32])
+static __device__ inline void make_weights(const struct ntf_device &device, int from,
+                                           struct operand weights[][TILES][32])
 {
     const int rank = device.rank, lane = threadIdx.x % 32;
 
@@ -88,7 +90,8 @@ static __device__ inline void make_weights(const struct ntf_device &device, int 
         float value[4];
         for (int i = 0; i < 4; i++) {
             const int m = at / TILES * TERM + lane % 4 * 4 + i;
-            value[i] = m < rank && k < rank ? (float)(device.grams[1][m * rank + k] * device.grams[2][m * rank + k]) : 0;
+            value[i] =
+                m < rank && k < rank ? (float)(device.grams[1][m * rank + k] * device.grams[2][m * rank + k]) : 0;
         }
         weights[at / TILES][at % TILES][lane] = split_floats(value[0], value[1], value[2], value[3]);
     }
@@ -132,7 +135,8 @@ static __device__ inline void store_shares(const float sums[TILES][4], int tile,
 /* The warp's shares of the numerators of 16 rows of u. */
 template <int TILES>
 static __device__ inline void multiply_slices(const float slices[SLICES][WIDTH + 4],
-                                              const struct operand products[2][TILES][32], float shares[SLICES][SIDE * TILES + 8])
+                                              const struct operand products[2][TILES][32],
+                                              float shares[SLICES][SIDE * TILES + 8])
 {
     const int group = threadIdx.x % 32 / 4, member = threadIdx.x % 4;
     float sums[TILES][4] = {};
@@ -149,7 +153,8 @@ static __device__ inline void multiply_slices(const float slices[SLICES][WIDTH +
 }
 
 /* Old rows of u times V W, shared among warps: a warp has 16 terms of each sum, in 8 columns. */
-template <int TILES> static __device__ inline void multiply_old(const struct ntf_device &device, int first, struct room<TILES> &own)
+template <int TILES>
+static __device__ inline void multiply_old(const struct ntf_device &device, int first, struct room<TILES> &own)
 {
     const int lane = threadIdx.x % 32;
 
@@ -166,7 +171,8 @@ template <int TILES> static __device__ inline void multiply_old(const struct ntf
 }
 
 /* Entry (row, column) of u in its place among the operands. */
-template <int TILES> static __device__ inline void store_row(float value, int row, int column, struct operand rows[TILES][32])
+template <int TILES>
+static __device__ inline void store_row(float value, int row, int column, struct operand rows[TILES][32])
 {
     uint16_t *const place = (uint16_t *)&rows[column / SIDE][column % SIDE * 4 + row % 4] + row / 4;
 
@@ -209,8 +215,8 @@ static __device__ inline void add_slices(float sum[2][TILES][4], const float sli
 
 /* Adds the sums of all blocks, 16 columns at a time through the warp's part of shared memory. */
 template <int TILES>
-static __device__ inline void add_sums(const float sum[2][TILES][4], float staged[SLICES][WIDTH + 4], int from, int rank,
-                                       int samples, float *sums)
+static __device__ inline void add_sums(const float sum[2][TILES][4], float staged[SLICES][WIDTH + 4], int from,
+                                       int rank, int samples, float *sums)
 {
     const int lane = threadIdx.x % 32, at = threadIdx.x;
     for (int j = 0; j < TILES; j += 2) {
