@@ -1,10 +1,10 @@
 /*
  * Idea:     many pictures. Four are under way, each on a stream of its own, and what the host enqueues for a picture is recorded once
  *           as a graph.
- * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.13's.
- * Expect:   one picture as in v2.13. The kernels that end a call leave most of the device idle, and that of the next picture runs beside
+ * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.14's.
+ * Expect:   one picture as in v2.14. The kernels that end a call leave most of the device idle, and that of the next picture runs beside
  *           them; upload and download do so, too. 1920x1080: at least 2,500 pictures a second.
- * From:     cuda/v2.13
+ * From:     cuda/v2.14
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
@@ -111,7 +111,7 @@ static enum status setup(struct state *state, const struct image in[], const str
 
     TRY(hits_setup(&state->hits, in, params, "cuda/v2.2"));
     TRY(codes_setup(&state->codes, &state->hits.levels));
-    TRY(groups_setup(&state->groups, params));
+    TRY(groups_note(&state->groups, params));
 out:
     return status;
 }

@@ -1,0 +1,149 @@
+/*
+ * Idea:     a hit overlaps with one or two stronger ones, not with a thousand. Boxes are computed once and kept, and of the 60 words
+ *           that say with whom a hit overlaps, those that are not 0 are marked; rounds read no others.
+ * Changed:  groups_note() in place of groups_setup() (steps/groups.cu).
+ * Expect:   a picture has six rounds, in each of which a thread reads up to 60 words, and boxes are looked for, level by level, by each
+ *           of 300 parts of the pairs: three kernels of together 60 us become 20 us.
+ */
+/* Try: make bench-detect VERSIONS=cuda */
+#include "cuda/detect/steps/codes.cuh"
+#include "cuda/detect/steps/groups.h"
+#include "cuda/detect/steps/planes.cuh"
+#include "cuda/detect/steps/tiles.cuh"
+#include "cuda/detect/steps/together.cuh"
+
+enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
+
+static int after[PARTS] = {3, 10, 40};
+static const int afters[] = {1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120, DETECT_MAX_STAGES, 0};
+static struct tunable tunables[] = {{"first", &after[0], afters, "stages before the first rearrangement"},
+                                    {"second", &after[1], afters, "stages before the second"},
+                                    {"third", &after[2], afters, "stages before a warp takes a window"},
+                                    {}};
+
+static const char *illegal(const struct image in[], const void *params)
+{
+    (void)in, (void)params;
+    return after[0] <= after[1] && after[1] <= after[2] ? NULL : "rearrangements in another order than the stages";
+}
+
+struct state {
+    struct hits_step hits;
+    struct groups_step groups;
+    struct codes_step codes;
+};
+
+/* Where the parts of the stages end. */
+struct part_ends {
+    int ends[PARTS];
+};
+
+template <int FEATURE>
+static __global__ void detect_kernel(struct image codes, const __grid_constant__ struct pyramid_layout layout,
+                                     const __grid_constant__ struct stages stages, struct model_view model, int window,
+                                     struct part_ends parts, struct hit_list list)
+{
+    __shared__ struct left_windows<WINDOWS> lists[2];
+    const struct tile own = tile_find(&layout, window, WIDTH, HEIGHT, blockIdx.x);
+    const struct pyramid_level &level = layout.levels[own.level];
+    int left = own.left, top = own.top;
+    int width = (int)codes.stride;
+    const struct code_planes size = {codes.stride * codes.height, (level.x + left) % 4};
+    const uint8_t *planes = (const uint8_t *)image_row(&codes, level.y + top) + level.x + left;
+
+    model.feature = FEATURE;
+    if (threadIdx.x < 2)
+        lists[threadIdx.x].count = 0;
+    __syncthreads();
+    for (int i = 4 * threadIdx.x; i < WINDOWS; i += 4 * THREADS) {
+        float responses[4] = {};
+        bool kept[4];
+        for (int k = 0; k < 4; k++)
+            kept[k] = left + i % WIDTH + k <= level.width - window && top + i / WIDTH <= level.height - window;
+        for (int t = 0; t < parts.ends[0] && (kept[0] || kept[1] || kept[2] || kept[3]); t++) {
+            const struct detect_stage &stage = stage_at(stages, model, t);
+            unsigned bins = four_bins(model.feature, stage, planes + i / WIDTH * width + i % WIDTH, width, size);
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                responses[k] += model.tables[t * model.bins + (bins >> 8 * k & 255)];
+                kept[k] &= responses[k] >= stage.threshold;
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            left_keep(&lists[0], kept[k], i + k, responses[k]);
+    }
+    for (int part = 1; part < PARTS; part++) {
+        __syncthreads();
+        const struct left_windows<WINDOWS> &from = lists[(part - 1) % 2];
+        for (unsigned entry = threadIdx.x; entry - threadIdx.x % 32 < from.count; entry += THREADS) {
+            int i = entry < from.count ? from.places[entry] : 0;
+            float response = entry < from.count ? from.responses[entry] : 0;
+            bool kept = entry < from.count && planes_pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width,
+                                                          size, parts.ends[part - 1], parts.ends[part], &response);
+            left_keep(&lists[part % 2], kept, i, response);
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            lists[(part - 1) % 2].count = 0;
+    }
+    __syncthreads();
+    const struct left_windows<WINDOWS> &last = lists[(PARTS - 1) % 2];
+    for (unsigned entry = threadIdx.x / LANES; entry < last.count; entry += THREADS / LANES) {
+        int i = last.places[entry];
+        float response = last.responses[entry];
+        bool hit = together_pass(model, planes + i / WIDTH * width + i % WIDTH, width, size, parts.ends[PARTS - 1],
+                                 &response) &&
+                   response >= model.min_response;
+        if (hit && threadIdx.x % LANES == 0)
+            hits_add(list, response, &layout, level.x + left + i % WIDTH, level.y + top + i / WIDTH);
+    }
+}
+
+typedef void kernel_function(struct image codes, const struct pyramid_layout layout, const struct stages stages,
+                             struct model_view model, int window, struct part_ends parts, struct hit_list list);
+
+static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(hits_setup(&state->hits, in, params, "cuda/v2.2"));
+    TRY(codes_setup(&state->codes, &state->hits.levels));
+    TRY(groups_note(&state->groups, params));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct detect_params *params, cudaStream_t stream)
+{
+    struct hits_step *hits = &state->hits;
+    const int window = params->pyramid.window, feature = (int)detect_model_of(params)->feature;
+    kernel_function *const kernels[] = {detect_kernel<DETECT_LRD>, detect_kernel<DETECT_LRP>,
+                                        detect_kernel<DETECT_LBP>};
+    enum status status = STATUS_OK;
+    struct part_ends parts = {};
+    int blocks = tiles_count(&hits->layout, window, WIDTH, HEIGHT);
+
+    for (int i = 0; i < PARTS; i++)
+        parts.ends[i] = min(after[i], params->stage_count);
+    TRY(hits_begin(hits, in, stream));
+    TRY(codes_make(&state->codes, feature, &hits->levels, stream));
+    if (blocks > 0)
+        kernels[feature]<<<blocks, THREADS, 0, stream>>>(state->codes.planes, hits->layout, hits_stages(params),
+                                                         hits_model(hits, params), window, parts, hits->list);
+    CUDA_TRY(cudaGetLastError());
+    TRY(groups_end(&state->groups, hits, out, params, stream));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    hits_teardown(&state->hits);
+    groups_teardown(&state->groups);
+    device_free(state->codes.planes.data);
+    *state = {};
+}
+
+RUNGS_CUDA_VERSION(detect, .tunables = tunables, .illegal = illegal)
