@@ -1,7 +1,7 @@
 /*
  * Idea:     an LBP has no parameters but its place and the size of its cells, so its bin is the same for all windows and stages
  *           that look there. A kernel makes the bins of all four sizes, as pictures of their own; a stage loads a byte.
- * Changed:  codes_kernel() (steps/codes.cuh) in place of words_fill(); no tile in shared memory.
+ * Changed:  codes_kernel() (steps/codes.cu) in place of words_fill(); no tile in shared memory.
  * Expect:   a stage is 12 instructions in place of 60 or more, and makes up most of a block's 24,000; the bins of a tile's pixels are
  *           3,000: detect_kernel 50 us in place of 105 us, and 12 us for codes_kernel. LRD and LRP as fast as before, probably.
  */
@@ -142,7 +142,7 @@ static void teardown(struct state *state)
 {
     hits_teardown(&state->hits);
     groups_teardown(&state->groups);
-    device_free(state->codes.planes.data);
+    codes_teardown(&state->codes);
     *state = {};
 }
 

@@ -144,7 +144,7 @@ static void teardown(struct state *state)
 {
     hits_teardown(&state->hits);
     groups_teardown(&state->groups);
-    device_free(state->codes.planes.data);
+    codes_teardown(&state->codes);
     *state = {};
 }
 
