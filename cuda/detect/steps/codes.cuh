@@ -48,4 +48,29 @@ static inline __device__ unsigned four_bins(int feature, const struct detect_sta
                                  : four_bins_at(feature, stage, from, skipped, stride);
 }
 
+/* planes_pass() whose loads are on their way for four stages before the first of them is decided. */
+static inline __device__ bool codes_pass(const struct stages &stages, const struct model_view &model,
+                                         const uint8_t *window, int width, const struct code_planes &size, int from,
+                                         int to, float *response)
+{
+    enum { AHEAD = 4 };
+
+    for (int t = from; t < to; t += AHEAD) {
+        float votes[AHEAD];
+        bool left = true;
+        for (int i = 0; i < AHEAD; i++) {
+            const int own = min(t + i, to - 1);
+            votes[i] = model.tables[own * model.bins +
+                                    planes_bin(model.feature, stage_at(stages, model, own), window, width, size)];
+        }
+        for (int i = 0; i < AHEAD; i++) {
+            *response += t + i < to ? votes[i] : 0;
+            left &= *response >= stage_at(stages, model, min(t + i, to - 1)).threshold;
+        }
+        if (!left)
+            return false;
+    }
+    return true;
+}
+
 #endif

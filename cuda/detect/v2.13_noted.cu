@@ -1,18 +1,17 @@
 /*
- * Idea:     many pictures. Four are under way, each on a stream of its own, and what the host enqueues for a picture is recorded once
- *           as a graph.
- * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.14's.
- * Expect:   one picture as in v2.14. The kernels that end a call leave most of the device idle, and that of the next picture runs beside
- *           them; upload and download do so, too. 1920x1080: at least 2,500 pictures a second.
- * From:     cuda/v2.14
+ * Idea:     a hit overlaps with one or two stronger ones, not with a thousand. Boxes are computed once and kept, and of the 60 words
+ *           that say with whom a hit overlaps, those that are not 0 are marked; rounds read no others.
+ * Changed:  groups_note() in place of groups_setup() (steps/groups.cu).
+ * Expect:   a picture has six rounds, in each of which a thread reads up to 60 words, and boxes are looked for, level by level, by each
+ *           of 300 parts of the pairs: three kernels of together 60 us become 20 us.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "common/cuda/devices_queue.h"
-#include "cuda/detect/steps/codes.cuh"
+#include "cuda/detect/steps/four.cuh"
 #include "cuda/detect/steps/groups.h"
 #include "cuda/detect/steps/planes.cuh"
 #include "cuda/detect/steps/tiles.cuh"
 #include "cuda/detect/steps/together.cuh"
+#include "cuda/detect/steps/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 
@@ -32,8 +31,13 @@ static const char *illegal(const struct image in[], const void *params)
 struct state {
     struct hits_step hits;
     struct groups_step groups;
-    struct codes_step codes;
 };
+
+static const char *declines(const struct image in[], const void *params)
+{
+    (void)in;
+    return planes_decline((const struct detect_params *)params);
+}
 
 /* Where the parts of the stages end. */
 struct part_ends {
@@ -41,19 +45,19 @@ struct part_ends {
 };
 
 template <int FEATURE>
-static __global__ void detect_kernel(struct image codes, const __grid_constant__ struct pyramid_layout layout,
+static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
                                      const __grid_constant__ struct stages stages, struct model_view model, int window,
                                      struct part_ends parts, struct hit_list list)
 {
+    extern __shared__ uint8_t planes[];
     __shared__ struct left_windows<WINDOWS> lists[2];
     const struct tile own = tile_find(&layout, window, WIDTH, HEIGHT, blockIdx.x);
     const struct pyramid_level &level = layout.levels[own.level];
     int left = own.left, top = own.top;
-    int width = (int)codes.stride;
-    const struct code_planes size = {codes.stride * codes.height, (level.x + left) % 4};
-    const uint8_t *planes = (const uint8_t *)image_row(&codes, level.y + top) + level.x + left;
+    int width = words_stride(WIDTH, window), height = HEIGHT + window - 1, size = width * height;
 
     model.feature = FEATURE;
+    words_fill(planes, width, height, levels, level.x + left, level.y + top);
     if (threadIdx.x < 2)
         lists[threadIdx.x].count = 0;
     __syncthreads();
@@ -102,38 +106,34 @@ static __global__ void detect_kernel(struct image codes, const __grid_constant__
     }
 }
 
-typedef void kernel_function(struct image codes, const struct pyramid_layout layout, const struct stages stages,
+typedef void kernel_function(struct image levels, const struct pyramid_layout layout, const struct stages stages,
                              struct model_view model, int window, struct part_ends parts, struct hit_list list);
 
 static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
 {
-    enum status status = STATUS_OK;
+    const enum status status = hits_setup(&state->hits, in, params, "cuda/v2.2");
 
-    TRY(hits_setup(&state->hits, in, params, "cuda/v2.2"));
-    TRY(codes_setup(&state->codes, &state->hits.levels));
-    TRY(groups_note(&state->groups, params));
-out:
-    return status;
+    return status == STATUS_OK ? groups_note(&state->groups, params) : status;
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct detect_params *params, cudaStream_t stream)
 {
     struct hits_step *hits = &state->hits;
-    const int window = params->pyramid.window, feature = (int)detect_model_of(params)->feature;
+    const int window = params->pyramid.window;
     kernel_function *const kernels[] = {detect_kernel<DETECT_LRD>, detect_kernel<DETECT_LRP>,
                                         detect_kernel<DETECT_LBP>};
     enum status status = STATUS_OK;
     struct part_ends parts = {};
     int blocks = tiles_count(&hits->layout, window, WIDTH, HEIGHT);
+    size_t shared = 4 * (size_t)words_stride(WIDTH, window) * (HEIGHT + window - 1);
 
     for (int i = 0; i < PARTS; i++)
         parts.ends[i] = min(after[i], params->stage_count);
     TRY(hits_begin(hits, in, stream));
-    TRY(codes_make(&state->codes, feature, &hits->levels, stream));
     if (blocks > 0)
-        kernels[feature]<<<blocks, THREADS, 0, stream>>>(state->codes.planes, hits->layout, hits_stages(params),
-                                                         hits_model(hits, params), window, parts, hits->list);
+        kernels[detect_model_of(params)->feature]<<<blocks, THREADS, shared, stream>>>(
+            hits->levels, hits->layout, hits_stages(params), hits_model(hits, params), window, parts, hits->list);
     CUDA_TRY(cudaGetLastError());
     TRY(groups_end(&state->groups, hits, out, params, stream));
 out:
@@ -144,8 +144,7 @@ static void teardown(struct state *state)
 {
     hits_teardown(&state->hits);
     groups_teardown(&state->groups);
-    codes_teardown(&state->codes);
     *state = {};
 }
 
-RUNGS_CUDA_VERSION(detect, .tunables = tunables, .illegal = illegal, .queue = &recorded_queue)
+RUNGS_CUDA_VERSION(detect, .declines = declines, .tunables = tunables, .illegal = illegal)

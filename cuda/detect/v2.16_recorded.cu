@@ -1,18 +1,22 @@
 /*
- * Idea:     an LBP has no parameters but its place and the size of its cells, so its bin is the same for all windows and stages
- *           that look there. A kernel makes the bins of all four sizes, as pictures of their own; a stage loads a byte.
- * Changed:  codes_kernel() (steps/codes.cu) in place of words_fill(); no tile in shared memory.
- * Expect:   a stage is 12 instructions in place of 60 or more, and makes up most of a block's 24,000; the bins of a tile's pixels are
- *           3,000: detect_kernel 50 us in place of 105 us, and 12 us for codes_kernel. LRD and LRP as fast as before, probably.
+ * Idea:     many pictures. Four are under way, each on a stream of its own, and what the host enqueues for a picture is recorded once
+ *           as a graph.
+ * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.14's.
+ * Expect:   one picture as in v2.14. The kernels that end a call leave most of the device idle, and that of the next picture runs beside
+ *           them; upload and download do so, too. 1920x1080: at least 2,500 pictures a second.
+ * From:     cuda/v2.14
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/codes.cuh"
+#include "common/cuda/devices_queue.h"
+#include "cuda/detect/steps/four.cuh"
 #include "cuda/detect/steps/groups.h"
+#include "cuda/detect/steps/own.cuh"
 #include "cuda/detect/steps/planes.cuh"
 #include "cuda/detect/steps/tiles.cuh"
 #include "cuda/detect/steps/together.cuh"
+#include "cuda/detect/steps/words.cuh"
 
-enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
+enum { WIDTH = 64, HEIGHT = 32, THREADS = 256, LANES = 32, WINDOWS = WIDTH * HEIGHT * LANES / THREADS, PARTS = 3 };
 
 static int after[PARTS] = {3, 10, 40};
 static const int afters[] = {1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120, DETECT_MAX_STAGES, 0};
@@ -30,8 +34,13 @@ static const char *illegal(const struct image in[], const void *params)
 struct state {
     struct hits_step hits;
     struct groups_step groups;
-    struct codes_step codes;
 };
+
+static const char *declines(const struct image in[], const void *params)
+{
+    (void)in;
+    return planes_decline((const struct detect_params *)params);
+}
 
 /* Where the parts of the stages end. */
 struct part_ends {
@@ -39,23 +48,24 @@ struct part_ends {
 };
 
 template <int FEATURE>
-static __global__ void detect_kernel(struct image codes, const __grid_constant__ struct pyramid_layout layout,
+static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
                                      const __grid_constant__ struct stages stages, struct model_view model, int window,
                                      struct part_ends parts, struct hit_list list)
 {
-    __shared__ struct left_windows<WINDOWS> lists[2];
-    const struct tile own = tile_find(&layout, window, WIDTH, HEIGHT, blockIdx.x);
-    const struct pyramid_level &level = layout.levels[own.level];
-    int left = own.left, top = own.top;
-    int width = (int)codes.stride;
-    const struct code_planes size = {codes.stride * codes.height, (level.x + left) % 4};
-    const uint8_t *planes = (const uint8_t *)image_row(&codes, level.y + top) + level.x + left;
+    extern __shared__ uint8_t planes[];
+    __shared__ struct own_windows<WINDOWS> lists[THREADS / LANES];
+    const struct tile tile = tile_find(&layout, window, WIDTH, HEIGHT, blockIdx.x);
+    const struct pyramid_level &level = layout.levels[tile.level];
+    int left = tile.left, top = tile.top;
+    int width = words_stride(WIDTH, window), height = HEIGHT + window - 1, size = width * height;
 
     model.feature = FEATURE;
-    if (threadIdx.x < 2)
-        lists[threadIdx.x].count = 0;
+    words_fill(planes, width, height, levels, level.x + left, level.y + top);
     __syncthreads();
-    for (int i = 4 * threadIdx.x; i < WINDOWS; i += 4 * THREADS) {
+    const int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    struct own_windows<WINDOWS> *own = &lists[warp];
+    unsigned count = 0;
+    for (int i = warp * WINDOWS + 4 * lane; i < (warp + 1) * WINDOWS; i += 4 * LANES) {
         float responses[4] = {};
         bool kept[4];
         for (int k = 0; k < 4; k++)
@@ -71,67 +81,60 @@ static __global__ void detect_kernel(struct image codes, const __grid_constant__
         }
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            left_keep(&lists[0], kept[k], i + k, responses[k]);
+            count = own_keep(own, count, kept[k], i + k, responses[k]);
     }
     for (int part = 1; part < PARTS; part++) {
-        __syncthreads();
-        const struct left_windows<WINDOWS> &from = lists[(part - 1) % 2];
-        for (unsigned entry = threadIdx.x; entry - threadIdx.x % 32 < from.count; entry += THREADS) {
-            int i = entry < from.count ? from.places[entry] : 0;
-            float response = entry < from.count ? from.responses[entry] : 0;
-            bool kept = entry < from.count && planes_pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width,
-                                                          size, parts.ends[part - 1], parts.ends[part], &response);
-            left_keep(&lists[part % 2], kept, i, response);
+        const unsigned all = count;
+        count = 0;
+        __syncwarp();
+        for (unsigned entry = lane; entry - lane < all; entry += LANES) {
+            int i = entry < all ? own->places[entry] : 0;
+            float response = entry < all ? own->responses[entry] : 0;
+            bool kept = entry < all && planes_pass(stages, model, planes + i / WIDTH * width + i % WIDTH, width, size,
+                                                   parts.ends[part - 1], parts.ends[part], &response);
+            count = own_keep(own, count, kept, i, response);
         }
-        __syncthreads();
-        if (threadIdx.x == 0)
-            lists[(part - 1) % 2].count = 0;
     }
-    __syncthreads();
-    const struct left_windows<WINDOWS> &last = lists[(PARTS - 1) % 2];
-    for (unsigned entry = threadIdx.x / LANES; entry < last.count; entry += THREADS / LANES) {
-        int i = last.places[entry];
-        float response = last.responses[entry];
+    __syncwarp();
+    for (unsigned entry = 0; entry < count; entry++) {
+        int i = own->places[entry];
+        float response = own->responses[entry];
         bool hit = together_pass(model, planes + i / WIDTH * width + i % WIDTH, width, size, parts.ends[PARTS - 1],
                                  &response) &&
                    response >= model.min_response;
-        if (hit && threadIdx.x % LANES == 0)
+        if (hit && lane == 0)
             hits_add(list, response, &layout, level.x + left + i % WIDTH, level.y + top + i / WIDTH);
     }
 }
 
-typedef void kernel_function(struct image codes, const struct pyramid_layout layout, const struct stages stages,
+typedef void kernel_function(struct image levels, const struct pyramid_layout layout, const struct stages stages,
                              struct model_view model, int window, struct part_ends parts, struct hit_list list);
 
 static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
 {
-    enum status status = STATUS_OK;
+    const enum status status = hits_setup(&state->hits, in, params, "cuda/v2.2");
 
-    TRY(hits_setup(&state->hits, in, params, "cuda/v2.2"));
-    TRY(codes_setup(&state->codes, &state->hits.levels));
-    TRY(groups_setup(&state->groups, params));
-out:
-    return status;
+    return status == STATUS_OK ? groups_note(&state->groups, params) : status;
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct detect_params *params, cudaStream_t stream)
 {
     struct hits_step *hits = &state->hits;
-    const int window = params->pyramid.window, feature = (int)detect_model_of(params)->feature;
+    const int window = params->pyramid.window;
     kernel_function *const kernels[] = {detect_kernel<DETECT_LRD>, detect_kernel<DETECT_LRP>,
                                         detect_kernel<DETECT_LBP>};
     enum status status = STATUS_OK;
     struct part_ends parts = {};
     int blocks = tiles_count(&hits->layout, window, WIDTH, HEIGHT);
+    size_t shared = 4 * (size_t)words_stride(WIDTH, window) * (HEIGHT + window - 1);
 
     for (int i = 0; i < PARTS; i++)
         parts.ends[i] = min(after[i], params->stage_count);
     TRY(hits_begin(hits, in, stream));
-    TRY(codes_make(&state->codes, feature, &hits->levels, stream));
     if (blocks > 0)
-        kernels[feature]<<<blocks, THREADS, 0, stream>>>(state->codes.planes, hits->layout, hits_stages(params),
-                                                         hits_model(hits, params), window, parts, hits->list);
+        kernels[detect_model_of(params)->feature]<<<blocks, THREADS, shared, stream>>>(
+            hits->levels, hits->layout, hits_stages(params), hits_model(hits, params), window, parts, hits->list);
     CUDA_TRY(cudaGetLastError());
     TRY(groups_end(&state->groups, hits, out, params, stream));
 out:
@@ -142,8 +145,7 @@ static void teardown(struct state *state)
 {
     hits_teardown(&state->hits);
     groups_teardown(&state->groups);
-    codes_teardown(&state->codes);
     *state = {};
 }
 
-RUNGS_CUDA_VERSION(detect, .tunables = tunables, .illegal = illegal)
+RUNGS_CUDA_VERSION(detect, .declines = declines, .tunables = tunables, .illegal = illegal, .queue = &recorded_queue)
