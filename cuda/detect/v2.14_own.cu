@@ -101,7 +101,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
                                  &response) &&
                    response >= model.min_response;
         if (hit && lane == 0)
-            hits_add(list, response, &layout, level.x + left + i % WIDTH, level.y + top + i / WIDTH);
+            hits_note(list, response, &layout, {left + i % WIDTH, top + i / WIDTH, tile.level});
     }
 }
 
@@ -112,7 +112,7 @@ static enum status setup(struct state *state, const struct image in[], const str
 {
     const enum status status = hits_setup(&state->hits, in, params, "cuda/v2.2");
 
-    return status == STATUS_OK ? groups_note(&state->groups, params) : status;
+    return status == STATUS_OK ? groups_note(&state->groups, &state->hits, params) : status;
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,

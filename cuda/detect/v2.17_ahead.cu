@@ -93,7 +93,7 @@ static __global__ void detect_kernel(struct image codes, const __grid_constant__
                                  &response) &&
                    response >= model.min_response;
         if (hit && lane == 0)
-            hits_add(list, response, &layout, level.x + left + i % WIDTH, level.y + top + i / WIDTH);
+            hits_note(list, response, &layout, {left + i % WIDTH, top + i / WIDTH, tile.level});
     }
 }
 
@@ -106,7 +106,7 @@ static enum status setup(struct state *state, const struct image in[], const str
 
     TRY(hits_setup(&state->hits, in, params, "cuda/v2.2"));
     TRY(codes_setup(&state->codes, &state->hits.levels));
-    TRY(groups_note(&state->groups, params));
+    TRY(groups_note(&state->groups, &state->hits, params));
 out:
     return status;
 }

@@ -20,8 +20,15 @@ static __device__ struct detect_box box_of(uint64_t key, const struct pyramid_la
     return detect_find_box(detect_key_place(key, &layout), &layout, window);
 }
 
-/* When all hits fit, a warp finds the place of each: the number of stronger ones. Else block 0 selects and sorts. Notes boxes
- * where there is room for them, and that no word of overlaps has a bit. */
+static __device__ void note(const struct group_notes &notes, int own, struct detect_place place,
+                            const struct pyramid_layout &layout, int window)
+{
+    notes.places[own] = place;
+    notes.boxes[own] = detect_find_box(place, &layout, window);
+}
+
+/* When all hits fit, a warp finds the place of each: the number of stronger ones. Else block 0 selects and sorts. Notes places
+ * and boxes where there is room for them, and that no word of overlaps has a bit. */
 static __global__ void __launch_bounds__(THREADS)
     sort_kernel(struct hit_list list, int maximum, int *count, uint64_t *keys, struct group_notes notes,
                 const __grid_constant__ struct pyramid_layout layout, int window)
@@ -40,8 +47,8 @@ static __global__ void __launch_bounds__(THREADS)
             stronger = __reduce_add_sync(0xffffffff, stronger);
             if (lane == 0)
                 keys[stronger] = key;
-            if (lane == 0 && notes.boxes)
-                notes.boxes[stronger] = box_of(key, layout, window);
+            if (lane == 0 && notes.places)
+                note(notes, stronger, list.places[own], layout, window);
         }
         if (blockIdx.x == 0 && threadIdx.x == 0)
             *count = all;
@@ -52,8 +59,8 @@ static __global__ void __launch_bounds__(THREADS)
     const int own = sorted_fill(&sorted, list, maximum);
     for (int i = threadIdx.x; i < own; i += THREADS) {
         keys[i] = sorted.keys[i];
-        if (notes.boxes)
-            notes.boxes[i] = box_of(sorted.keys[i], layout, window);
+        if (notes.places)
+            note(notes, i, detect_key_place(sorted.keys[i], &layout), layout, window);
     }
     if (threadIdx.x == 0)
         *count = own;
@@ -72,7 +79,7 @@ static __global__ void __launch_bounds__(PAIR_THREADS)
         struct detect_place place = {};
         float *row = (float *)image_row(&hits, i + 1), *detection = (float *)image_row(&detections, i + 1);
         if (i < count)
-            place = detect_key_place(keys[i], &layout);
+            place = notes.places ? notes.places[i] : detect_key_place(keys[i], &layout);
         row[0] = place.x;
         row[1] = place.y;
         row[2] = place.level;
@@ -173,11 +180,12 @@ static __device__ void decide(struct shared_groups *shared, const unsigned *over
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    group_kernel(const int *all, const uint64_t *keys, const unsigned *overlaps, const unsigned *marks,
+    group_kernel(const int *all, const uint64_t *keys, const unsigned *overlaps, struct group_notes notes,
                  const __grid_constant__ struct pyramid_layout layout,
                  const __grid_constant__ struct detect_params params, struct image detections, struct image hits)
 {
     __shared__ struct shared_groups shared;
+    const unsigned *marks = notes.marks;
     const int count = *all;
     bool doubtful;
 
@@ -208,7 +216,7 @@ static __global__ void __launch_bounds__(THREADS)
             continue;
         for (int w = 0; w < own / LANES; w++)
             place += __popc(shared.kept[w]);
-        const struct detect_box box = box_of(keys[own], layout, params.pyramid.window);
+        const struct detect_box box = notes.boxes ? notes.boxes[own] : box_of(keys[own], layout, params.pyramid.window);
         float *row = (float *)image_row(&detections, place + 1);
         row[0] = box.x;
         row[1] = box.y;
@@ -242,12 +250,17 @@ out:
     return status;
 }
 
-enum status groups_note(struct groups_step *step, const struct detect_params *params)
+enum status groups_note(struct groups_step *step, struct hits_step *hits, const struct detect_params *params)
 {
     const size_t maximum = (size_t)params->maximum;
     enum status status = STATUS_OK;
 
     TRY(groups_setup(step, params));
+    if (!hits->list.places)
+        TRY(device_allocate((void **)&hits->list.places,
+                            (size_t)hits->layout.width * hits->layout.height * sizeof *hits->list.places));
+    if (!step->notes.places)
+        TRY(device_allocate((void **)&step->notes.places, maximum * sizeof *step->notes.places));
     if (!step->notes.boxes)
         TRY(device_allocate((void **)&step->notes.boxes, maximum * sizeof *step->notes.boxes));
     if (!step->notes.marks)
@@ -264,12 +277,12 @@ enum status groups_end(struct groups_step *step, const struct hits_step *hits, s
     sort_kernel<<<SORT_BLOCKS, THREADS, 0, stream>>>(hits->list, params->maximum, step->count, step->keys, step->notes,
                                                      hits->layout, params->pyramid.window);
     CUDA_TRY(cudaGetLastError());
-    pairs_kernel<<<min((int)PAIR_BLOCKS, (int)ceiling_divide(params->maximum, step->notes.boxes ? 4 : LANES)),
+    pairs_kernel<<<min((int)PAIR_BLOCKS, (int)ceiling_divide(params->maximum, step->notes.places ? 4 : LANES)),
                    PAIR_THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, step->notes, hits->layout,
                                               *params, out[0], out[1]);
     CUDA_TRY(cudaGetLastError());
-    group_kernel<<<1, THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, step->notes.marks, hits->layout,
-                                            *params, out[0], out[1]);
+    group_kernel<<<1, THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, step->notes, hits->layout, *params,
+                                            out[0], out[1]);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -279,6 +292,7 @@ void groups_teardown(struct groups_step *step)
 {
     device_free(step->notes.marks);
     device_free(step->notes.boxes);
+    device_free(step->notes.places);
     device_free(step->overlaps);
     device_free(step->keys);
     device_free(step->count);

@@ -1,16 +1,17 @@
 /*
- * Idea:     an LBP has no parameters but its place and the size of its cells, so its bin is the same for all windows and stages
- *           that look there. A kernel makes the bins of all four sizes, as pictures of their own; a stage loads a byte.
- * Changed:  codes_kernel() (steps/codes.cu) in place of words_fill(); no tile in shared memory, and no barrier.
- * Expect:   27 us for codes_kernel, and detect_kernel 35 us in place of 60 us.
+ * Idea:     what is there is looked at. Level 0 is the picture itself and has a third of all windows; a stream looks at them while
+ *           another makes the pyramid, six short kernels one after the other that leave most of the device idle.
+ * Changed:  launch() forks and joins by events; the kernel is launched twice, and knows its first tile.
+ * Expect:   the pyramid's 26 us and the first third of detect_kernel, 20 us, together take 26 us: 20 us less.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/codes.cuh"
+#include "cuda/detect/steps/four.cuh"
 #include "cuda/detect/steps/groups.h"
 #include "cuda/detect/steps/own.cuh"
 #include "cuda/detect/steps/planes.cuh"
 #include "cuda/detect/steps/tiles.cuh"
 #include "cuda/detect/steps/together.cuh"
+#include "cuda/detect/steps/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 32, THREADS = 256, LANES = 32, WINDOWS = WIDTH * HEIGHT * LANES / THREADS, PARTS = 3 };
 
@@ -30,8 +31,15 @@ static const char *illegal(const struct image in[], const void *params)
 struct state {
     struct hits_step hits;
     struct groups_step groups;
-    struct codes_step codes;
+    cudaStream_t side; /* the pyramid's */
+    cudaEvent_t begun, made;
 };
+
+static const char *declines(const struct image in[], const void *params)
+{
+    (void)in;
+    return planes_decline((const struct detect_params *)params);
+}
 
 /* Where the parts of the stages end. */
 struct part_ends {
@@ -39,19 +47,20 @@ struct part_ends {
 };
 
 template <int FEATURE>
-static __global__ void detect_kernel(struct image codes, const __grid_constant__ struct pyramid_layout layout,
+static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
                                      const __grid_constant__ struct stages stages, struct model_view model, int window,
-                                     struct part_ends parts, struct hit_list list)
+                                     struct part_ends parts, struct hit_list list, int first)
 {
+    extern __shared__ uint8_t planes[];
     __shared__ struct own_windows<WINDOWS> lists[THREADS / LANES];
-    const struct tile tile = tile_find(&layout, window, WIDTH, HEIGHT, blockIdx.x);
+    const struct tile tile = tile_find(&layout, window, WIDTH, HEIGHT, first + blockIdx.x);
     const struct pyramid_level &level = layout.levels[tile.level];
     int left = tile.left, top = tile.top;
-    int width = (int)codes.stride;
-    const struct code_planes size = {codes.stride * codes.height, (level.x + left) % 4};
-    const uint8_t *planes = (const uint8_t *)image_row(&codes, level.y + top) + level.x + left;
+    int width = words_stride(WIDTH, window), height = HEIGHT + window - 1, size = width * height;
 
     model.feature = FEATURE;
+    words_fill(planes, width, height, levels, level.x + left, level.y + top);
+    __syncthreads();
     const int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     struct own_windows<WINDOWS> *own = &lists[warp];
     unsigned count = 0;
@@ -93,20 +102,26 @@ static __global__ void detect_kernel(struct image codes, const __grid_constant__
                                  &response) &&
                    response >= model.min_response;
         if (hit && lane == 0)
-            hits_add(list, response, &layout, level.x + left + i % WIDTH, level.y + top + i / WIDTH);
+            hits_note(list, response, &layout, {left + i % WIDTH, top + i / WIDTH, tile.level});
     }
 }
 
-typedef void kernel_function(struct image codes, const struct pyramid_layout layout, const struct stages stages,
-                             struct model_view model, int window, struct part_ends parts, struct hit_list list);
+typedef void kernel_function(struct image levels, const struct pyramid_layout layout, const struct stages stages,
+                             struct model_view model, int window, struct part_ends parts, struct hit_list list,
+                             int first);
 
 static enum status setup(struct state *state, const struct image in[], const struct detect_params *params)
 {
     enum status status = STATUS_OK;
 
     TRY(hits_setup(&state->hits, in, params, "cuda/v2.2"));
-    TRY(codes_setup(&state->codes, &state->hits.levels));
-    TRY(groups_note(&state->groups, params));
+    TRY(groups_note(&state->groups, &state->hits, params));
+    if (!state->side)
+        CUDA_TRY(cudaStreamCreateWithFlags(&state->side, cudaStreamNonBlocking));
+    if (!state->begun)
+        CUDA_TRY(cudaEventCreateWithFlags(&state->begun, cudaEventDisableTiming));
+    if (!state->made)
+        CUDA_TRY(cudaEventCreateWithFlags(&state->made, cudaEventDisableTiming));
 out:
     return status;
 }
@@ -115,20 +130,32 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct detect_params *params, cudaStream_t stream)
 {
     struct hits_step *hits = &state->hits;
-    const int window = params->pyramid.window, feature = (int)detect_model_of(params)->feature;
+    const int window = params->pyramid.window;
     kernel_function *const kernels[] = {detect_kernel<DETECT_LRD>, detect_kernel<DETECT_LRP>,
                                         detect_kernel<DETECT_LBP>};
     enum status status = STATUS_OK;
     struct part_ends parts = {};
-    int blocks = tiles_count(&hits->layout, window, WIDTH, HEIGHT);
+    const int blocks = tiles_count(&hits->layout, window, WIDTH, HEIGHT);
+    const int lowest = tiles_along(in->width, window, WIDTH) * tiles_along(in->height, window, HEIGHT);
+    size_t shared = 4 * (size_t)words_stride(WIDTH, window) * (HEIGHT + window - 1);
 
     for (int i = 0; i < PARTS; i++)
         parts.ends[i] = min(after[i], params->stage_count);
-    TRY(hits_begin(hits, in, stream));
-    TRY(codes_make(&state->codes, feature, &hits->levels, stream));
-    if (blocks > 0)
-        kernels[feature]<<<blocks, THREADS, 0, stream>>>(state->codes.planes, hits->layout, hits_stages(params),
-                                                         hits_model(hits, params), window, parts, hits->list);
+    kernel_function *const kernel = kernels[detect_model_of(params)->feature];
+    CUDA_TRY(cudaEventRecord(state->begun, stream));
+    CUDA_TRY(cudaStreamWaitEvent(state->side, state->begun, 0));
+    TRY(step_run(&hits->pyramid, in, &hits->levels, state->side));
+    CUDA_TRY(cudaEventRecord(state->made, state->side));
+    CUDA_TRY(cudaMemsetAsync(hits->list.count, 0, sizeof *hits->list.count, stream));
+    if (lowest > 0)
+        kernel<<<lowest, THREADS, shared, stream>>>(in[0], hits->layout, hits_stages(params), hits_model(hits, params),
+                                                    window, parts, hits->list, 0);
+    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaStreamWaitEvent(stream, state->made, 0));
+    if (blocks > lowest)
+        kernel<<<blocks - lowest, THREADS, shared, stream>>>(hits->levels, hits->layout, hits_stages(params),
+                                                             hits_model(hits, params), window, parts, hits->list,
+                                                             lowest);
     CUDA_TRY(cudaGetLastError());
     TRY(groups_end(&state->groups, hits, out, params, stream));
 out:
@@ -137,10 +164,15 @@ out:
 
 static void teardown(struct state *state)
 {
+    if (state->side)
+        cudaStreamDestroy(state->side);
+    if (state->begun)
+        cudaEventDestroy(state->begun);
+    if (state->made)
+        cudaEventDestroy(state->made);
     hits_teardown(&state->hits);
     groups_teardown(&state->groups);
-    codes_teardown(&state->codes);
     *state = {};
 }
 
-RUNGS_CUDA_VERSION(detect, .tunables = tunables, .illegal = illegal)
+RUNGS_CUDA_VERSION(detect, .declines = declines, .tunables = tunables, .illegal = illegal)
