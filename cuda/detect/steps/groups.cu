@@ -6,12 +6,12 @@ enum {
     THREADS = 1024, /* of the kernels with one block */
     EACH = DETECT_MAX_HITS / THREADS,
     LANES = 32,
-    SORT_BLOCKS = 32,
+    SORT_BLOCKS = 64,
     AHEAD = 8, /* words in flight */
     WORDS = DETECT_MAX_HITS / LANES,
     MARK_WORDS = WORDS / LANES,
     PAIR_THREADS = 128,
-    PAIR_BLOCKS = 256,
+    PAIR_BLOCKS = 1024,
     MEMBER_BIT = 48 /* above all votes: 4096 of at most 1.5e6 * 1024 */
 };
 
@@ -277,7 +277,7 @@ enum status groups_end(struct groups_step *step, const struct hits_step *hits, s
     sort_kernel<<<SORT_BLOCKS, THREADS, 0, stream>>>(hits->list, params->maximum, step->count, step->keys, step->notes,
                                                      hits->layout, params->pyramid.window);
     CUDA_TRY(cudaGetLastError());
-    pairs_kernel<<<min((int)PAIR_BLOCKS, (int)ceiling_divide(params->maximum, step->notes.places ? 4 : LANES)),
+    pairs_kernel<<<min((int)PAIR_BLOCKS, (int)ceiling_divide(params->maximum, step->notes.places ? 2 : LANES)),
                    PAIR_THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, step->notes, hits->layout,
                                               *params, out[0], out[1]);
     CUDA_TRY(cudaGetLastError());
