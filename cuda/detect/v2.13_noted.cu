@@ -1,9 +1,9 @@
 /*
- * Idea:     a hit overlaps with one or two stronger ones, not with a thousand. Boxes are computed once and kept, and of the 60 words
- *           that say with whom a hit overlaps, those that are not 0 are marked; rounds read no others.
- * Changed:  groups_note() in place of groups_setup() (steps/groups.cu).
+ * Idea:     a hit overlaps with one or two stronger ones, not with a thousand. Of the 60 words that say with whom it overlaps, those
+ *           that are not 0 are marked, and rounds read no others. Its place and box, known where it is found, are noted.
+ * Changed:  groups_note() and hits_note() in place of groups_setup() and hits_add(); the kernels of steps/groups.cu use the notes.
  * Expect:   a picture has six rounds, in each of which a thread reads up to 60 words, and boxes are looked for, level by level, by each
- *           of 300 parts of the pairs: three kernels of together 60 us become 20 us.
+ *           of 300 parts of the pairs: three kernels of together 62 us become 20 us.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/steps/four.cuh"

@@ -18,12 +18,12 @@ static inline __device__ unsigned four_ranks(const unsigned cells[DETECT_CELLS],
     return ranks;
 }
 
-/* The bins of a stage, a byte each, in four windows side by side. The first cell of the first is at `from` of its plane, which
- * is `skipped` bytes behind a multiple of 4. */
-static inline __device__ unsigned four_bins_at(int feature, const struct detect_stage &stage, const uint8_t *from,
-                                               int skipped, int stride)
+/* The bins of a stage, a byte each, in the windows at `window` of the first plane, a multiple of 4, and the three behind it. */
+static inline __device__ unsigned four_bins(int feature, const struct detect_stage &stage, const uint8_t *window,
+                                            int stride, int size)
 {
-    const int last = (skipped + 2 * stage.width + 3) / 4, bits = 8 * stage.width;
+    const uint8_t *from = window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * stride + stage.x;
+    const int skipped = stage.x % 4, last = (skipped + 2 * stage.width + 3) / 4, bits = 8 * stage.width;
     unsigned cells[DETECT_CELLS];
 
     for (int j = 0; j < 3; j++) {
@@ -45,15 +45,6 @@ static inline __device__ unsigned four_bins_at(int feature, const struct detect_
     }
     const unsigned a = four_ranks(cells, stage.a), b = four_ranks(cells, stage.b);
     return feature == DETECT_LRP ? DETECT_CELLS * a + b : a - b + (DETECT_CELLS - 1) * 0x01010101u;
-}
-
-/* The same in the windows at `window` of the first plane, a multiple of 4, and the three behind it. */
-static inline __device__ unsigned four_bins(int feature, const struct detect_stage &stage, const uint8_t *window,
-                                            int stride, int size)
-{
-    return four_bins_at(feature, stage,
-                        window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * stride + stage.x,
-                        stage.x % 4, stride);
 }
 
 #endif

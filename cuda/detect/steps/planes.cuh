@@ -27,11 +27,12 @@ static inline __device__ void planes_fill(uint8_t *planes, int width, int size)
     }
 }
 
-/* The bin of a stage whose first cell is at `from` of its plane. */
-static inline __device__ int planes_bin_at(int feature, const struct detect_stage &stage, const uint8_t *from,
-                                           int width)
+/* The bin of a stage in the window at `window` of the first plane. */
+static inline __device__ int planes_bin(int feature, const struct detect_stage &stage, const uint8_t *window, int width,
+                                        int size)
 {
     int step = stage.height * width;
+    const uint8_t *from = window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * width + stage.x;
     uint8_t cells[DETECT_CELLS];
 
     for (int c = 0; c < DETECT_CELLS; c++)
@@ -39,19 +40,9 @@ static inline __device__ int planes_bin_at(int feature, const struct detect_stag
     return detect_bin(feature, cells, stage.a, stage.b);
 }
 
-/* The bin of a stage in the window at `window` of the first plane. */
-static inline __device__ int planes_bin(int feature, const struct detect_stage &stage, const uint8_t *window, int width,
-                                        int size)
-{
-    return planes_bin_at(feature, stage,
-                         window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * width + stage.x, width);
-}
-
-/* Whether stages `from` to `to` - 1 let the window pass; adds to its response. SIZE says where planes are: planes_bin(). */
-template <class SIZE>
+/* Whether stages `from` to `to` - 1 let the window pass; adds to its response. */
 static inline __device__ bool planes_pass(const struct stages &stages, const struct model_view &model,
-                                          const uint8_t *window, int width, SIZE size, int from, int to,
-                                          float *response)
+                                          const uint8_t *window, int width, int size, int from, int to, float *response)
 {
     const float *table = model.tables + from * model.bins;
 

@@ -9,8 +9,7 @@
 enum { TOGETHER_LANES = 32 };
 
 /* Whether the stages from `from` on let the window pass, each lane another stage; adds to its response. */
-template <class SIZE>
-static inline __device__ bool together_pass(const struct model_view &model, const uint8_t *window, int width, SIZE size,
+static inline __device__ bool together_pass(const struct model_view &model, const uint8_t *window, int width, int size,
                                             int from, float *response)
 {
     const int lane = threadIdx.x % TOGETHER_LANES;
