@@ -5,6 +5,7 @@
  * Expect:   the grid's 2,880 blocks are 2.7 turns of all that fit instead of 3.6: detect_kernel 90 us in place of 104 us.
  */
 /* Try: make bench-detect VERSIONS=cuda */
+#include "common/cuda/devices_queue.h"
 #include "cuda/detect/steps/four.cuh"
 #include "cuda/detect/steps/groups.h"
 #include "cuda/detect/steps/planes.cuh"
@@ -147,4 +148,4 @@ static void teardown(struct state *state)
     *state = {};
 }
 
-RUNGS_CUDA_VERSION(detect, .declines = declines, .tunables = tunables, .illegal = illegal)
+RUNGS_CUDA_VERSION(detect, .declines = declines, .tunables = tunables, .illegal = illegal, .queue = &recorded_queue)

@@ -1,10 +1,10 @@
 /*
  * Idea:     many pictures. Four are under way, each on a stream of its own, and what the host enqueues for a picture is recorded once
  *           as a graph.
- * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.14's.
- * Expect:   one picture as in v2.14. The kernels that begin and end a call leave most of the device idle, and those of the next picture
+ * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.13's.
+ * Expect:   one picture as in v2.13. The kernels that begin and end a call leave most of the device idle, and those of the next picture
  *           run beside them, as upload and download do: 1920x1080 at least 2,500 pictures a second.
- * From:     cuda/v2.14
+ * From:     cuda/v2.13
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
@@ -15,7 +15,7 @@
 #include "cuda/detect/steps/together.cuh"
 #include "cuda/detect/steps/words.cuh"
 
-enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, BLOCKS = 8, LANES = 32, PARTS = 3 };
+enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 
 static int after[PARTS] = {3, 10, 40};
 static const int afters[] = {1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120, DETECT_MAX_STAGES, 0};
@@ -47,10 +47,9 @@ struct part_ends {
 };
 
 template <int FEATURE>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
-                  const __grid_constant__ struct stages stages, struct model_view model, int window,
-                  struct part_ends parts, struct hit_list list)
+static __global__ void detect_kernel(struct image levels, const __grid_constant__ struct pyramid_layout layout,
+                                     const __grid_constant__ struct stages stages, struct model_view model, int window,
+                                     struct part_ends parts, struct hit_list list)
 {
     extern __shared__ uint8_t planes[];
     __shared__ struct left_windows<WINDOWS> lists[2];
