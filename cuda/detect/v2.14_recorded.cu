@@ -4,7 +4,6 @@
  * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.13's.
  * Expect:   one picture as in v2.13. The kernels that begin and end a call leave most of the device idle, and those of the next picture
  *           run beside them, as upload and download do: 1920x1080 at least 2,500 pictures a second.
- * From:     cuda/v2.13
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
