@@ -1,9 +1,8 @@
 /*
- * Idea:     a hit overlaps with one or two stronger ones, not with a thousand. Of the 60 words that say with whom it overlaps, those
- *           that are not 0 are marked, and rounds read no others. Its place and box, known where it is found, are noted.
- * Changed:  groups_note() and hits_note() in place of groups_setup() and hits_add(); the kernels of steps/groups.cu use the notes.
- * Expect:   a picture has six rounds, in each of which a thread reads up to 60 words, and boxes are looked for, level by level, by each
- *           of 300 parts of the pairs: three kernels of together 62 us become 20 us.
+ * Idea:     a hit overlaps with one or two stronger ones, not with all. Of the 60 words that say with whom, those that are not 0 are
+ *           marked, and rounds read no others; its place and box are noted when they are known.
+ * Changed:  groups_note() and hits_note() in place of groups_setup() and hits_add() (steps/groups.cu).
+ * Expect:   six rounds read 60 words a hit, and 300 parts of the pairs look boxes up level by level: 62 us become 20 us.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/steps/four.cuh"

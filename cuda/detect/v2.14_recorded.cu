@@ -1,9 +1,7 @@
 /*
- * Idea:     many pictures. Four are under way, each on a stream of its own, and what the host enqueues for a picture is recorded once
- *           as a graph.
+ * Idea:     many pictures. Four are under way, each on a stream of its own, and what is enqueued for one is recorded as a graph.
  * Changed:  the last line names a queue (common/cuda/devices_queue.cu); the kernels are v2.13's.
- * Expect:   one picture as in v2.13. The kernels that begin and end a call leave most of the device idle, and those of the next picture
- *           run beside them, as upload and download do: 1920x1080 at least 2,500 pictures a second.
+ * Expect:   short kernels of a picture run beside another's long one, and so do copies: 2,500 pictures a second at 1920x1080.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
