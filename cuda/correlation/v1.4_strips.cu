@@ -4,6 +4,8 @@
  * Changed:  from one thread for a pair of the whole picture: the grid has a third dimension; run() is the harness's own.
  * Expect:   as many times faster as there are runs to share out, up to a hundred. Each product still costs two loads and two
  *           conversions of samples; those of a warp are neighbours or the same, so that the first-level cache has them.
+ * Result:   for 256x256 pixels of 31 bands 0.234 ms where v1.1 takes 35.2, 150 times faster
+ *           (results/h200/correlation/correlation_strips_256x256.json).
  * From:     cuda/v1.1
  */
 /* Try: make bench-correlation VERSIONS=cuda/v1.1,cuda/v1.4,cuda/v1.2 */

@@ -7,6 +7,8 @@
  *           4 rows, which are neighbours in global memory, to the accumulator at a time.
  * Expect:   votes in a fifth of v2.3's time. A vote is one cycle of the banks where it was three or four, but rounding
  *           takes its old 14 instructions again.
+ * Result:   missed: 132 us (results/h200/hough/hough_1920x1080.json), slower than v2.3, which takes 98.9. Probably the
+ *           conversions, of which a multiprocessor does 16 a cycle.
  * From:     cuda/v1.4
  */
 /* Try: make bench-hough VERSIONS=cuda/v1.4,cuda/v2.3,cuda/v2.4

@@ -3,6 +3,7 @@
  *           which a plain store says. Then walks flatten the tile, and only what runs touch besides is united.
  * Changed:  init.
  * Expect:   kernel 3 us faster than v2.4's at any size: a third of init, which waits for unions that undo each other.
+ * Result:   158 us in place of 161 for noise of 50 % (results/h200/labelling/labelling_3840x2160_noise.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.4,cuda/v2.5 */
 #include "common/algo/labelling.h"

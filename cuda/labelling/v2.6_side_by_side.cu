@@ -3,6 +3,8 @@
  *           of both, not once for each, and is done as soon as they meet, which is mostly below the root.
  * Changed:  merge.
  * Expect:   merge 1.2 times faster than v2.5's, whose time is some 8 accesses to the L2 cache one after the other.
+ * Result:   151 us in place of 158 for noise of 50 %, all three kernels
+ *           (results/h200/labelling/labelling_3840x2160_noise.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.5,cuda/v2.6 */
 #include "common/algo/labelling.h"
