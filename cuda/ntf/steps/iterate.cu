@@ -240,15 +240,15 @@ static __device__ double product_of_columns(const float *factor, int side, int r
  * are loads of 16 bytes, and with one barrier for all sums. */
 static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *factor, int side, int rank, double *gram)
 {
-    enum { TILE = 4, THREADS = COLUMN, ROOM = THREADS * TILE * TILE };
+    enum { TILE = 4, ROOM = COLUMN * TILE * TILE };
     __shared__ __align__(16) float rows[ROOM];
     const int across = (rank + TILE - 1) / TILE, tiles = across * (across + 1) / 2, stride = across * TILE;
-    const int parts = max(THREADS / tiles, 1), part = threadIdx.x / min(tiles, THREADS),
+    const int parts = max(COLUMN / tiles, 1), part = threadIdx.x / min(tiles, COLUMN),
               height = min(ROOM / stride, TALL);
     const int last = min((int)(blockIdx.x + 1) * TALL, side);
 
-    for (int round = 0; round < tiles; round += THREADS) {
-        const int tile = round + threadIdx.x % min(tiles, THREADS);
+    for (int round = 0; round < tiles; round += COLUMN) {
+        const int tile = round + threadIdx.x % min(tiles, COLUMN);
         int a = 0, b = tile;
         for (; a < across && b >= across - a; a++)
             b -= across - a;
@@ -257,7 +257,7 @@ static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *fa
         for (int first = blockIdx.x * TALL; first < last; first += height) {
             const int count = min(height, last - first);
             __syncthreads();
-            for (int i = threadIdx.x; i < count * stride; i += THREADS)
+            for (int i = threadIdx.x; i < count * stride; i += COLUMN)
                 rows[i] = i % stride < rank ? factor[(size_t)(first + i / stride) * rank + i % stride] : 0;
             __syncthreads();
 #pragma unroll 4
@@ -274,13 +274,13 @@ static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *fa
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < TILE * TILE; k++)
-            rows[k * THREADS + threadIdx.x] = sums[k / TILE][k % TILE];
+            rows[k * COLUMN + threadIdx.x] = sums[k / TILE][k % TILE];
         __syncthreads();
         for (int k = part; k < TILE * TILE && tile < tiles && part < parts; k += parts) {
             const int m = a + k / TILE, n = b + k % TILE;
             double sum = 0;
             for (int other = 0; other < parts; other++)
-                sum += rows[k * THREADS + other * tiles + tile - round];
+                sum += rows[k * COLUMN + other * tiles + tile - round];
             if (m <= n && n < rank)
                 atomicAdd(&gram[m * rank + n], sum);
         }
