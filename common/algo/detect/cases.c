@@ -40,9 +40,12 @@ enum status detect_make_inputs(const struct input_request *request, struct image
 
 static const int drawn_shapes[][3] = {{192, 64, 1}, {2051, 26, 1}, {26, 2051, 1}, {0}};
 static const int long_shapes[][3] = {{4290, 26, 1}, {26, 4290, 1}, {0}};
+#define RECTANGLES "model=common/algo/detect/rectangles.model "
+
 const struct hard_case detect_hard_cases[] = {
     {"drawn", drawn_shapes, NULL},
     {"drawn", long_shapes, "stages=8 min_response=-1000 scale=2"}, /* coordinates of more than 12 bits */
+    {"rectangles", drawn_shapes, RECTANGLES "maximum=300 min_response=-3 min_score=0 neighbours=1"},
     {0},
 };
 
@@ -65,8 +68,7 @@ const int detect_check_shapes[][3] = {
     {                                                                                                                  \
         __VA_ARGS__                                                                                                    \
     }
-#define HAND       "model=common/algo/detect/hand.model "
-#define RECTANGLES "model=common/algo/detect/rectangles.model "
+#define HAND "model=common/algo/detect/hand.model "
 
 const struct golden detect_goldens[] = {
     {
@@ -186,6 +188,5 @@ const char *const detect_check_settings[] = {"stages=1 min_response=-1000",
                                              "stages=8 min_response=-1000 maximum=7 neighbours=3",
                                              "stages=20 min_response=-1000 scale=1.5 neighbours=1 min_score=0",
                                              HAND "overlap=0 maximum=50 min_response=0 min_score=0",
-                                             RECTANGLES "maximum=300 min_response=-3 min_score=0 neighbours=1",
                                              HAND "stages=1 scale=4 overlap=1 min_response=2 min_score=6 neighbours=1",
                                              NULL};
