@@ -45,7 +45,6 @@ static const int long_shapes[][3] = {{4290, 26, 1}, {26, 4290, 1}, {0}};
 const struct hard_case detect_hard_cases[] = {
     {"drawn", drawn_shapes, NULL},
     {"drawn", long_shapes, "stages=8 min_response=-1000 scale=2"}, /* coordinates of more than 12 bits */
-    {"rectangles", drawn_shapes, RECTANGLES "maximum=300 min_response=-3 min_score=0 neighbours=1"},
     {0},
 };
 
