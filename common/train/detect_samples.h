@@ -20,8 +20,7 @@ struct samples {
     float *responses; /* H */
     bool *alive;      /* rejected by no stage */
     uint8_t *planes;  /* NULL, or cell means: by block, size of cell, pixel, sample of the block */
-    int32_t *
-        sums; /* of haar: of all pixels above and to the left, (window + 1)^2 of them: by block, place, sample of the block */
+    int32_t *sums;    /* of haar: of what lies above and to the left, at (window + 1)^2 places, stored as planes are */
     int32_t *deviations; /* of haar, of each sample (detect_haar_deviation()) */
     uint32_t *weights;   /* where features are searched: shares of 2^31; 0 behind the last sample of the last block */
 };

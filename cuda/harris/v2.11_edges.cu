@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS)
         sum_along<SIZE, BOX>(params, down, sums);
 #pragma unroll
         for (int i = 0; i < COLUMNS; i++)
-            responses[i] = harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : respond(params, sums[i]);
+            responses[i] = in_frame(params, in, x + i, line) ? 0 : respond<SIZE, BOX>(params, sums[i]);
         if (line >= top && line < in.height && lane > 0 && lane < 31 && x < in.width) {
             store(out, x, line, responses);
             for (int i = 0; i < COLUMNS && x + i < in.width; i++)

@@ -2,7 +2,7 @@
  * Idea:     all warps at once. The picture is shared out over just those that a device has room for; none waits for its turn.
  * Changed:  launch() asks how many blocks fit and gives each warp as many rows as that leaves; rows are no tunable any more.
  * Expect:   a tenth less. With 16 rows a warp 3840x2160 takes 1,088 blocks, of which 528 fit: two rounds and a bit. With 34 it
- *           takes one, and a tenth fewer rows of gradients.
+ *           takes one, and a tenth fewer rows of gradients. (Written after a first form was measured.)
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
@@ -79,8 +79,7 @@ static __device__ float walk_down(const struct image &in, const struct image &ou
         sum_along<SIZE, BOX>(params, down, sums);
 #pragma unroll
         for (int i = 0; i < COLUMNS; i++)
-            responses[i] =
-                EDGE && harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : respond(params, sums[i]);
+            responses[i] = EDGE && in_frame(params, in, x + i, line) ? 0 : respond<SIZE, BOX>(params, sums[i]);
         if (lane > 0 && lane < 31 && x < in.width) {
             give(reader, out, x, line, responses);
             for (int i = 0; i < COLUMNS && (!EDGE || x + i < in.width); i++)

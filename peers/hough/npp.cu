@@ -4,7 +4,7 @@
  *           centre of the picture, and it gives no votes, so its lines are others: any pass, and only the time counts. A
  *           kernel brings them into the words of the contract, probably 2 us.
  * Expect:   0.28 ms at 1920x1080 with 62,000 points.
- * Result:   929 us for the 224,800 points of the photograph (results/h200/hough/hough_1920x1080.json), 4.1 ns a point as predicted.
+ * Result:   929 us for the 224,800 points of the photograph (results/h200/hough/hough_1920x1080.json), 4.1 ns a point.
  */
 /* Try: make bench-hough VERSIONS=cuda,peer/npp */
 #include <nppi_filtering_functions.h>

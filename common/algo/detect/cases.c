@@ -40,7 +40,6 @@ enum status detect_make_inputs(const struct input_request *request, struct image
 
 static const int drawn_shapes[][3] = {{192, 64, 1}, {2051, 26, 1}, {26, 2051, 1}, {0}};
 static const int long_shapes[][3] = {{4290, 26, 1}, {26, 4290, 1}, {0}};
-#define RECTANGLES "model=common/algo/detect/rectangles.model "
 
 const struct hard_case detect_hard_cases[] = {
     {"drawn", drawn_shapes, NULL},
@@ -67,7 +66,8 @@ const int detect_check_shapes[][3] = {
     {                                                                                                                  \
         __VA_ARGS__                                                                                                    \
     }
-#define HAND "model=common/algo/detect/hand.model "
+#define RECTANGLES "model=common/algo/detect/rectangles.model "
+#define HAND       "model=common/algo/detect/hand.model "
 
 const struct golden detect_goldens[] = {
     {

@@ -5,6 +5,7 @@
 #ifndef RUNGS_HARRIS_EDGES_CUH
 #define RUNGS_HARRIS_EDGES_CUH
 
+#include "cuda/harris/steps/doubles.cuh"
 #include "cuda/harris/steps/walk.cuh"
 
 /* The two words among whose bytes the four pixels of a thread in a row are. They are put together where they are needed, so that
@@ -49,13 +50,9 @@ static __device__ inline unsigned join(struct pixels pixels, const struct column
     return __byte_perm(pixels.words[0], pixels.words[1], columns.selector);
 }
 
-/* The response of v2.4. */
-static __device__ inline float respond(const struct harris_params &params, struct harris_sums sums)
+static __device__ inline bool in_frame(const struct harris_params &params, const struct image &in, int x, int y)
 {
-    const double a = exact_double(sums.a), b = exact_double(sums.b), c = exact_double(sums.c), trace = a + c;
-    const float response = (float)fma(-params.k, trace * trace, a * c - b * b) * params.scale;
-
-    return params.window == HARRIS_NONE ? fabsf(response) : response;
+    return harris_in_frame(&params, x, y, in.width, in.height);
 }
 
 /* The sums over the windows of a thread's columns, from those down the columns; what is beside them its neighbours have. */

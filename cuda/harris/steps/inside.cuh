@@ -18,15 +18,15 @@ template <> struct reader<false> {
     const uint8_t *next;
 };
 
-template <bool EDGE> static __device__ struct reader<EDGE> read_from(const struct image &in, int x, int y)
-{
+template <bool EDGE> static __device__ struct reader<EDGE> read_from(const struct image &in, int x, int y) {
     if constexpr (EDGE)
         return {find_columns(x, in.width), y};
     else
         return {(const uint8_t *)image_row(&in, y) + x};
 }
 
-static __device__ inline struct pixels fetch_next(const struct image &in, struct reader<true> *reader)
+static __device__ inline struct pixels
+fetch_next(const struct image &in, struct reader<true> *reader)
 {
     return fetch(in, reader->columns, reader->y++);
 }
@@ -60,15 +60,16 @@ static __device__ inline int turned(const struct reader<false> &, int)
 }
 
 /* Writes the responses of a thread's columns from x on. */
-static __device__ inline void give(const struct reader<true> &, const struct image &out, int x, int y, const float responses[4])
+static __device__ inline void give(const struct reader<true> &, const struct image &out, int x, int y,
+                                   const float responses[4])
 {
     store(out, x, y, responses);
 }
 
-static __device__ inline void give(const struct reader<false> &, const struct image &out, int x, int y, const float responses[4])
+static __device__ inline void give(const struct reader<false> &, const struct image &out, int x, int y,
+                                   const float responses[4])
 {
-    *(float4 *)((float *)image_row(&out, y) + x) =
-        make_float4(responses[0], responses[1], responses[2], responses[3]);
+    *(float4 *)((float *)image_row(&out, y) + x) = make_float4(responses[0], responses[1], responses[2], responses[3]);
 }
 
 /* Whether a warp that gives `rows` rows from `top` on of the strip that begins at `start` meets no edge: neither with what it

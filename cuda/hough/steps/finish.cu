@@ -4,7 +4,8 @@ enum {
     SEARCHERS = 256, /* threads of a block */
     ROWS = 4,        /* that one of them looks at */
     THREADS = 1024,
-    BLOCKS = 16,
+    MOST_BLOCKS = 16,
+    VOTES = 32,             /* of the longest line in the picture, for each block: a small one needs few */
     KEYS = 8,               /* that a thread loads at a time */
     MOST_SHARED = 224 << 10 /* bytes of counters */
 };
@@ -154,6 +155,7 @@ enum status lines_finish(struct lines_step *step, const struct image out[], cons
 {
     const dim3 grid(ceiling_divide(2 * step->space.reach + 1, SEARCHERS), ceiling_divide(step->space.rows, ROWS));
     const size_t bytes = ((size_t)step->most_votes + 1) * sizeof *step->votes;
+    const int blocks = min(ceiling_divide(step->most_votes + 1, VOTES), (int)MOST_BLOCKS);
     enum status status = STATUS_OK;
 
     if (!step->count)
@@ -166,7 +168,7 @@ enum status lines_finish(struct lines_step *step, const struct image out[], cons
     }
     if (bytes > MOST_SHARED)
         return lines_end(step, out, params, stream);
-    rank_kernel<<<BLOCKS, THREADS, bytes, stream>>>(*step, out[0], hough_step(params), (float)params->rho);
+    rank_kernel<<<blocks, THREADS, bytes, stream>>>(*step, out[0], hough_step(params), (float)params->rho);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
