@@ -1,7 +1,6 @@
 #!/bin/sh
 # Lines: bad parameters of hough and pclines are one clear line and exit status 2, with no file written; a photograph whose pixels
-# all vote is worth a note; known lines of 60
-# random scenes are found by both, by pclines as well as by hough (lines_scenes.py).
+# all vote is worth a note; known lines of 60 random scenes are found by both, by pclines as well as by hough (lines_scenes.py).
 # usage: test_lines.sh BUILD-FOLDER
 build=$1
 folder=$(mktemp -d) || exit 2
