@@ -55,7 +55,13 @@ SIMD_INLINE void paint_row(const struct runs *runs, struct image *out, const int
 #if defined(PAINT_LANES)
     labels--; /* the run that the previous pixels ended in */
     for (int word = 0; word < runs->words; word++) {
-        const uint64_t starts = bits[word] & ~(bits[word] << 1 | carry);
+        const uint64_t left = bits[word] << 1 | carry, starts = bits[word] & ~left;
+        if (bits[word] == left && 64 * word + 64 <= out->width) { /* no run begins or ends */
+            const int32_t label = carry ? *labels : 0;
+            for (int x = 64 * word; x < 64 * word + 64; x++)
+                row[x] = label;
+            continue;
+        }
         for (int i = 0; i < 64; i += PAINT_LANES) {
             const uint32_t lanes = (1 << PAINT_LANES) - 1, begin = starts >> i & lanes;
             paint_lanes(out, row, 64 * word + i, bits[word] >> i & lanes, begin, labels);
