@@ -2,7 +2,7 @@
 # Barcodes: bad pictures, histograms, centroids, models and boxes are one clear line and exit status 2, with no file written, in
 # runs and in trainings; texture and barcode give answers worked out by hand for a model of two centroids, and the same on every
 # side for models of 40 and 256; a training gives the same model twice, which finds stripes in a picture that it has not seen;
-# k-means ends at scikit-learn's inertia. Seconds.
+# k-means ends at scikit-learn's inertia, and its mini-batches at what a few lines of Python say. Seconds.
 # usage: test_barcode.sh BUILD-FOLDER
 set -u
 build=$1
@@ -62,6 +62,7 @@ with open(os.path.join(folder, "small.pgm"), "wb") as file:
 with open(os.path.join(folder, "text.jpg"), "w") as file:
     file.write("no picture\n")
 npy("rows.npy", "<u2", (5, 3), range(15))
+npy("batches.npy", "<u2", (40, 3), [random.randrange(20) + 40 * (i // 3 % 3) for i in range(120)])
 npy("nan.npy", "<f4", (4, 2), [1, 2, 3, float("nan"), 5, 6, 7, 8])
 npy("infinite.npy", "<f4", (4, 2), [1, 2, 3, float("inf"), 5, 6, 7, 8])
 npy("double.npy", "<f8", (4, 2), range(8))
@@ -193,6 +194,43 @@ else
         [ "$(grep -c '^new.pgm at 1/[124]: [01] of 1 known boxes found, ' "$folder/try.txt")" = 3 ]
     then ok; else bad "barcode_try.py: the box of the mask, at three sizes"; fi
 fi
+
+# --- mini-batches, by the contract's text in Python: rows drawn by number, a mean of all rows drawn for a cluster so far
+"$build/rungs" run kmeans:serial "$folder/batches.npy" -o "centroids=$folder/c.npy" -o "labels=$folder/l.npy" -o "inertia=$folder/i.npy" \
+    -p k=3 -p start=rows -p seed=9 -p batch=6 -p iterations=4 >"$folder/said" 2>&1 || bad "kmeans of batches"
+if python3 - "$folder" >"$folder/said" 2>&1 <<'END'
+import struct, sys
+folder = sys.argv[1]
+ROWS, FEATURES, K, BATCH, UPDATES, SEED = 40, 3, 3, 6, 4, 9
+last = lambda name, code, count: list(struct.unpack(f"<{count}{code}", open(f"{folder}/{name}", "rb").read()[-struct.calcsize(f"<{count}{code}"):]))
+x = last("batches.npy", "H", ROWS * FEATURES)
+rows = [[64 * v for v in x[i * FEATURES : (i + 1) * FEATURES]] for i in range(ROWS)]
+WORD = 2**64 - 1
+
+def mixed(u):
+    u = (u + 0x9E3779B97F4A7C15) & WORD
+    u = (u ^ u >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    u = (u ^ u >> 27) * 0x94D049BB133111EB & WORD
+    return u ^ u >> 31
+
+stream = mixed(mixed(SEED << 32) ^ WORD)
+distance = lambda a, b: sum((p - q) ** 2 for p, q in zip(a, b))
+nearest = lambda row: min(range(K), key=lambda j: (distance(row, centroids[j]), j))
+centroids = [rows[j * ROWS // K] for j in range(K)]
+members, inertia = [[] for _ in range(K)], []
+for update in range(UPDATES):
+    drawn = [rows[(mixed(stream + (update * BATCH + place) * 0xD1342543DE82EF95 & WORD) >> 32) * ROWS >> 32] for place in range(BATCH)]
+    labels = [nearest(row) for row in drawn]
+    inertia.append(sum(distance(row, centroids[j]) for row, j in zip(drawn, labels)) / 4096)
+    for row, j in zip(drawn, labels):
+        members[j].append(row)
+    centroids = [[(sum(column) + len(mine) // 2) // len(mine) for column in zip(*mine)] if mine else old for mine, old in zip(members, centroids)]
+labels = [nearest(row) for row in rows]
+inertia.append(sum(distance(row, centroids[j]) for row, j in zip(rows, labels)) / 4096)
+assert last("c.npy", "f", K * FEATURES) == [c / 64 for centroid in centroids for c in centroid], centroids
+assert last("l.npy", "i", ROWS) == labels and last("i.npy", "d", UPDATES + 1) == inertia, (labels, inertia)
+END
+then ok; else bad "mini-batches by the contract's text"; fi
 
 # --- scikit-learn's k-means from the same rows
 if ! python3 -c 'import sklearn' 2>/dev/null; then

@@ -207,6 +207,34 @@ static void hostile_models(void **state)
     }
 }
 
+/* Of haar: a kind that there is not, another window than the model's, and rectangles that reach over its edge or are empty. */
+static void hostile_rectangles(void **state)
+{
+    enum { SOUND, CASES = 7 };
+    char path[4096];
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/common/algo/detect/rectangles.model", paths_root());
+    for (int i = SOUND; i < CASES; i++) {
+        struct detect_model *model = NULL;
+        size_t size, loaded = 0;
+        uint8_t *bytes;
+
+        assert_int_equal(detect_load_model(path, (void **)&model, &loaded), STATUS_OK);
+        assert_int_equal(model->feature, DETECT_HAAR);
+        struct detect_stage *stage = (struct detect_stage *)detect_stages(model);
+        stage->a = i == 1 ? DETECT_HAAR_KINDS : i == 2 ? 255 : stage->a;
+        stage->b = i == 3 ? 5 : stage->b;
+        stage->x = i == 4 ? 1 : stage->x;
+        stage->height = i == 5 ? 7 : i == 6 ? 0 : stage->height;
+        assert_int_equal(detect_save_model(in_folder("own.model"), model), STATUS_OK);
+        free(model);
+        bytes = read_all(in_folder("own.model"), &size);
+        assert_int_equal(is_refused(bytes, size), i != SOUND);
+        free(bytes);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------- training */
 
 /* Bright blobs of 12 x 12 pixels under much noise as positives, blocks under as much noise as photographs: no few stages
@@ -282,13 +310,13 @@ static void assert_same_models(const char *left, const char *right)
 
 static void same_model_whatever_the_threads(void **state)
 {
-    static const char *const features[] = {"feature=lrd", "feature=lrp", "feature=lbp"};
+    static const char *const features[] = {"feature=lrd", "feature=lrp", "feature=lbp", "feature=haar"};
     char settings[128], model[256];
     size_t size = 0;
     void *data = NULL;
 
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         snprintf(settings, sizeof settings, "%s%sstages=6", features[i], SMALL);
         assert_int_equal(train("one.model", settings, 1, false), STATUS_OK);
         assert_int_equal(train("three.model", settings, 3, false), STATUS_OK);
@@ -336,7 +364,7 @@ static void goes_on_from_a_checkpoint(void **state)
 }
 
 /* A trained detector finds a blob where one was put, and nothing in a picture that is smaller than its window. */
-static void finds_what_it_was_trained_for(void **state)
+static void finds_blob(const char *feature)
 {
     const struct version *version = NULL;
     struct image picture = {0}, out[ALGORITHM_MAX_OUTPUTS] = {{0}};
@@ -344,8 +372,9 @@ static void finds_what_it_was_trained_for(void **state)
     char settings[512];
     void *kept;
 
-    (void)state;
-    assert_int_equal(train("blob.model", "feature=lbp" SMALL "stages=16", 2, false), STATUS_OK);
+    snprintf(settings, sizeof settings, "%s%sstages=16", feature, SMALL);
+    assert_int_equal(train("blob.model", settings, 2, false), STATUS_OK);
+    model_close_all();
     snprintf(settings, sizeof settings, "model=%s min_response=0 min_score=0", in_folder("blob.model"));
     assert_int_equal(params_parse_text(algorithm, settings, &params), STATUS_OK);
     assert_int_equal(registry_find_version(algorithm, "cpu/serial", &version), STATUS_OK);
@@ -378,6 +407,13 @@ static void finds_what_it_was_trained_for(void **state)
     }
 }
 
+static void finds_what_it_was_trained_for(void **state)
+{
+    (void)state;
+    finds_blob("feature=lbp");
+    finds_blob("feature=haar");
+}
+
 static int remove_folder(void **state)
 {
     char command[64];
@@ -394,6 +430,7 @@ int main(void)
         cmocka_unit_test(the_hand_made_model),
         cmocka_unit_test(damaged_models),
         cmocka_unit_test(hostile_models),
+        cmocka_unit_test(hostile_rectangles),
         cmocka_unit_test(same_model_whatever_the_threads),
         cmocka_unit_test(goes_on_from_a_checkpoint),
         cmocka_unit_test(finds_what_it_was_trained_for),

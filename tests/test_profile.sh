@@ -39,7 +39,7 @@ refuses() { # TITLE EXIT PATTERN COMMAND...: one line on stderr that matches, no
 
 refuses "no version" 2 "needs one version" "$rungs" profile
 refuses "an algorithm alone" 2 "name a version too" "$rungs" profile blur
-refuses "two versions" 2 "needs one version" "$rungs" profile blur:serial blur:omp
+refuses "two versions" 2 "takes one version" "$rungs" profile blur:serial blur:omp
 refuses "unknown version" 2 "fastest" "$rungs" profile blur:fastest
 refuses "no calls" 2 "0 is outside 1 to" "$rungs" profile blur:serial --calls 0
 refuses "calls are a number" 2 "not a whole number" "$rungs" profile blur:serial --calls many

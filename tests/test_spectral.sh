@@ -106,6 +106,24 @@ printf '\0\0\0\0\0\0\360\177' | npy infinite.npy '<f8' '1, 1'
 code=$?
 if [ $code = 2 ] && [ ! -e values.npy ] && grep -q "not all of it is finite" stderr; then ok; else bad "an infinite matrix: exit $code: $(cat stderr)"; fi
 
+# --- a matrix whose squares are too small for a double has the values of the same one times 2^500, times 2^-500
+for power in 0 -500; do
+    python3 -c "
+import math, struct, sys
+numbers = [math.ldexp(math.sin(1 + min(y, x) * 81 + max(y, x)), $power) for y in range(81) for x in range(81)]
+sys.stdout.buffer.write(struct.pack('<6561d', *numbers))" | npy times$power.npy '<f8' '81, 81'
+done
+for version in tridiagonal strips once reflectors; do
+    for power in 0 -500; do
+        succeeds "eigen:cpu/$version of a matrix times 2^$power" "$rungs" run eigen:cpu/$version times$power.npy -o values=values$power.npy
+    done
+    succeeds "cpu/$version: values of a tiny matrix" python3 -c "
+import math, struct
+plain, tiny = (struct.unpack('<81d', open(f'values{power}.npy', 'rb').read()[-81 * 8:]) for power in (0, -500))
+worst = max(abs(math.ldexp(b, 500) - a) for a, b in zip(plain, tiny))
+assert 1 < max(plain) and worst < 1e-12 * max(plain), worst"
+done
+
 # --- the same components as numpy's, up to their signs
 if python3 -c 'import numpy' 2>/dev/null; then
     python3 -c '

@@ -10,8 +10,8 @@
 #include "common/core/file.h"
 #include "common/image/draw.h"
 
-const char *const detect_feature_names[] = {"lrd", "lrp", "lbp", NULL};
-const int detect_feature_bins[] = {2 * DETECT_CELLS - 1, DETECT_CELLS *DETECT_CELLS, 256};
+const char *const detect_feature_names[] = {"lrd", "lrp", "lbp", "haar", NULL};
+const int detect_feature_bins[] = {2 * DETECT_CELLS - 1, DETECT_CELLS *DETECT_CELLS, 256, DETECT_HAAR_BINS};
 
 /* ----------------------------------------------------------------------------------------------------- model */
 
@@ -93,6 +93,25 @@ static enum status read_head(const char *path, const uint8_t *bytes, uint64_t si
     return STATUS_OK;
 }
 
+bool detect_is_feature(int feature, const struct detect_stage *stage, int window)
+{
+    const bool haar = feature == DETECT_HAAR;
+    const int across = haar ? detect_haar_across(stage->a) : 3, down = haar ? detect_haar_down(stage->a) : 3;
+
+    if (stage->width < 1 || stage->height < 1 || stage->x + across * stage->width > window ||
+        stage->y + down * stage->height > window)
+        return false;
+    if (haar)
+        return stage->a < DETECT_HAAR_KINDS && stage->b == window;
+    return stage->width <= 2 && stage->height <= 2 && stage->a < DETECT_CELLS && stage->b < DETECT_CELLS;
+}
+
+const char *detect_cells_only(const struct image in[], const void *params)
+{
+    (void)in;
+    return detect_model_of(params)->feature == DETECT_HAAR ? "it looks at cells, and haar has none" : NULL;
+}
+
 static enum status read_stage(const char *path, const uint8_t *from, const struct detect_model *head,
                               struct detect_stage *stage, float *table)
 {
@@ -103,11 +122,8 @@ static enum status read_stage(const char *path, const uint8_t *from, const struc
                                    .a = from[4],
                                    .b = from[5],
                                    .threshold = get_float(from + 8)};
-    if (stage->width < 1 || stage->width > 2 || stage->height < 1 || stage->height > 2 ||
-        stage->x + 3u * stage->width > head->window || stage->y + 3u * stage->height > head->window)
-        return damaged(path, "a feature outside the window");
-    if (stage->a >= DETECT_CELLS || stage->b >= DETECT_CELLS || from[6] || from[7])
-        return damaged(path, "a feature of a cell that there is not");
+    if (!detect_is_feature((int)head->feature, stage, (int)head->window) || from[6] || from[7])
+        return damaged(path, "a feature outside the window, or none that there is");
     if (!(fabsf(stage->threshold) <= largest_threshold))
         return damaged(path, "a threshold that is no number up to 1e6");
     for (uint32_t i = 0; i < head->bins; i++) {

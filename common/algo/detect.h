@@ -23,6 +23,18 @@
  *              lrp   9 R(a) + R(b)                                            81
  *              lbp   SUM 2^i [M[border(i)] > M[4]], border = 0 1 2 5 8 7 6 3   256
  *
+ *          haar has no cells but two to four rectangles of w x h pixels (any w, h that fit into the window) from (x, y) on; a says
+ *          how they lie and what their pixels count, b is the side N of the window:
+ *
+ *              a = 0   +1 -1 beside each other     2   +1 -2 +1 beside each other     4   +1 -1
+ *              a = 1   +1 -1 below each other      3   +1 -2 +1 below each other          -1 +1
+ *
+ *          D = SUM of weights times pixels, and its bin is that of D / (w h) in eighths of the window's standard deviation,
+ *
+ *              haar  floor(8 D N^2 / (w h max(1, floor(sqrt(N^2 Q - S^2))))) + 32, no less than 0, no more than 63   64
+ *
+ *          with S the sum of the window's pixels and Q that of their squares; the quotient is one division in double.
+ *
  * Decision H = 0; at each stage t, in order, H = H + table(t)[bin] in float, and a window with H < threshold(t) is
  *          rejected. A window that no stage rejects is a hit when H >= min_response, H is its response. Ranks are integers
  *          and H is summed in one order: all versions agree to the bit.
@@ -38,7 +50,7 @@
  *
  * Model    A file, little-endian:
  *
- *              "RUNGSDET", u32 format 1, feature, window, stages, bins
+ *              "RUNGSDET", u32 format 1, feature (0 lrd, 1 lrp, 2 lbp, 3 haar), window, stages, bins
  *              stages times: u8 x, y, w, h, a, b, 0, 0, f32 threshold, f32 table[bins]
  *              u32 CRC-32 (IEEE 802.3) of all bytes before
  *
@@ -54,11 +66,12 @@
  *
  * Source   Sochman and Matas, WaldBoost - Learning for Time Constrained Sequential Detection, CVPR 2005; Herout, Josth,
  *          Juranek, Havel, Hradis and Zemcik, Real-time object detection on CUDA, Journal of Real-Time Image Processing 6,
- *          2011.
+ *          2011; haar: Viola and Jones, Rapid object detection using a boosted cascade of simple features, CVPR 2001.
  */
 #ifndef RUNGS_DETECT_H
 #define RUNGS_DETECT_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "common/algo/pyramid.h"
@@ -68,9 +81,12 @@
 extern "C" {
 #endif
 
-enum detect_feature { DETECT_LRD, DETECT_LRP, DETECT_LBP, DETECT_FEATURES };
+enum detect_feature { DETECT_LRD, DETECT_LRP, DETECT_LBP, DETECT_HAAR, DETECT_FEATURES };
 enum {
     DETECT_CELLS = 9,
+    DETECT_HAAR_KINDS = 5,
+    DETECT_HAAR_BINS = 64,
+    DETECT_HAAR_PARTS = 8, /* of a standard deviation */
     DETECT_MIN_WINDOW = 6,
     DETECT_MAX_WINDOW = 64,
     DETECT_MAX_STAGES = 4096,
@@ -82,7 +98,7 @@ enum {
 };
 
 struct detect_stage {
-    uint8_t x, y, width, height; /* of the first cell */
+    uint8_t x, y, width, height; /* of the first cell, or rectangle */
     uint8_t a, b, zero[2];
     float threshold;
 };
@@ -101,7 +117,7 @@ struct detect_params {
     int stage_count;
 };
 
-/* "lrd", "lrp", "lbp", NULL-terminated, and their numbers of bins. */
+/* "lrd", "lrp", "lbp", "haar", NULL-terminated, and their numbers of bins. */
 extern const char *const detect_feature_names[];
 extern const int detect_feature_bins[];
 
@@ -157,6 +173,70 @@ static inline HOST_DEVICE int detect_bin(int feature, const uint8_t cells[DETECT
     return detect_rank(cells, a) - detect_rank(cells, b) + DETECT_CELLS - 1;
 }
 
+/* The rectangles of a kind (a) of haar: how many across and down, and what the pixels of number i count, row by row. */
+static inline HOST_DEVICE int detect_haar_across(int kind)
+{
+    return kind == 2 ? 3 : kind == 0 || kind == 4 ? 2 : 1;
+}
+
+static inline HOST_DEVICE int detect_haar_down(int kind)
+{
+    return kind == 3 ? 3 : kind == 1 || kind == 4 ? 2 : 1;
+}
+
+static inline HOST_DEVICE int detect_haar_weight(int kind, int i)
+{
+    if (kind == 2 || kind == 3)
+        return i == 1 ? -2 : 1;
+    return i == 0 || i == 3 ? 1 : -1;
+}
+
+/* floor(sqrt(N^2 Q - S^2)), at least 1: N^2 times the standard deviation. Exact, for the root of less than 2^41 is rounded by less than
+ * what is between it and the next whole number. */
+static inline HOST_DEVICE int detect_haar_deviation(int window, uint32_t sum, uint32_t squares)
+{
+    const uint64_t area = (uint64_t)window * (uint64_t)window;
+    const int root = (int)sqrt((double)(area * squares - (uint64_t)sum * sum));
+
+    return root > 1 ? root : 1;
+}
+
+/* The bin of D, of rectangles of `pixels` pixels each. */
+static inline HOST_DEVICE int detect_haar_bin(int difference, int pixels, int window, int deviation)
+{
+    const double quotient = (double)difference * (DETECT_HAAR_PARTS * window * window) / ((double)pixels * deviation);
+    const double most = DETECT_HAAR_BINS / 2;
+    const double bin = floor(quotient < -most ? -most : quotient > most - 1 ? most - 1 : quotient) + most;
+
+    return (int)bin;
+}
+
+/* The same from the pixels. */
+static inline HOST_DEVICE int detect_haar_stage_bin(const struct detect_stage *stage, const uint8_t *window,
+                                                    size_t stride)
+{
+    const int across = detect_haar_across(stage->a), down = detect_haar_down(stage->a), side = stage->b;
+    uint32_t sum = 0, squares = 0;
+    int difference = 0;
+
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            const uint32_t value = window[(size_t)y * stride + (size_t)x];
+            sum += value;
+            squares += value * value;
+        }
+    for (int i = 0; i < across * down; i++) {
+        const uint8_t *from = window + (size_t)(stage->y + i / across * stage->height) * stride + stage->x +
+                              (size_t)(i % across * stage->width);
+        int own = 0;
+        for (int y = 0; y < stage->height; y++)
+            for (int x = 0; x < stage->width; x++)
+                own += from[(size_t)y * stride + (size_t)x];
+        difference += detect_haar_weight(stage->a, i) * own;
+    }
+    return detect_haar_bin(difference, stage->width * stage->height, side, detect_haar_deviation(side, sum, squares));
+}
+
 /* The bin of a stage in the window whose upper left pixel is at `window`. */
 static inline HOST_DEVICE int detect_stage_bin(int feature, const struct detect_stage *stage, const uint8_t *window,
                                                size_t stride)
@@ -164,6 +244,8 @@ static inline HOST_DEVICE int detect_stage_bin(int feature, const struct detect_
     const uint8_t *from = window + stage->y * stride + stage->x;
     uint8_t cells[DETECT_CELLS];
 
+    if (feature == DETECT_HAAR)
+        return detect_haar_stage_bin(stage, window, stride);
     for (int c = 0; c < DETECT_CELLS; c++)
         cells[c] = detect_cell(from + (size_t)(c / 3 * stage->height) * stride + c % 3 * stage->width, stride,
                                stage->width, stage->height);
@@ -275,6 +357,11 @@ enum status detect_write(struct detect_list *list, const struct pyramid_layout *
                          const struct detect_params *params, struct image out[]);
 
 /* ----------------------------------------------------------------------------------------------------- model */
+
+/* Whether a stage's feature is one of its kind that lies inside of the window. */
+bool detect_is_feature(int feature, const struct detect_stage *stage, int window);
+/* Why a version that only looks at cells declines a model of rectangles, or NULL. */
+const char *detect_cells_only(const struct image in[], const void *params);
 
 /* The model_loader of detect. */
 enum status detect_load_model(const char *path, void **data, size_t *size);

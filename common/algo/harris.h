@@ -32,8 +32,8 @@
  * Exact    |gx|, |gy| <= 1020 and gx^2 + gy^2 <= 1020^2 + 510^2 = 1300500, for the two share the corner weights. A window
  *          weighs 961 at most (31 x 31), so a, |b|, c and a + c stay below 1.25e9 < 2^31; det and t, at most 1.6e18, fit
  *          in an i64. With a weight of at most 49 (7 x 7) t is at most 4.1e15 < 2^53, and doubles hold all of them
- *          as exactly. Then one fma, the conversion to float and one product round: nothing depends on the order of
- *          the sums, and all versions agree to the bit.
+ *          as exactly; with the 256 of a Gaussian of 5 they don't. Then one fma, the conversion to float and one product
+ *          round: nothing depends on the order of the sums, and all versions agree to the bit.
  *
  * Corners  A pixel is a corner when its response is
  *            - greater than quality * (the largest response), rounded to float,
@@ -99,6 +99,12 @@ static inline HOST_DEVICE int harris_reflect(int i, int n)
     while (n > 1 && (i < 0 || i >= n))
         i = i < 0 ? -i : 2 * (n - 1) - i;
     return n > 1 ? i : 0;
+}
+
+/* Whether doubles hold a c, b^2 and t exactly: a window of at most 49. */
+static inline HOST_DEVICE bool harris_fits_doubles(const struct harris_params *params)
+{
+    return params->window == HARRIS_NONE || params->size <= (params->window == HARRIS_BOX ? 7 : 3);
 }
 
 static inline HOST_DEVICE float harris_response(const struct harris_params *params, struct harris_sums sums)

@@ -230,7 +230,16 @@ struct solver {
     int32_t *centroids, *before;
     uint64_t *distances; /* of rows, where they are asked for */
     double *inertia;
-    kmeans_wide squares; /* SUM |X|^2 */
+    kmeans_wide squares;      /* SUM |X|^2 */
+    struct mini_batch *batch; /* NULL: updates take all rows */
+};
+
+/* The rows of one update, copied, and what clusters have had of all batches. */
+struct mini_batch {
+    struct kmeans_rows rows;
+    struct image image;
+    int32_t *labels;
+    int64_t *sums, *counts;
 };
 
 /* At most E of this number: the logarithm of 1 + m lies at most 0.0861 above m. */
@@ -360,7 +369,8 @@ static bool update(struct solver *solver)
         for (int f = 0; f < features && count > 0; f++)
             solver->centroids[j * features + f] = kmeans_mean(sums[f], count);
     }
-    fill_empty(solver);
+    if (!solver->batch)
+        fill_empty(solver);
     for (int j = 0; j < solver->params->k; j++) {
         uint64_t shift = 0;
         for (int f = 0; f < features; f++) {
@@ -388,9 +398,8 @@ static double inertia(const struct solver *solver)
 }
 
 /* The sum of all squares is exact: of a row below 2^54. */
-static void add_squares(struct solver *solver)
+static kmeans_wide add_squares(const struct kmeans_rows *rows)
 {
-    const struct kmeans_rows *rows = &solver->rows;
     uint64_t low = 0, high = 0;
     const int32_t zeros[KMEANS_MAX_FEATURES] = {0};
 
@@ -400,7 +409,92 @@ static void add_squares(struct solver *solver)
         low += d & 0xffffffff;
         high += d >> 32;
     }
-    solver->squares = ((kmeans_wide)high << 32) + low;
+    return ((kmeans_wide)high << 32) + low;
+}
+
+static enum status make_batch(struct solver *solver)
+{
+    struct mini_batch *batch = solver->batch;
+    const struct kmeans_rows *rows = &solver->rows;
+    const size_t count = (size_t)solver->params->batch, size = (size_t)solver->params->k * (size_t)rows->features;
+    enum status status = STATUS_OK;
+
+    TRY(array_create(&batch->image, rows->features, solver->params->batch, 1, rows->in->type));
+    batch->rows = *rows;
+    batch->rows.in = &batch->image;
+    batch->rows.count = solver->params->batch;
+    batch->rows.fixed = rows->fixed ? malloc(count * (size_t)rows->features * sizeof *rows->fixed) : NULL;
+    batch->labels = malloc(count * sizeof *batch->labels);
+    batch->sums = malloc(size * sizeof *batch->sums);
+    batch->counts = malloc((size_t)solver->params->k * sizeof *batch->counts);
+    if ((rows->fixed && !batch->rows.fixed) || !batch->labels || !batch->sums || !batch->counts)
+        status = status_set(STATUS_NO_MEMORY, "no memory for batches of %d rows", solver->params->batch);
+out:
+    return status;
+}
+
+static void free_batch(struct mini_batch *batch)
+{
+    image_free(&batch->image);
+    free(batch->rows.fixed);
+    free(batch->labels);
+    free(batch->sums);
+    free(batch->counts);
+}
+
+static void draw_batch(struct solver *solver, int attempt, int update)
+{
+    struct mini_batch *batch = solver->batch;
+    const struct kmeans_rows *rows = &solver->rows;
+    const size_t features = (size_t)rows->features;
+
+#pragma omp parallel for schedule(static)
+    for (int place = 0; place < solver->params->batch; place++) {
+        const int64_t row =
+            kmeans_drawn_row(solver->params->seed, attempt, update, solver->params->batch, place, rows->count);
+        memcpy(image_row(&batch->image, place), kmeans_row(rows->in, row), features * pixel_size(rows->in->type));
+        if (rows->fixed)
+            memcpy(batch->rows.fixed + (size_t)place * features, rows->fixed + (size_t)row * features,
+                   features * sizeof *rows->fixed);
+    }
+}
+
+/* Draws a batch and assigns its rows; sums and counts are those of all batches of this attempt then. */
+static enum status assign_batch(struct solver *solver, int attempt, int update, kmeans_assign assign, void *state)
+{
+    struct mini_batch *batch = solver->batch;
+    struct kmeans_assignment *all = &solver->assignment, assignment = *all;
+    const size_t size = (size_t)all->k * (size_t)solver->rows.features;
+    enum status status = STATUS_OK;
+
+    draw_batch(solver, attempt, update);
+    assignment.rows = &batch->rows;
+    assignment.labels = batch->labels;
+    assignment.first = true;
+    solver->squares = add_squares(&batch->rows);
+    TRY(assign(state, &assignment));
+    solver->inertia[update] = inertia(solver);
+    for (size_t i = 0; i < size; i++)
+        batch->sums[i] = (update > 0 ? batch->sums[i] : 0) + all->sums[i];
+    for (int j = 0; j < all->k; j++)
+        batch->counts[j] = (update > 0 ? batch->counts[j] : 0) + all->counts[j];
+    memcpy(all->sums, batch->sums, size * sizeof *all->sums);
+    memcpy(all->counts, batch->counts, (size_t)all->k * sizeof *all->counts);
+out:
+    return status;
+}
+
+static enum status assign_all(struct solver *solver, int update, kmeans_assign assign, void *state)
+{
+    enum status status = STATUS_OK;
+
+    solver->assignment.first = update == 0 || solver->batch;
+    TRY(assign(state, &solver->assignment));
+    if (solver->assignment.first)
+        solver->squares = add_squares(&solver->rows);
+    solver->inertia[update] = inertia(solver);
+out:
+    return status;
 }
 
 static enum status attempt(struct solver *solver, int number, kmeans_assign assign, void *state)
@@ -410,14 +504,14 @@ static enum status attempt(struct solver *solver, int number, kmeans_assign assi
     int done = 0;
 
     start(solver, number);
-    for (bool moved = true;; done++) {
-        solver->assignment.first = done == 0;
-        TRY(assign(state, &solver->assignment));
-        solver->inertia[done] = inertia(solver);
-        if (!moved || done == iterations)
-            break;
+    for (bool moved = true; moved && done < iterations; done++) {
+        if (solver->batch)
+            TRY(assign_batch(solver, number, done, assign, state));
+        else
+            TRY(assign_all(solver, done, assign, state));
         moved = update(solver);
     }
+    TRY(assign_all(solver, done, assign, state));
     for (int i = done; i < iterations; i++)
         solver->inertia[i + 1] = solver->inertia[done];
 out:
@@ -445,8 +539,10 @@ enum status kmeans_solve(const struct image in[], struct image out[], const stru
                          kmeans_assign assign, void *state, bool wants_fixed)
 {
     enum status status = STATUS_OK;
+    struct mini_batch batch = {.labels = NULL};
     struct solver solver = {.rows = {.in = in, .count = kmeans_row_count(in), .features = kmeans_features(in)},
-                            .params = params};
+                            .params = params,
+                            .batch = params->batch > 0 ? &batch : NULL};
     const size_t size = (size_t)params->k * (size_t)solver.rows.features, count = (size_t)solver.rows.count;
     double best = INFINITY;
 
@@ -468,7 +564,8 @@ enum status kmeans_solve(const struct image in[], struct image out[], const stru
     measure(&solver.rows);
     if (wants_fixed || !solver.rows.small)
         TRY(make_fixed(&solver.rows));
-    add_squares(&solver);
+    if (solver.batch)
+        TRY(make_batch(&solver));
     for (int i = 0; i < params->attempts; i++) {
         TRY(attempt(&solver, i, assign, state));
         if (solver.inertia[params->iterations] < best) {
@@ -485,6 +582,7 @@ out:
     free(solver.distances);
     free(solver.inertia);
     free(solver.rows.fixed);
+    free_batch(&batch);
     return status;
 }
 
@@ -521,6 +619,7 @@ static const struct parameter parameters[] = {
      .offset = offsetof(struct kmeans_params, type),
      .words = types,
      .help = "samples of rows that are made up; a file has its own"},
+    INT_CHECKED(batch, 0, 65536, 0, 0, "rows drawn for an update; 0: all"),
     {0},
 };
 
@@ -528,9 +627,9 @@ static void describe(const void *params_erased, char *text, size_t size)
 {
     const struct kmeans_params *params = params_erased;
 
-    snprintf(text, size, "k=%d iterations=%d tolerance=%g start=%s seed=%d attempts=%d type=%s", params->k,
+    snprintf(text, size, "k=%d iterations=%d tolerance=%g start=%s seed=%d attempts=%d type=%s batch=%d", params->k,
              params->iterations, params->tolerance, starts[params->start], params->seed, params->attempts,
-             types[params->type]);
+             types[params->type], params->batch);
 }
 
 /* ------------------------------------------------------------------------------------------------- shapes */
@@ -576,7 +675,8 @@ static enum status check_values(const struct image in[], const void *params)
 static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct kmeans_params *params = params_erased;
-    const double assignments = params->iterations + 1;
+    const double share = (double)params->batch / (double)kmeans_row_count(in);
+    const double assignments = (params->batch > 0 ? params->iterations * share : params->iterations) + 1;
     const enum operation operation = in->type == PIXEL_F32 ? OPERATION_MULTIPLY_ADD_F32 : OPERATION_MULTIPLY_ADD_16;
 
     (void)out;

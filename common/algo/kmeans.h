@@ -24,6 +24,12 @@
  *                   lower; that row's label stays until the next assignment.
  *          stop     after `iterations` updates, or once no centroid moves farther than `tolerance`; then one more assignment.
  *
+ *          Mini-batches (batch > 0): an update takes `batch` rows drawn with replacement, place p of update t being
+ *          kmeans_drawn_row(), in place of all. n and SUM X_i of a cluster go on over all batches, so that a centroid is the
+ *          mean of every row that was ever drawn for it: the same as Sculley's step of 1 / n for each row, in integers. A
+ *          cluster for which no row was drawn yet keeps its centroid. The last assignment is of all rows; the inertia of
+ *          those before it is that of the batch, in which it may rise.
+ *
  *          attempts: so many starts with other numbers; the one with the smallest final inertia, ties to the earlier.
  *          The output is C * 2^-s, exact in f32.
  *
@@ -33,13 +39,16 @@
  *              start       plusplus (default) or rows
  *              seed        of the start, default 1
  *              attempts    1 to 16, default 1
+ *              batch       rows of an update, 0 (default): all; up to 65536. Versions that only take all rows decline others
+ *                          (kmeans_all_rows()).
  *              type        u16 (default), u8 or f32: the samples of rows that are made up; a file has its own
  *
  * Errors   another type, F above 1024, fewer rows than k, NaN or infinity: STATUS_BAD_INPUT.
  *
  * Source   S. Lloyd, Least squares quantization in PCM, IEEE Transactions on Information Theory 28(2), 1982; D. Arthur,
  *          S. Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007; the race of exponentials: P. Efraimidis,
- *          P. Spirakis, Weighted random sampling with a reservoir, Information Processing Letters 97(5), 2006.
+ *          P. Spirakis, Weighted random sampling with a reservoir, Information Processing Letters 97(5), 2006; mini-batches:
+ *          D. Sculley, Web-scale k-means clustering, WWW 2010.
  */
 #ifndef RUNGS_KMEANS_H
 #define RUNGS_KMEANS_H
@@ -59,7 +68,7 @@ enum { KMEANS_PLUSPLUS, KMEANS_ROWS };
 enum { KMEANS_CENTROIDS, KMEANS_LABELS, KMEANS_INERTIA };
 
 struct kmeans_params {
-    int k, iterations, start, seed, attempts, type;
+    int k, iterations, start, seed, attempts, type, batch;
     double tolerance;
 };
 
@@ -140,6 +149,21 @@ static inline HOST_DEVICE int64_t kmeans_first_row(int seed, int attempt, int64_
     return (int64_t)(((uint64_t)kmeans_wait(seed, attempt, 0, 0) << 12 & 0xffffffff) * (uint64_t)rows >> 32);
 }
 
+/* The row at a place of an update's batch. */
+static inline HOST_DEVICE int64_t kmeans_drawn_row(int seed, int attempt, int update, int batch, int place,
+                                                   int64_t rows)
+{
+    const uint64_t stream = kmeans_mixed(~kmeans_stream(seed, attempt, 0));
+
+    return (int64_t)((kmeans_number(stream, (int64_t)update * batch + place) >> 32) * (uint64_t)rows >> 32);
+}
+
+static inline const char *kmeans_all_rows(const struct image in[], const void *params)
+{
+    (void)in;
+    return ((const struct kmeans_params *)params)->batch > 0 ? "it takes all rows, not mini-batches" : NULL;
+}
+
 /* s of f32 samples whose largest magnitude is this. */
 static inline HOST_DEVICE int kmeans_shift(float largest)
 {
@@ -185,8 +209,8 @@ struct kmeans_rows {
     bool small;
 };
 
-/* One assignment. labels, sums and counts are those of the assignment before, for versions that change them only where a
- * row moved; with first they hold nothing yet. */
+/* One assignment, of all rows or of a batch, which is one of its own: first, with fewer rows. labels, sums and counts are those of
+ * the assignment before, for versions that change them only where a row moved; with first they hold nothing yet. */
 struct kmeans_assignment {
     const struct kmeans_rows *rows;
     const int32_t *centroids; /* k x features, C */

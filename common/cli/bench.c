@@ -231,16 +231,8 @@ int cli_bench(int argc, char **argv)
         exit_status = CLI_DONE;
         goto out;
     }
-    if (argc - optind != 1) {
-        cli_fail(optind == argc ? "bench needs an algorithm; `rungs bench --help` shows how"
-                                : "bench takes one algorithm, not also '%s'",
-                 optind == argc ? "" : argv[optind + 1]);
+    if (!workload_argument(argc, argv, "an algorithm", "one algorithm", &algorithm, &version))
         goto out;
-    }
-    if (cli_find(argv[optind], &algorithm, &version) != STATUS_OK) {
-        cli_fail_status();
-        goto out;
-    }
     if (version && options.names) {
         cli_fail("%s: name versions behind the colon or with --versions, not both", argv[optind]);
         goto out;
@@ -248,13 +240,7 @@ int cli_bench(int argc, char **argv)
     if (version)
         options.names = version->source->id;
     status = measure(&options, algorithm, &failed);
-    if (status != STATUS_OK)
-        cli_fail_status();
-    exit_status = status == STATUS_FAILED ? CLI_CHECK_FAILED : status != STATUS_OK ? CLI_BAD_USE : CLI_DONE;
-    if (failed && exit_status == CLI_DONE)
-        exit_status = CLI_CHECK_FAILED;
-    if (options.workload.unwritten)
-        exit_status = CLI_BAD_USE;
+    exit_status = workload_exit_status(&options.workload, status, failed);
 out:
     workload_free(&options.workload);
     return exit_status;

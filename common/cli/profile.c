@@ -274,31 +274,19 @@ int cli_profile(int argc, char **argv)
         exit_status = CLI_DONE;
         goto out;
     }
-    if (argc - optind != 1) {
-        cli_fail("profile needs one version, such as blur:cpu/omp; `rungs profile --help` shows how");
-        goto out;
-    }
     if (options.bare && (options.json || options.trace)) {
         cli_fail("--bare records nothing, so there is nothing to write into a file");
         goto out;
     }
-    if (cli_find(argv[optind], &algorithm, &version) != STATUS_OK) {
-        cli_fail_status();
+    if (!workload_argument(argc, argv, "one version, such as blur:cpu/omp", "one version", &algorithm, &version))
         goto out;
-    }
     if (!version) {
         cli_fail("%s: name a version too, such as %s:cpu/serial; `rungs list %s` shows them", argv[optind],
                  algorithm->name, algorithm->name);
         goto out;
     }
     status = profile(&options, algorithm, version, argc, argv, &failed);
-    if (status != STATUS_OK)
-        cli_fail_status();
-    exit_status = status == STATUS_FAILED || (status == STATUS_OK && failed) ? CLI_CHECK_FAILED
-                  : status != STATUS_OK                                      ? CLI_BAD_USE
-                                                                             : CLI_DONE;
-    if (options.workload.unwritten)
-        exit_status = CLI_BAD_USE;
+    exit_status = workload_exit_status(&options.workload, status, failed);
 out:
     workload_free(&options.workload);
     return exit_status;

@@ -233,28 +233,14 @@ int cli_tune(int argc, char **argv)
         exit_status = CLI_DONE;
         goto out;
     }
-    if (argc - optind != 1) {
-        cli_fail(optind == argc ? "tune needs ALGO:VERSION; `rungs tune --help` shows how"
-                                : "tune takes one ALGO:VERSION, not also '%s'",
-                 optind == argc ? "" : argv[optind + 1]);
+    if (!workload_argument(argc, argv, "ALGO:VERSION", "one ALGO:VERSION", &algorithm, &version))
         goto out;
-    }
-    if (cli_find(argv[optind], &algorithm, &version) != STATUS_OK) {
-        cli_fail_status();
-        goto out;
-    }
     if (!version) {
         cli_fail("%s: name the version to tune, for example %s:cuda/v1.3", argv[optind], argv[optind]);
         goto out;
     }
     status = search(&options, algorithm, version, &failed);
-    if (status != STATUS_OK)
-        cli_fail_status();
-    exit_status = status == STATUS_FAILED || (status == STATUS_OK && failed) ? CLI_CHECK_FAILED
-                  : status != STATUS_OK                                      ? CLI_BAD_USE
-                                                                             : CLI_DONE;
-    if (options.workload.unwritten)
-        exit_status = CLI_BAD_USE;
+    exit_status = workload_exit_status(&options.workload, status, failed);
 out:
     workload_free(&options.workload);
     return exit_status;

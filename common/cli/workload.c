@@ -349,6 +349,29 @@ void workload_set_command(struct workload *workload, int argc, char **argv)
     }
 }
 
+bool workload_argument(int argc, char **argv, const char *needs, const char *takes, const struct algorithm **algorithm,
+                       const struct version **version)
+{
+    if (optind == argc)
+        cli_fail("%s needs %s; `rungs %s --help` shows how", argv[0], needs, argv[0]);
+    else if (argc - optind > 1)
+        cli_fail("%s takes %s, not also '%s'", argv[0], takes, argv[optind + 1]);
+    else if (cli_find(argv[optind], algorithm, version) != STATUS_OK)
+        cli_fail_status();
+    else
+        return true;
+    return false;
+}
+
+int workload_exit_status(const struct workload *workload, enum status status, bool failed)
+{
+    if (status != STATUS_OK)
+        cli_fail_status();
+    if (workload->unwritten || (status != STATUS_OK && status != STATUS_FAILED))
+        return CLI_BAD_USE;
+    return status == STATUS_FAILED || failed ? CLI_CHECK_FAILED : CLI_DONE;
+}
+
 void workload_free(struct workload *workload)
 {
     for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)

@@ -398,8 +398,9 @@ static __global__ void begin_kernel(struct kmeans_task task, bool first)
 }
 
 /* Waits for the device: what follows depends on the samples. */
-static enum status measure(struct kmeans_task *task, cudaStream_t stream)
+static enum status measure(struct kmeans_memory *memory, cudaStream_t stream)
 {
+    struct kmeans_task *task = &memory->task;
     enum { SMALL = 1 << 18 };
     struct kmeans_control control;
     enum status status = STATUS_OK;
@@ -414,7 +415,8 @@ static enum status measure(struct kmeans_task *task, cudaStream_t stream)
     task->shift = task->in.type == PIXEL_F32 ? kmeans_shift(magnitude) : KMEANS_SHIFT;
     task->scale = ldexp(1, task->shift);
     task->small = task->in.type != PIXEL_F32 && (uint64_t)control.largest * control.largest_sum < SMALL;
-    squares_kernel<<<row_blocks(task), THREADS, 0, stream>>>(*task);
+    if (!memory->iterate || !task->small)
+        squares_kernel<<<row_blocks(task), THREADS, 0, stream>>>(*task);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -450,11 +452,14 @@ enum status kmeans_device_solve(struct kmeans_memory *memory, const struct image
     enum status status = STATUS_OK;
 
     task->in = in[0];
-    TRY(measure(task, stream));
+    TRY(measure(memory, stream));
     for (int i = 0; i < params->attempts; i++) {
         begin_kernel<<<1, 1, 0, stream>>>(*task, i == 0);
         TRY(start(memory, params, state, i, stream));
-        TRY(iterate(task, params, assign, state, stream));
+        if (memory->iterate && task->small)
+            TRY(memory->iterate(state, task, params, stream));
+        else
+            TRY(iterate(task, params, assign, state, stream));
         keep_kernel<<<row_blocks(task), THREADS, 0, stream>>>(*task, out[KMEANS_CENTROIDS], out[KMEANS_LABELS],
                                                               out[KMEANS_INERTIA], params->iterations);
         CUDA_TRY(cudaGetLastError());

@@ -101,10 +101,16 @@ typedef enum status (*kmeans_device_race)(void *state, const struct kmeans_task 
                                           const struct kmeans_params *params, int attempt, int cluster,
                                           cudaStream_t stream);
 
+/* A version's own iterations of small rows: enqueues all assignments and updates of an attempt, from centroids to labels, and what
+ * makes the inertia of each assignment and control->done of them. */
+typedef enum status (*kmeans_device_iterate)(void *state, const struct kmeans_task *task,
+                                             const struct kmeans_params *params, cudaStream_t stream);
+
 /* Device memory of a call's size. Zeroed: none. */
 struct kmeans_memory {
     struct kmeans_task task;
-    kmeans_device_race race; /* NULL: that of kmeans_solve.cu */
+    kmeans_device_race race;       /* NULL: that of kmeans_solve.cu */
+    kmeans_device_iterate iterate; /* the same */
 };
 
 /* Does nothing when it is there. */

@@ -155,15 +155,21 @@ def on_device(row):
 
 def in_order(many):
     """The benches of one machine, the main one first: of the settings in which a library was timed, or else of all, those that
-    most of the files have, of several such those of the newest; then the largest picture, and of several such the
-    newest. Whatever shows one file for a machine shows this one."""
+    most of the files have, of several such those of the newest; then the largest picture, of several such a photograph before one
+    that was made up, and then the newest. Whatever shows one file for a machine shows this one."""
     settings = [results["settings"] for results in many]
     beside = {results["settings"] for results in many if best(results, lambda row: side(row) == "peer", "kernel")}
     newest = sorted(sorted(many, key=lambda r: r["path"]), key=lambda r: r["date"], reverse=True)
     latest = [results["settings"] for results in newest]
     return sorted(
         newest,
-        key=lambda r: (r["settings"] not in beside, -settings.count(r["settings"]), latest.index(r["settings"]), -pixels(r)),
+        key=lambda r: (
+            r["settings"] not in beside,
+            -settings.count(r["settings"]),
+            latest.index(r["settings"]),
+            -pixels(r),
+            r["input"].startswith("synthetic"),
+        ),
     )
 
 

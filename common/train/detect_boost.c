@@ -11,7 +11,7 @@ enum {
     LANES = 4   /* counters of a bin, so that equal neighbours do not wait for each other */
 };
 
-/* Nine cells, and the pairs of them to be tried. */
+/* Nine cells, and the pairs of them to be tried; of haar only the first one, as the stage has it. */
 struct place {
     uint8_t x, y, width, height;
     uint8_t pairs[PAIRS][2];
@@ -66,6 +66,23 @@ static void draw_places(struct place *places, int count, int window, int pairs, 
     }
 }
 
+/* Rectangles: the kind first, then their size, then where they lie, each as likely as the others. Two may be the same. */
+static void draw_rectangles(struct place *places, int count, int window, uint64_t seed)
+{
+    for (int i = 0; i < count; i++) {
+        const int kind = (int)(pattern_random(&seed) % DETECT_HAAR_KINDS);
+        const int across = detect_haar_across(kind), down = detect_haar_down(kind);
+        const int width = 1 + (int)(pattern_random(&seed) % (uint64_t)(window / across));
+        const int height = 1 + (int)(pattern_random(&seed) % (uint64_t)(window / down));
+
+        places[i] = (struct place){.x = (uint8_t)(pattern_random(&seed) % (uint64_t)(window - across * width + 1)),
+                                   .y = (uint8_t)(pattern_random(&seed) % (uint64_t)(window - down * height + 1)),
+                                   .width = (uint8_t)width,
+                                   .height = (uint8_t)height,
+                                   .pairs = {{(uint8_t)kind, (uint8_t)window}}};
+    }
+}
+
 /* What all features of one place make of a block of samples. */
 struct ranks {
     uint8_t of[DETECT_CELLS][SAMPLES_BLOCK];
@@ -99,6 +116,37 @@ static void code_block(const uint8_t *const cells[], uint8_t *bins)
     }
 }
 
+/* Of rectangles: each corner of the grid that they make counts what the rectangles that meet there make of it. */
+static void rectangle_block(const struct place *place, const struct samples *samples, int block, uint8_t *bins)
+{
+    const int kind = place->pairs[0][0], across = detect_haar_across(kind), down = detect_haar_down(kind);
+    const int window = samples->window, pixels = place->width * place->height;
+    const int32_t *sums = samples_sums(samples, block),
+                  *deviations = samples->deviations + (size_t)block * SAMPLES_BLOCK;
+    int differences[SAMPLES_BLOCK] = {0};
+
+    for (int v = 0; v <= down; v++)
+        for (int u = 0; u <= across; u++) {
+            const int32_t *corner =
+                sums +
+                (size_t)((place->y + v * place->height) * (window + 1) + place->x + u * place->width) * SAMPLES_BLOCK;
+            int factor = 0;
+
+            for (int i = 0; i < 4;
+                 i++) { /* the rectangle to the right and below counts it once, one beside it less once */
+                const int column = u - i % 2, row = v - i / 2;
+                if (column >= 0 && column < across && row >= 0 && row < down)
+                    factor += (i == 0 || i == 3 ? 1 : -1) * detect_haar_weight(kind, row * across + column);
+            }
+#pragma omp simd
+            for (int s = 0; s < SAMPLES_BLOCK; s++)
+                differences[s] += factor * corner[s];
+        }
+#pragma omp simd
+    for (int s = 0; s < SAMPLES_BLOCK; s++)
+        bins[s] = (uint8_t)detect_haar_bin(differences[s], pixels, window, deviations[s]);
+}
+
 static void add_block(const uint8_t *bins, const uint32_t *weights, int bin_count, uint32_t *sums)
 {
     uint32_t lanes[LANES][256];
@@ -116,12 +164,17 @@ static void add_block(const uint8_t *bins, const uint32_t *weights, int bin_coun
 static void add_place(const struct place *place, int pairs, const struct samples *samples, int block, int feature,
                       struct table tables[], int class)
 {
-    const uint8_t *plane = samples_plane(samples, block, samples_cell_kind(place->width, place->height));
     const uint32_t *weights = samples->weights + (size_t)block * SAMPLES_BLOCK;
     const uint8_t *cells[DETECT_CELLS];
     uint8_t bins[SAMPLES_BLOCK];
     struct ranks ranks;
 
+    if (feature == DETECT_HAAR) {
+        rectangle_block(place, samples, block, bins);
+        add_block(bins, weights, detect_feature_bins[feature], tables[0].sums[class]);
+        return;
+    }
+    const uint8_t *plane = samples_plane(samples, block, samples_cell_kind(place->width, place->height));
     for (int c = 0; c < DETECT_CELLS; c++)
         cells[c] = plane + SAMPLES_BLOCK *
                                ((place->y + c / 3 * place->height) * samples->window + place->x + c % 3 * place->width);
@@ -153,9 +206,9 @@ static double normaliser(const struct table *table, int bins)
 enum status boost_choose(const struct samples *positives, const struct samples *negatives, int feature, int features,
                          uint64_t seed, int threads, struct detect_stage *stage, float *table, double *z)
 {
-    const int pairs = feature == DETECT_LBP ? 1 : PAIRS, bins = detect_feature_bins[feature];
+    const int pairs = feature == DETECT_LBP || feature == DETECT_HAAR ? 1 : PAIRS, bins = detect_feature_bins[feature];
     const int wanted = (features + pairs - 1) / pairs, all = count_places(positives->window);
-    const int count = wanted < all ? wanted : all;
+    const int count = feature == DETECT_HAAR || wanted < all ? wanted : all;
     struct place *places = malloc((size_t)count * sizeof *places);
     struct table *tables = calloc((size_t)count * (size_t)pairs, sizeof *tables);
     double total[2] = {0, 0}, smoothing;
@@ -166,8 +219,11 @@ enum status boost_choose(const struct samples *positives, const struct samples *
         status = status_set(STATUS_NO_MEMORY, "no memory for %d features", features);
         goto out;
     }
-    draw_places(places, count, positives->window, pairs, feature == DETECT_LRP, seed);
-    /* A block's planes fit in the second-level cache: all places of a thread go over one block before the next. */
+    if (feature == DETECT_HAAR)
+        draw_rectangles(places, count, positives->window, seed);
+    else
+        draw_places(places, count, positives->window, pairs, feature == DETECT_LRP, seed);
+        /* A block's planes fit in the second-level cache: all places of a thread go over one block before the next. */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int part = 0; part < count; part += 32)
         for (int class = 0; class < 2; class ++)

@@ -153,6 +153,73 @@ out:
     return status;
 }
 
+/* Of all pixels above and to the left, modulo 2^32, which is enough for a window's: one column and one row more than `levels`. */
+struct sums {
+    uint32_t *values, *squares;
+    size_t stride;
+};
+
+static enum status make_sums(const struct image *levels, struct sums *sums)
+{
+    const size_t count = (size_t)(levels->width + 1) * (size_t)(levels->height + 1);
+
+    *sums = (struct sums){calloc(count, sizeof *sums->values), calloc(count, sizeof *sums->squares),
+                          (size_t)levels->width + 1};
+    if (!sums->values || !sums->squares)
+        return status_set(STATUS_NO_MEMORY, "no memory for the sums of %zu pixels", count);
+    for (int y = 0; y < levels->height; y++) {
+        const uint8_t *from = image_row(levels, y);
+        uint32_t *values = sums->values + (size_t)(y + 1) * sums->stride + 1;
+        uint32_t *squares = sums->squares + (size_t)(y + 1) * sums->stride + 1;
+        uint32_t value = 0, square = 0;
+
+        for (int x = 0; x < levels->width; x++) {
+            value += from[x];
+            square += (uint32_t)from[x] * from[x];
+            values[x] = *(values + x - sums->stride) + value;
+            squares[x] = *(squares + x - sums->stride) + square;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Of a rectangle whose upper left pixel is at `from`. */
+static uint32_t sum_of(const uint32_t *from, size_t stride, int width, int height)
+{
+    const uint32_t *below = from + (size_t)height * stride;
+
+    return below[width] - below[0] - from[width] + from[0];
+}
+
+static bool rectangles_pass(const struct sums *sums, size_t offset, const struct detect_model *model, int stages,
+                            double *evaluated)
+{
+    const int window = (int)model->window;
+    const uint32_t *values = sums->values + offset;
+    const int deviation = detect_haar_deviation(window, sum_of(values, sums->stride, window, window),
+                                                sum_of(sums->squares + offset, sums->stride, window, window));
+    float response = 0;
+
+    for (int t = 0; t < stages; t++) {
+        const struct detect_stage *stage = &detect_stages(model)[t];
+        const int across = detect_haar_across(stage->a), down = detect_haar_down(stage->a);
+        int difference = 0;
+
+        for (int i = 0; i < across * down; i++) {
+            const uint32_t *from = values + (size_t)(stage->y + i / across * stage->height) * sums->stride + stage->x +
+                                   (size_t)(i % across * stage->width);
+            difference +=
+                detect_haar_weight(stage->a, i) * (int)sum_of(from, sums->stride, stage->width, stage->height);
+        }
+        response += detect_tables(
+            model)[t * (int)model->bins + detect_haar_bin(difference, stage->width * stage->height, window, deviation)];
+        ++*evaluated;
+        if (response < stage->threshold)
+            return false;
+    }
+    return true;
+}
+
 static bool passes(const struct image planes[], size_t offset, const struct detect_model *model, int stages,
                    double *evaluated)
 {
@@ -177,8 +244,9 @@ static bool passes(const struct image planes[], size_t offset, const struct dete
 }
 
 /* Looks at every `step`th window or so; of more than MOST_OF_JOB that pass, each is as likely to stay. */
-static void look(const struct image *levels, const struct image planes[], const struct pyramid_layout *layout,
-                 const struct detect_model *model, int stages, uint64_t step, uint64_t random, struct found *found)
+static void look(const struct image *levels, const struct image planes[], const struct sums *sums,
+                 const struct pyramid_layout *layout, const struct detect_model *model, int stages, uint64_t step,
+                 uint64_t random, struct found *found)
 {
     const int window = (int)model->window;
     const size_t area = (size_t)window * (size_t)window;
@@ -193,7 +261,9 @@ static void look(const struct image *levels, const struct image planes[], const 
                     continue;
                 wait = step > 1 ? pattern_random(&random) % (2 * step - 1) : 0;
                 found->windows++;
-                if (!passes(planes, (size_t)y * levels->stride + (size_t)x, model, stages, &found->stages))
+                if (sums->values
+                        ? !rectangles_pass(sums, (size_t)y * sums->stride + (size_t)x, model, stages, &found->stages)
+                        : !passes(planes, (size_t)y * levels->stride + (size_t)x, model, stages, &found->stages))
                     continue;
                 found->hits++;
                 const int place = found->count < MOST_OF_JOB ? found->count++
@@ -211,6 +281,7 @@ static void do_job(const struct photographs *photographs, const struct detect_mo
 {
     uint64_t random = seed ^ job * 0x9e3779b97f4a7c15u;
     struct image levels = {0}, planes[SAMPLES_CELLS] = {{0}};
+    struct sums sums = {0};
     struct pyramid_layout layout;
     double step;
     enum status status = STATUS_OK;
@@ -220,13 +291,18 @@ static void do_job(const struct photographs *photographs, const struct detect_mo
     TRY(make_levels(photograph, pattern_random(&random), (int)model->window, &layout, &levels));
     if (layout.count == 0)
         goto out;
-    TRY(make_planes(&levels, planes));
+    if (model->feature == DETECT_HAAR)
+        TRY(make_sums(&levels, &sums));
+    else
+        TRY(make_planes(&levels, planes));
     /* As many as should give the most that a job may give. */
     step = (double)layout.width * layout.height * passing / MOST_OF_JOB;
-    look(&levels, planes, &layout, model, stages, step > 1 ? (uint64_t)step : 1, pattern_random(&random), found);
+    look(&levels, planes, &sums, &layout, model, stages, step > 1 ? (uint64_t)step : 1, pattern_random(&random), found);
 out:
     found->status = status;
     image_free(&levels);
+    free(sums.values);
+    free(sums.squares);
     for (int kind = 0; kind < SAMPLES_CELLS; kind++)
         image_free(&planes[kind]);
 }

@@ -1,7 +1,7 @@
 /*
  * detect_train.c: rungs train detect POSITIVES NEGATIVES... -o MODEL
  *
- * WaldBoost (Sochman and Matas 2005) over tables of rank features. A stage is one round of AdaBoost; its threshold is
+ * WaldBoost (Sochman and Matas 2005) over tables of rank features, or of Haar's. A stage is one round of AdaBoost; its threshold is
  * Wald's sequential test with no early acceptance, estimated on windows that no table has seen: the largest t for which
  *
  *     (share of all negatives rejected so far or with H < t) / (the same share of positives) > 1 / alpha
@@ -42,7 +42,7 @@ static const struct parameter parameters[] = {
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct detect_training, feature),
      .words = detect_feature_names,
-     .help = "local rank differences, local rank patterns or local binary patterns"},
+     .help = "local rank differences, local rank patterns, local binary patterns, or rectangles as a yardstick"},
     {.name = "stages",
      .kind = PARAMETER_INT,
      .offset = offsetof(struct detect_training, stages),
@@ -139,8 +139,8 @@ static enum status load_positives(struct work *work, const char *path)
         goto out;
     }
     const int wanted = 2 * total < params->samples ? 2 * total : params->samples;
-    TRY(samples_create(&work->positives, faces.width, wanted, true));
-    TRY(samples_create(&work->held_positives, faces.width, 2 * (faces.height / HELD_OUT), false));
+    TRY(samples_create(&work->positives, faces.width, wanted, params->feature));
+    TRY(samples_create(&work->held_positives, faces.width, 2 * (faces.height / HELD_OUT), SAMPLES_NO_SEARCH));
     for (int i = 0, next = 0; i < faces.height; i++) {
         for (int mirrored = 0; mirrored < 2; mirrored++) {
             if (i % HELD_OUT == HELD_OUT - 1)
@@ -156,8 +156,8 @@ static enum status load_positives(struct work *work, const char *path)
         samples_add(&work->positives, image_row(&faces, face / 2), (size_t)faces.width, face % 2);
     }
     samples_transpose(&work->positives, work->training->threads);
-    TRY(samples_create(&work->negatives, faces.width, params->samples, true));
-    TRY(samples_create(&work->held_negatives, faces.width, params->samples / (HELD_OUT - 1), false));
+    TRY(samples_create(&work->negatives, faces.width, params->samples, params->feature));
+    TRY(samples_create(&work->held_negatives, faces.width, params->samples / (HELD_OUT - 1), SAMPLES_NO_SEARCH));
 out:
     free(order);
     image_free(&faces);
@@ -327,14 +327,12 @@ static bool is_stage(const struct work *work, int t)
 {
     const float largest_threshold = 1e6f, largest_entry = 100; /* those of detect_load_model() */
     const struct detect_stage *stage = stage_of(work, t);
-    const int window = (int)work->model->window;
 
     for (uint32_t i = 0; i < work->model->bins; i++)
         if (!(fabsf(table_of(work, t)[i]) <= largest_entry))
             return false;
-    return stage->width >= 1 && stage->width <= 2 && stage->height >= 1 && stage->height <= 2 &&
-           stage->x + 3 * stage->width <= window && stage->y + 3 * stage->height <= window && stage->a < DETECT_CELLS &&
-           stage->b < DETECT_CELLS && fabsf(stage->threshold) <= largest_threshold;
+    return detect_is_feature((int)work->model->feature, stage, (int)work->model->window) &&
+           fabsf(stage->threshold) <= largest_threshold;
 }
 
 /* Fills what a training of work->stages stages had, from a file that is there. */

@@ -20,7 +20,7 @@ struct facts {
     bool actual_constant, expected_constant; /* over all compared samples */
     double constant;                         /* the value of a constant actual image */
     size_t channel_wrong[4];                 /* wrong samples of the first channels */
-    uint64_t divisor;                        /* the largest of all differences of wrong samples that are whole; else 1 */
+    uint64_t divisor; /* the largest of all differences of wrong samples that are whole; else 1 */
 };
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -146,7 +146,7 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
         return diagnose_table(evidence, text, size);
     if (evidence->kind == SLOT_LABELS)
         return diagnose_labels(evidence, text, size);
-    if (evidence->names)
+    if (evidence->names && diagnose_are_names(evidence))
         return diagnose_names(evidence, text, size);
     if (counts && facts->too_large == 0 && facts->divisor >= 256 && facts->divisor % 256 == 0) {
         const bool wide = facts->divisor % 65536 == 0;

@@ -247,6 +247,20 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
 
 /* ----------------------------------------------------------------------------------------------------- names */
 
+bool diagnose_are_names(const struct evidence *evidence)
+{
+    const double most = 65535;
+
+    for (int y = 0; y < evidence->expected->height; y++)
+        for (int x = 0; x < evidence->expected->width; x++) {
+            const double name = image_sample(evidence->actual, x, y, 0);
+
+            if (name < 0 || name > most)
+                return false;
+        }
+    return true;
+}
+
 /* Numbers that name something: where one stands for another, and how often, says more than by how much they differ. */
 int diagnose_names(const struct evidence *evidence, char *text, size_t size)
 {

@@ -10,6 +10,8 @@
 
 int diagnose_table(const struct evidence *evidence, char *text, size_t size);
 int diagnose_labels(const struct evidence *evidence, char *text, size_t size);
+/* Whether all of an output can be numbers that name something: what nobody wrote is none. */
+bool diagnose_are_names(const struct evidence *evidence);
 int diagnose_names(const struct evidence *evidence, char *text, size_t size);
 int diagnose_matrix(const struct evidence *evidence, char *text, size_t size);
 

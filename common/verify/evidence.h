@@ -16,7 +16,7 @@ struct evidence {
     int radius;               /* how far, in pixels, an output pixel looks around */
     int margin;               /* pixels at each edge that do not count (a peer with other borders) */
     enum slot_kind kind;
-    bool names; /* as in struct named_slot */
+    bool names;                 /* as in struct named_slot */
     const char *const *columns; /* of a TABLE */
 };
 

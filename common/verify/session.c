@@ -131,7 +131,8 @@ static void explain_status(struct session *session, enum status status)
         {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
         {"barrier", "barrier divergence: a __syncthreads that not all threads of the block reach"},
         {"threads per block", "illegal launch shape: the block is too large"},
-        {"invalid configuration", "illegal launch shape: a block has at most 1024 threads; grids and shared memory have limits too"},
+        {"invalid configuration",
+         "illegal launch shape: a block has at most 1024 threads; grids and shared memory have limits too"},
         {"too many resources", "illegal launch shape: the block needs more registers or shared memory than there are"},
         {"launch", "the kernel launch failed"},
         {"illegal memory access", "out-of-bounds access in a kernel"},
@@ -373,10 +374,11 @@ static void diagnose_property(struct session *session, const struct named_slot *
         }
     far.tolerance = NEAR * largest;
     if (named->comparison.near_reference && farthest <= far.tolerance)
-        DIAGNOSIS(session, "%s is right to three digits, and has fewer than its sums could have: they lose some on the way",
+        DIAGNOSIS(session,
+                  "%s is right to three digits, and has fewer than its sums could have: they lose some on the way",
                   named->name);
     else if (!named->comparison.near_reference ||
-        diagnose(&far, verdict->diagnosis, sizeof verdict->diagnosis) == CERTAINTY_NONE)
+             diagnose(&far, verdict->diagnosis, sizeof verdict->diagnosis) == CERTAINTY_NONE)
         DIAGNOSIS(session, "%s does not have the property that the contract asks for", named->name);
 }
 

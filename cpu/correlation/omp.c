@@ -1,9 +1,9 @@
 /*
  * Idea:     every thread sums its share of the pixels by itself; at the end the sums are added up.
- * From:     cpu/planes
  * Changed:  a thread takes runs of 256 pixels and has sums and planes of its own.
  * Expect:   as many times faster than planes as there are cores: private sums stay in each core's first-level cache.
  * Result:   2.3 times planes on two shared cores (results/cpu2/correlation/correlation_1024x1024.json).
+ * From:     cpu/planes
  */
 /* Try: make bench-correlation VERSIONS=cpu/planes,cpu/omp,cpu/simd,peer/openblas */
 #include <stdlib.h>

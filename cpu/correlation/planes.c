@@ -1,11 +1,11 @@
 /*
  * Idea:     one loop for all types: a run of 256 pixels is first turned into planes (correlation.h: f32 numbers, small
  *           enough that integers stay exact), then the products of all pairs of planes are added in f64.
- * From:     cpu/serial
  * Changed:  loading is apart from summing, and what the cube holds no longer matters where the sums are made.
  * Expect:   serial's time for u8 and f32: the same products, and 31 KiB of planes that stay in the first-level cache.
  *           For u16 there are twice as many planes, and so four times as many products as serial has.
  * Result:   the same time as serial, 1.1 times within the noise (results/cpu2/correlation/correlation_1024x1024.json).
+ * From:     cpu/serial
  */
 /* Try: make bench-correlation VERSIONS=cpu/serial,cpu/planes,cpu/omp,cpu/simd */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
  * Idea:     a rank-1 update by vectors: the products of one plane with all later planes of a pixel are a few vectors, one
  *           sample repeated times the pixel's planes side by side.
- * From:     cpu/omp
  * Changed:  within a run of 256 pixels the sums are f32, 16 to a vector with AVX-512; after it they are added to those in
  *           f64. Planes are padded to whole vectors, and a row of sums begins with the vector that holds the diagonal.
  * Expect:   31 bands are 47 multiply-adds of vectors for a pixel, each with a load and a store of its sums, which one store
  *           a cycle limits: some 8 ms for a million pixels on two cores, 8 times faster than omp.
+ * From:     cpu/omp
  */
 /* Try: make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas */
 #include <stdlib.h>

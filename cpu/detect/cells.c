@@ -132,4 +132,4 @@ static void teardown(struct state *state)
         image_free(&state->planes[kind]);
 }
 
-RUNGS_CPU_VERSION_WITH_STATE(detect, .instruction_set = SIMD_NAME)
+RUNGS_CPU_VERSION_WITH_STATE(detect, .instruction_set = SIMD_NAME, .declines = detect_cells_only)

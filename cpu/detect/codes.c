@@ -108,4 +108,4 @@ static void teardown(struct state *state)
     planes_free(state->planes);
 }
 
-RUNGS_CPU_VERSION_WITH_STATE(detect, .instruction_set = SIMD_NAME)
+RUNGS_CPU_VERSION_WITH_STATE(detect, .instruction_set = SIMD_NAME, .declines = detect_cells_only)

@@ -134,4 +134,4 @@ static void teardown(struct state *state)
         image_free(&state->planes[kind]);
 }
 
-RUNGS_CPU_VERSION_WITH_STATE(detect)
+RUNGS_CPU_VERSION_WITH_STATE(detect, .declines = detect_cells_only)

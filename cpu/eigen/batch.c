@@ -1,10 +1,10 @@
 /*
  * Idea:     threads share the groups of matrices.
+ * Changed:  the loop over groups is a parallel one, dynamic, since some groups take more sweeps; each thread has room of its own.
+ * Expect:   1.9 times cpu/lanes on two cores where there are more than two groups.
  * Result:   for one matrix the same work as lanes and the same time (results/cpu2/eigen/eigen_198x198.json); a batch is not in
  *           this file.
  * From:     cpu/lanes
- * Changed:  the loop over groups is a parallel one, dynamic, since some groups take more sweeps; each thread has room of its own.
- * Expect:   1.9 times cpu/lanes on two cores where there are more than two groups.
  */
 /* Try: make bench-eigen VERSIONS=cpu/simd,cpu/lanes,cpu/batch,peer/openblas SIZE=6x6000 */
 #include <stdlib.h>

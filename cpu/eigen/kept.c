@@ -1,12 +1,12 @@
 /*
  * Idea:     the squares of the lengths, two of the three products of a pair, are kept: a rotation by an angle of tangent t moves t
  *           times the third from one to the other.
- * Result:   1.1 times simd (results/cpu2/eigen/eigen_198x198.json), not 1.5. Probably it waits for the loads and stores of the
- *           two lines, which remain. OpenBLAS, which makes the matrix tridiagonal first, is 3.4 times as fast.
- * From:     cpu/simd
  * Changed:  an array of squares, summed anew in each sweep, so that their rounding errors do not add up.
  * Expect:   two of three products go: 1.5 times cpu/simd for n = 198; less for n = 31, where roots and quotients of the angle, 60
  *           cycles, take longer than the lines.
+ * Result:   1.1 times simd (results/cpu2/eigen/eigen_198x198.json), not 1.5. Probably it waits for the loads and stores of the
+ *           two lines, which remain. OpenBLAS, which makes the matrix tridiagonal first, is 3.4 times as fast.
+ * From:     cpu/simd
  */
 /* Try: make bench-eigen VERSIONS=cpu/serial,cpu/simd,cpu/kept,peer/openblas SIZE=198x198 */
 #include <stdlib.h>

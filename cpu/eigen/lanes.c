@@ -1,13 +1,13 @@
 /*
  * Idea:     lanes are matrices: a vector holds the same entry of 8 of them with AVX-512, whose products, angles and rotations go in
  *           step. For batches; a single matrix has one lane to itself and the others for company.
- * Result:   0.53 times lines for one matrix of 198 (results/cpu2/eigen/eigen_198x198.json), as it must: it is meant for
- *           batches, of which this file has none.
- * From:     cpu/lines
  * Changed:  numbers became vectors, and one function, which turns a lane that has nothing to rotate by no angle. The last group is
  *           filled up by its first matrix.
  * Expect:   roots and quotients of 8 angles take as long as those of one: 6 columns 6 times as fast as cpu/lines, 31 columns 4
  *           times, for which sweeps go on until the slowest of 8 is done.
+ * Result:   0.53 times lines for one matrix of 198 (results/cpu2/eigen/eigen_198x198.json), as it must: it is meant for
+ *           batches, of which this file has none.
+ * From:     cpu/lines
  */
 /* Try: make bench-eigen VERSIONS=cpu/lines,cpu/simd,cpu/lanes,peer/openblas SIZE=6x6000 */
 #include <stdlib.h>

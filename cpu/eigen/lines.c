@@ -2,13 +2,13 @@
  * Idea:     one-sided Jacobi (Hestenes): rotate lines of the matrix until all are at right angles to one another; then each is
  *           an eigenvector, as long as its value. Twice |R| added to the diagonal makes all values positive, so that
  *           values of two signs are not taken for one.
- * Result:   missed: 1.1 times serial (results/cpu2/eigen/eigen_198x198.json), the same time for n = 31 (eigen_31x31.json beside
- *           it). The matrix fits the second-level cache, so the columns do not miss as was thought.
- * From:     cpu/serial
  * Changed:  no column is rotated and no vectors beside the matrix: a rotation is one product of two lines to find the angle, and
  *           their two combinations. A pair that is at right angles already is left alone.
  * Expect:   5 lines of n entries read or written side by side in place of 6, of which 2 are columns with a stride: 2 times
  *           serial for n = 198, whose columns miss the first-level cache, and less than that for n = 31.
+ * Result:   missed: 1.1 times serial (results/cpu2/eigen/eigen_198x198.json), the same time for n = 31 (eigen_31x31.json beside
+ *           it). The matrix fits the second-level cache, so the columns do not miss as was thought.
+ * From:     cpu/serial
  */
 /* Try: make bench-eigen VERSIONS=cpu/serial,cpu/lines,peer/openblas SIZE=198x198 */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
  * Idea:     a line of the matrix is read once for a reflection: what the reflection before it takes off the line, and what the line
  *           adds to the product with the matrix, is one loop.
- * Result:   1.2 times strips for n = 198 (results/cpu2/eigen/eigen_198x198.json), as predicted.
- * From:     cpu/strips
  * Changed:  reduce() leaves its update of the matrix, but for the next line, to the next reflection.
  * Expect:   one pass in place of three over the third of n^3 entries, whose loads and stores bound it: for n = 198 the diagonals
  *           take half their time, a quarter of the whole, and the whole 1.2 times cpu/strips.
+ * Result:   1.2 times strips for n = 198 (results/cpu2/eigen/eigen_198x198.json), as predicted.
+ * From:     cpu/strips
  */
 /* Try: make bench-eigen VERSIONS=cpu/tridiagonal,cpu/strips,cpu/once,peer/openblas SIZE=198x198 */
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /*
  * Idea:     the parallel order: n / 2 pairs that have no line in common are rotated at the same time, and after n - 1 such steps
  *           every pair has met once.
- * Result:   1.7 times lines for n = 198 (results/cpu2/eigen/eigen_198x198.json), as predicted; 0.8 times for n = 31
- *           (eigen_31x31.json beside it).
- * From:     cpu/lines
  * Changed:  the two loops over pairs became steps, whose pairs threads share; lines of a pair are all that a rotation touches, so
  *           a step has one barrier where cpu/omp has three.
  * Expect:   1.8 times cpu/lines on two cores for n = 198, whose steps are 99 pairs of some 500 ns; nothing for n = 31, which
  *           stays on one.
+ * Result:   1.7 times lines for n = 198 (results/cpu2/eigen/eigen_198x198.json), as predicted; 0.8 times for n = 31
+ *           (eigen_31x31.json beside it).
+ * From:     cpu/lines
  */
 /* Try: make bench-eigen VERSIONS=cpu/lines,cpu/pairs,cpu/omp,peer/openblas SIZE=198x198 */
 #include <stdlib.h>

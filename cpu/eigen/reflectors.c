@@ -1,12 +1,12 @@
 /*
  * Idea:     reflections of the vectors wait until all are known. Then they, too, go through strips of columns in the first-level
  *           cache, which threads share.
- * Result:   1.2 times once for n = 198 (results/cpu2/eigen/eigen_198x198.json), not 1.3: 1.1 times OpenBLAS there, 2.5 times
- *           for n = 81 and n = 31, 1.9 times for n = 6 (eigen_81x81.json and so on beside it).
- * From:     cpu/once
  * Changed:  reduce() keeps its lines and factors; reflect() takes strips through all of them, and reads a line once for two.
  * Expect:   n^3 multiply-adds that took two passes over memory of the second level take one in the first, on two cores: for
  *           n = 198 a third of their time, which is a third of the whole: 1.3 times cpu/once. Nothing for n = 31.
+ * Result:   1.2 times once for n = 198 (results/cpu2/eigen/eigen_198x198.json), not 1.3: 1.1 times OpenBLAS there, 2.5 times
+ *           for n = 81 and n = 31, 1.9 times for n = 6 (eigen_81x81.json and so on beside it).
+ * From:     cpu/once
  */
 /* Try: make bench-eigen VERSIONS=cpu/strips,cpu/once,cpu/reflectors,peer/openblas SIZE=198x198 */
 #include <stdlib.h>

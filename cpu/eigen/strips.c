@@ -2,13 +2,13 @@
  * Idea:     rotations of 32 steps are kept, and then go through the vectors in strips of 16 columns (with AVX-512), which stay in the
  *           first-level cache; the lower line of a pair stays in registers, for it is the upper one of the next (Van Zee, van de
  *           Geijn, Quintana-Ortí 2014).
- * Result:   1.2 times tridiagonal for n = 198, within the noise (results/cpu2/eigen/eigen_198x198.json), and no difference for
- *           n = 31; 0.85 times for n = 6, as predicted.
- * From:     cpu/tridiagonal
  * Changed:  the diagonals run ahead by 32 steps; lines of vectors are padded to whole strips, which threads share.
  * Expect:   n = 198: half the loads and stores, none of them from the second level, on two cores, so that rotations take a third of
  *           their time, which is two fifths of the whole: 1.4 times cpu/tridiagonal. Small matrices stay on one core: 1.1 times for
  *           n = 31, less than 1 for n = 6, whose strips are padded to 16 columns.
+ * Result:   1.2 times tridiagonal for n = 198, within the noise (results/cpu2/eigen/eigen_198x198.json), and no difference for
+ *           n = 31; 0.85 times for n = 6, as predicted.
+ * From:     cpu/tridiagonal
  */
 /* Try: make bench-eigen VERSIONS=cpu/kept,cpu/tridiagonal,cpu/strips,peer/openblas SIZE=198x198 */
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /*
  * Idea:     memory, asked early and not asked in vain: prefetches run 4 KiB ahead of the loads, and large results are
  *           stored past the caches, or every line would first be read to be overwritten.
- * From:     cpu/vectors
  * Changed:  the loop of a row prefetches, and stores in one of two ways; run() says which, by the result's size.
  * Expect:   1.3 times vectors, 3 to 5 times omp: a line of the result is written and no longer read before, which
  *           leaves 4 of 5 bytes. Loads are the limit: they come at some 12 GB/s a core however far ahead one asks, and
@@ -9,6 +8,7 @@
  *           Two to four times OpenCV.
  * Result:   1.6 times vectors, 7.8 times omp, 2.2 times OpenCV (results/cpu2/grayscale/grayscale_1920x1080.json), at
  *           86 % of the limit.
+ * From:     cpu/vectors
  */
 /* Try: make bench-grayscale VERSIONS=cpu/omp,cpu/vectors,cpu/simd,peer/opencv */
 #include "common/simd/simd.h"

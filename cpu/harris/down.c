@@ -15,7 +15,7 @@
 #include "cpu/harris/steps/corners.h"
 #include "cpu/harris/steps/gradients.h"
 
-enum { BAND = 64 /* rows that a thread takes on at once */, EXACT_SIZE = 7 /* of a window, in doubles */ };
+enum { BAND = 64 /* rows that a thread takes on at once */ };
 enum { PIXELS = SIMD_BYTES / 2, SLACK = PIXELS + HARRIS_MAX_SIZE + 1 };
 
 /* Sums along a row over the window's width, three rows of `length`; without taps all weigh 1. */
@@ -61,7 +61,7 @@ SIMD_INLINE void respond_row(const int32_t *const rows[], const int *taps, int s
 {
     const double k = params->k;
 
-    if (params->window == HARRIS_NONE || params->size > EXACT_SIZE) {
+    if (params->window == HARRIS_NONE || !harris_fits_doubles(params)) {
         for (size_t x = 0; x < (size_t)count; x++)
             row[x] = harris_response(params, sum_down(rows, taps, size, length, x));
         return;

@@ -17,7 +17,7 @@
 #include "cpu/harris/steps/corners.h"
 #include "cpu/harris/steps/gradients.h"
 
-enum { BAND = 64 /* rows that a thread takes on at once */, EXACT_SIZE = 7 /* of a window, in doubles */ };
+enum { BAND = 64 /* rows that a thread takes on at once */ };
 enum { PIXELS = SIMD_BYTES / 2, SLACK = PIXELS + HARRIS_MAX_SIZE + 1 };
 
 /* Sums along a row over the window's width, three rows of `length`; without taps all weigh 1. */
@@ -69,7 +69,7 @@ static void respond_row(const int32_t *sums, size_t length, const struct harris_
     const int32_t *a = sums, *b = sums + length, *c = b + length;
     const double k = params->k;
 
-    if (params->window == HARRIS_NONE || params->size > EXACT_SIZE) {
+    if (params->window == HARRIS_NONE || !harris_fits_doubles(params)) {
         for (int x = 0; x < count; x++)
             row[x] = harris_response(params, (struct harris_sums){a[x], b[x], c[x]});
         return;

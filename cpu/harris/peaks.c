@@ -17,11 +17,7 @@
 #include "common/algo/harris.h"
 #include "common/simd/simd.h"
 
-enum {
-    BAND = 64 /* rows that a thread takes on at once */,
-    EXACT_SIZE = 7 /* of a window, in doubles */,
-    STRETCH = 256
-};
+enum { BAND = 64 /* rows that a thread takes on at once */, STRETCH = 256 };
 
 /* Repeats the products beside a row's first and last one, in reverse. */
 static void reflect(int32_t *row, int width, int reach)
@@ -90,7 +86,7 @@ static void respond_row(const int32_t *sums, size_t length, const struct harris_
     const int32_t *a = sums, *b = sums + length, *c = b + length;
     const double k = params->k;
 
-    if (params->window == HARRIS_NONE || params->size > EXACT_SIZE) {
+    if (params->window == HARRIS_NONE || !harris_fits_doubles(params)) {
         for (int x = 0; x < count; x++)
             row[x] = harris_response(params, (struct harris_sums){a[x], b[x], c[x]});
         return;

@@ -13,7 +13,7 @@
 #include "common/simd/simd.h"
 #include "cpu/harris/steps/corners.h"
 
-enum { BAND = 64 /* rows that a thread takes on at once */, EXACT_SIZE = 7 /* of a window, in doubles */ };
+enum { BAND = 64 /* rows that a thread takes on at once */ };
 
 /* Repeats the products beside a row's first and last one, in reverse. */
 static void reflect(int32_t *row, int width, int reach)
@@ -82,7 +82,7 @@ static void respond_row(const int32_t *sums, size_t length, const struct harris_
     const int32_t *a = sums, *b = sums + length, *c = b + length;
     const double k = params->k;
 
-    if (params->window == HARRIS_NONE || params->size > EXACT_SIZE) {
+    if (params->window == HARRIS_NONE || !harris_fits_doubles(params)) {
         for (int x = 0; x < count; x++)
             row[x] = harris_response(params, (struct harris_sums){a[x], b[x], c[x]});
         return;

@@ -4,7 +4,6 @@
  *           two pixels. Neighbours in a picture are alike, so the counters in use lie near the table's diagonal, and
  *           the first-level cache holds them. Eight pixels come in one 64-bit load, and eight equal ones are one
  *           addition.
- * From:     cpu/words
  * Changed:  the loop over a row, and its counters. The 8 plain histograms stay where a thread has too few pixels to
  *           pay for adding up 65536 counters (some 10 us).
  * Expect:   for a photograph 1.5 times omp, not 2: more of the counters miss the first-level cache. Noise is the
@@ -12,6 +11,7 @@
  *           than single pixels would.
  * Result:   1.4 times words and 2.2 times omp (results/cpu2/otsu/otsu_1920x1080.json), more than predicted, probably
  *           because the counters in use of this photograph stay in the first-level cache.
+ * From:     cpu/words
  */
 /* Try: make bench-otsu VERSIONS=cpu/omp,cpu/words,cpu/simd,peer/opencv */
 #include <omp.h>

@@ -10,24 +10,13 @@
 /* Try: make bench-boxes VERSIONS=cuda */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-
-enum { STRETCH = 256 }; /* entries of the table that a block looks at, one a thread */
+#include "cuda/boxes/steps/rows.h"
 
 struct state {
     struct boxes_sums *table; /* device: width * height entries */
     int *counts;              /* device: of each stretch, then rows before it */
     struct image in, out;
 };
-
-static __global__ void clear_kernel(struct boxes_sums *table, int labels, struct image out)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-
-    if (i < labels)
-        table[i] = {0x7fffffff, 0x7fffffff, -1, -1, 0, 0, 0};
-    for (; i < out.height * BOXES_COLUMNS; i += gridDim.x * blockDim.x)
-        ((int *)image_row(&out, i / BOXES_COLUMNS))[i % BOXES_COLUMNS] = 0;
-}
 
 static __device__ void add(struct boxes_sums *sums, int x, int y, int length)
 {
@@ -52,58 +41,6 @@ static __global__ void add_kernel(struct image in, struct boxes_sums *table)
         add(&table[label - 1], x, y, 1);
 }
 
-static __global__ void count_kernel(const struct boxes_sums *table, int labels, int min_area, int *counts)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int count = __syncthreads_count(i < labels && table[i].area >= min_area);
-
-    if (threadIdx.x == 0)
-        counts[blockIdx.x] = count;
-}
-
-/* Sums of all values before each thread's own, over a block of STRETCH threads; *total is the sum of all. */
-static __device__ int sums_before(int value, int *total)
-{
-    __shared__ int sums[STRETCH];
-
-    __syncthreads(); /* a second call must not overwrite these sums before all threads have read them */
-    sums[threadIdx.x] = value;
-    __syncthreads();
-    for (unsigned step = 1; step < STRETCH; step *= 2) {
-        int other = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
-        __syncthreads();
-        sums[threadIdx.x] += other;
-        __syncthreads();
-    }
-    *total = sums[STRETCH - 1];
-    return sums[threadIdx.x] - value;
-}
-
-/* One block: counts become sums of the counts before them, and the table's first row says how many there are. */
-static __global__ void offset_kernel(int *counts, int stretches, struct image out)
-{
-    int done = 0, total;
-
-    for (int first = 0; first < stretches; first += STRETCH, done += total) {
-        int i = first + threadIdx.x, count = i < stretches ? counts[i] : 0, before = sums_before(count, &total);
-        if (i < stretches)
-            counts[i] = done + before;
-    }
-    if (threadIdx.x == 0)
-        *(int *)image_row(&out, 0) = done;
-}
-
-static __global__ void write_kernel(const struct boxes_sums *table, int labels, int min_area, const int *counts,
-                                    struct image out)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x, total;
-    int selected = i < labels && table[i].area >= min_area,
-        row = 1 + counts[blockIdx.x] + sums_before(selected, &total);
-
-    if (selected && row < out.height)
-        boxes_write_row(&table[i], i + 1, (int *)image_row(&out, row));
-}
-
 static enum status setup(struct state *state, const struct image in[], const struct boxes_params *params)
 {
     enum status status = STATUS_OK;
@@ -113,7 +50,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     if (!state->table)
         TRY(device_allocate((void **)&state->table, labels * sizeof *state->table));
     if (!state->counts)
-        TRY(device_allocate((void **)&state->counts, ceiling_divide(labels, STRETCH) * sizeof(int)));
+        TRY(device_allocate((void **)&state->counts, ceiling_divide(labels, BOXES_STRETCH) * sizeof(int)));
 out:
     return status;
 }
@@ -122,20 +59,14 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct boxes_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    const int labels = in->width * in->height, stretches = ceiling_divide(labels, STRETCH);
+    const int labels = in->width * in->height;
     dim3 block(32, 32);
     dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y));
 
-    clear_kernel<<<stretches, STRETCH, 0, stream>>>(state->table, labels, *out);
-    CUDA_TRY(cudaGetLastError());
+    TRY(boxes_clear(state->table, labels, out, stream));
     add_kernel<<<grid, block, 0, stream>>>(*in, state->table);
     CUDA_TRY(cudaGetLastError());
-    count_kernel<<<stretches, STRETCH, 0, stream>>>(state->table, labels, params->min_area, state->counts);
-    CUDA_TRY(cudaGetLastError());
-    offset_kernel<<<1, STRETCH, 0, stream>>>(state->counts, stretches, *out);
-    CUDA_TRY(cudaGetLastError());
-    write_kernel<<<stretches, STRETCH, 0, stream>>>(state->table, labels, params->min_area, state->counts, *out);
-    CUDA_TRY(cudaGetLastError());
+    TRY(boxes_write_rows(state->table, labels, params->min_area, state->counts, out, stream));
 out:
     return status;
 }

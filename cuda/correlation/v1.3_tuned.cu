@@ -5,6 +5,7 @@
  *           faster than one block of 128 threads. Few pixels a panel wait more often at barriers, many leave no room for a
  *           second block.
  * Result:   418 us, 1.5 times v1.2 (results/h200/correlation/correlation_1024x1024.json).
+ * From:     cuda/v1.2
  */
 /* Try: make bench-correlation VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  *      make tune-correlation V=cuda/v1.3 SVG=heat.svg */

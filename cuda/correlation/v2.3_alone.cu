@@ -125,11 +125,10 @@ static enum status launch(struct state *state, const struct image in[], struct i
 {
     enum status status = STATUS_OK;
     const struct plan plan = plan_for(in, params, state->multiprocessors);
-    const int planes = plan.planes;
     dim3 block(16, 16);
-    dim3 grid(ceiling_divide(planes, block.x), ceiling_divide(planes, block.y));
+    dim3 grid(ceiling_divide(plan.planes, block.x), ceiling_divide(plan.planes, block.y));
 
-    CUDA_TRY(cudaMemsetAsync(state->totals, 0, (size_t)planes * planes * sizeof *state->totals, stream));
+    CUDA_TRY(cudaMemsetAsync(state->totals, 0, (size_t)plan.planes * plan.planes * sizeof *state->totals, stream));
     kernel_for(in, &plan)<<<plan.blocks, 32 * plan.warps, plan.shared, stream>>>(plan, state->totals);
     CUDA_TRY(cudaGetLastError());
     finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);

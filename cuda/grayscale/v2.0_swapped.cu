@@ -5,8 +5,11 @@
  *           bytes; here 4. A pixel is two dp2a in place of 3 extractions and 3 products; loads stream (evicted first).
  * Expect:   kernel 10 % below v1.3 where memory is the limit (9 us for 33 MB at 3840x2160), for it holds more loads in
  *           flight with a third of the requests; more at small sizes, where a warp waits once for two rows.
+ * Result:   9.7 us at 3840x2160, 1.05 times v1.2 and 1.01 times v1.3 (results/h200/grayscale/grayscale_3840x2160.json): memory
+ *           was the limit before. At 640x480 2.2 us, 1.25 times v1.2 (grayscale_640x480.json beside it).
+ * From:     cuda/v1.2
  */
-/* Try: make bench-grayscale VERSIONS=cuda/v1.3,cuda/v2.0,peer/npp */
+/* Try: make bench-grayscale VERSIONS=cuda/v1.2,cuda/v2.0,peer/npp */
 #include "common/algo/grayscale.h"
 #include "common/cuda/bytes.cuh"
 #include "common/cuda/device.h"
@@ -14,11 +17,8 @@
 struct state {
 };
 
-enum {
-    WARPS = 4,   /* of a block */
-    PIXELS = 16, /* of a lane; its warp has 512 of a row, 1536 bytes */
-    ROWS = 2     /* of a warp, so that a lane has 6 loads in flight */
-};
+enum { PIXELS = 16 /* of a lane; its warp has 512 of a row, 1536 bytes */ };
+enum { WARPS = 4 /* of a block */, ROWS = 2 /* of a warp, so that a lane has 6 loads in flight */ };
 
 /* 4 pixels: words R0 G0 B0 R1, G1 B1 R2 G2, B2 R3 G3 B3. With twice the weights byte 2 of a sum is its gray. */
 static __device__ unsigned gray_word(unsigned first, unsigned second, unsigned third)

@@ -2,7 +2,7 @@
  * Idea:     less arithmetic for the same integers. Up to a weight of 49 they are exact in doubles (harris.h), whose product
  *           is one instruction where that of 64-bit integers is four; exact_double() makes one by a single addition.
  *           A box of weights 1 needs no multiplication, and Sobel or not is decided when the kernel is compiled.
- * Changed:  respond(); the template arguments SOBEL and BOX.
+ * Changed:  respond(), in steps/doubles.cuh; the template arguments SOBEL and BOX.
  * Expect:   kernel 1.5 times faster, below 20 us at 3840x2160: 31 instructions a pixel, of which 8 are in doubles, are 9 us
  *           at 4 a cycle, and halos add a fifth.
  * Result:   49.5 us, 1.18 times v2.3 (results/h200/harris/harris_3840x2160_response.json).
@@ -11,6 +11,7 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "cuda/harris/steps/corners.h"
+#include "cuda/harris/steps/doubles.cuh"
 #include "cuda/harris/steps/walk.cuh"
 
 enum { COLUMNS = 4 /* of a thread: a word of pixels */, STRIP = (32 - 2) * COLUMNS /* that a warp gives */ };
@@ -40,14 +41,6 @@ template <bool SOBEL> static __device__ struct line make_line(unsigned pixels)
         line.sum[i] = __dp4a((int)around[i], SOBEL ? 0x00010201 : 0x00000100, 0);
     }
     return line;
-}
-
-static __device__ float respond(const struct harris_params &params, struct harris_sums sums)
-{
-    const double a = exact_double(sums.a), b = exact_double(sums.b), c = exact_double(sums.c), trace = a + c;
-    const float response = (float)fma(-params.k, trace * trace, a * c - b * b) * params.scale;
-
-    return params.window == HARRIS_NONE ? fabsf(response) : response;
 }
 
 template <int SIZE, bool SOBEL, bool BOX>
@@ -105,7 +98,8 @@ static __global__ void __launch_bounds__(32 * WARPS)
 #pragma unroll
             for (int j = 0; j < SIZE; j++)
                 sums = weigh(sums, BOX ? 1 : params.taps[j], down[i + j]);
-            responses[i] = harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : respond(params, sums);
+            responses[i] =
+                harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : respond<SIZE, BOX>(params, sums);
         }
         if (line >= top && line < in.height && lane > 0 && lane < 31 && x < in.width)
             store(out, x, line, responses);

@@ -12,6 +12,7 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
+#include "cuda/harris/steps/doubles.cuh"
 #include "cuda/harris/steps/lines.cuh"
 #include "cuda/harris/steps/staging.h"
 #include "cuda/harris/steps/strongest.h"
@@ -29,14 +30,6 @@ static const int row_choices[] = {8, 16, 32, 64, 0}, warp_choices[] = {1, 2, 4, 
 static struct tunable tunables[] = {{"rows", &warp_rows, row_choices, "rows that a warp gives"},
                                     {"warps", &warps, warp_choices, "warps of a block, one below the other"},
                                     {}};
-
-static __device__ float respond(const struct harris_params &params, struct harris_sums sums)
-{
-    const double a = exact_double(sums.a), b = exact_double(sums.b), c = exact_double(sums.c), trace = a + c;
-    const float response = (float)fma(-params.k, trace * trace, a * c - b * b) * params.scale;
-
-    return params.window == HARRIS_NONE ? fabsf(response) : response;
-}
 
 template <int SIZE, bool SOBEL, bool BOX>
 static __global__ void __launch_bounds__(32 * MAX_WARPS)
@@ -101,7 +94,8 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS)
 #pragma unroll
             for (int j = 0; j < SIZE; j++)
                 sums = weigh(sums, BOX ? 1 : params.taps[j], down[i + j]);
-            responses[i] = harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : respond(params, sums);
+            responses[i] =
+                harris_in_frame(&params, x + i, line, in.width, in.height) ? 0 : respond<SIZE, BOX>(params, sums);
         }
         if (line >= top && line < in.height && lane > 0 && lane < 31 && x < in.width) {
             store(out, x, line, responses);

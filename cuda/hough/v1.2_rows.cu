@@ -1,18 +1,18 @@
 /*
- * Idea:     a block a run of rows, with counters in shared memory: the circular buffer of n rows (Jošth 2014, algorithm 4).
- *           All points vote for one row, then for the next; as soon as a row has its neighbours, it is searched. The whole
- *           accumulator never exists, unless it is asked for.
+ * Idea:     a block a run of rows, with counters in shared memory: the circular buffer of n rows (Jošth 2014, algorithm
+ *           4). All points vote for one row, then for the next; as soon as a row has its neighbours, it is searched. The
+ *           whole accumulator never exists, unless it is asked for.
  * Changed:  the points are listed first (steps/points.cu), a thread takes every 256th; a block computes n / 2 rows beyond
  *           its run at either end, where theta wraps. Where n rows do not fit in shared memory, they lie in global memory.
  *           run() is the house's (common/cuda/device_run.cu).
- * Expect:   votes 3 times as fast as v1.1: shared atomics of a block take 32 a cycle where they do not meet. With runs of 4
- *           rows there are 45 blocks for 132 multiprocessors, and half as many votes again for the overlap.
- * Result:   4 times slower instead, kernels of 1.44 ms where v1.1 has 0.37 ms at 1920x1080, and 2.8 times slower at 3840x2160
- *           (results/h200/hough/hough_1920x1080.json, results/h200/hough/hough_3840x2160.json). 45 blocks leave two
- *           multiprocessors of three without work; on the others, 8 warps are too few to hide that a vote waits for its point,
- *           two conversions and an atomic, and points that follow each other in the list lie along an edge, so that in the
- *           rows along it the votes of a warp meet in one counter, one after the other. v1.1 has the threads of a whole
- *           picture to hide all that. v1.4 leaves the overlap out and gives each row a block.
+ * Expect:   votes 3 times as fast as v1.1: shared atomics of a block take 32 a cycle where they do not meet. With runs of
+ *           4 rows there are 45 blocks for 132 multiprocessors, and half as many votes again for the overlap.
+ * Result:   4 times slower instead, kernels of 1.44 ms where v1.1 has 0.37 ms at 1920x1080, and 2.8 times slower at
+ *           3840x2160 (results/h200/hough/hough_1920x1080_sobel.json, results/h200/hough/hough_3840x2160_sobel.json). 45
+ *           blocks leave two multiprocessors of three without work; on the others, 8 warps are too few to hide that a vote
+ *           waits for its point, two conversions and an atomic, and points that follow each other in the list lie along an
+ *           edge, so that in the rows along it the votes of a warp meet in one counter, one after the other. v1.1 has the
+ *           threads of a whole picture to hide all that. v1.4 leaves the overlap out and gives each row a block.
  */
 /* Try: make bench-hough VERSIONS=cuda */
 #include "common/algo/hough.h"

@@ -6,7 +6,7 @@
  *           so that they are half as many. Pictures whose rows do not fit in shared memory vote in global memory.
  * Expect:   4 times as fast as v1.3: 17 million votes in place of 26 million, and 720 blocks that are all equally long in
  *           place of 45. Slices add up to 0.4 million atomics in global memory each, 2 us.
- * Result:   10 times as fast as v1.3, 145 us in place of 1.44 ms (results/h200/hough/hough_1920x1080.json).
+ * Result:   10 times as fast as v1.3, 145 us in place of 1.44 ms (results/h200/hough/hough_1920x1080_sobel.json).
  */
 /* Try: make bench-hough VERSIONS=cuda/v1.3,cuda/v1.4
  *      make tune-hough V=cuda/v1.4 */

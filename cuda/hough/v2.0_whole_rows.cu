@@ -1,11 +1,11 @@
 /*
- * Idea:     a point is loaded once for several rows: a block counts for some rows at a time, each in counters of its own, what
- *           a slice of the points votes for.
+ * Idea:     a point is loaded once for several rows: a block counts for some rows at a time, each in counters of its own,
+ *           what a slice of the points votes for.
  * Changed:  the loop over k, unrolled to the most rows; angles and counters of each in an array.
- * Expect:   votes half as long as v1.4's: a vote no longer waits for a load of its own, and votes of one point do not depend
- *           on each other. With 4 rows and 8 slices there are 360 blocks of up to 64 KB, 3 to a multiprocessor.
- * Result:   143 us, 2 % less than v1.4 (results/h200/hough/hough_1920x1080.json): it is not the load of the point that votes
- *           wait for.
+ * Expect:   votes half as long as v1.4's: a vote no longer waits for a load of its own, and votes of one point do not
+ *           depend on each other. With 4 rows and 8 slices there are 360 blocks of up to 64 KB, 3 to a multiprocessor.
+ * Result:   143 us, 2 % less than v1.4 (results/h200/hough/hough_1920x1080_sobel.json): it is not the load of the point
+ *           that votes wait for.
  */
 /* Try: make bench-hough VERSIONS=cuda/v1.4,cuda/v2.0
  *      make tune-hough V=cuda/v2.0 */

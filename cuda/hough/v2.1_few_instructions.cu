@@ -1,13 +1,13 @@
 /*
  * Idea:     fewer instructions a vote. The number of rows is known to the compiler, which then keeps their angles in
- *           registers; where all points vote for all rows nothing is asked; and rounding is adding 1.5 * 2^23, which leaves
- *           the whole number in the lower bits of the float. The same trick makes floats of coordinates.
+ *           registers; where all points vote for all rows nothing is asked; and rounding is adding 1.5 * 2^23, which
+ *           leaves the whole number in the lower bits of the float. The same trick makes floats of coordinates.
  * Changed:  the template arguments ROWS and ALL; offset_bits(); coordinate().
  * Expect:   votes twice as fast as v2.0: two multiplications, two additions, an address and an atomic are 6 instructions
  *           where there were 14 and two conversions, of which a multiprocessor starts 16 a cycle and no more. 17 million
  *           votes at 32 a cycle for each multiprocessor are 2.3 us at best, 10 us if one cycle in four is one of theirs.
- * Result:   127 us, 1.13 times v2.0 (results/h200/hough/hough_1920x1080.json): it is not the instructions either. What they
- *           have in common are the atomics in shared memory.
+ * Result:   127 us, 1.13 times v2.0 (results/h200/hough/hough_1920x1080_sobel.json): it is not the instructions either.
+ *           What they have in common are the atomics in shared memory.
  */
 /* Try: make bench-hough VERSIONS=cuda/v2.0,cuda/v2.1
  *      make tune-hough V=cuda/v2.1 */

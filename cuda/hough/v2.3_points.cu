@@ -4,7 +4,7 @@
  * Expect:   a third less than v2.2 at 1920x1080: every warp of 32 pixels that has a point adds to the same counter in global
  *           memory, some 40,000 of 65,000, which second-level cache does one after the other, one a nanosecond. 1013 blocks
  *           are 1 us. What follows in the list no longer lies along one edge, so that votes of a warp meet less often.
- * Result:   105 us, a sixth less than v2.2 (results/h200/hough/hough_1920x1080.json).
+ * Result:   105 us, a sixth less than v2.2 (results/h200/hough/hough_1920x1080_sobel.json).
  */
 /* Try: make bench-hough VERSIONS=cuda/v2.2,cuda/v2.3 P=edges=sobel
  *      make tune-hough V=cuda/v2.3 */

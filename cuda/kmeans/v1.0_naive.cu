@@ -94,4 +94,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION_WITH_RUN(kmeans)
+RUNGS_CUDA_VERSION_WITH_RUN(kmeans, .declines = kmeans_all_rows)

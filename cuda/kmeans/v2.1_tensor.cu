@@ -114,4 +114,4 @@ static const char *unavailable(void)
     return device_needs_capability(80);
 }
 
-RUNGS_CUDA_VERSION(kmeans, .unavailable = unavailable)
+RUNGS_CUDA_VERSION(kmeans, .unavailable = unavailable, .declines = kmeans_all_rows)

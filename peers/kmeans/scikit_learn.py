@@ -12,7 +12,7 @@ TOLERANCE = 1e300
 def setup(cluster, case):
     import numpy
 
-    k, iterations = int(case.params["k"]), int(case.params["iterations"])
+    k, iterations, batch = (int(case.params[name]) for name in ("k", "iterations", "batch"))
     rows_start = case.params["start"] in ("rows", "1", 1)
 
     def run(inputs, outputs):
@@ -20,6 +20,15 @@ def setup(cluster, case):
         rows = numpy.ascontiguousarray(rows, numpy.float32)
         start = rows[numpy.arange(k) * len(rows) // k] if rows_start else "k-means++"
         attempts = 1 if rows_start else int(case.params["attempts"])
+        if batch > 0:
+            found = cluster.MiniBatchKMeans(k, init=start, n_init=1, batch_size=batch, random_state=1)
+            drawn = numpy.random.default_rng(1)
+            for _ in range(iterations):
+                found.partial_fit(rows[drawn.integers(0, len(rows), batch)])
+            outputs[0][...] = found.cluster_centers_
+            outputs[1][...] = found.predict(rows).reshape(outputs[1].shape)
+            outputs[2][...] = -found.score(rows)
+            return
         found = cluster.KMeans(k, init=start, n_init=attempts, max_iter=iterations, tol=0, algorithm="lloyd", random_state=1).fit(rows)
         outputs[0][...] = found.cluster_centers_
         outputs[1][...] = found.labels_.reshape(outputs[1].shape)

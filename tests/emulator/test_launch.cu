@@ -553,6 +553,31 @@ static void test_arguments_are_evaluated_once(void **)
     assert_int_equal(out.host[3], 1);
 }
 
+static __global__ void add_after_last(int *out, int value)
+{
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+    out[threadIdx.x] += value;
+}
+
+static void test_launches_with_attributes(void **)
+{
+    mirrored<int, 8> out;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {dim3(1), dim3(8), 0, NULL, &early, 1},
+                       broken = {dim3(1), dim3(2048), 0, NULL, NULL, 0};
+
+    write_at<<<1, 8>>>(out.device, 3);
+    assert_int_equal(cudaLaunchKernelEx(&config, add_after_last, out.device, 5), cudaSuccess);
+    out.download();
+    assert_int_equal(out.host[0], 5);
+    assert_int_equal(out.host[3], 6);
+    assert_int_not_equal(cudaLaunchKernelEx(&broken, add_after_last, out.device, 5), cudaSuccess);
+    assert_int_not_equal(cudaGetLastError(), cudaSuccess);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -569,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_host_pointers_are_refused),
         cmocka_unit_test(test_arguments_are_evaluated_once),
         cmocka_unit_test(test_structs_as_arguments),
+        cmocka_unit_test(test_launches_with_attributes),
 #if !defined(EMULATED_ASAN)
         cmocka_unit_test(test_crashes_are_explained),
 #endif

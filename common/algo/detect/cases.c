@@ -40,6 +40,7 @@ enum status detect_make_inputs(const struct input_request *request, struct image
 
 static const int drawn_shapes[][3] = {{192, 64, 1}, {2051, 26, 1}, {26, 2051, 1}, {0}};
 static const int long_shapes[][3] = {{4290, 26, 1}, {26, 4290, 1}, {0}};
+
 const struct hard_case detect_hard_cases[] = {
     {"drawn", drawn_shapes, NULL},
     {"drawn", long_shapes, "stages=8 min_response=-1000 scale=2"}, /* coordinates of more than 12 bits */
@@ -56,7 +57,8 @@ const int detect_check_shapes[][3] = {
 /* ------------------------------------------------------------------------------------ answers worked out by hand
  * The model hand.model (tests/test_detect.c makes it) has a window of 6 pixels and two stages. Both compare the upper
  * left cell of 2 x 2 pixels (a = 0) with the one at the lower right (b = 8): table 1 is bin - 8, table 2 is (bin - 8) / 4,
- * both thresholds are 0.
+ * both thresholds are 0. rectangles.model is one of haar with as large a window: stage 1 compares its left half with the right
+ * one, stage 2 its quarters crosswise; table 1 is bin - 32, table 2 is (bin - 32) / 4, both thresholds are -10.
  */
 
 #define FLOATS(...)                                                                                                    \
@@ -64,7 +66,8 @@ const int detect_check_shapes[][3] = {
     {                                                                                                                  \
         __VA_ARGS__                                                                                                    \
     }
-#define HAND "model=common/algo/detect/hand.model "
+#define RECTANGLES "model=common/algo/detect/rectangles.model "
+#define HAND       "model=common/algo/detect/hand.model "
 
 const struct golden detect_goldens[] = {
     {
@@ -127,6 +130,38 @@ const struct golden detect_goldens[] = {
                                  0,  0,  0, 0, 0, 0, 0, 0, /**/
                                  0,  0,  0, 0, 0, 0, 0, 0}},
         .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(1, 0, 0, 0, 0, 0, 0, 10)},
+    },
+    {
+        /* The left half is 10 brighter than the right one, 18 pixels each: D = 180. S = 180, Q = 1800: sqrt(36 1800 - 180^2) =
+         * 180, and 8 180 36 / (18 180) = 16, two standard deviations. The quarters cancel out: D = 0. H = 16. */
+        .name = "halves",
+        .settings = RECTANGLES "maximum=1 neighbours=1 min_response=0 min_score=0",
+        .width = 6,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0, /**/
+                                 10, 10, 10, 0, 0, 0}},
+        .out = {FLOATS(1, 0, 0, 0, 0, 0, 0, 6, 6, 16), FLOATS(1, 0, 0, 0, 0, 0, 0, 16)},
+    },
+    {
+        /* S = 9, Q = 81: sqrt(36 81 - 81) = 53.2, so 53. Stage 1: -8 9 36 / (18 53) = -2.7, so bin 29; stage 2: 8 9 36 / (9 53)
+         * = 5.4, bin 37. H = -3 + 1.25. */
+        .name = "a quotient below 0",
+        .settings = RECTANGLES "maximum=1 neighbours=1 min_response=-5 min_score=3.25",
+        .width = 6,
+        .height = 6,
+        .channels = 1,
+        .in = {(const uint8_t[]){0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 0, /**/
+                                 0, 0, 0, 0, 0, 9}},
+        .out = {FLOATS(1, 0, 0, 0, 0, 0, 0, 6, 6, 3.25), FLOATS(1, 0, 0, 0, 0, 0, 0, -1.75)},
     },
     {
         /* H falls below the threshold: R(0) = 0, R(8) = 8: bin 0, H = -8. */

@@ -10,9 +10,11 @@
 /* steep: stripes two pixels wide, black and white, along both diagonals of 2 x 2 cells: the largest gradients that there
  * are. tiles: squares of 8 x 8, whose corners all have the same responses, in plateaus. dots: single pixels of one of two
  * values, so that strengths tie and corners lie near each other. last: faint ones, and in the last eighth of the rows strong
- * ones, which alone decide what is strong enough. */
+ * ones, which alone decide what is strong enough. heavy: 8 x 8 pixels again and again, around whose fourth of the fourth row a
+ * Gaussian of 5 gives a c > 2^53, which a double rounds. */
 enum status harris_make_inputs(const struct input_request *request, struct image in[])
 {
+    static const uint8_t heavy[] = {0x07, 0x01, 0x31, 0x39, 0x19, 0x98, 0x98, 0xc3};
     static const enum pixel_type types[] = {PIXEL_U8};
     uint64_t state = request->seed;
     enum status status = inputs_make_pictures(request, types, 1, in);
@@ -22,6 +24,7 @@ enum status harris_make_inputs(const struct input_request *request, struct image
         for (int x = 0; x < in->width; x++) {
             const bool odd = strcmp(request->hard_case, "steep") == 0   ? (x + (y / 64 % 2 ? y : -y + 65536)) / 2 % 2
                              : strcmp(request->hard_case, "tiles") == 0 ? (x / 8 + y / 8) % 2
+                             : strcmp(request->hard_case, "heavy") == 0 ? heavy[y % 8] >> (7 - x % 8) & 1
                                                                         : pattern_random(&state) % 64 == 0;
             row[x] = !odd                                      ? 0
                      : strcmp(request->hard_case, "dots") == 0 ? (uint8_t)(200 + 55 * (x / 4 % 2))
@@ -36,12 +39,15 @@ static const int hard_shapes[][3] = {{64, 48, 1}, {2051, 9, 1}, {9, 2051, 1}, {0
 static const int small_shapes[][3] = {{64, 48, 1}, {0}};
 static const int tall_shapes[][3] = {{7, 4099, 1}, {0}};
 static const int large_shapes[][3] = {{97, 89, 1}, {301, 277, 1}, {0}};
+/* With this k the response lies so near the middle of two floats that det, wrong by 1, makes another one of it. */
+#define HEAVY "window=gaussian size=5 scale=raw k=0.04999999742490676 outputs=response"
 const struct hard_case harris_hard_cases[] = {
     {"steep", small_shapes, "window=box size=31 scale=raw"},
     {"steep", hard_shapes, NULL},
     {"tiles", hard_shapes, "maximum=20"},
     {"tiles", large_shapes, "radius=4 distance=12.5"},
     {"dots", large_shapes, NULL},
+    {"heavy", small_shapes, HEAVY},
     {"last", tall_shapes, "outputs=corners gradient=central"},
     {"dots", large_shapes, "gradient=central distance=9 maximum=65534 outputs=corners"},
     {0},

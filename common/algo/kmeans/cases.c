@@ -56,11 +56,16 @@ const struct hard_case kmeans_hard_cases[] = {
     {.name = "large samples", .shapes = large},
     {.name = "large samples", .shapes = large, .settings = "type=u8 k=5"},
     {.name = "large samples", .shapes = large, .settings = "type=f32 k=3"},
+    {.name = "a batch of more rows than there are", .shapes = large, .settings = "type=u8 k=5 batch=5000 iterations=3"},
     {0},
 };
 
-const char *const kmeans_check_settings[] = {"k=3 type=u8 iterations=4", "k=2 type=f32 iterations=4 tolerance=0.3",
-                                             "k=5 attempts=2 seed=7 iterations=3", NULL};
+const char *const kmeans_check_settings[] = {"k=3 type=u8 iterations=4",
+                                             "k=2 type=f32 iterations=4 tolerance=0.3",
+                                             "k=5 attempts=2 seed=7 iterations=3",
+                                             "k=4 batch=7 iterations=4 attempts=2",
+                                             "k=3 batch=300 type=f32 iterations=3",
+                                             NULL};
 
 /* Few rows, the shape that settings are tried on, more rows than a block has, an array of two dimensions, histograms, and the
  * most features. */
@@ -85,6 +90,18 @@ const struct golden kmeans_goldens[] = {
         .in = {GOLDEN_SAMPLES(uint8_t, 0, 1, 10, 12)},
         .out = {GOLDEN_SAMPLES(float, 0.5f, 11), GOLDEN_SAMPLES(int32_t, 0, 0, 1, 1),
                 GOLDEN_SAMPLES(double, 5, 2.5, 2.5, 2.5)},
+    },
+    {
+        /* Rows of a batch are 0 or 10, whichever are drawn, and so are the centroids from the start on: 0. With eight rows both
+         * occur, or one cluster keeps its row. */
+        .name = "batches of two values",
+        .settings = "k=2 start=rows iterations=2 type=u8 batch=8",
+        .width = 1,
+        .height = 4,
+        .channels = 1,
+        .types = bytes,
+        .in = {GOLDEN_SAMPLES(uint8_t, 0, 0, 10, 10)},
+        .out = {GOLDEN_SAMPLES(float, 0, 10), GOLDEN_SAMPLES(int32_t, 0, 0, 1, 1), GOLDEN_SAMPLES(double, 0, 0, 0)},
     },
     {
         /* Rows 0, 1 and 2 are the same, and so are the first two centroids, 4 and 4 and 9 (row floor(2 4 / 3) = 2 is 4 as

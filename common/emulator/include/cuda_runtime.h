@@ -85,6 +85,33 @@ struct cudaDeviceProp {
     int integrated, canMapHostMemory, concurrentKernels, asyncEngineCount, unifiedAddressing, memoryBusWidth;
 };
 
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+
+union cudaLaunchAttributeValue {
+    char pad[64];
+    int programmaticStreamSerializationAllowed;
+};
+
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    cudaLaunchAttributeValue val;
+};
+
+/* Initialised in order: gridDim and blockDim, as CUDA calls its first members, are macros here. */
+struct cudaLaunchConfig_t {
+    dim3 grid, block;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned numAttrs;
+};
+
+/* The attributes only allow the kernel to start early, which the emulator never does. */
+#define cudaLaunchKernelEx(config, kernel, ...)                                                                        \
+    (EMULATED_KERNEL(kernel)((config)->grid, (config)->block, (config)->dynamicSmemBytes,                              \
+                             (config)->stream)(__VA_ARGS__),                                                           \
+     cudaPeekAtLastError())
+
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;

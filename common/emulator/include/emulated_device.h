@@ -66,6 +66,15 @@ inline void __threadfence_system()
     __threadfence();
 }
 
+/* A kernel never starts before the one in front of it has ended. */
+inline void cudaGridDependencySynchronize()
+{
+}
+
+inline void cudaTriggerProgrammaticLaunchCompletion()
+{
+}
+
 inline void __nanosleep(unsigned)
 {
     emulated::yield();

@@ -46,6 +46,21 @@ static inline void bounds_make(struct bounds *bounds, const struct detect_model 
     }
 }
 
+#if defined(__AVX2__) && !defined(__AVX512BW__)
+/* Of 64 entries from `from` on, that of the lower six bits of each index; bit4 and bit5 have them as the highest of a byte. */
+SIMD_INLINE __m256i bounds_quarter(const int8_t *from, __m256i index, __m256i bit4, __m256i bit5)
+{
+    const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
+    __m256i found[4];
+
+    for (int i = 0; i < 4; i++)
+        found[i] =
+            _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(from + 16 * i))), low);
+    return _mm256_blendv_epi8(_mm256_blendv_epi8(found[0], found[1], bit4),
+                              _mm256_blendv_epi8(found[2], found[3], bit4), bit5);
+}
+#endif
+
 /* table[index], byte by byte. */
 SIMD_INLINE simd_u8 bounds_look_up(const int8_t table[BOUNDS_BINS], simd_u8 index)
 {
@@ -55,6 +70,15 @@ SIMD_INLINE simd_u8 bounds_look_up(const int8_t table[BOUNDS_BINS], simd_u8 inde
     const __m512i high =
         _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), (__m512i)index, _mm512_loadu_si512(table + 192));
     return (simd_u8)_mm512_mask_mov_epi8(low, _mm512_movepi8_mask((__m512i)index), high);
+#elif defined(__AVX2__) && !defined(__AVX512BW__)
+    /* A permutation looks into 16 entries by four bits; the others choose among 16 of them, each as the highest bit of a byte. */
+    const __m256i own = (__m256i)index, bit6 = _mm256_slli_epi16(own, 1);
+    const __m256i bit5 = _mm256_slli_epi16(own, 2), bit4 = _mm256_slli_epi16(own, 3);
+    __m256i quarters[4];
+    for (int i = 0; i < 4; i++)
+        quarters[i] = bounds_quarter(table + 64 * i, own, bit4, bit5);
+    return (simd_u8)_mm256_blendv_epi8(_mm256_blendv_epi8(quarters[0], quarters[1], bit6),
+                                       _mm256_blendv_epi8(quarters[2], quarters[3], bit6), own);
 #elif defined(__ARM_NEON) && defined(__aarch64__)
     uint8x16_t votes = vdupq_n_u8(0);
     for (int i = 0; i < 4; i++) /* an index beyond 63 gives 0 */
@@ -80,6 +104,11 @@ SIMD_INLINE uint64_t bounds_decide(const struct bounds *bounds, int stage, bound
         _mm512_mask_add_epi8(old, _mm512_cmplt_epi8_mask(old, _mm512_set1_epi8(BOUNDS_TOP)), old, (__m512i)votes);
     *sums = (bounds_i8)sum;
     return _mm512_cmpge_epi8_mask(sum, _mm512_set1_epi8(bounds->thresholds[stage]));
+#elif defined(__AVX2__)
+    const __m256i old = (__m256i)*sums, open = _mm256_cmpgt_epi8(_mm256_set1_epi8(BOUNDS_TOP), old);
+    const __m256i sum = _mm256_add_epi8(old, _mm256_and_si256((__m256i)votes, open));
+    *sums = (bounds_i8)sum;
+    return (uint32_t)~_mm256_movemask_epi8(_mm256_cmpgt_epi8(_mm256_set1_epi8(bounds->thresholds[stage]), sum));
 #else
     uint64_t left = 0;
     *sums = (bounds_i8)((simd_u8)*sums + (simd_u8)(votes & (*sums < (int8_t)BOUNDS_TOP)));

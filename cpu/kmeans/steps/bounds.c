@@ -32,8 +32,11 @@ enum status kmeans_bounds_begin(struct kmeans_bounds *bounds, const struct kmean
 {
     const size_t size = sizeof *bounds->before * (size_t)(assignment->k * assignment->rows->features);
 
-    if (!bounds->rows)
-        bounds->rows = malloc(sizeof *bounds->rows * (size_t)assignment->rows->count);
+    if (bounds->room < assignment->rows->count) { /* the last assignment has more rows than those of mini-batches */
+        free(bounds->rows);
+        bounds->room = assignment->rows->count;
+        bounds->rows = malloc(sizeof *bounds->rows * (size_t)bounds->room);
+    }
     if (!bounds->before)
         bounds->before = malloc(size);
     if (!bounds->rows || !bounds->before)

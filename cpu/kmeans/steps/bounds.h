@@ -17,6 +17,7 @@ struct kmeans_row_bounds {
 /* What assignments keep for the next one; it is their state. Zeroed before the first. */
 struct kmeans_bounds {
     struct kmeans_row_bounds *rows;
+    int64_t room;                                             /* of rows */
     int32_t *before;                                          /* centroids of the last assignment */
     double shifts[KMEANS_MAX_K], largest_other[KMEANS_MAX_K]; /* how far each has moved since, and all others at most */
 };

@@ -13,7 +13,7 @@
 enum { STEP = 16 /* pixels */, TILE = 8 /* planes */, SQUARE = 4 /* tiles a side of what a warp sums */ };
 enum { WARPS = 16 /* of a block at most */, LOADS = 4 /* of 4 samples, that a thread has under way */ };
 enum { RUN_WHOLE = 256, RUN_REAL = 1024 /* pixels of an f32 sum: u8 stays exact, f32 within the contract */ };
-enum { ENTRIES = SQUARE * TILE * SQUARE * TILE };
+enum { ENTRIES = SQUARE * TILE * SQUARE * TILE, PRODUCTS = 128 /* sums of a pair of tiles with one */ };
 
 /* How the work is shared: a block has `parts` warps for each of its squares, and a panel of so many steps. */
 struct plan {
@@ -25,7 +25,7 @@ struct plan {
 };
 
 static inline struct plan make_plan(const struct image *in, const struct correlation_params *params,
-                                    int multiprocessors, int most_warps)
+                                    int multiprocessors, int most_warps, int side = SQUARE)
 {
     struct plan plan = {*in, correlation_shift(in, params), correlation_planes(in, params)};
     const int64_t count = (int64_t)in->width * in->height;
@@ -34,7 +34,7 @@ static inline struct plan make_plan(const struct image *in, const struct correla
     if (in->stride == image_row_bytes(in))
         plan.in.width = (int)count, plan.in.height = 1;
     plan.tiles = (plan.planes + TILE - 1) / TILE;
-    const int sides = (plan.tiles + SQUARE - 1) / SQUARE;
+    const int sides = (plan.tiles + side - 1) / side;
     plan.all = sides * (sides + 1) / 2;
     const int high = (plan.all + most_warps - 1) / most_warps;
     plan.squares = (plan.all + high - 1) / high;
@@ -75,6 +75,22 @@ static __device__ inline void load_samples(const struct image &in, const float *
             pixel = (const char *)image_row(&in, (first + i) / in.width) + (size_t)((first + i) % in.width) * size;
         samples[i] = i < (int)left ? correlation_plane(&in, pixel, shift, plane) : 0;
     }
+}
+
+/* The same of TILES tiles from plane 0 on. Of f32 pixels that are all there, no branch lies between loads: they wait together. */
+template <enum pixel_type TYPE, int TILES>
+static __device__ inline void load_own(const struct plan &plan, unsigned first, float samples[TILES][4])
+{
+    const int plane = threadIdx.x % 32 / 4, n = plan.in.channels;
+    const float *const pixel = (const float *)plan.in.data + (size_t)first * n + plane;
+
+    if (TYPE != PIXEL_F32 || plan.in.height > 1 || plan.planes > n ||
+        first - first % STEP + STEP > (unsigned)plan.in.width)
+        for (int k = 0; k < TILES; k++)
+            load_samples(plan.in, plan.shift, first, k * TILE + plane, plan.planes, samples[k]);
+    else
+        for (int k = 0; k < 4 * TILES; k++)
+            samples[k / 4][k % 4] = k / 4 * TILE + plane < n ? pixel[k % 4 * n + k / 4 * TILE] : 0;
 }
 
 static __device__ inline uint4 split_samples(const float samples[4])
@@ -134,13 +150,13 @@ static __device__ inline void multiply_square(float sums[SQUARE / 2][SQUARE][4],
 }
 
 /* Adds products of all pairs of TILES tiles that a lane has in registers. No product waits for the one before it. */
-template <int TILES>
-static __device__ inline void multiply_own(float sums[SQUARE / 2][SQUARE][4], const uint4 own[TILES + 1], bool bytes)
+template <int TILES, int ACROSS>
+static __device__ inline void multiply_own(float sums[][ACROSS][4], const uint4 own[TILES + 1], bool bytes)
 {
     for (int part = 0; part < (bytes ? 1 : 3); part++)
-        for (int k = 0; k < SQUARE * SQUARE / 2; k++) {
-            const int r = k / SQUARE, c = k % SQUARE;
-            if (2 * r >= TILES || c >= TILES || c < 2 * r)
+        for (int k = 0; k < (TILES + 1) / 2 * ACROSS; k++) {
+            const int r = k / ACROSS, c = k % ACROSS;
+            if (c >= TILES || c < 2 * r)
                 continue;
             const uint4 left = own[2 * r], right = own[2 * r + 1], beside = own[c];
             const unsigned upper[4] = {left.x, right.x, left.y, right.y}, lower[4] = {left.z, right.z, left.w, right.w};

@@ -169,6 +169,7 @@ void hits_teardown(struct hits_step *step)
     step_close(&step->pyramid);
     device_image_free(&step->levels);
     device_free(step->model);
+    device_free(step->list.places);
     device_free(step->list.keys);
     device_free(step->list.count);
     *step = {};

@@ -12,6 +12,7 @@
 struct hit_list {
     unsigned *count;
     uint64_t *keys;
+    struct detect_place *places; /* NULL where nobody notes them */
 };
 
 struct hits_step {
@@ -63,6 +64,17 @@ static inline __device__ void hits_add(struct hit_list list, float response, con
                                        int y)
 {
     list.keys[atomicAdd(list.count, 1u)] = detect_key(response, layout, x, y);
+}
+
+/* The same, for a list with places. */
+static inline __device__ void hits_note(struct hit_list list, float response, const struct pyramid_layout *layout,
+                                        struct detect_place place)
+{
+    const struct pyramid_level &level = layout->levels[place.level];
+    const unsigned own = atomicAdd(list.count, 1u);
+
+    list.keys[own] = detect_key(response, layout, level.x + place.x, level.y + place.y);
+    list.places[own] = place;
 }
 
 #endif

@@ -9,8 +9,10 @@
 static inline const char *planes_decline(const struct detect_params *params)
 {
     enum { LARGEST = 48 };
+    const char *why = detect_cells_only(NULL, params);
 
-    return params->pyramid.window > LARGEST
+    return why ? why
+           : params->pyramid.window > LARGEST
                ? "four planes of a tile of windows of more than 48 pixels do not fit in shared memory"
                : NULL;
 }

@@ -42,12 +42,6 @@ static __device__ inline unsigned load(const struct image &in, int x, int y, boo
     return word;
 }
 
-/* Exact, and one addition, where the conversion takes four times as long: x + 2^31 is the mantissa of 2^52 + x + 2^31. */
-static __device__ inline double exact_double(int x)
-{
-    return __hiloint2double(0x43300000, x ^ (int)0x80000000) - (0x1p52 + 0x1p31);
-}
-
 /* Writes the responses of 4 columns from x on, those inside the picture. */
 static __device__ inline void store(const struct image &out, int x, int y, const float responses[4])
 {

@@ -9,7 +9,7 @@
 
 /* Bytes: the highest bit set where a >= b, the others undefined. In a - b of the lower 7 bits, with bit 7 of a set, no byte
  * borrows from the next. */
-static __device__ inline unsigned lbp_at_llbp_east(unsigned a, unsigned b)
+static __device__ inline unsigned lbp_at_least(unsigned a, unsigned b)
 {
     const unsigned lower = (a | 0x80808080) - (b & 0x7f7f7f7f);
 
@@ -19,7 +19,7 @@ static __device__ inline unsigned lbp_at_llbp_east(unsigned a, unsigned b)
 /* The bit comes in from the left. */
 static __device__ inline unsigned lbp_add_bit(unsigned codes, unsigned neighbours, unsigned pixels)
 {
-    return codes >> 1 | (lbp_at_llbp_east(neighbours, pixels) & 0x80808080);
+    return codes >> 1 | (lbp_at_least(neighbours, pixels) & 0x80808080);
 }
 
 static __device__ inline unsigned lbp_west(const unsigned *word)
@@ -45,11 +45,11 @@ static __device__ inline unsigned lbp_word_codes(const unsigned *word, int pitch
 }
 
 /* Words of a patch in shared memory: a line of zeros above and below, a word of zeros on either side. */
-static HOST_DEVICE inline int lbp_tile_pitch(int patch)
+static HOST_DEVICE constexpr int lbp_tile_pitch(int patch)
 {
     return patch / 4 + 2;
 }
-static HOST_DEVICE inline int lbp_tile_words(int patch)
+static HOST_DEVICE constexpr int lbp_tile_words(int patch)
 {
     return (patch + 2) * lbp_tile_pitch(patch);
 }

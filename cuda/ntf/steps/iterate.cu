@@ -1,6 +1,12 @@
 #include "cuda/ntf/steps/iterate.h"
 
-enum { THREADS = 128, SLICE = 128 /* rows of a factor for one block */, FOLLOWERS = 1024 };
+enum {
+    THREADS = 128,
+    SLICE = 128 /* rows of a factor for one block */,
+    FOLLOWERS = 1024,
+    COLUMN = 512 /* threads of a column at most */,
+    TALL = 256
+};
 
 static __global__ void start_kernel(struct ntf_params params, int mode, float *factor, int count)
 {
@@ -210,6 +216,167 @@ static __global__ void __launch_bounds__(FOLLOWERS)
         gram_of_block(device.next[mode], device.sides[mode], rank, device.grams[mode]);
 }
 
+/* ---------------------------------------------------------------------------- what follows P, a block for each column */
+
+/* The sum of a value of each lane, in all lanes. */
+template <typename T> static __device__ T sum_of_warp(T value)
+{
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, step);
+    return value;
+}
+
+/* Of columns m and k of a factor; the same for k and m. Threads of neighbouring m read neighbouring entries. */
+static __device__ double product_of_columns(const float *factor, int side, int rank, int m, int k)
+{
+    double sum = 0;
+#pragma unroll 8
+    for (int i = 0; i < side; i++)
+        sum += factor[(size_t)i * rank + m] * factor[(size_t)i * rank + k];
+    return sum;
+}
+
+/* F'F of TALL rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose operands
+ * are loads of 16 bytes, and with one barrier for all sums. */
+static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *factor, int side, int rank, double *gram)
+{
+    enum { TILE = 4, ROOM = COLUMN * TILE * TILE };
+    __shared__ __align__(16) float rows[ROOM];
+    const int across = (rank + TILE - 1) / TILE, tiles = across * (across + 1) / 2, stride = across * TILE;
+    const int parts = max(COLUMN / tiles, 1), part = threadIdx.x / min(tiles, COLUMN),
+              height = min(ROOM / stride, TALL);
+    const int last = min((int)(blockIdx.x + 1) * TALL, side);
+
+    for (int round = 0; round < tiles; round += COLUMN) {
+        const int tile = round + threadIdx.x % min(tiles, COLUMN);
+        int a = 0, b = tile;
+        for (; a < across && b >= across - a; a++)
+            b -= across - a;
+        a *= TILE, b = a + b * TILE;
+        float sums[TILE][TILE] = {};
+        for (int first = blockIdx.x * TALL; first < last; first += height) {
+            const int count = min(height, last - first);
+            __syncthreads();
+            for (int i = threadIdx.x; i < count * stride; i += COLUMN)
+                rows[i] = i % stride < rank ? factor[(size_t)(first + i / stride) * rank + i % stride] : 0;
+            __syncthreads();
+#pragma unroll 4
+            for (int i = part; i < count && tile < tiles && part < parts; i += parts) {
+                const float4 above = *(const float4 *)&rows[i * stride + a],
+                             beside = *(const float4 *)&rows[i * stride + b];
+                const float u[TILE] = {above.x, above.y, above.z, above.w},
+                            v[TILE] = {beside.x, beside.y, beside.z, beside.w};
+#pragma unroll
+                for (int k = 0; k < TILE * TILE; k++)
+                    sums[k / TILE][k % TILE] += u[k / TILE] * v[k % TILE];
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < TILE * TILE; k++)
+            rows[k * COLUMN + threadIdx.x] = sums[k / TILE][k % TILE];
+        __syncthreads();
+        for (int k = part; k < TILE * TILE && tile < tiles && part < parts; k += parts) {
+            const int m = a + k / TILE, n = b + k % TILE;
+            double sum = 0;
+            for (int other = 0; other < parts; other++)
+                sum += rows[k * COLUMN + other * tiles + tile - round];
+            if (m <= n && n < rank)
+                atomicAdd(&gram[m * rank + n], sum);
+        }
+    }
+}
+
+/* Column k = blockIdx.x of v or w: a warp for each row. */
+static __global__ void __launch_bounds__(COLUMN)
+    side_kernel(struct ntf_device device, int mode, int update, const float *sums)
+{
+    __shared__ float weights[NTF_MAX_RANK];
+    const int k = blockIdx.x, rank = device.rank, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int t_side = device.sides[2], along = mode == 1 ? t_side : 1, step = mode == 1 ? 1 : t_side;
+    const int length = device.sides[3 - mode];
+    const float *const factor = device.factors[mode], *const column = sums + (size_t)k * device.sides[1] * t_side;
+    const float *const other = mode == 1 || update == NTF_DAMPED ? device.factors[3 - mode] : device.next[1];
+
+    for (int m = threadIdx.x; m < rank; m += blockDim.x)
+        weights[m] =
+            (float)(device.grams[0][min(m, k) * rank + max(m, k)] * product_of_columns(other, length, rank, m, k));
+    __syncthreads();
+    for (int i = warp; i < device.sides[mode]; i += blockDim.x / 32) {
+        const int at = i * rank + k;
+        double sum = 0;
+        float denominator = 0;
+        for (int j = lane; j < length; j += 32)
+            sum += column[(size_t)i * along + (size_t)j * step] * other[(size_t)j * rank + k];
+        for (int m = lane; m < rank; m += 32)
+            denominator += factor[i * rank + m] * weights[m];
+        const float numerator = (float)sum_of_warp(sum);
+        denominator = sum_of_warp(denominator);
+        if (lane > 0)
+            continue;
+        device.numerators[mode][at] = numerator;
+        device.next[mode][at] = *device.settled ? factor[at] : ntf_updated(factor[at], numerator, denominator, update);
+    }
+}
+
+/* Column k = blockIdx.x of the products of v and of w with themselves, and its part of the error, which the last block adds up. P
+ * and the products of u become zero. */
+static __global__ void __launch_bounds__(COLUMN)
+    finish_kernel(struct ntf_device device, struct ntf_params params, float *sums, struct image errors, int iteration)
+{
+    __shared__ double models[COLUMN / 32];
+    __shared__ bool is_last;
+    const int k = blockIdx.x, rank = device.rank, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int samples = device.sides[1] * device.sides[2];
+    const bool damped = params.update == NTF_DAMPED;
+    const float *const w = damped ? device.factors[2] : device.next[2];
+    double model = 0, product = 0;
+
+    for (int m = threadIdx.x; m < rank; m += blockDim.x) {
+        const int at = m * rank + k;
+        const double v_product = product_of_columns(device.next[1], device.sides[1], rank, m, k);
+        const double w_product = product_of_columns(device.next[2], device.sides[2], rank, m, k);
+        if (m <= k)
+            model += (m < k ? 2 : 1) * device.grams[0][at] * (damped ? device.grams[1][at] : v_product) *
+                     (damped ? device.grams[2][at] : w_product);
+        device.grams[0][at] = 0;
+        device.grams[1][at] = v_product;
+        device.grams[2][at] = w_product;
+    }
+    model = sum_of_warp(model);
+    for (int i = threadIdx.x; i < samples; i += blockDim.x)
+        sums[(size_t)k * samples + i] = 0;
+    for (int t = lane; t < device.sides[2] && warp == 0; t += 32)
+        product += (double)w[(size_t)t * rank + k] * device.numerators[2][(size_t)t * rank + k];
+    product = sum_of_warp(product);
+    if (lane == 0)
+        models[warp] = model;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int i = 1; i < (int)blockDim.x / 32; i++)
+            model += models[i];
+        device.parts[2 * k] = product;
+        device.parts[2 * k + 1] = model;
+        __threadfence();
+        is_last = atomicAdd(device.arrived, 1) == (int)gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last || warp > 0)
+        return;
+    __threadfence();
+    product = model = 0;
+    for (int i = lane; i < rank; i += 32) {
+        product += device.parts[2 * i];
+        model += device.parts[2 * i + 1];
+    }
+    product = sum_of_warp(product);
+    model = sum_of_warp(model);
+    if (lane == 0) {
+        note_error(product, model, params, *device.norm, errors, iteration, device.settled);
+        *device.arrived = 0;
+    }
+}
+
 static __global__ void products_kernel(const float *v, const float *w, int t_side, int rank, int count, float *products)
 {
     const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
@@ -252,11 +419,13 @@ enum status ntf_device_setup(struct ntf_device *device, const struct image *in, 
         device->numerators[mode] = device->floats + at + 2 * size;
         at += 3 * size;
     }
-    TRY(device_allocate((void **)&device->sums, (3 * entries + 2) * sizeof(double)));
+    TRY(device_allocate((void **)&device->sums, (3 * entries + 2 * params->rank + 2) * sizeof(double)));
     for (int mode = 0; mode < 3; mode++)
         device->grams[mode] = device->sums + mode * entries;
     device->norm = device->sums + 3 * entries;
     device->settled = (int *)(device->norm + 1);
+    device->arrived = device->settled + 1;
+    device->parts = device->norm + 2;
 out:
     return status;
 }
@@ -364,8 +533,12 @@ static enum status take_u(struct ntf_device *device, cudaStream_t stream)
 
     device->factors[0] = device->next[0];
     device->next[0] = old;
-    gram_kernel<<<ceiling_divide(device->sides[0], SLICE), THREADS, 0, stream>>>(device->factors[0], device->sides[0],
-                                                                                 device->rank, device->grams[0]);
+    if (device->columns)
+        triangle_kernel<<<ceiling_divide(device->sides[0], TALL), COLUMN, 0, stream>>>(
+            device->factors[0], device->sides[0], device->rank, device->grams[0]);
+    else
+        gram_kernel<<<ceiling_divide(device->sides[0], SLICE), THREADS, 0, stream>>>(
+            device->factors[0], device->sides[0], device->rank, device->grams[0]);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -388,9 +561,19 @@ out:
 enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
                               const struct ntf_params *params, cudaStream_t stream)
 {
+    /* A warp for each row. */
+    const int threads = min(+COLUMN, 32 * max(device->sides[1], device->sides[2]));
     enum status status = STATUS_OK;
 
-    follow_kernel<<<1, FOLLOWERS, 0, stream>>>(*device, *params, sums, errors, iteration);
+    if (device->columns) {
+        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 1, params->update, sums);
+        CUDA_TRY(cudaGetLastError());
+        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 2, params->update, sums);
+        CUDA_TRY(cudaGetLastError());
+        finish_kernel<<<device->rank, threads, 0, stream>>>(*device, *params, sums, errors, iteration);
+    } else {
+        follow_kernel<<<1, FOLLOWERS, 0, stream>>>(*device, *params, sums, errors, iteration);
+    }
     CUDA_TRY(cudaGetLastError());
     for (int mode = 1; mode < 3; mode++) {
         float *const old = device->factors[mode];

@@ -18,7 +18,10 @@ struct ntf_device {
     double *grams[3];     /* F'F, rank x rank */
     double *norm;         /* |G|^2 */
     int *settled;         /* 1 once the tolerance is reached: updates then keep the factor */
+    int *arrived;         /* blocks that have given their parts of the error */
+    double *parts;        /* these: a product and a model for each column */
     int sides[3], rank, multiprocessors;
+    bool columns; /* what follows P is done by a block for each column, and of u's products only the upper triangle */
 };
 
 /* Enqueues what writes numerators[mode]. */
@@ -50,7 +53,7 @@ enum status ntf_device_products(struct ntf_device *device, float *products, cuda
 /* Updates u from its numerators, unless next[0] is `updated`; unless damped, it becomes the factor. */
 enum status ntf_device_lead(struct ntf_device *device, bool updated, const struct ntf_params *params,
                             cudaStream_t stream);
-/* All that follows P in an iteration, in one block; P becomes zero. */
+/* All that follows P in an iteration, in one block or by columns; P becomes zero. */
 enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
                               const struct ntf_params *params, cudaStream_t stream);
 

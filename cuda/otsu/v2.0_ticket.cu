@@ -1,13 +1,14 @@
 /*
- * Idea:     counters that no two threads of a warp share: each value has 32 of them, one for each lane, in the lane's own
- *           bank of shared memory. So the picture does not matter: an image of one value takes as long as noise. The last
- *           block to finish also searches the threshold, and leaves the histogram at zero for the next launch.
- * Changed:  one launch in place of a memset and two kernels; 16 pixels are one load, and the next is under way while they
- *           are counted; as many blocks as the device holds at once, so that each adds to global memory once.
- * Expect:   at 3840x2160 some 2000 atomics of a warp for each multiprocessor, 2 to 4 cycles each: 2.5 to 4.5 us, and 2 us
- *           for the start, the ticket and the search. v1.3 pays for conflicts, byte loads and three launches.
+ * Idea:     one launch. The last block to finish has the whole histogram: it also searches the threshold, and leaves the
+ *           histogram at zero for the next launch.
+ * Changed:  from a memset and two kernels. Each block draws a ticket behind a fence; blocks for a multiprocessor are tunable.
+ * Expect:   at 3840x2160 2.5 to 4.5 us for the atomics of shared memory, and 2 us for the start, the ticket and the search;
+ *           v1.4 pays for three starts.
+ * Result:   11.2 us at 3840x2160, 2.1 times v1.3 (results/h200/otsu/otsu_3840x2160.json); with noise 1.16 times v1.4, at
+ *           1920x1080 1.26 times (otsu_lanes_3840x2160.json and otsu_lanes_1920x1080.json beside it): 1.6 to 1.8 us less.
+ * From:     cuda/v1.4
  */
-/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
+/* Try: make bench-otsu VERSIONS=cuda/v1.3,cuda/v1.4,cuda/v2.0 */
 #include "common/algo/otsu.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu.cuh"
