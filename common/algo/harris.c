@@ -112,7 +112,7 @@ static void describe(const void *params_erased, char *text, size_t size)
     const struct harris_params *p = params_erased;
 
     snprintf(text, size,
-             "gradient=%s window=%s size=%d k=%g border=%s scale=%s outputs=%s quality=%g radius=%d distance=%g "
+             "gradient=%s window=%s size=%d k=%.10g border=%s scale=%s outputs=%s quality=%g radius=%d distance=%g "
              "maximum=%d",
              gradients[p->gradient], windows[p->window], p->size, p->k, borders[p->border], scales[p->unit],
              output_words[p->outputs], p->quality, p->radius, p->distance, p->maximum);

@@ -349,6 +349,16 @@ static const char *grouped(size_t number, char text[32])
     return text;
 }
 
+/* Whether two numbers look the same in 6 digits, as floats in their last bit do. */
+static bool alike(double a, double b)
+{
+    char first[32], second[32];
+
+    snprintf(first, sizeof first, "%g", a);
+    snprintf(second, sizeof second, "%g", b);
+    return strcmp(first, second) == 0;
+}
+
 /* "of samples", in an algorithm with several outputs "of the samples of corners". */
 static const char *of_slot(const struct session *session, int slot, char text[96])
 {
@@ -428,10 +438,12 @@ void session_report(struct session *session, const struct image in[], const stru
     }
     if (expected[slot].channels > 1)
         snprintf(channel, sizeof channel, " channel %d", c);
-    FAIL(session, CERTAINTY_NONE, "%s%s of %s %s wrong (%.*g %%)%s, worst %g at (%d,%d)%s: got %g, expected %g",
+    const double got = image_sample(&actual[slot], x, y, c), wanted = image_sample(&expected[slot], x, y, c);
+    const int digits = alike(got, wanted) ? 9 : 6;
+    FAIL(session, CERTAINTY_NONE, "%s%s of %s %s wrong (%.*g %%)%s, worst %g at (%d,%d)%s: got %.*g, expected %.*g",
          session_entry(session), grouped(difference->wrong, some), grouped(difference->samples, all),
-         of_slot(session, slot, whose), percent < 1 ? 1 : 3, percent, lost, difference->worst, x, y, channel,
-         image_sample(&actual[slot], x, y, c), image_sample(&expected[slot], x, y, c));
+         of_slot(session, slot, whose), percent < 1 ? 1 : 3, percent, lost, difference->worst, x, y, channel, digits,
+         got, digits, wanted);
     verdict->certainty = diagnose(&evidence, verdict->diagnosis, sizeof verdict->diagnosis);
     /* A disk that is full must not hide the verdict. */
     verdict->pictured = picture && diagnose_picture(&evidence, picture) == STATUS_OK;
