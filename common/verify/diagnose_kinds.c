@@ -165,6 +165,10 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
         return CERTAINTY_GOOD;
     }
     collect_table(evidence, rows, &facts);
+    if (facts.rows == rows && rows > 1 && facts.smallest == facts.largest) {
+        snprintf(text, size, "%s: off by %+g in every row", facts.names, facts.smallest);
+        return rows >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+    }
     if (facts.rows == 0) {
         snprintf(text, size, "the %d rows in use are right, what lies beside or below them is not", rows);
         return CERTAINTY_SURE;
@@ -180,7 +184,9 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
     if (facts.smallest == facts.largest && facts.rows == rows)
         snprintf(text, size, "%s: off by %+g in every row", facts.names, facts.smallest);
     else if (facts.largest == -1 && facts.smallest == -1)
-        snprintf(text, size, "%s: too small by 1 in %d of %d rows: rounding (truncated where it should be rounded?)",
+        snprintf(text, size,
+                 "%s: too small by 1 in %d of %d rows: rounding (truncated where it should be rounded?), or one is not "
+                 "counted",
                  facts.names, facts.rows, rows);
     else if (fmax(-facts.smallest, facts.largest) <= 1)
         snprintf(text, size, "%s: off by 1 in %d of %d rows: rounding", facts.names, facts.rows, rows);
@@ -243,6 +249,62 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
     else
         return CERTAINTY_NONE;
     return wrong >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+}
+
+/* Counters: whole numbers, none below 0, of which each row has the same sum, because each counts the same points. */
+int diagnose_counts(const struct evidence *evidence, char *text, size_t size)
+{
+    const struct image *expected = evidence->expected, *actual = evidence->actual;
+    size_t wrong = 0, too_small = 0;
+    int wrong_rows = 0, first_wrong = expected->height;
+    double of_row = 0, lost = 0, least = INFINITY,
+           most = -INFINITY; /* what a row should have, what all and each lack */
+
+    if (expected->type == PIXEL_F32 || expected->type == PIXEL_F64 || expected->width < 2 || expected->height < 2)
+        return CERTAINTY_NONE;
+    for (int y = 0; y < expected->height; y++) {
+        const size_t before = wrong;
+        double right = 0, lacks = 0;
+
+        for (int x = 0; x < expected->width; x++) {
+            const double e = image_sample(expected, x, y, 0), a = image_sample(actual, x, y, 0);
+
+            if (e < 0 || a < 0)
+                return CERTAINTY_NONE;
+            wrong += a != e;
+            too_small += a < e;
+            lacks += e - a;
+            right += e;
+        }
+        if (y > 0 && right != of_row)
+            return CERTAINTY_NONE;
+        of_row = right;
+        if (wrong > before && wrong_rows++ == 0)
+            first_wrong = y;
+        lost += lacks;
+        least = fmin(least, lacks);
+        most = fmax(most, lacks);
+    }
+    if (first_wrong > 0 && first_wrong + wrong_rows == expected->height)
+        snprintf(text, size, "only the last %d of %d rows%s: a loop that ends too early?", wrong_rows, expected->height,
+                 lost >= of_row * wrong_rows ? ", in which nothing is counted" : "");
+    else if (least == 0 && most == 0)
+        snprintf(text, size,
+                 "each row has the right sum: what is counted goes to wrong places in its row (rounding? an offset?)");
+    else if (least == most)
+        snprintf(text, size, "each of the %d rows counts %.0f too %s, of %.0f: %s", expected->height, fabs(least),
+                 least > 0 ? "few" : "many", of_row,
+                 least > 0 ? "not all is looked at, or counts are lost" : "counted twice, or not 0 in the beginning?");
+    else if (too_small == wrong)
+        snprintf(text, size,
+                 "never too large, and %.2g %% of what is to be counted is missing: left out, or counts are lost",
+                 100 * lost / of_row / expected->height);
+    else if (too_small == 0)
+        snprintf(text, size, "never too small, and %.0f too many in all: counted twice, or not 0 in the beginning?",
+                 -lost);
+    else
+        return CERTAINTY_NONE;
+    return wrong >= 16 ? CERTAINTY_SURE : CERTAINTY_GOOD;
 }
 
 /* ----------------------------------------------------------------------------------------------------- names */

@@ -68,6 +68,10 @@ void session_report(struct session *session, const struct image in[], const stru
 
 /* ------------------------------------------------------------------------------------------------- explain.c */
 
+/* Changes one sample in sixteen of the last input that is a picture of bytes, at least one, and keeps what a lazy key would be made
+ * of: the corners, or for every other size the whole frame. False when there is no such input, or nothing in it to change. */
+bool session_change_inside(const struct session *session, struct image in[], uint64_t seed);
+
 /* Two calls on the same input gave `first` and `second`: finds out what makes the difference. */
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[]);
