@@ -524,6 +524,21 @@ static void test_tables(void **state)
     assert_says(&scene, "the right 10 rows in another order: 2 stand elsewhere");
 
     image_copy(&scene.actual, &scene.expected);
+    for (int y = 10; y > 0; y--)
+        for (int x = 0; x < 3; x++)
+            *number(&scene.actual, x, y + 1) = *number(&scene.expected, x, y);
+    for (int x = 0; x < 3; x++)
+        *number(&scene.actual, x, 1) = 0;
+    look(&scene);
+    assert_says(&scene, "the right rows, each one place too far down: the index of the first is wrong");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 1; y <= 10; y++)
+        *number(&scene.actual, 0, y) -= 2;
+    look(&scene);
+    assert_says(&scene, "label: off by -2 in every row");
+
+    image_copy(&scene.actual, &scene.expected);
     *number(&scene.actual, 1, 15) = 3;
     look(&scene);
     assert_says(&scene, "the 10 rows in use are right");
@@ -701,7 +716,7 @@ static void test_accumulators(void **state)
     for (int x = 0; x < 200; x++)
         *number(&scene.actual, x, 29) = 0;
     look(&scene);
-    assert_says(&scene, "only the last 1 of 30 rows, in which nothing is counted: a loop that ends too early?");
+    assert_says(&scene, "only the last of 30 rows, in which nothing is counted: a loop that ends too early?");
 
     /* What has another sum in each row, or is below 0, is no counter. */
     *number(&scene.expected, 100, 3) += 5;

@@ -148,6 +148,20 @@ static int name_rows(const struct evidence *evidence, const char *begin, const s
     return CERTAINTY_GOOD;
 }
 
+/* Whether the rows are right, and each stands `places` below its own place. */
+static bool stand_below(const struct evidence *evidence, int rows, int places)
+{
+    int right = 0, seen = 0;
+
+    for (int y = 1; y <= rows; y++) {
+        if (y + places < 1 || y + places >= evidence->actual->height)
+            continue;
+        seen++;
+        right += compare_samples(evidence->expected, y, evidence->actual, y + places, evidence->tolerance) == 0;
+    }
+    return seen >= 4 && right >= seen - 1; /* the last may have gone beyond the table */
+}
+
 int diagnose_table(const struct evidence *evidence, char *text, size_t size)
 {
     const struct image *expected = evidence->expected;
@@ -168,6 +182,11 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
     if (facts.rows == rows && rows > 1 && facts.smallest == facts.largest) {
         snprintf(text, size, "%s: off by %+g in every row", facts.names, facts.smallest);
         return rows >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+    }
+    if (facts.rows > 0 && (stand_below(evidence, rows, 1) || stand_below(evidence, rows, -1))) {
+        snprintf(text, size, "the right rows, each one place too far %s: the index of the first is wrong",
+                 stand_below(evidence, rows, 1) ? "down" : "up");
+        return rows >= 8 ? CERTAINTY_SURE : CERTAINTY_GOOD;
     }
     if (facts.rows == 0) {
         snprintf(text, size, "the %d rows in use are right, what lies beside or below them is not", rows);
@@ -257,6 +276,7 @@ int diagnose_counts(const struct evidence *evidence, char *text, size_t size)
     const struct image *expected = evidence->expected, *actual = evidence->actual;
     size_t wrong = 0, too_small = 0;
     int wrong_rows = 0, first_wrong = expected->height;
+    char several[16] = "";
     double of_row = 0, lost = 0, least = INFINITY,
            most = -INFINITY; /* what a row should have, what all and each lack */
 
@@ -285,10 +305,12 @@ int diagnose_counts(const struct evidence *evidence, char *text, size_t size)
         least = fmin(least, lacks);
         most = fmax(most, lacks);
     }
-    if (first_wrong > 0 && first_wrong + wrong_rows == expected->height)
-        snprintf(text, size, "only the last %d of %d rows%s: a loop that ends too early?", wrong_rows, expected->height,
+    if (first_wrong > 0 && first_wrong + wrong_rows == expected->height) {
+        if (wrong_rows > 1)
+            snprintf(several, sizeof several, "%d ", wrong_rows);
+        snprintf(text, size, "only the last %sof %d rows%s: a loop that ends too early?", several, expected->height,
                  lost >= of_row * wrong_rows ? ", in which nothing is counted" : "");
-    else if (least == 0 && most == 0)
+    } else if (least == 0 && most == 0)
         snprintf(text, size,
                  "each row has the right sum: what is counted goes to wrong places in its row (rounding? an offset?)");
     else if (least == most)

@@ -39,6 +39,67 @@ static const char *fresh_memory_of(const struct session *session)
                : "depends on what fresh heap memory holds: memory is read before it is written";
 }
 
+/* What the two calls of a pass differ in. */
+enum { OUTSIDE, POISON, STRIDE, SHARED, FRESH_MEMORY, AGAIN, SETTINGS };
+
+/* The first setting, but for one thing, which is the second's. */
+static struct setting with_one(const struct setting settings[2], int which)
+{
+    struct setting one = settings[0];
+
+    if (which == OUTSIDE)
+        one.outside = settings[1].outside;
+    else if (which == POISON)
+        one.poison = settings[1].poison;
+    else if (which == STRIDE)
+        one.stride = settings[1].stride;
+    else if (which == SHARED)
+        one.shared = settings[1].shared;
+    else if (which == FRESH_MEMORY)
+        one.heap = settings[1].heap;
+    else
+        one.again = settings[1].again;
+    return one;
+}
+
+/* What is wrong with a version whose calls under such settings differ. */
+static const char *cause_of(const struct session *session, int which)
+{
+    static const char *const causes[SETTINGS] = {
+        [OUTSIDE] =
+            "depends on what lies outside the input's pixels: reads the row padding, or before or after the rows",
+        [POISON] = "depends on what the output held before: adds to it, or leaves samples out",
+        [STRIDE] = "depends on how far apart the rows lie: ignores the stride",
+        [SHARED] = "reads shared memory that no thread wrote: is all of it loaded, for each shape of the block?",
+        [AGAIN] =
+            "a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
+            "alone",
+    };
+
+    return which == FRESH_MEMORY ? fresh_memory_of(session) : causes[which];
+}
+
+enum status explain_failure(struct session *session, const struct setting settings[2], const struct image in[],
+                            struct image scratch[])
+{
+    const struct verdict kept = *session->verdict;
+    const char *cause = NULL;
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < SETTINGS && !cause; i++) {
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        session_call(session, with_one(settings, i), in, scratch);
+        if (session->verdict->outcome == OUTCOME_FAIL)
+            cause = cause_of(session, i);
+    }
+out:
+    *session->verdict = kept;
+    if (cause)
+        DIAGNOSIS(session, "%s", cause);
+    return status;
+}
+
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[])
 {
@@ -68,35 +129,12 @@ enum status explain_change(struct session *session, const struct setting setting
                       "or a result is read before the wait for it"
                     : "the first call and later calls with the same state differ: something is kept and not renewed";
     }
-    for (int i = 0; i < 6 && !cause; i++) {
-        const char *const causes[6] = {
-            "depends on what lies outside the input's pixels: reads the row padding, or before or after the rows",
-            "depends on what the output held before: adds to it, or leaves samples out",
-            "depends on how far apart the rows lie: ignores the stride",
-            "reads shared memory that no thread wrote: is all of it loaded, for each shape of the block?",
-            fresh_memory_of(session),
-            ("a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
-             "alone"),
-        };
-        struct setting one = settings[0];
-
-        if (i == 0)
-            one.outside = settings[1].outside;
-        else if (i == 1)
-            one.poison = settings[1].poison;
-        else if (i == 2)
-            one.stride = settings[1].stride;
-        else if (i == 3)
-            one.shared = settings[1].shared;
-        else if (i == 4)
-            one.heap = settings[1].heap;
-        else
-            one.again = settings[1].again;
+    for (int i = 0; i < SETTINGS && !cause; i++) {
         TRY(session_new_state(session));
         session->verdict->outcome = OUTCOME_PASS;
-        if (!gives_again(session, one, in, first, scratch)) {
-            cause = causes[i];
-            unknown = i == 4;
+        if (!gives_again(session, with_one(settings, i), in, first, scratch)) {
+            cause = cause_of(session, i);
+            unknown = i == FRESH_MEMORY;
         }
     }
     /* The first call where it was, the next one, on the same input, elsewhere. */

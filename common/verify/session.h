@@ -76,6 +76,10 @@ bool session_change_inside(const struct session *session, struct image in[], uin
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[]);
 
+/* The version returned a failure under the second setting, and none under the first: finds out which part of it is why. */
+enum status explain_failure(struct session *session, const struct setting settings[2], const struct image in[],
+                            struct image scratch[]);
+
 /* A wrong result: finds out whether it is right for an input whose channels are exchanged. Where a slot of the result has as
  * many channels, diagnose() sees it there. */
 enum status explain_channels(struct session *session, const struct image in[], const struct image actual[]);

@@ -181,6 +181,8 @@ static enum status verify_entry(struct session *session, const struct image in[]
 
     for (int i = 0; i < 2; i++) {
         session_call(session, settings[i], in, results[i]);
+        if (i == 1 && session->verdict->outcome == OUTCOME_FAIL && session->verdict->returned)
+            TRY(explain_failure(session, settings, in, scratch));
         if (session->verdict->outcome != OUTCOME_PASS ||
             (session->once && !any_wrong(session, in, session->expected, results[i])))
             goto out;
