@@ -23,11 +23,12 @@ static const char *race_of(const struct session *session)
         return "differs between runs of the same input: a race between threads or streams (a result that is read "
                "before the wait for it?) or uninitialised memory";
     if (version_is_cuda(session->version))
-        return device_is_emulated()
-                   ? "differs between runs of the same input: a race between threads (a missing barrier?) or streams "
-                     "(a missing wait?)"
-                   : "differs between runs of the same input: a race between threads (a missing barrier?) or streams "
-                     "(a missing wait?), shared memory that nobody loaded, or uninitialised memory";
+        return device_is_emulated() ? "differs between runs of the same input: a race between threads (a missing "
+                                      "barrier? one place for two?) or streams "
+                                      "(a missing wait?)"
+                                    : "differs between runs of the same input: a race between threads (a missing "
+                                      "barrier? one place for two?) or streams "
+                                      "(a missing wait?), shared memory that nobody loaded, or uninitialised memory";
     return "differs between runs of the same input: a race between threads (a variable that they share?) or "
            "uninitialised memory";
 }
