@@ -718,6 +718,14 @@ static void test_accumulators(void **state)
     look(&scene);
     assert_says(&scene, "only the last of 30 rows, in which nothing is counted: a loop that ends too early?");
 
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 2; y < 30; y++) {
+        --*number(&scene.actual, 70 + y, y);
+        ++*number(&scene.actual, 71 + y, y);
+    }
+    look(&scene);
+    assert_says(&scene, "each row has the right sum");
+
     /* What has another sum in each row, or is below 0, is no counter. */
     *number(&scene.expected, 100, 3) += 5;
     image_copy(&scene.actual, &scene.expected);

@@ -305,11 +305,15 @@ int diagnose_counts(const struct evidence *evidence, char *text, size_t size)
         least = fmin(least, lacks);
         most = fmax(most, lacks);
     }
-    if (first_wrong > 0 && first_wrong + wrong_rows == expected->height) {
+    const bool are_empty = lost >= of_row * wrong_rows;
+
+    /* Of more rows than half the first may be right because there is nothing in them to get wrong: cos(0) rounds to itself. */
+    if (first_wrong > 0 && first_wrong + wrong_rows == expected->height &&
+        (are_empty || 2 * wrong_rows <= expected->height)) {
         if (wrong_rows > 1)
             snprintf(several, sizeof several, "%d ", wrong_rows);
         snprintf(text, size, "only the last %sof %d rows%s: a loop that ends too early?", several, expected->height,
-                 lost >= of_row * wrong_rows ? ", in which nothing is counted" : "");
+                 are_empty ? ", in which nothing is counted" : "");
     } else if (least == 0 && most == 0)
         snprintf(text, size,
                  "each row has the right sum: what is counted goes to wrong places in its row (rounding? an offset?)");
