@@ -741,10 +741,31 @@ static void test_accumulators(void **state)
     close_scene(&scene);
 }
 
+/* A matrix of sums of products: each a little too small, by another share. */
+static void test_sums_of_products(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 12, 12, 1, PIXEL_F64);
+    scene.evidence.kind = SLOT_MATRIX;
+    for (int y = 0; y < 12; y++)
+        for (int x = 0; x < 12; x++) {
+            double *right = (double *)image_row(&scene.expected, y) + x;
+
+            *right = x == y ? 100 + x : (x * y) % 7 - 3;
+            ((double *)image_row(&scene.actual, y))[x] = *right * (1 - 0.01 * ((x + y) % 5 + 1));
+        }
+    look(&scene);
+    assert_says(&scene, "the diagonal is up to 5 % too small: sums leave something out");
+    close_scene(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_and_names),
+        cmocka_unit_test(test_sums_of_products),
         cmocka_unit_test(test_accumulators),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_a_few_pixels_prove_little),

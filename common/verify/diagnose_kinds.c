@@ -216,6 +216,29 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
 
 /* -------------------------------------------------------------------------------------------------- matrices */
 
+/* Of a square matrix of real numbers whose diagonal is above 0, as where sums of squares lie: whether all of that is too small, or
+ * too large. */
+static bool diagonal_is_off(const struct evidence *evidence, char *text, size_t size)
+{
+    double smallest = INFINITY, largest = -INFINITY; /* of what the diagonal is times what it should be */
+
+    if (evidence->expected->type != PIXEL_F32 && evidence->expected->type != PIXEL_F64)
+        return false;
+    for (int i = 0; i < evidence->expected->height; i++) {
+        const double e = image_sample(evidence->expected, i, i, 0);
+
+        if (e <= 0)
+            return false;
+        smallest = fmin(smallest, image_sample(evidence->actual, i, i, 0) / e);
+        largest = fmax(largest, image_sample(evidence->actual, i, i, 0) / e);
+    }
+    if (largest < 1)
+        snprintf(text, size, "the diagonal is up to %.2g %% too small: sums leave something out", 100 * (1 - smallest));
+    else if (smallest > 1)
+        snprintf(text, size, "the diagonal is up to %.2g %% too large: sums have something twice", 100 * (largest - 1));
+    return largest < 1 || smallest > 1;
+}
+
 int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
 {
     const struct image *expected = evidence->expected, *actual = evidence->actual;
@@ -265,6 +288,8 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
     else if (first_column > 0 && last_column == expected->width - 1 &&
              columns == (size_t)(last_column - first_column + 1))
         snprintf(text, size, "columns %d to %d are wrong, those before are right", first_column, last_column);
+    else if (square && wrong > 1 && diagonal_is_off(evidence, text, size))
+        return CERTAINTY_GOOD;
     else
         return CERTAINTY_NONE;
     return wrong >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
