@@ -220,6 +220,7 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
  * too large. */
 static bool diagonal_is_off(const struct evidence *evidence, char *text, size_t size)
 {
+    const double rounding = 1e-5;
     double smallest = INFINITY, largest = -INFINITY; /* of what the diagonal is times what it should be */
 
     if (evidence->expected->type != PIXEL_F32 && evidence->expected->type != PIXEL_F64)
@@ -232,11 +233,11 @@ static bool diagonal_is_off(const struct evidence *evidence, char *text, size_t 
         smallest = fmin(smallest, image_sample(evidence->actual, i, i, 0) / e);
         largest = fmax(largest, image_sample(evidence->actual, i, i, 0) / e);
     }
-    if (largest < 1)
+    if (largest < 1 - rounding)
         snprintf(text, size, "the diagonal is up to %.2g %% too small: sums leave something out", 100 * (1 - smallest));
-    else if (smallest > 1)
+    else if (smallest > 1 + rounding)
         snprintf(text, size, "the diagonal is up to %.2g %% too large: sums have something twice", 100 * (largest - 1));
-    return largest < 1 || smallest > 1;
+    return largest < 1 - rounding || smallest > 1 + rounding;
 }
 
 int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
@@ -288,7 +289,7 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
     else if (first_column > 0 && last_column == expected->width - 1 &&
              columns == (size_t)(last_column - first_column + 1))
         snprintf(text, size, "columns %d to %d are wrong, those before are right", first_column, last_column);
-    else if (square && wrong > 1 && diagonal_is_off(evidence, text, size))
+    else if (square && diagonal_is_off(evidence, text, size))
         return CERTAINTY_GOOD;
     else
         return CERTAINTY_NONE;
