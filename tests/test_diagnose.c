@@ -524,6 +524,21 @@ static void test_tables(void **state)
     assert_says(&scene, "the right 10 rows in another order: 2 stand elsewhere");
 
     image_copy(&scene.actual, &scene.expected);
+    for (int y = 10; y > 0; y--)
+        for (int x = 0; x < 3; x++)
+            *number(&scene.actual, x, y + 1) = *number(&scene.expected, x, y);
+    for (int x = 0; x < 3; x++)
+        *number(&scene.actual, x, 1) = 0;
+    look(&scene);
+    assert_says(&scene, "the right rows, each one place too far down: the index of the first is wrong");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 1; y <= 10; y++)
+        *number(&scene.actual, 0, y) -= 2;
+    look(&scene);
+    assert_says(&scene, "label: off by -2 in every row");
+
+    image_copy(&scene.actual, &scene.expected);
     *number(&scene.actual, 1, 15) = 3;
     look(&scene);
     assert_says(&scene, "the 10 rows in use are right");
@@ -633,10 +648,125 @@ static void test_counts_and_names(void **state)
     close_scene(&scene);
 }
 
+/* An accumulator: a row counts each of 300 points once, most places are 0. */
+static void open_accumulator(struct scene *scene)
+{
+    uint64_t seed = 5;
+
+    open_scene(scene, 200, 30, 1, PIXEL_I32);
+    scene->evidence.kind = SLOT_MATRIX;
+    image_fill(&scene->expected, 0);
+    for (int y = 0; y < 30; y++)
+        for (int i = 0; i < 300; i++)
+            ++*number(&scene->expected, 70 + (int)(pattern_random(&seed) % 6 * (pattern_random(&seed) % 6)) + y, y);
+    image_copy(&scene->actual, &scene->expected);
+}
+
+static void test_accumulators(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_accumulator(&scene);
+    for (int y = 0; y < 30; y++)
+        for (int lost = 0, x = 0; lost < 7; x++)
+            if (*number(&scene.actual, x, y) > 0) {
+                --*number(&scene.actual, x, y);
+                lost++;
+            }
+    look(&scene);
+    assert_says(&scene, "each of the 30 rows counts 7 too few, of 300: not all is looked at, or counts are lost");
+    assert_int_equal(scene.certainty, CERTAINTY_SURE);
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 0; y < 30; y++)
+        for (int x = 0; x < 200; x++)
+            *number(&scene.actual, x, y) += y % 3 == 0 && x % 4 == 0;
+    look(&scene);
+    assert_says(&scene, "never too small, and 500 too many in all: counted twice, or not 0 in the beginning?");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 0; y < 30; y += 2)
+        for (int x = 0; x < 200; x++)
+            *number(&scene.actual, x, y) = *number(&scene.expected, x, y) / 2;
+    look(&scene);
+    assert_says(&scene, "never too large, and ");
+    assert_says(&scene, "% of what is to be counted is missing");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 0; y < 30; y++) {
+        *number(&scene.actual, 70 + y, y) -= 2;
+        ++*number(&scene.actual, 71 + y, y);
+        ++*number(&scene.actual, 90 + y, y);
+    }
+    look(&scene);
+    assert_says(&scene, "each row has the right sum: what is counted goes to wrong places in its row");
+
+    /* That most of it is 0 everywhere hides no shift. */
+    image_fill(&scene.actual, 0);
+    for (int y = 0; y < 30; y++)
+        for (int x = 1; x < 200; x++)
+            *number(&scene.actual, x, y) = *number(&scene.expected, x - 1, y);
+    look(&scene);
+    assert_says(&scene, "shifted by (1,0)");
+    assert_int_equal(scene.certainty, CERTAINTY_SURE);
+
+    /* Where the last row alone is wrong, that says more. */
+    image_copy(&scene.actual, &scene.expected);
+    for (int x = 0; x < 200; x++)
+        *number(&scene.actual, x, 29) = 0;
+    look(&scene);
+    assert_says(&scene, "only the last of 30 rows, in which nothing is counted: a loop that ends too early?");
+
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 2; y < 30; y++) {
+        --*number(&scene.actual, 70 + y, y);
+        ++*number(&scene.actual, 71 + y, y);
+    }
+    look(&scene);
+    assert_says(&scene, "each row has the right sum");
+
+    /* What has another sum in each row, or is below 0, is no counter. */
+    *number(&scene.expected, 100, 3) += 5;
+    image_copy(&scene.actual, &scene.expected);
+    *number(&scene.actual, 100, 3) -= 5;
+    look(&scene);
+    assert_null(strstr(scene.text, "counted"));
+    image_copy(&scene.actual, &scene.expected);
+    for (int y = 0; y < 30; y += 2)
+        for (int x = y % 4; x < 200; x += 3)
+            *number(&scene.actual, x, y) -= 1000;
+    look(&scene);
+    assert_null(strstr(scene.text, "counted"));
+    close_scene(&scene);
+}
+
+/* A matrix of sums of products: each a little too small, by another share. */
+static void test_sums_of_products(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 12, 12, 1, PIXEL_F64);
+    scene.evidence.kind = SLOT_MATRIX;
+    for (int y = 0; y < 12; y++)
+        for (int x = 0; x < 12; x++) {
+            double *right = (double *)image_row(&scene.expected, y) + x;
+
+            *right = x == y ? 100 + x : (x * y) % 7 - 3;
+            ((double *)image_row(&scene.actual, y))[x] = *right * (1 - 0.01 * ((x + y) % 5 + 1));
+        }
+    look(&scene);
+    assert_says(&scene, "the diagonal is up to 5 % too small: sums leave something out");
+    close_scene(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_and_names),
+        cmocka_unit_test(test_sums_of_products),
+        cmocka_unit_test(test_accumulators),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_a_few_pixels_prove_little),
         cmocka_unit_test(test_margin_does_not_count),

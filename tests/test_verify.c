@@ -332,6 +332,16 @@ static enum status run_failing(void *state, const struct image in[], struct imag
     return status_set(STATUS_FAILED, "ran out of patience");
 }
 
+/* As a version does that asks for memory by a number that it has read from beside a row. */
+static enum status run_failing_by_stride(void *state, const struct image in[], struct image *out, const void *params)
+{
+    const size_t bytes = image_row_bytes(in);
+
+    if (in->stride > image_minimal_stride(in))
+        return status_set(STATUS_NO_MEMORY, "no memory for %zu bytes", bytes << 40);
+    return run_right(state, in, out, params);
+}
+
 static void test_skip_is_not_pass(void **state)
 {
     struct version version = {.algorithm = &average, .run = run_right, .unavailable = unavailable};
@@ -351,6 +361,9 @@ static void test_skip_is_not_pass(void **state)
     verify_run(&average, run_failing);
     assert_fails("the version itself reports");
     assert_non_null(strstr(verdict.what, "ran out of patience"));
+    verify_run(&average, run_failing_by_stride);
+    assert_fails("depends on how far apart the rows lie");
+    assert_non_null(strstr(verdict.what, "returned a failure: no memory"));
 }
 
 /* ------------------------------------------------------------------------------------------ inputs and surroundings */

@@ -86,7 +86,10 @@ def grade_task(lab, task, pictures, say):
         outcome.check = None
         return give_up(unwritten.group(0))
     if check["outcome"] != "pass":
-        return give_up(f"{check['failed']} of {check['cases'] or '?'} cases wrong" if not check.get("ended_early") else check["what"])
+        if check.get("ended_early"):
+            return give_up(check["what"])
+        fault = race_behind(lab, task, name, say)
+        return give_up(f"{check['failed']} of {check['cases'] or '?'} cases wrong" + (f"; {fault}" if fault else ""))
     fault = fault_of_counts(check)
     if fault:
         outcome.check = None
@@ -116,6 +119,17 @@ def grade_task(lab, task, pictures, say):
     if speed:
         grade_speed(lab, outcome, task, worker, good, say)
     return outcome
+
+
+def race_behind(lab, task, name, say):
+    """Of a version with wrong results: the data race that may be why, which names its lines, or ""."""
+    say(f"{task['id']}: looking for data races")
+    fault = ""
+    if has_threads(lab, task):
+        fault = find_race(lab, task)
+    elif task.get("watch"):
+        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []), task.get("largest"), task.get("helpers", ()))
+    return fault if fault.startswith("data race") else ""
 
 
 def better(earlier, timing):

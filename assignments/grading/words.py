@@ -32,7 +32,8 @@ def explain(check, command):
         return
     if "SIGSEGV" in check["what"] or "SIGBUS" in check["what"]:
         kernel = next((line for line in complained if line.startswith("in kernel ")), "")
-        check["diagnosis"] = "crash: a pointer or an index out of bounds" + (f", {kernel}" if kernel else f"; {command} names the line")
+        check["diagnosis"] = "crash: a pointer or an index out of bounds" + (
+            f", {kernel}" if kernel else f", or memory that is freed while it is in use; {command} names the line")
     if "SIGABRT" not in check["what"]:
         return
     last = complained[-1] if complained else ""

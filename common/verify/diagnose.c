@@ -175,6 +175,17 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
     if (certainty)
         snprintf(region, sizeof region, "%s", text);
 
+    if (evidence->kind == SLOT_MATRIX) { /* which of its rows are wrong may say as much as what their counts lack */
+        char rows[256];
+        const int counts_lack = diagnose_counts(evidence, text, size);
+        const int place = marks_find_region(&facts->wrong, is_picture, 0, channels, rows, sizeof rows);
+
+        if (counts_lack && place >= CERTAINTY_GOOD)
+            snprintf(text, size, "%s", rows);
+        if (counts_lack)
+            return place >= CERTAINTY_GOOD ? place : counts_lack;
+    }
+
     /* Differences in the last 10 of a float's 24 bits, or of a double's 53, are rounding. */
     const double step = expected->type == PIXEL_F32   ? facts->magnitude * 0x1p-14
                         : expected->type == PIXEL_F64 ? facts->magnitude * 0x1p-43

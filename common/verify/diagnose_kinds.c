@@ -148,6 +148,20 @@ static int name_rows(const struct evidence *evidence, const char *begin, const s
     return CERTAINTY_GOOD;
 }
 
+/* Whether the rows are right, and each stands `places` below its own place. */
+static bool stand_below(const struct evidence *evidence, int rows, int places)
+{
+    int right = 0, seen = 0;
+
+    for (int y = 1; y <= rows; y++) {
+        if (y + places < 1 || y + places >= evidence->actual->height)
+            continue;
+        seen++;
+        right += compare_samples(evidence->expected, y, evidence->actual, y + places, evidence->tolerance) == 0;
+    }
+    return seen >= 4 && right >= seen - 1; /* the last may have gone beyond the table */
+}
+
 int diagnose_table(const struct evidence *evidence, char *text, size_t size)
 {
     const struct image *expected = evidence->expected;
@@ -165,6 +179,15 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
         return CERTAINTY_GOOD;
     }
     collect_table(evidence, rows, &facts);
+    if (facts.rows == rows && rows > 1 && facts.smallest == facts.largest) {
+        snprintf(text, size, "%s: off by %+g in every row", facts.names, facts.smallest);
+        return rows >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+    }
+    if (facts.rows > 0 && (stand_below(evidence, rows, 1) || stand_below(evidence, rows, -1))) {
+        snprintf(text, size, "the right rows, each one place too far %s: the index of the first is wrong",
+                 stand_below(evidence, rows, 1) ? "down" : "up");
+        return rows >= 8 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+    }
     if (facts.rows == 0) {
         snprintf(text, size, "the %d rows in use are right, what lies beside or below them is not", rows);
         return CERTAINTY_SURE;
@@ -180,7 +203,9 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
     if (facts.smallest == facts.largest && facts.rows == rows)
         snprintf(text, size, "%s: off by %+g in every row", facts.names, facts.smallest);
     else if (facts.largest == -1 && facts.smallest == -1)
-        snprintf(text, size, "%s: too small by 1 in %d of %d rows: rounding (truncated where it should be rounded?)",
+        snprintf(text, size,
+                 "%s: too small by 1 in %d of %d rows: rounding (truncated where it should be rounded?), or one is not "
+                 "counted",
                  facts.names, facts.rows, rows);
     else if (fmax(-facts.smallest, facts.largest) <= 1)
         snprintf(text, size, "%s: off by 1 in %d of %d rows: rounding", facts.names, facts.rows, rows);
@@ -190,6 +215,30 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
 }
 
 /* -------------------------------------------------------------------------------------------------- matrices */
+
+/* Of a square matrix of real numbers whose diagonal is above 0, as where sums of squares lie: whether all of that is too small, or
+ * too large. */
+static bool diagonal_is_off(const struct evidence *evidence, char *text, size_t size)
+{
+    const double rounding = 1e-5;
+    double smallest = INFINITY, largest = -INFINITY; /* of what the diagonal is times what it should be */
+
+    if (evidence->expected->type != PIXEL_F32 && evidence->expected->type != PIXEL_F64)
+        return false;
+    for (int i = 0; i < evidence->expected->height; i++) {
+        const double e = image_sample(evidence->expected, i, i, 0);
+
+        if (e <= 0)
+            return false;
+        smallest = fmin(smallest, image_sample(evidence->actual, i, i, 0) / e);
+        largest = fmax(largest, image_sample(evidence->actual, i, i, 0) / e);
+    }
+    if (largest < 1 - rounding)
+        snprintf(text, size, "the diagonal is up to %.2g %% too small: sums leave something out", 100 * (1 - smallest));
+    else if (smallest > 1 + rounding)
+        snprintf(text, size, "the diagonal is up to %.2g %% too large: sums have something twice", 100 * (largest - 1));
+    return largest < 1 - rounding || smallest > 1 + rounding;
+}
 
 int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
 {
@@ -240,9 +289,74 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
     else if (first_column > 0 && last_column == expected->width - 1 &&
              columns == (size_t)(last_column - first_column + 1))
         snprintf(text, size, "columns %d to %d are wrong, those before are right", first_column, last_column);
+    else if (square && diagonal_is_off(evidence, text, size))
+        return CERTAINTY_GOOD;
     else
         return CERTAINTY_NONE;
     return wrong >= 4 ? CERTAINTY_SURE : CERTAINTY_GOOD;
+}
+
+/* Counters: whole numbers, none below 0, of which each row has the same sum, because each counts the same points. */
+int diagnose_counts(const struct evidence *evidence, char *text, size_t size)
+{
+    const struct image *expected = evidence->expected, *actual = evidence->actual;
+    size_t wrong = 0, too_small = 0;
+    int wrong_rows = 0, first_wrong = expected->height;
+    char several[16] = "";
+    double of_row = 0, lost = 0, least = INFINITY,
+           most = -INFINITY; /* what a row should have, what all and each lack */
+
+    if (expected->type == PIXEL_F32 || expected->type == PIXEL_F64 || expected->width < 2 || expected->height < 2)
+        return CERTAINTY_NONE;
+    for (int y = 0; y < expected->height; y++) {
+        const size_t before = wrong;
+        double right = 0, lacks = 0;
+
+        for (int x = 0; x < expected->width; x++) {
+            const double e = image_sample(expected, x, y, 0), a = image_sample(actual, x, y, 0);
+
+            if (e < 0 || a < 0)
+                return CERTAINTY_NONE;
+            wrong += a != e;
+            too_small += a < e;
+            lacks += e - a;
+            right += e;
+        }
+        if (y > 0 && right != of_row)
+            return CERTAINTY_NONE;
+        of_row = right;
+        if (wrong > before && wrong_rows++ == 0)
+            first_wrong = y;
+        lost += lacks;
+        least = fmin(least, lacks);
+        most = fmax(most, lacks);
+    }
+    const bool are_empty = lost >= of_row * wrong_rows;
+
+    /* Of more rows than half the first may be right because there is nothing in them to get wrong: cos(0) rounds to itself. */
+    if (first_wrong > 0 && first_wrong + wrong_rows == expected->height &&
+        (are_empty || 2 * wrong_rows <= expected->height)) {
+        if (wrong_rows > 1)
+            snprintf(several, sizeof several, "%d ", wrong_rows);
+        snprintf(text, size, "only the last %sof %d rows%s: a loop that ends too early?", several, expected->height,
+                 are_empty ? ", in which nothing is counted" : "");
+    } else if (least == 0 && most == 0)
+        snprintf(text, size,
+                 "each row has the right sum: what is counted goes to wrong places in its row (rounding? an offset?)");
+    else if (least == most)
+        snprintf(text, size, "each of the %d rows counts %.0f too %s, of %.0f: %s", expected->height, fabs(least),
+                 least > 0 ? "few" : "many", of_row,
+                 least > 0 ? "not all is looked at, or counts are lost" : "counted twice, or not 0 in the beginning?");
+    else if (too_small == wrong)
+        snprintf(text, size,
+                 "never too large, and %.2g %% of what is to be counted is missing: left out, or counts are lost",
+                 100 * lost / of_row / expected->height);
+    else if (too_small == 0)
+        snprintf(text, size, "never too small, and %.0f too many in all: counted twice, or not 0 in the beginning?",
+                 -lost);
+    else
+        return CERTAINTY_NONE;
+    return wrong >= 16 ? CERTAINTY_SURE : CERTAINTY_GOOD;
 }
 
 /* ----------------------------------------------------------------------------------------------------- names */

@@ -14,5 +14,7 @@ int diagnose_labels(const struct evidence *evidence, char *text, size_t size);
 bool diagnose_are_names(const struct evidence *evidence);
 int diagnose_names(const struct evidence *evidence, char *text, size_t size);
 int diagnose_matrix(const struct evidence *evidence, char *text, size_t size);
+/* Of a matrix of counts in which no region is wrong by itself. */
+int diagnose_counts(const struct evidence *evidence, char *text, size_t size);
 
 #endif

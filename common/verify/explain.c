@@ -5,6 +5,7 @@
 
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
+#include "common/image/pattern.h"
 #include "common/verify/session.h"
 
 /* Whether one more call under `setting` gives `before` again. A call that fails otherwise counts as no. */
@@ -22,11 +23,12 @@ static const char *race_of(const struct session *session)
         return "differs between runs of the same input: a race between threads or streams (a result that is read "
                "before the wait for it?) or uninitialised memory";
     if (version_is_cuda(session->version))
-        return device_is_emulated()
-                   ? "differs between runs of the same input: a race between threads (a missing barrier?) or streams "
-                     "(a missing wait?)"
-                   : "differs between runs of the same input: a race between threads (a missing barrier?) or streams "
-                     "(a missing wait?), shared memory that nobody loaded, or uninitialised memory";
+        return device_is_emulated() ? "differs between runs of the same input: a race between threads (a missing "
+                                      "barrier? one place for two?) or streams "
+                                      "(a missing wait?)"
+                                    : "differs between runs of the same input: a race between threads (a missing "
+                                      "barrier? one place for two?) or streams "
+                                      "(a missing wait?), shared memory that nobody loaded, or uninitialised memory";
     return "differs between runs of the same input: a race between threads (a variable that they share?) or "
            "uninitialised memory";
 }
@@ -36,6 +38,67 @@ static const char *fresh_memory_of(const struct session *session)
     return version_is_cuda(session->version)
                ? "depends on what fresh memory holds: memory of the device or of the heap is read before it is written"
                : "depends on what fresh heap memory holds: memory is read before it is written";
+}
+
+/* What the two calls of a pass differ in. */
+enum { OUTSIDE, POISON, STRIDE, SHARED, FRESH_MEMORY, AGAIN, SETTINGS };
+
+/* The first setting, but for one thing, which is the second's. */
+static struct setting with_one(const struct setting settings[2], int which)
+{
+    struct setting one = settings[0];
+
+    if (which == OUTSIDE)
+        one.outside = settings[1].outside;
+    else if (which == POISON)
+        one.poison = settings[1].poison;
+    else if (which == STRIDE)
+        one.stride = settings[1].stride;
+    else if (which == SHARED)
+        one.shared = settings[1].shared;
+    else if (which == FRESH_MEMORY)
+        one.heap = settings[1].heap;
+    else
+        one.again = settings[1].again;
+    return one;
+}
+
+/* What is wrong with a version whose calls under such settings differ. */
+static const char *cause_of(const struct session *session, int which)
+{
+    static const char *const causes[SETTINGS] = {
+        [OUTSIDE] =
+            "depends on what lies outside the input's pixels: reads the row padding, or before or after the rows",
+        [POISON] = "depends on what the output held before: adds to it, or leaves samples out",
+        [STRIDE] = "depends on how far apart the rows lie: ignores the stride",
+        [SHARED] = "reads shared memory that no thread wrote: is all of it loaded, for each shape of the block?",
+        [AGAIN] =
+            "a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
+            "alone",
+    };
+
+    return which == FRESH_MEMORY ? fresh_memory_of(session) : causes[which];
+}
+
+enum status explain_failure(struct session *session, const struct setting settings[2], const struct image in[],
+                            struct image scratch[])
+{
+    const struct verdict kept = *session->verdict;
+    const char *cause = NULL;
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < SETTINGS && !cause; i++) {
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        session_call(session, with_one(settings, i), in, scratch);
+        if (session->verdict->outcome == OUTCOME_FAIL)
+            cause = cause_of(session, i);
+    }
+out:
+    *session->verdict = kept;
+    if (cause)
+        DIAGNOSIS(session, "%s", cause);
+    return status;
 }
 
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
@@ -67,35 +130,12 @@ enum status explain_change(struct session *session, const struct setting setting
                       "or a result is read before the wait for it"
                     : "the first call and later calls with the same state differ: something is kept and not renewed";
     }
-    for (int i = 0; i < 6 && !cause; i++) {
-        const char *const causes[6] = {
-            "depends on what lies outside the input's pixels: reads the row padding, or before or after the rows",
-            "depends on what the output held before: adds to it, or leaves samples out",
-            "depends on how far apart the rows lie: ignores the stride",
-            "reads shared memory that no thread wrote: is all of it loaded, for each shape of the block?",
-            fresh_memory_of(session),
-            ("a second launch() after one setup() differs: something that launch() uses up is made ready in setup() "
-             "alone"),
-        };
-        struct setting one = settings[0];
-
-        if (i == 0)
-            one.outside = settings[1].outside;
-        else if (i == 1)
-            one.poison = settings[1].poison;
-        else if (i == 2)
-            one.stride = settings[1].stride;
-        else if (i == 3)
-            one.shared = settings[1].shared;
-        else if (i == 4)
-            one.heap = settings[1].heap;
-        else
-            one.again = settings[1].again;
+    for (int i = 0; i < SETTINGS && !cause; i++) {
         TRY(session_new_state(session));
         session->verdict->outcome = OUTCOME_PASS;
-        if (!gives_again(session, one, in, first, scratch)) {
-            cause = causes[i];
-            unknown = i == 4;
+        if (!gives_again(session, with_one(settings, i), in, first, scratch)) {
+            cause = cause_of(session, i);
+            unknown = i == FRESH_MEMORY;
         }
     }
     /* The first call where it was, the next one, on the same input, elsewhere. */
@@ -293,21 +333,106 @@ static double share_of_earlier(const struct session *session, int slot, double t
     return wrong ? (double)kept / (double)wrong : 0;
 }
 
+/* Changes one sample in sixteen, at least one, and keeps what a lazy key would be made of (session.h). */
+static bool change_inside(struct image *image, uint64_t seed)
+{
+    const bool keep_frame = ((image->width + image->height) & 1) && image->width > 2 && image->height > 2;
+    const int samples = image->width * image->channels;
+    bool any = false;
+
+    for (int pass = 0; pass < 2 && !any; pass++) {
+        for (int y = 0; y < image->height; y++) {
+            uint8_t *row = image_row(image, y);
+            const bool edge_row = y == 0 || y == image->height - 1;
+
+            for (int i = 0; i < samples; i++) {
+                const bool edge_column = i < image->channels || i >= samples - image->channels;
+
+                if (keep_frame ? edge_row || edge_column : edge_row && edge_column)
+                    continue;
+                if (pass == 0 && pattern_random(&seed) % 16)
+                    continue;
+                row[i] ^= 0xff;
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+/* The last input that is a picture of bytes, whose samples may have any value; -1 when there is none. */
+static int free_input(const struct algorithm *algorithm, const struct image in[])
+{
+    for (int i = algorithm->input_count - 1; i >= 0; i--)
+        if (algorithm->inputs[i].kind == SLOT_PICTURE && in[i].type == PIXEL_U8)
+            return i;
+    return -1;
+}
+
+bool session_change_inside(const struct session *session, struct image in[], uint64_t seed)
+{
+    const int changed = free_input(session->algorithm, in);
+
+    return changed >= 0 && change_inside(&in[changed], seed);
+}
+
+/* `other` gave `earlier`, the result of another input. Whether that is what was kept: inputs that change step by step, inside
+ * only, give it again although they should not. A version that merely misses what is new in `other` follows them. */
+static enum status stays_the_same(struct session *session, const struct image other[], const struct image earlier[],
+                                  struct image scratch[], bool *stays)
+{
+    enum { STEPS = 8 };
+    const struct algorithm *algorithm = session->algorithm;
+    const struct image *const before = session->expected;
+    struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, expected[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    bool asked = false;
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < algorithm->input_count; i++) {
+        TRY(image_create_like(&in[i], &other[i]));
+        image_copy(&in[i], &other[i]);
+    }
+    for (int i = 0; i < STEPS && *stays && session_change_inside(session, in, 0xa5a5 + (uint64_t)i); i++) {
+        outputs_free(expected);
+        TRY(verify_reference_of(session->version, in, session->params, expected));
+        if (!outputs_same_shape(expected, earlier))
+            break;
+        TRY(compare_canonical_expected(algorithm, expected));
+        session->expected = expected;
+        if (outputs_same(expected, earlier))
+            continue;
+        asked = true;
+        session->verdict->outcome = OUTCOME_PASS;
+        session_call(session, (struct setting){0}, in, scratch);
+        *stays = session->verdict->outcome == OUTCOME_PASS && outputs_same(earlier, scratch);
+    }
+    *stays &= asked || free_input(algorithm, other) < 0;
+out:
+    session->expected = before;
+    session->verdict->outcome = OUTCOME_PASS;
+    inputs_free(algorithm, in);
+    outputs_free(expected);
+    return status;
+}
+
 enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],
                                 const struct image earlier[], const struct image actual[], struct image scratch[])
 {
     const struct setting setting = {0};
     /* A flat result may also be equal by chance. */
     const int certainty = all_flat(earlier) ? CERTAINTY_WEAK : CERTAINTY_SURE;
-    const bool same = outputs_same(earlier, actual);
+    bool same = outputs_same(earlier, actual);
     struct slot_difference difference, again;
     const int slot = session_first_wrong(session, other, expected, actual, &difference);
-    bool repeats = true, kept = same;
+    bool repeats = true, kept;
     enum status status = STATUS_OK;
 
     for (int i = 0; i < 3 && repeats; i++)
         repeats = gives_again(session, setting, other, actual, scratch);
     session->verdict->outcome = OUTCOME_PASS;
+    if (repeats && same)
+        TRY(stays_the_same(session, other, earlier, scratch, &same));
+    kept = same;
     if (repeats && !kept) {
         /* With a new state the result is right, or what is wrong is what the earlier call gave. */
         TRY(session_new_state(session));

@@ -145,6 +145,7 @@ static void explain_status(struct session *session, enum status status)
 
     snprintf(message, sizeof message, "%s", status_message());
     FAIL(session, CERTAINTY_SURE, "%sreturned a failure: %s", session_entry(session), message);
+    session->verdict->returned = true;
     /* Skipping is not the version's to choose once it runs: it could skip every case that it gets wrong. */
     DIAGNOSIS(session, status == STATUS_UNSUPPORTED
                            ? "the version itself gives up; what it cannot do belongs in declines() or unavailable()"

@@ -68,9 +68,17 @@ void session_report(struct session *session, const struct image in[], const stru
 
 /* ------------------------------------------------------------------------------------------------- explain.c */
 
+/* Changes one sample in sixteen of the last input that is a picture of bytes, at least one, and keeps what a lazy key would be made
+ * of: the corners, or for every other size the whole frame. False when there is no such input, or nothing in it to change. */
+bool session_change_inside(const struct session *session, struct image in[], uint64_t seed);
+
 /* Two calls on the same input gave `first` and `second`: finds out what makes the difference. */
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[]);
+
+/* The version returned a failure under the second setting, and none under the first: finds out which part of it is why. */
+enum status explain_failure(struct session *session, const struct setting settings[2], const struct image in[],
+                            struct image scratch[]);
 
 /* A wrong result: finds out whether it is right for an input whose channels are exchanged. Where a slot of the result has as
  * many channels, diagnose() sees it there. */

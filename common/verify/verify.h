@@ -19,6 +19,7 @@ struct verdict {
     int certainty;       /* FAIL: of the diagnosis, CERTAINTY_... (diagnose.h) */
     bool pictured;       /* a picture was written */
     bool unwritten;      /* FAIL: some samples hold what they held before */
+    bool returned;       /* FAIL: the version said so itself */
     bool vague;          /* FAIL: a race, or memory that nobody wrote: nothing is known of where the fault is */
 };
 

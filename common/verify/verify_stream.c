@@ -94,6 +94,19 @@ static int differing_slot(const struct version *version, const struct image in[]
     return -1;
 }
 
+/* The frame before `i` whose result stands in the place of frame i's; 0: none does. Frame 0, in which nothing moves, is like many. */
+static int earlier_frame(const struct version *version, const struct video *video, const void *params, int i)
+{
+    const struct image in[2] = {video->frames[0], video->frames[i]};
+    struct slot_difference difference;
+
+    for (int k = i - 1; k > 0; k--)
+        if (differing_slot(version, in, params, video->expected[k], video->results[i], &difference) < 0 &&
+            differing_slot(version, in, params, video->expected[0], video->results[i], &difference) >= 0)
+            return k;
+    return 0;
+}
+
 static void compare(const struct version *version, const struct video *video, const void *params, int number,
                     struct verdict *verdict)
 {
@@ -126,6 +139,12 @@ static void compare(const struct version *version, const struct video *video, co
                           : "frames before it were right: a frame's result must depend on its own input only, and on "
                             "the background");
         verdict->certainty = CERTAINTY_GOOD;
+        const int earlier = earlier_frame(version, video, params, i);
+        if (earlier)
+            snprintf(
+                verdict->diagnosis, sizeof verdict->diagnosis,
+                "it is the result of frame %d: read before the wait for frame %d, or taken from another one's place",
+                earlier, i);
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     runs of 256 pixels.
  * Changed:  those after the last whole run are never summed.
- * Expect:   does not have the property | three digits
+ * Expect:   does not have the property | three digits | sums leave something out
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     one rounding less: a fused multiply-add.
  * Changed:  x cosine + y sine is rounded once.
- * Expect:   samples of accumulator | 2x1 of | only in x
+ * Expect:   each row has the right sum: what is counted goes to wrong places in its row
  * Case:     2051x3
  */
 #include "tests/mutants/hough/mutant.h"

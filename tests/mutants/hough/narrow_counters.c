@@ -1,7 +1,7 @@
 /*
  * Idea:     counters of 16 bits, half the memory.
  * Changed:  65536 votes are none.
- * Expect:   votes: off by -65536 in every row
+ * Expect:   too small by multiples of 65536: counted in 16 bits
  * Case:     65535x2
  */
 #include "tests/mutants/hough/mutant.h"
