@@ -318,6 +318,25 @@ static enum status draw_accumulator(const struct image in[], const struct image 
     return draw_canvas(picture, &out[1]);
 }
 
+const char *hough_advise(const struct image *in, const struct hough_params *params)
+{
+    size_t points = 0;
+
+    if (params->edges != HOUGH_NONZERO)
+        return NULL;
+    for (int y = 0; y < in->height; y++)
+        for (int x = 0; x < in->width; x++)
+            points += ((const uint8_t *)image_row(in, y))[x] != 0;
+    return points > (size_t)in->width * (size_t)in->height / 2
+               ? "more than half of the pixels are not 0 and count as edge points; for a photograph: -p edges=sobel"
+               : NULL;
+}
+
+static const char *advise(const struct image in[], const void *params)
+{
+    return hough_advise(&in[0], params);
+}
+
 /* --------------------------------------------------------------------------------------------------- inputs */
 
 enum status hough_keep_edges(struct image *in)
@@ -539,6 +558,7 @@ static struct algorithm hough = {
     .parameters = parameters,
     .finish = finish,
     .shape = shape,
+    .advise = advise,
     .cost = cost,
     .radius = radius,
     .describe = describe,

@@ -263,6 +263,9 @@ enum status hough_sort(struct hough_list *list);
 enum status hough_write_lines(struct hough_list *list, struct hough_space space, const struct hough_params *params,
                               struct image *lines);
 
+/* For algorithm.advise: what to do where more than half of the pixels are edge points, because a photograph is hardly ever 0. */
+const char *hough_advise(const struct image *in, const struct hough_params *params);
+
 /* Turns a photograph into its edges: white where |gx| + |gy| by Sobel is above 150, black elsewhere. STATUS_NO_MEMORY. */
 enum status hough_keep_edges(struct image *in);
 

@@ -211,6 +211,11 @@ static enum status draw_accumulator(const struct image in[], const struct image 
     return draw_canvas(picture, &out[1]);
 }
 
+static const char *advise(const struct image in[], const void *params)
+{
+    return hough_advise(&in[0], &((const struct pclines_params *)params)->hough);
+}
+
 /* --------------------------------------------------------------------------------------------------- inputs */
 
 /* A photograph's edges, unless the version looks for them itself; or noise, one pixel in 24, and lines across: upright, level,
@@ -320,6 +325,7 @@ static struct algorithm pclines = {
     .parameters = parameters,
     .finish = finish,
     .shape = shape,
+    .advise = advise,
     .cost = cost,
     .radius = radius,
     .describe = describe,

@@ -187,6 +187,8 @@ static enum status apply(struct application *application, char *const *in_paths,
     TRY(application_run(application, fitted, out));
     TRY(write_targets(application, targets, outputs->count, in, out));
     print_summary(application, names, in, fitted, targets, outputs->count);
+    if (algorithm->advise && algorithm->advise(fitted, application->params))
+        fprintf(stderr, "note: %s\n", algorithm->advise(fitted, application->params));
 out:
     application_end(application);
     application_unfit(application, in, fitted);
@@ -306,9 +308,9 @@ static enum status check_use(const struct run_options *options, const struct alg
     if (form != FORM_FOLDER && (options->format || options->jobs))
         return status_set(STATUS_BAD_INPUT, "--%s is for a folder of pictures", options->format ? "format" : "jobs");
     if (algorithm->video && !plays && in_count != algorithm->input_count)
-        return status_set(STATUS_BAD_INPUT, "%s takes a video, or %s, got %d inputs (the result goes after -o)",
-                          algorithm->name,
-                          !algorithm->background_file ? "one picture" : "two pictures (background and frame)", in_count);
+        return status_set(
+            STATUS_BAD_INPUT, "%s takes a video, or %s, got %d inputs (the result goes after -o)", algorithm->name,
+            !algorithm->background_file ? "one picture" : "two pictures (background and frame)", in_count);
     if (!plays && in_count != algorithm->input_count)
         return status_set(STATUS_BAD_INPUT, "%s takes %d input file%s, got %d (the result goes after -o)",
                           algorithm->name, algorithm->input_count, algorithm->input_count == 1 ? "" : "s", in_count);

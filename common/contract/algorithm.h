@@ -126,6 +126,8 @@ struct algorithm {
     /* Refuses inputs, on the host, whose samples the contract does not allow (NaN), where the inputs come from a user;
      * those that the harness makes are legal. May be NULL. */
     enum status (*check_values)(const struct image in[], const void *params);
+    /* One line for a user whose inputs are legal and hardly meant with these parameters; NULL: nothing to say. May be NULL. */
+    const char *(*advise)(const struct image in[], const void *params);
     /* `out` are the reference's results, so that a cost may depend on the data (edge points, stages evaluated); NULL when
      * only an estimate is wanted. */
     void (*cost)(const struct image in[], const struct image out[], const void *params, struct cost *cost);

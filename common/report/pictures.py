@@ -9,7 +9,7 @@ import struct
 import subprocess
 import zlib
 
-MOST_BYTES = 600 * 1024
+MOST_BYTES = 800 * 1024
 
 # Inputs to try in this order, and parameters: the first whose files are all here and which rungs accepts is shown.
 # Fetched photographs (make images) come before the synthetic ones, which are always here. "labelling:" = its labels.
@@ -17,15 +17,23 @@ FIRST_CHOICE = {
     "absdiff": [(["shapes_noisy.png", "shapes.png"], "")],
     "blur": [(["fetched/home.jpg"], ""), (["zone_plate.png"], "")],
     "boxes": [(["labelling:shapes.png"], "min_area=40")],
+    "detect": [(["fetched/astronaut.png"], "")],
+    "edges": [(["fetched/home.jpg"], ""), (["shapes_noisy.png"], "")],
     "grayscale": [(["fetched/home.jpg"], ""), (["colours.png"], "")],
+    "harris": [(["fetched/building.jpg"], ""), (["shapes.png"], "")],
+    "hough": [(["fetched/sudoku.png"], "edges=sobel threshold=200 window=15"), (["edges.png"], "")],
     "labelling": [(["shapes.png"], "")],
+    "lines": [(["fetched/building.jpg"], ""), (["shapes.png"], "")],
     "morphology": [(["shapes.png"], "op=dilate")],
     "otsu": [(["fetched/coins.png"], ""), (["shapes_noisy.png"], "")],
+    "pca": [(["fetched/home.jpg"], ""), (["colours.png"], "")],
+    "pclines": [(["fetched/sudoku.png"], "edges=sobel threshold=200 window=15"), (["edges.png"], "")],
+    "texture": [(["fetched/home.jpg"], ""), (["zone_plate.png"], "")],
     "threshold": [(["fetched/coins.png"], "value=otsu"), (["shapes_noisy.png"], "value=otsu")],
 }
 # A frame of this video stands for what a video algorithm takes: the first is the background, the later one is shown.
 VIDEO, FRAME = "fetched/vtest.avi", 260
-# For an algorithm that is not in the list.
+# For an algorithm that is not in the list, but takes pictures and gives one, labels or a table.
 ANY_CHOICE = [
     (["fetched/home.jpg"], ""),
     (["shapes_noisy.png"], ""),
@@ -141,7 +149,7 @@ class Maker:
     """Runs build/rungs; `folder` is for temporary files."""
 
     def __init__(self, root, rungs, folder):
-        self.root, self.rungs, self.folder = root, os.path.abspath(rungs), folder
+        self.root, self.rungs, self.folder, self.contracts = root, os.path.abspath(rungs), folder, None
         self.environment = dict(os.environ, OMP_NUM_THREADS="2")
 
     def _run(self, algorithm, files, out, settings=""):
@@ -183,30 +191,34 @@ class Maker:
             shown.append(picture)
         return paths, shown
 
-    def _kind(self, algorithm):
-        """What the main output is: "picture", "labels", "table", "matrix" or "tensor"."""
-        command = [self.rungs, "list", algorithm, "--json"]
-        try:
-            said = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=120, check=True).stdout
-            return json.loads(said)["algorithms"][0]["outputs"][0]["kind"]
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError, IndexError) as error:
-            raise ValueError(f"{self.rungs} list {algorithm} --json: {error}") from None
+    def _contract(self, algorithm):
+        """What `rungs list` says of its inputs and outputs."""
+        if self.contracts is None:
+            command = [self.rungs, "list", "--json"]
+            try:
+                said = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=120, check=True).stdout
+                self.contracts = {contract["name"]: contract for contract in json.loads(said)["algorithms"]}
+            except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+                raise ValueError(f"{self.rungs} list --json: {error}") from None
+        if algorithm not in self.contracts:
+            raise ValueError(f"{self.rungs} has no {algorithm}")
+        return self.contracts[algorithm]
 
     def _output(self, algorithm, paths, shown, settings):
-        if self._kind(algorithm) in ("picture", "labels"):
-            out = os.path.join(self.folder, "out.jpg" if paths[0].endswith(".jpg") else "out.png")
+        if algorithm in ("boxes", "otsu"):
+            out = os.path.join(self.folder, "out.csv")
             version = self._run(algorithm, paths, out, settings)
-            with open(out, "rb") as file:
-                return version, embed("", file.read())
-        out = os.path.join(self.folder, "out.csv")
-        version = self._run(algorithm, paths, out, settings)
-        with open(out, encoding="ascii", newline="") as file:
-            lines = list(csv.reader(file))
-        if lines[0][1:5] == ["x_min", "y_min", "width", "height"]:
+            with open(out, encoding="ascii", newline="") as file:
+                lines = list(csv.reader(file))
+            if algorithm == "otsu":
+                return version, Picture("", text=lines[0][0])
             boxes = [[int(value) for value in line[1:5]] for line in lines[1:]]
             below = shown[0]
             return version, Picture("", below.uri, below.width, below.height, f"{len(boxes)} boxes", boxes)
-        return version, Picture("", text=", ".join(lines[0]))
+        out = os.path.join(self.folder, "out.jpg" if "fetched" in paths[0] else "out.png")
+        version = self._run(algorithm, paths, out, settings)
+        with open(out, "rb") as file:
+            return version, embed("", file.read())
 
     def make_video(self, algorithm):
         """As make(), for an algorithm over a video: one frame before and after. Through ffmpeg."""
@@ -250,10 +262,23 @@ class Maker:
                 shown.append(embed(title, file.read()))
         return shown[:1], shown[1]
 
+    def _choices(self, algorithm):
+        if algorithm in FIRST_CHOICE:
+            return FIRST_CHOICE[algorithm]
+        contract = self._contract(algorithm)
+        drawn = contract["outputs"][0]["kind"] in ("picture", "labels", "table")
+        taken = [slot["kind"] for slot in contract["inputs"]]
+        return [
+            (names, settings)
+            for names, settings in ANY_CHOICE
+            if drawn and taken == ["labels" if name.startswith("labelling:") else "picture" for name in names]
+        ]
+
     def make(self, algorithm):
-        """(pictures of the inputs, picture of the output), or ValueError with the reason why there are none."""
-        reason = "no input for it in images/"
-        for names, settings in FIRST_CHOICE.get(algorithm, ANY_CHOICE):
+        """(pictures of the inputs, picture of the output); None for what neither takes nor gives pictures; ValueError with the
+        reason where there are none."""
+        reason, choices = "no input for it in images/", self._choices(algorithm)
+        for names, settings in choices:
             if not all(os.path.exists(os.path.join(self.root, "images", name.split(":")[-1])) for name in names):
                 continue
             try:
@@ -264,4 +289,6 @@ class Maker:
                 continue
             output.title = f"{algorithm} by {version}" + (f", {settings}" if settings else "")
             return shown, output
+        if not choices:
+            return None
         raise ValueError(reason)

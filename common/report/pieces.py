@@ -89,8 +89,9 @@ def pictures_html(maker, ladder):
     """Input and output, computed now; below them the committed picture of a pipeline's steps, where there is one."""
     text = ""
     try:
-        if maker:
-            shown, output = maker.make_video(ladder.name) if ladder.video else maker.make(ladder.name)
+        made = maker and (maker.make_video(ladder.name) if ladder.video else maker.make(ladder.name))
+        if made:
+            shown, output = made
             arrow = '<span class="arrow" aria-hidden="true">→</span>'
             text = f'<div class="pictures">{"".join(map(picture_html, shown))}{arrow}{picture_html(output)}</div>'
     except (ValueError, OSError) as error:

@@ -35,6 +35,10 @@ SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y)
     for (int word = 0; word < runs->words; word++) {
         const uint64_t row_left = row[word] << 1 | row_carry, up_left = up[word] << 1 | up_carry;
         const uint64_t row_starts = row[word] & ~row_left, up_starts = up[word] & ~up_left;
+        row_carry = row[word] >> 63;
+        up_carry = up[word] >> 63;
+        if (!(row_starts | up_starts)) /* no pairs, and in filled areas that is most words */
+            continue;
         uint64_t pairs = (row_starts | up_starts) & row[word] & up[word];
         if (connectivity == 8)
             pairs = (row_starts | up_starts) & (row[word] | row_left) & (up[word] | up_left);
@@ -47,8 +51,6 @@ SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y)
         }
         own += __builtin_popcountll(row_starts);
         above += __builtin_popcountll(up_starts);
-        row_carry = row[word] >> 63;
-        up_carry = up[word] >> 63;
     }
 }
 
@@ -99,15 +101,16 @@ static enum status run(const struct image *in, struct image *out, const struct l
 
     if (status != STATUS_OK)
         return status;
-#pragma omp parallel for schedule(dynamic)
-    for (int b = 0; b < bands; b++)
-        scan(in, &runs, params->connectivity, b, bands_top(height, b, bands), bands_top(height, b + 1, bands));
-    for (int b = 1; b < bands; b++)
-        join_above(&runs, params->connectivity, bands_top(height, b, bands));
 #pragma omp parallel
     {
         int32_t roots[1 + RUNS_MOST + 16];
         roots[0] = 0;
+#pragma omp for schedule(dynamic)
+        for (int b = 0; b < bands; b++)
+            scan(in, &runs, params->connectivity, b, bands_top(height, b, bands), bands_top(height, b + 1, bands));
+#pragma omp single
+        for (int b = 1; b < bands; b++)
+            join_above(&runs, params->connectivity, bands_top(height, b, bands));
 #pragma omp for schedule(dynamic, 16)
         for (int y = 0; y < height; y++)
             label_row(&runs, out, roots + 1, y);

@@ -103,15 +103,16 @@ static enum status run(const struct image *in, struct image *out, const struct l
 
     if (status != STATUS_OK)
         return status;
-#pragma omp parallel for schedule(dynamic)
-    for (int b = 0; b < bands; b++)
-        scan(in, &runs, params->connectivity, b, bands_top(height, b, bands), bands_top(height, b + 1, bands));
-    for (int b = 1; b < bands; b++)
-        join_above(&runs, params->connectivity, bands_top(height, b, bands));
 #pragma omp parallel
     {
         int32_t roots[1 + RUNS_MOST + 16];
         roots[0] = 0;
+#pragma omp for schedule(dynamic)
+        for (int b = 0; b < bands; b++)
+            scan(in, &runs, params->connectivity, b, bands_top(height, b, bands), bands_top(height, b + 1, bands));
+#pragma omp single
+        for (int b = 1; b < bands; b++)
+            join_above(&runs, params->connectivity, bands_top(height, b, bands));
 #pragma omp for schedule(dynamic, 16)
         for (int y = 0; y < height; y++)
             label_row(&runs, out, roots + 1, y);

@@ -18,6 +18,11 @@ SIMD_INLINE uint64_t bits_nonzero(const uint8_t *from)
 #if defined(__AVX512BW__)
     const __m512i bytes = _mm512_loadu_si512(from);
     bits = _mm512_test_epi8_mask(bytes, bytes);
+#elif defined(__AVX2__)
+    for (int i = 0; i < 2; i++) {
+        const __m256i bytes = _mm256_loadu_si256((const __m256i *)from + i);
+        bits |= (uint64_t)(uint32_t)~_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256())) << (32 * i);
+    }
 #elif defined(__SSSE3__)
     for (int i = 0; i < 4; i++) {
         const __m128i bytes = _mm_loadu_si128((const __m128i *)from + i);

@@ -8,9 +8,11 @@
 #include "cpu/labelling/steps/runs.h"
 
 #if defined(BITS_COMPRESS)
+#define PAINT_LANES 16
+
 /* 16 pixels from x on. `labels` begins with that of the run which ended or goes on before them. */
-SIMD_INLINE void paint_16(struct image *out, int32_t *row, int x, uint32_t pixels, uint32_t starts,
-                          const int32_t *labels)
+SIMD_INLINE void paint_lanes(struct image *out, int32_t *row, int x, uint32_t pixels, uint32_t starts,
+                             const int32_t *labels)
 {
     const __m512i up_to_lane = _mm512_setr_epi32(0x1, 0x3, 0x7, 0xf, 0x1f, 0x3f, 0x7f, 0xff, 0x1ff, 0x3ff, 0x7ff, 0xfff,
                                                  0x1fff, 0x3fff, 0x7fff, 0xffff);
@@ -19,6 +21,27 @@ SIMD_INLINE void paint_16(struct image *out, int32_t *row, int x, uint32_t pixel
 
     _mm512_mask_storeu_epi32(row + x, inside,
                              _mm512_maskz_permutexvar_epi32((__mmask16)pixels, before, _mm512_loadu_si512(labels)));
+}
+#elif defined(__AVX2__)
+#define PAINT_LANES 8
+
+/* 8 pixels. There is no instruction that counts the bits of each lane, but one multiplication adds up 8 bytes from the
+ * lowest on: each bit is spread to a byte of its own, and byte i of the product counts the starts up to lane i. */
+SIMD_INLINE void paint_lanes(struct image *out, int32_t *row, int x, uint32_t pixels, uint32_t starts,
+                             const int32_t *labels)
+{
+    const uint64_t ones = 0x0101010101010101, own_bit = starts * ones & 0x8040201008040201;
+    const uint64_t before = ((own_bit + 0x7f * ones) >> 7 & ones) * ones;
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), bit = _mm256_sllv_epi32(_mm256_set1_epi32(1), lane);
+    const __m256i spread = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)labels),
+                                                       _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)before)));
+    const __m256i set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)pixels), bit), bit);
+    const __m256i inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(out->width - x), lane);
+
+    if (x + 8 <= out->width)
+        _mm256_storeu_si256((__m256i *)(row + x), _mm256_and_si256(spread, set));
+    else
+        _mm256_maskstore_epi32(row + x, inside, _mm256_and_si256(spread, set));
 }
 #endif
 
@@ -29,23 +52,40 @@ SIMD_INLINE void paint_row(const struct runs *runs, struct image *out, const int
     int32_t *row = image_row(out, y);
     uint64_t carry = 0;
 
+#if defined(PAINT_LANES)
     labels--; /* the run that the previous pixels ended in */
     for (int word = 0; word < runs->words; word++) {
-        const uint64_t starts = bits[word] & ~(bits[word] << 1 | carry);
-        carry = bits[word] >> 63;
-#if defined(BITS_COMPRESS)
-        for (int i = 0; i < 64; i += 16) {
-            const uint32_t begin = starts >> i & 0xffff;
-            paint_16(out, row, 64 * word + i, bits[word] >> i & 0xffff, begin, labels);
+        const uint64_t left = bits[word] << 1 | carry, starts = bits[word] & ~left;
+        if (bits[word] == left && 64 * word + 64 <= out->width) { /* no run begins or ends */
+            const int32_t label = carry ? *labels : 0;
+            for (int x = 64 * word; x < 64 * word + 64; x++)
+                row[x] = label;
+            continue;
+        }
+        for (int i = 0; i < 64; i += PAINT_LANES) {
+            const uint32_t lanes = (1 << PAINT_LANES) - 1, begin = starts >> i & lanes;
+            paint_lanes(out, row, 64 * word + i, bits[word] >> i & lanes, begin, labels);
             labels += __builtin_popcount(begin);
         }
-#else
-        for (int i = 0; i < 64 && 64 * word + i < out->width; i++) {
-            labels += starts >> i & 1;
-            row[64 * word + i] = bits[word] >> i & 1 ? *labels : 0;
-        }
-#endif
+        carry = bits[word] >> 63;
     }
+#else
+    int x = 0;
+    bool inside = false;
+    for (int word = 0; word < runs->words; word++) {
+        for (uint64_t edges = bits[word] ^ (bits[word] << 1 | carry); edges; edges &= edges - 1) {
+            const int edge = 64 * word + __builtin_ctzll(edges);
+            const int32_t label = inside ? *labels++ : 0;
+            for (; x < edge; x++)
+                row[x] = label;
+            inside = !inside;
+        }
+        carry = bits[word] >> 63;
+    }
+    const int32_t label = inside ? *labels : 0;
+    for (; x < out->width; x++)
+        row[x] = label;
+#endif
 }
 
 #endif
