@@ -460,6 +460,22 @@ $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(ca
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
 $(BUILD)/tests/test_confine: $(call object,common/remote/confine.c common/remote/confine_try.c)
 $(BUILD)/tests/test_confine: libraries += -lseccomp
+# Faults in what no version computes: a unit test linked with one changed file, which must fail (tests/test_unit_mutants.sh).
+unit_mutants := $(if $(SANITIZE),,$(shell awk -F'"' '/^name/ { name = $$2 } /^of/ { of = $$2 } /^test/ { print name ":" of ":" $$2 }' \
+                                  $(wildcard tests/mutants/units.toml) /dev/null))
+unit_mutant = $(BUILD)/unit-mutants/$(word 1,$(subst :, ,$(1)))
+$(BUILD)/unit-mutants/made: $(wildcard tests/mutants/units.*) $(sort $(foreach mutant,$(unit_mutants),$(word 2,$(subst :, ,$(mutant)))))
+	@mkdir -p $(@D)
+	$(quiet)$(PYTHON) -B tests/mutants/units.py $(@D) && touch $@
+define unit_mutant_rule
+$(call unit_mutant,$(1)).c: $(BUILD)/unit-mutants/made ;
+$(call unit_mutant,$(1)): $(call object,$(call unit_mutant,$(1)).c tests/$(word 3,$(subst :, ,$(1))).c) \
+        $(filter-out $(call object,$(word 2,$(subst :, ,$(1)))),$(library_objects)) \
+        $(call object,$(filter cpu/%,$(version_files) $(helper_files))) $(BUILD)/generated/tests.c.o
+	$$(call say,link,$$@)
+	$$(quiet)$$(link) $$^ $$(libraries) -lcmocka -o $$@
+endef
+$(foreach mutant,$(unit_mutants),$(eval $(call unit_mutant_rule,$(mutant))))
 # The unit tests' own table of versions: the CPU ones.
 $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
 	@mkdir -p $(@D)
@@ -478,7 +494,7 @@ labelling-masks: $(BUILD)/labelling-masks
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
                    cpu/labelling/omp.c cpu/harris/omp.c cpu/threshold/omp.c)) \
-               $(BUILD)/make-scene $(test_programs)
+               $(BUILD)/make-scene $(test_programs) $(foreach mutant,$(unit_mutants),$(call unit_mutant,$(mutant)))
 # Both builds by one make, so that the cores are at work until the last file of either. The peers are libraries that nobody
 # here built with sanitizers.
 .PHONY: test-builds test-programs-sanitized

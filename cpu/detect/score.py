@@ -20,13 +20,20 @@ import sys
 def read_boxes(path):
     """The boxes of each picture, by its name without the extension."""
     boxes = collections.defaultdict(list)
-    for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
+    try:
+        lines = pathlib.Path(path).read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        sys.exit(f"score: {path}: cannot be read")
+    for number, line in enumerate(lines, 1):
         words = line.split()
         if not words:
             continue
-        if len(words) != 5:
+        try:
+            box = tuple(map(float, words[1:]))
+        except ValueError:
+            box = ()
+        if len(box) != 4:
             sys.exit(f"score: {path}:{number}: not a file and four numbers")
-        box = tuple(map(float, words[1:]))
         if box not in boxes[pathlib.Path(words[0]).stem]:
             boxes[pathlib.Path(words[0]).stem].append(box)
     return boxes
