@@ -77,18 +77,19 @@ SIMD_INLINE void row_pair(const struct element *element, const struct pair *pair
     for (; x < end; x += SIMD_BYTES)
         up_and_down(element, pair->rows, lines, x, 1, erode);
     for (int row = 0; row < 2 && pair->to[row]; row++, lines += (size_t)element->lines * element->pitch) {
+        uint8_t *to = pair->to[row];
         if (whole < end)
             for (int n = 0; n < element->heights; n++)
                 memset(lines + (size_t)n * element->pitch + element->width, erode ? 255 : 0,
                        (size_t)(end - element->width));
         for (x = 0; x + group <= whole; x += group)
-            along(element, lines + x, pair->to[row] + x, GROUP, erode);
+            along(element, lines + x, to + x, GROUP, erode);
         for (; x < whole; x += SIMD_BYTES)
-            along(element, lines + x, pair->to[row] + x, 1, erode);
+            along(element, lines + x, to + x, 1, erode);
         if (x < end) {
             uint8_t rest[SIMD_BYTES];
             along(element, lines + x, rest, 1, erode);
-            memcpy(pair->to[row] + x, rest, (size_t)(element->width - x));
+            memcpy(to + x, rest, (size_t)(element->width - x));
         }
     }
 }

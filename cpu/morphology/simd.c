@@ -90,6 +90,7 @@ SIMD_INLINE void along(const struct element *element, const uint8_t *lines, uint
 SIMD_INLINE void row_pair(const struct element *element, const struct pair *pair, bool erode)
 {
     const int end = element->end, whole = element->width / SIMD_BYTES * SIMD_BYTES, group = GROUP * SIMD_BYTES;
+    const bool stream = pair->stream;
     uint8_t *lines = pair->lines + MARGIN;
     int x = 0;
 
@@ -98,6 +99,7 @@ SIMD_INLINE void row_pair(const struct element *element, const struct pair *pair
     for (; x < end; x += SIMD_BYTES)
         up_and_down(element, pair, lines, x, 1, erode);
     for (int row = 0; row < 2 && pair->to[row]; row++, lines += (size_t)element->lines * element->pitch) {
+        uint8_t *to = pair->to[row];
         uint8_t *wide = lines + (size_t)element->heights * element->pitch;
         if (whole < end)
             for (int n = 0; n < element->heights; n++)
@@ -108,13 +110,13 @@ SIMD_INLINE void row_pair(const struct element *element, const struct pair *pair
         if (element->heights + 1 < element->lines)
             widen(wide, wide + element->pitch, 3, end, erode);
         for (x = 0; x + group <= whole; x += group)
-            along(element, lines + x, pair->to[row] + x, GROUP, pair->stream, erode);
+            along(element, lines + x, to + x, GROUP, stream, erode);
         for (; x < whole; x += SIMD_BYTES)
-            along(element, lines + x, pair->to[row] + x, 1, pair->stream, erode);
+            along(element, lines + x, to + x, 1, stream, erode);
         if (x < end) {
             uint8_t rest[SIMD_BYTES];
             along(element, lines + x, rest, 1, false, erode);
-            memcpy(pair->to[row] + x, rest, (size_t)(element->width - x));
+            memcpy(to + x, rest, (size_t)(element->width - x));
         }
     }
 }
