@@ -5,8 +5,10 @@
  * Changed:  the loops over the mask: 2 * radius + 1 rows, then each of the element's columns once, in place of each of
  *           its pixels. steps/element.h finds which columns are how high. A thread has a line of its own, and a row of
  *           what never wins for the rows outside the image.
- * Expect:   disk of 15: 15 + 15 steps along a row in place of 169: 5 times as fast, and the more the larger the element;
- *           nothing at ksize 3, where 3 + 3 steps stand for 5.
+ * Expect:   disk of 15: 15 + 15 steps along a row in place of 169: 5 times as fast, and the more the larger the
+ *           element; nothing at ksize 3, where 3 + 3 steps stand for 5.
+ * Result:   more: 9 times, with a spread of 67 %: one line stays in the first cache, where rows probably came from the
+ *           second (results/cpu2_avx2/morphology/morphology_1920x1080.json).
  * From:     cpu/rows
  */
 /* Try: make bench-morphology VERSIONS=cpu/rows,cpu/columns,cpu/lines,peer/opencv */

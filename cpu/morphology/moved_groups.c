@@ -1,10 +1,12 @@
 /*
  * Idea:     three vectors of results at once. They and their two neighbours are five columns where one result and its
  *           neighbours are three: 1.7 a result in place of 3.
- * Changed:  GROUP vectors in all loops; only the first and the last group of a row ask where the image ends, in a function
- *           that the compiler makes twice.
- * Expect:   with AVX-512 VBMI 1.7 times as fast as moved_ring. More than three do not fit: 5 columns, 5 of a height, and
- *           2 * 3 results are 16 registers, 4 * 7 with five. Elsewhere the moves go through memory and set the pace.
+ * Changed:  GROUP vectors in all loops; only the first and the last group of a row ask where the image ends, in a
+ *           function that the compiler makes twice.
+ * Expect:   with AVX-512 VBMI 1.7 times as fast as moved_ring. More than three do not fit: 5 columns, 5 of a height,
+ *           and 2 * 3 results are 16 registers, 4 * 7 with five. Elsewhere the moves go through memory and set the
+ *           pace.
+ * Result:   with AVX2, which has 16 registers, no faster (results/cpu2_avx2/morphology/morphology_1920x1080.json).
  * From:     cpu/moved_ring
  */
 /* Try: make bench-morphology VERSIONS=cpu/moved_ring,cpu/moved_groups,cpu/registers */

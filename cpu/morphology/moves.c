@@ -1,12 +1,14 @@
 /*
- * Idea:     no lines at all: a column that has grown to a height that occurs is at once moved to the left and to the right,
- *           and collected. It stays in registers: the vector of results, and its neighbours on both sides, out of which
- *           bytes move in.
- * Changed:  the loops over a row's lines became one; a move is made of two registers (steps/moves.h) where it was a read
- *           between two places of a line. At the edges, pixels outside the image are masked.
- * Expect:   with AVX-512 VBMI, whose vpermt2b takes 64 bytes from any places of two registers, 1.3 times as fast as lines;
- *           no line is stored or read, but each column is made three times. Elsewhere a move is 3 to 5 instructions, or
- *           two stores and a read that has to wait for both: several times slower than lines.
+ * Idea:     no lines at all: a column that has grown to a height that occurs is at once moved to the left and to the
+ *           right, and collected. It stays in registers: the vector of results, and its neighbours on both sides, out
+ *           of which bytes move in.
+ * Changed:  the loops over a row's lines became one; a move is made of two registers (steps/moves.h) where it was a
+ *           read between two places of a line. At the edges, pixels outside the image are masked.
+ * Expect:   with AVX-512 VBMI, whose vpermt2b takes 64 bytes from any places of two registers, 1.3 times as fast as
+ *           lines; no line is stored or read, but each column is made three times. Elsewhere a move is 3 to 5
+ *           instructions, or two stores and a read that has to wait for both: several times slower than lines.
+ * Result:   with AVX2, 2.2 times slower than lines (results/cpu2_avx2/morphology/morphology_1920x1080.json). It is the
+ *           first step of four to cpu/registers, and runs everywhere so that it can be read and verified.
  * From:     cpu/lines
  */
 /* Try: make bench-morphology VERSIONS=cpu/lines,cpu/moves,cpu/moved_pairs,cpu/registers */

@@ -1,12 +1,12 @@
 /*
- * Idea:     keep the columns' maxima in registers, and all that cpu/simd knows besides: a result costs aligned loads and
- *           one store, and no other memory. Columns of one height beside each other are taken 3 or 9 at once; rows are
- *           fetched ahead, those to be written too; results that no cache keeps are streamed.
+ * Idea:     keep the columns' maxima in registers, and all that cpu/simd knows besides: a result costs aligned loads
+ *           and one store, and no other memory. Columns of one height beside each other are taken 3 or 9 at once; rows
+ *           are fetched ahead, those to be written too; results that no cache keeps are streamed.
  * Changed:  along() widens, group() fetches and streams. Without AVX-512 VBMI's vpermt2b a move is 3 to 5 instructions,
  *           there are half as many registers, and lines are faster: this version then does not run.
- * Expect:   disk of 15: 17 maxima up and down, 13 along and 11 moves for 64 pixels, where OpenCV takes 169 maxima; at two
- *           instructions a cycle 20 cycles, 0.1 ms for 1920x1080 on two cores: 20 times faster than OpenCV, which gains
- *           nothing from the second, while memory keeps up.
+ * Expect:   disk of 15: 17 maxima up and down, 13 along and 11 moves for 64 pixels, where OpenCV takes 169 maxima; at
+ *           two instructions a cycle 20 cycles, 0.1 ms for 1920x1080 on two cores: 20 times faster than OpenCV, which
+ *           gains nothing from the second, while memory keeps up.
  * Result:   missed: 10.9 times (results/cpu2/morphology/morphology_1920x1080.json). The prediction counts groups of 5
  *           vectors, which do not stay in 32 registers; groups of 3 compute more of their neighbours again.
  * From:     cpu/moved_groups
@@ -18,7 +18,7 @@
 enum {
     GROUP = 3,        /* vectors of results at once: more do not fit into 32 registers */
     HALO = GROUP + 2, /* and one on each side */
-    AHEAD = 4         /* rows below those of a pair, to be prefetched: what the next pair but one adds, and the next */
+    AHEAD = 4         /* rows below the last that a pair's first result sees: what the next pair but one adds */
 };
 
 /* Adds to result[] what columns of 2h + 1 rows find: the best of all but the last of these, and the last. */

@@ -2,12 +2,12 @@
  * Idea:     columns of the same height beside each other (all of a square's, the middle of a disk) are taken 3 or 9 at
  *           once: a line of the best of 3 neighbours, or of those 3 apart once more, answers for all of them.
  * Changed:  widen() makes such lines behind the others, and steps/element.h is told to use them.
- * Expect:   disk of 15: 12 maxima up and down, 11 along, for 64 pixels; OpenCV takes 169. Loads set the pace: 11 aligned
- *           and 10 that straddle two cache lines, 31 line accesses for 64 pixels. That is 16 cycles where a core makes
- *           two a cycle, 31 where it makes one: 15 to 20 times faster than OpenCV on two cores, where OpenCV gains
- *           nothing.
+ * Expect:   disk of 15: 12 maxima up and down, 11 along, for 64 pixels; OpenCV takes 169. Loads set the pace: 11
+ *           aligned and 10 that straddle two cache lines, 31 line accesses for 64 pixels. That is 16 cycles where a
+ *           core makes two a cycle, 31 where it makes one: 15 to 20 times faster than OpenCV on two cores, where OpenCV
+ *           gains nothing.
  * Result:   missed: 7.7 times (results/cpu2/morphology/morphology_1920x1080.json). The count leaves out that the lines
- *           are stored as well.
+ *           are stored as well. With AVX2 8.2 times (results/cpu2_avx2/morphology/morphology_1920x1080.json).
  * From:     cpu/ahead
  */
 /* Try: make bench-morphology VERSIONS=cpu/omp,cpu/ahead,cpu/simd,cpu/registers,peer/opencv */
@@ -15,7 +15,7 @@
 
 enum {
     GROUP = 4, /* vectors at once, so that a row or a tap is looked up once for all of them */
-    AHEAD = 2  /* rows below those of a pair: what the next pair adds */
+    AHEAD = 2  /* rows below the last that a pair's first result sees: what the next pair adds */
 };
 
 /* Lines of all heights for two output rows, from pixel x on. */

@@ -28,7 +28,7 @@ struct pair {
 
 typedef void work_on_pair(const struct element *element, const struct pair *pair);
 
-/* How an op is done: its steps, and how many rows ahead to look. */
+/* How an op is done. */
 struct job {
     const struct element *element;
     const uint8_t *inside;
@@ -75,8 +75,8 @@ static inline void morphology_band(const struct image *in, struct image *out, co
     }
 }
 
-/* `lines` is how many lines of element->pitch bytes a step wants in each thread; `ahead`, how many rows below those of a
- * pair are soon to be read. */
+/* `lines` is how many lines of element->pitch bytes a step wants in each thread; `ahead`, which rows pair.ahead[] begins
+ * with: so many below the last that the pair's first result sees. */
 static inline enum status morphology_bands(const struct image *in, struct image *out,
                                            const struct morphology_params *params, const struct element *element,
                                            int lines, int ahead, work_on_pair *work)
