@@ -1,0 +1,71 @@
+/*
+ * Idea:     the loops inside out. A row of results takes one tap of the element after the other, each for all pixels of
+ *           the row: the innermost loop is the same comparison of neighbouring bytes, which the compiler turns into
+ *           vectors.
+ * Changed:  the loop over x is the innermost one. What a tap of omp asks (is it under the mask, is it inside the image)
+ *           is asked once for a row, and pixels beside the image are left out by where the loop begins and ends.
+ * Expect:   over 50 times as fast as omp with AVX2, which compares 32 bytes in one instruction and asks nothing on the
+ *           way; less than what one core's 169 taps of two loads and a store would allow, since rows lie in the second
+ *           cache as often as in the first.
+ * Result:   nearly: 42 times (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * From:     cpu/omp
+ */
+/* Try: make bench-morphology VERSIONS=cpu/omp,cpu/rows,cpu/columns,peer/opencv */
+#include <string.h>
+
+#include "common/algo/morphology.h"
+
+/* to[x] becomes the best of to[x] and from[x + shift], where that is inside the row. */
+static void take(uint8_t *to, const uint8_t *from, int shift, int width, bool erode)
+{
+    const int first = shift < 0 ? -shift : 0, end = shift > 0 ? width - shift : width;
+
+    if (erode)
+#pragma omp simd
+        for (int x = first; x < end; x++)
+            to[x] = from[x + shift] < to[x] ? from[x + shift] : to[x];
+    else
+#pragma omp simd
+        for (int x = first; x < end; x++)
+            to[x] = from[x + shift] > to[x] ? from[x + shift] : to[x];
+}
+
+static void morphology_row(const struct image *in, uint8_t *to, const uint8_t *mask, int ksize, bool erode, int y)
+{
+    memset(to, erode ? 255 : 0, (size_t)in->width);
+    for (int j = 0; j < ksize; j++)
+        for (int i = 0; i < ksize; i++) {
+            const int shift = i - ksize / 2, v = y + j - ksize / 2;
+            if (mask[j * ksize + i] && v >= 0 && v < in->height)
+                take(to, image_row(in, v), shift, in->width, erode);
+        }
+}
+
+static void morphology_step(const struct image *in, struct image *out, const uint8_t *mask, int ksize, bool erode)
+{
+#pragma omp parallel for schedule(static)
+    for (int y = 0; y < in->height; y++)
+        morphology_row(in, image_row(out, y), mask, ksize, erode, y);
+}
+
+static enum status run(const struct image *in, struct image *out, const struct morphology_params *params)
+{
+    enum status status = STATUS_OK;
+    uint8_t mask[MORPHOLOGY_MAX_KSIZE * MORPHOLOGY_MAX_KSIZE];
+    struct image between = {0};
+    bool erodes[2];
+
+    morphology_mask(params, mask);
+    if (morphology_steps(params, erodes) == 1) {
+        morphology_step(in, out, mask, params->ksize, erodes[0]);
+        return STATUS_OK;
+    }
+    TRY(image_create_like(&between, in));
+    morphology_step(in, &between, mask, params->ksize, erodes[0]);
+    morphology_step(&between, out, mask, params->ksize, erodes[1]);
+out:
+    image_free(&between);
+    return status;
+}
+
+RUNGS_CPU_VERSION(morphology)
