@@ -177,7 +177,9 @@ static enum status make_table(struct kmeans_table *table, const struct kmeans_as
 enum status kmeans_assign_chunks(const struct kmeans_assignment *assignment, kmeans_chunk chunk, int lanes,
                                  bool differences)
 {
-    enum { CHUNK = 1 << 12 };
+    enum {
+        CHUNK = 1 << 10
+    }; /* taken as threads come free: some core is always slower, and waiting was a tenth of the time */
     const struct kmeans_rows *rows = assignment->rows;
     const int64_t chunks = (rows->count + CHUNK - 1) / CHUNK;
     const int size = assignment->k * rows->features;
@@ -198,7 +200,7 @@ enum status kmeans_assign_chunks(const struct kmeans_assignment *assignment, kme
 #pragma omp critical
             status = STATUS_NO_MEMORY;
         }
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < chunks; i++) {
             const int64_t first = i * CHUNK, last = first + CHUNK < rows->count ? first + CHUNK : rows->count;
             if (!rows->small)

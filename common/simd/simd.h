@@ -153,6 +153,37 @@ SIMD_INLINE simd_u8 simd_min(simd_u8 a, simd_u8 b)
 #endif
 }
 
+/* Lane by lane: the smaller of two signed numbers. */
+SIMD_INLINE simd_i32 simd_min_i32(simd_i32 a, simd_i32 b)
+{
+#if defined(__AVX512BW__)
+    return (simd_i32)_mm512_min_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (simd_i32)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+    return (simd_i32)vminq_s32((int32x4_t)a, (int32x4_t)b);
+#else
+    const simd_i32 less = a < b;
+    return (a & less) | (b & ~less);
+#endif
+}
+
+/* The smallest of all lanes. */
+SIMD_INLINE int32_t simd_smallest_i32(simd_i32 v)
+{
+#if SIMD_BYTES == 64
+    v = simd_min_i32(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15));
+    v = simd_min_i32(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7));
+    v = simd_min_i32(v, __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3));
+#elif SIMD_BYTES == 32
+    v = simd_min_i32(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7));
+    v = simd_min_i32(v, __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3));
+#else
+    v = simd_min_i32(v, __builtin_shufflevector(v, v, 2, 3, 2, 3));
+#endif
+    return v[0] < v[1] ? v[0] : v[1];
+}
+
 /* Sums of products of unsigned bytes a and signed bytes b, four a lane: start with zeros, add with simd_dot4(), read
  * with simd_dot4_total(). The bytes of a, over all steps of one sum, must together be at most 256: without a dot
  * instruction, x86 keeps two partial sums of 16 bits in a lane until the end, one instruction less a step. */
