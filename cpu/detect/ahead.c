@@ -1,9 +1,9 @@
 /*
  * Idea:     a stage of the queue reads bins here and there, which no processor foresees, and many of them come from the third-level
- *           cache or from memory: 22 MB of bins do not stay in the second. So each vector of windows asks for the bins two rows
- *           below its own windows' last ones, which are there when the rows below are looked at.
+ *           cache or from memory, for all bins of a pyramid are four times its size. So each vector of windows asks for bins that
+ *           windows two rows below are the first to look at: they are near when these rows are looked at.
  * Changed:  ask_ahead(), called once for each vector of windows.
- * Expect:   a quarter of the queue's time is waiting, and half of the dense stages' first loads: 1.15 times groups.
+ * Expect:   a quarter of the queue's time is waiting for bins, and so is part of the bounds': 1.15 times groups.
  * From:     cpu/groups
  */
 /* Try: make bench-detect */
