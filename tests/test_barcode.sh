@@ -68,6 +68,9 @@ npy("infinite.npy", "<f4", (4, 2), [1, 2, 3, float("inf"), 5, 6, 7, 8])
 npy("double.npy", "<f8", (4, 2), range(8))
 npy("wide.npy", "|u1", (3, 1025), [0] * 3075)
 npy("histograms.npy", "<u2", (1, 2, 256), [256] + [0] * 511)
+npy("tall.npy", "<u2", (65536, 1, 256), [])
+with open(os.path.join(folder, "tall.npy"), "r+b") as file:
+    file.truncate(os.path.getsize(file.name) + 2 * 65536 * 256)
 npy("heavy.npy", "<u2", (1, 1, 256), [257] + [0] * 255)
 npy("c256.npy", "<f4", (2, 256), [1] * 512)
 npy("c255.npy", "<f4", (2, 255), [1] * 510)
@@ -117,6 +120,7 @@ refused "row 1, feature 1 is infinite" run kmeans:serial "$folder/infinite.npy" 
 refused "not f64" run kmeans:serial "$folder/double.npy" $out -p k=2
 refused "at most 1024 features, not 1025" run kmeans:serial "$folder/wide.npy" $out -p k=2
 refused "adds up to 257" run nearest:serial "$folder/heavy.npy" "$folder/c256.npy" $out
+refused "at most 65535 a side" run nearest:serial "$folder/tall.npy" "$folder/c256.npy" $out
 refused "255 components; histograms have 256 bins" run nearest:serial "$folder/histograms.npy" "$folder/c255.npy" $out
 refused "257 centroids, at most 256" run nearest:serial "$folder/histograms.npy" "$folder/many.npy" $out
 refused "no mean of counts" run nearest:serial "$folder/histograms.npy" "$folder/negative.npy" $out
