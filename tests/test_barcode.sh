@@ -68,6 +68,9 @@ npy("infinite.npy", "<f4", (4, 2), [1, 2, 3, float("inf"), 5, 6, 7, 8])
 npy("double.npy", "<f8", (4, 2), range(8))
 npy("wide.npy", "|u1", (3, 1025), [0] * 3075)
 npy("histograms.npy", "<u2", (1, 2, 256), [256] + [0] * 511)
+npy("tall.npy", "<u2", (65536, 1, 256), [])
+with open(os.path.join(folder, "tall.npy"), "r+b") as file:
+    file.truncate(os.path.getsize(file.name) + 2 * 65536 * 256)
 npy("heavy.npy", "<u2", (1, 1, 256), [257] + [0] * 255)
 npy("c256.npy", "<f4", (2, 256), [1] * 512)
 npy("c255.npy", "<f4", (2, 255), [1] * 510)
@@ -117,6 +120,7 @@ refused "row 1, feature 1 is infinite" run kmeans:serial "$folder/infinite.npy" 
 refused "not f64" run kmeans:serial "$folder/double.npy" $out -p k=2
 refused "at most 1024 features, not 1025" run kmeans:serial "$folder/wide.npy" $out -p k=2
 refused "adds up to 257" run nearest:serial "$folder/heavy.npy" "$folder/c256.npy" $out
+refused "at most 65535 a side" run nearest:serial "$folder/tall.npy" "$folder/c256.npy" $out
 refused "255 components; histograms have 256 bins" run nearest:serial "$folder/histograms.npy" "$folder/c255.npy" $out
 refused "257 centroids, at most 256" run nearest:serial "$folder/histograms.npy" "$folder/many.npy" $out
 refused "no mean of counts" run nearest:serial "$folder/histograms.npy" "$folder/negative.npy" $out
@@ -195,9 +199,10 @@ else
     then ok; else bad "barcode_try.py: the box of the mask, at three sizes"; fi
 fi
 
-# --- mini-batches, by the contract's text in Python: rows drawn by number, a mean of all rows drawn for a cluster so far
+# --- mini-batches, by the contract's text in Python: rows drawn by number, a mean of all rows drawn for a cluster so far; of
+# --- three attempts the best, which is not the first: all versions share the means, so that nothing else would see an old one
 "$build/rungs" run kmeans:serial "$folder/batches.npy" -o "centroids=$folder/c.npy" -o "labels=$folder/l.npy" -o "inertia=$folder/i.npy" \
-    -p k=3 -p start=rows -p seed=9 -p batch=6 -p iterations=4 >"$folder/said" 2>&1 || bad "kmeans of batches"
+    -p k=3 -p start=rows -p seed=9 -p batch=6 -p iterations=4 -p attempts=3 >"$folder/said" 2>&1 || bad "kmeans of batches"
 if python3 - "$folder" >"$folder/said" 2>&1 <<'END'
 import struct, sys
 folder = sys.argv[1]
@@ -213,20 +218,26 @@ def mixed(u):
     u = (u ^ u >> 27) * 0x94D049BB133111EB & WORD
     return u ^ u >> 31
 
-stream = mixed(mixed(SEED << 32) ^ WORD)
 distance = lambda a, b: sum((p - q) ** 2 for p, q in zip(a, b))
-nearest = lambda row: min(range(K), key=lambda j: (distance(row, centroids[j]), j))
-centroids = [rows[j * ROWS // K] for j in range(K)]
-members, inertia = [[] for _ in range(K)], []
-for update in range(UPDATES):
-    drawn = [rows[(mixed(stream + (update * BATCH + place) * 0xD1342543DE82EF95 & WORD) >> 32) * ROWS >> 32] for place in range(BATCH)]
-    labels = [nearest(row) for row in drawn]
-    inertia.append(sum(distance(row, centroids[j]) for row, j in zip(drawn, labels)) / 4096)
-    for row, j in zip(drawn, labels):
-        members[j].append(row)
-    centroids = [[(sum(column) + len(mine) // 2) // len(mine) for column in zip(*mine)] if mine else old for mine, old in zip(members, centroids)]
-labels = [nearest(row) for row in rows]
-inertia.append(sum(distance(row, centroids[j]) for row, j in zip(rows, labels)) / 4096)
+nearest = lambda row, centroids: min(range(K), key=lambda j: (distance(row, centroids[j]), j))
+
+def attempt(number):
+    stream = mixed(mixed((SEED << 32) + 256 * number) ^ WORD)
+    centroids = [rows[j * ROWS // K] for j in range(K)]
+    members, inertia = [[] for _ in range(K)], []
+    for update in range(UPDATES):
+        drawn = [rows[(mixed(stream + (update * BATCH + place) * 0xD1342543DE82EF95 & WORD) >> 32) * ROWS >> 32] for place in range(BATCH)]
+        labels = [nearest(row, centroids) for row in drawn]
+        inertia.append(sum(distance(row, centroids[j]) for row, j in zip(drawn, labels)) / 4096)
+        for row, j in zip(drawn, labels):
+            members[j].append(row)
+        centroids = [[(sum(column) + len(mine) // 2) // len(mine) for column in zip(*mine)] if mine else old for mine, old in zip(members, centroids)]
+    labels = [nearest(row, centroids) for row in rows]
+    return inertia + [sum(distance(row, centroids[j]) for row, j in zip(rows, labels)) / 4096], centroids, labels
+
+attempts = [attempt(number) for number in range(3)]
+inertia, centroids, labels = min(attempts, key=lambda one: one[0][-1])
+assert inertia is not attempts[0][0], [one[0][-1] for one in attempts]
 assert last("c.npy", "f", K * FEATURES) == [c / 64 for centroid in centroids for c in centroid], centroids
 assert last("l.npy", "i", ROWS) == labels and last("i.npy", "d", UPDATES + 1) == inertia, (labels, inertia)
 END

@@ -83,6 +83,19 @@ header 2 1 8 5 bip
 head -c 128 /dev/zero >cube.dat
 refuses "f64 samples" "correlation takes" correlation cube.hdr -o out/r.npy
 
+# --- f32 samples whose products overflow, an infinity among small ones, products too small for f32
+header 2 1 1 4 bip
+for bad in '\0\0\0\0\0\0\200\130' '\0\0\200\77\0\0\200\177' '\0\0\200\77\0\0\300\177'; do # 0 2^50, 1 infinity, 1 NaN
+    printf "$bad" >cube.dat
+    case $bad in
+    *130) succeeds "2^50" "$rungs" run correlation:cpu/simd cube.hdr -o true.npy ;;
+    *) refuses "no finite sample" "pixel .1,0., band 0 is (inf|nan): correlation" correlation cube.hdr -o out/r.npy ;;
+    esac
+done
+printf '\0\0\0\0\1\0\200\130' >cube.dat
+refuses "a sample above 2^50" "is 1.1259e.15: correlation takes up to 2.50" correlation cube.hdr -o out/r.npy
+refuses "a component of it" "pixel .1,0., band 0 is 1.1259e.15: pca takes up to 2.50" pca cube.hdr -o out/r.png -p components=1
+
 # --- tensors, one band, one pixel
 npy() { # FILE DESCR SHAPE, with the samples on stdin
     { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"; cat; } >"$1"

@@ -98,6 +98,19 @@ static enum status shape(const struct image in[], const void *params, struct ima
     return STATUS_OK;
 }
 
+static enum status check_values(const struct image in[], const void *params)
+{
+    (void)params;
+    for (int64_t i = 0; in->type == PIXEL_F32 && i < (int64_t)in->width * in->height; i++) {
+        const float *pixel = correlation_pixel(in, i);
+        for (int k = 0; k < in->channels; k++)
+            if (!(fabsf(pixel[k]) <= 0x1p50f))
+                return status_set(STATUS_BAD_INPUT, "pixel (%lld,%lld), band %d is %g: correlation takes up to 2^50",
+                                  (long long)i % in->width, (long long)i / in->width, k, (double)pixel[k]);
+    }
+    return STATUS_OK;
+}
+
 /* Reads the cube once; a product for each pair of bands, also of a band with itself, and pixel. */
 static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
@@ -134,7 +147,7 @@ static double share_of_bound(const struct property_case *item)
     for (int u = 0; u < n; u++)
         for (int v = 0; v < n; v++) {
             const double difference = fabs(image_sample(e, v, u, 0) - image_sample(a, v, u, 0));
-            const double share = difference == 0 ? 0 : difference / (0x1p-12 * sqrt(power[u] * power[v]));
+            const double share = difference == 0 ? 0 : difference / (0x1p-12 * sqrt(power[u] * power[v]) + 0x1p-100);
             if (!(share <= worst))
                 worst = share;
             if (isnan(share))
@@ -339,6 +352,7 @@ static struct algorithm correlation = {
     .params_size = sizeof(struct correlation_params),
     .parameters = parameters,
     .shape = shape,
+    .check_values = check_values,
     .cost = cost,
     .describe = describe,
     .make_inputs = make_inputs,

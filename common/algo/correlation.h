@@ -3,7 +3,8 @@
  * cuda/correlation and peers/correlation.
  *
  * Input    one cube of width x height pixels with n bands each, u8, u16 or f32, pixel by pixel with the bands of a pixel
- *          side by side (BIP). 1 to 1024 bands, 1 to 2^31-1 pixels. A photograph is a cube of 3 bands.
+ *          side by side (BIP). 1 to 1024 bands, 1 to 2^31-1 pixels. A photograph is a cube of 3 bands. f32 samples are at
+ *          most 2^50 in magnitude, so that no f32 sum of their products overflows.
  * Output   an f64 matrix of n x n, symmetric.
  *
  * Formula  With m pixels, whose spectra are s_1 ... s_m,
@@ -17,7 +18,8 @@
  *
  *              P(u) = 1/m SUM (s_i(u) - z(u))^2,      z = 0 for center=0, the spectrum of pixel (width / 2, height / 2) for 1,
  *
- *          an entry may differ from the one of f64 sums by 2^-12 sqrt(P(u) P(v)) at most. A sum of products in f32, L of
+ *          an entry may differ from the one of f64 sums by 2^-12 sqrt(P(u) P(v)) + 2^-100 at most, the latter for
+ *          products below what f32 holds. A sum of products in f32, L of
  *          them one after the other, has an error of at most (L + 3) 2^-24 times the sum of their magnitudes; the two
  *          means count twice more. So all is well with runs of at most 1024 products in f32, which are then added to
  *          f64, of spectra from which z was taken. Products of values that were rounded to 10 bits (TF32) or 7 (bfloat16)
@@ -26,7 +28,8 @@
  * Parameters   center  0 (default): correlation, 1: covariance
  *              type    f32 (default), u8 or u16: the samples of a cube that is made up; a file has its own
  *
- * Errors   i32, u32 or f64 samples, more than 1024 bands, more than 2^31-1 pixels: STATUS_BAD_INPUT.
+ * Errors   i32, u32 or f64 samples, samples above 2^50, infinite or NaN, more than 1024 bands, more than 2^31-1 pixels:
+ *          STATUS_BAD_INPUT.
  *
  * Source   Jošth 2014, equation 1 and algorithm 1 (groups of threads in shared memory). Its last thread index,
  *          n(n-1)/2 - 1, leaves the diagonal out; here all n(n+1)/2 pairs count.

@@ -59,6 +59,9 @@ static enum status shape(const struct image in[], const void *params, struct ima
     if (in[0].type != PIXEL_U16 || in[0].channels != LBP_BINS)
         return status_set(STATUS_BAD_INPUT, "nearest takes u16 histograms of %d bins, not %s of %d channels", LBP_BINS,
                           pixel_name(in[0].type), in[0].channels);
+    if (in[0].width > IMAGE_MAX_SIDE || in[0].height > IMAGE_MAX_SIDE)
+        return status_set(STATUS_BAD_INPUT, "%dx%d patches: nearest takes at most %d a side", in[0].width, in[0].height,
+                          IMAGE_MAX_SIDE);
     TRY(check_centroid_shape(&in[1]));
     out->width = in[0].width;
     out->height = in[0].height;

@@ -2,7 +2,7 @@
  * nearest.h: the nearest centroid of each histogram, the contract of every version in cpu/nearest and cuda/nearest.
  *
  * Input    histograms  u16 tensor of rows x columns x 256, as lbp makes it with patches of 8 or 16 pixels: the bins of a
- *                      patch add up to at most 256
+ *                      patch add up to at most 256. 1 to 65535 rows and columns
  *          centroids   f32 matrix of k x 256, 1 to 256 of them, as kmeans makes it: no component below 0, and those of a
  *                      centroid add up to at most 260
  * Output   u8 matrix of rows x columns: the centroid of each patch, from 0.
@@ -14,7 +14,8 @@
  *          the label is the j with the smallest D, ties to the lower. The first term is the same for all j, and the others
  *          stay below 2^30: all versions agree to the bit.
  *
- * Errors   other types, other widths than 256, more than 256 centroids, values out of range or NaN: STATUS_BAD_INPUT.
+ * Errors   other types, other widths than 256, more than 65535 rows or columns or 256 centroids, values out of range or NaN:
+ *          STATUS_BAD_INPUT.
  *
  * Source   Schoose 2021, section 3.2: its kernel has a block for each patch, a thread for each bin, K sums by atomicAdd() and
  *          one thread that looks for the smallest.

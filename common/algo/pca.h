@@ -25,7 +25,7 @@
  *              stretch     minmax (default) or sigma
  *              type        f32 (default), u8 or u16: the samples of a cube that is made up; a file has its own
  *
- * Errors   i32, u32 or f64 samples, sides or bands above the limits, fewer bands than components: STATUS_BAD_INPUT.
+ * Errors   i32, u32 or f64 samples, sides, bands or samples above the limits, fewer bands than components: STATUS_BAD_INPUT.
  *
  * Source   Jošth 2014, section on the principal component analysis of spectral images; H. Hotelling, Analysis of a complex of
  *          statistical variables into principal components, Journal of Educational Psychology 24(6), 1933.

@@ -388,15 +388,15 @@ static __global__ void products_kernel(const float *v, const float *w, int t_sid
 static __global__ void approx_kernel(const float *u, const float *v, const float *w, int rank, struct image approx)
 {
     const int samples = approx.width * approx.channels;
-    const int i = blockIdx.y * blockDim.x + threadIdx.x, s = i / approx.channels, t = i % approx.channels;
     const int r = blockIdx.x;
-    float sum = 0;
 
-    if (i >= samples)
-        return;
-    for (int k = 0; k < rank; k++)
-        sum += u[(size_t)r * rank + k] * v[(size_t)s * rank + k] * w[(size_t)t * rank + k];
-    ((float *)image_row(&approx, r))[i] = sum;
+    for (int64_t i = blockIdx.y * blockDim.x + threadIdx.x; i < samples; i += gridDim.y * blockDim.x) {
+        const int s = (int)i / approx.channels, t = (int)i % approx.channels;
+        float sum = 0;
+        for (int k = 0; k < rank; k++)
+            sum += u[(size_t)r * rank + k] * v[(size_t)s * rank + k] * w[(size_t)t * rank + k];
+        ((float *)image_row(&approx, r))[i] = sum;
+    }
 }
 
 enum status ntf_device_setup(struct ntf_device *device, const struct image *in, const struct ntf_params *params)
@@ -611,7 +611,8 @@ enum status ntf_device_repeat(struct ntf_device *device, const struct image *in,
         CUDA_TRY(cudaMemcpy2DAsync(out[NTF_U + mode].data, out[NTF_U + mode].stride, device->factors[mode], row_bytes,
                                    row_bytes, device->sides[mode], cudaMemcpyDeviceToDevice, stream));
     if (out[NTF_APPROX].data) {
-        approx_kernel<<<dim3(in->height, ceiling_divide(in->width * in->channels, THREADS)), THREADS, 0, stream>>>(
+        const unsigned across = min(ceiling_divide(in->width * in->channels, THREADS), 65535u); /* a grid's most */
+        approx_kernel<<<dim3(in->height, across), THREADS, 0, stream>>>(
             device->factors[0], device->factors[1], device->factors[2], device->rank, out[NTF_APPROX]);
         CUDA_TRY(cudaGetLastError());
     }
