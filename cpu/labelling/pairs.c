@@ -35,10 +35,6 @@ SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y)
     for (int word = 0; word < runs->words; word++) {
         const uint64_t row_left = row[word] << 1 | row_carry, up_left = up[word] << 1 | up_carry;
         const uint64_t row_starts = row[word] & ~row_left, up_starts = up[word] & ~up_left;
-        row_carry = row[word] >> 63;
-        up_carry = up[word] >> 63;
-        if (!(row_starts | up_starts)) /* no pairs, and in filled areas that is most words */
-            continue;
         uint64_t pairs = (row_starts | up_starts) & row[word] & up[word];
         if (connectivity == 8)
             pairs = (row_starts | up_starts) & (row[word] | row_left) & (up[word] | up_left);
@@ -51,6 +47,8 @@ SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y)
         }
         own += __builtin_popcountll(row_starts);
         above += __builtin_popcountll(up_starts);
+        row_carry = row[word] >> 63;
+        up_carry = up[word] >> 63;
     }
 }
 
