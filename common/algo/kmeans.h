@@ -40,7 +40,7 @@
  *              seed        of the start, default 1
  *              attempts    1 to 16, default 1
  *              batch       rows of an update, 0 (default): all; up to 65536. Versions that only take all rows decline others
- *                          (kmeans_all_rows()).
+ *                          with a reason.
  *              type        u16 (default), u8 or f32: the samples of rows that are made up; a file has its own
  *
  * Errors   another type, F above 1024, fewer rows than k, NaN or infinity: STATUS_BAD_INPUT.

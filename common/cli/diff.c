@@ -20,6 +20,7 @@
 #include "common/measure/bench.h"
 #include "common/output/table.h"
 #include "common/trace/phase.h"
+#include "common/verify/outputs.h"
 
 static const char help[] =
     "usage: rungs diff ALGO A B [--no-code] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n\n"
@@ -151,7 +152,7 @@ static int phases_in_child(void *argument)
     const struct bench_request *request = task->request;
     enum status status = STATUS_OK;
     struct phase_record later[LATER_CALLS];
-    struct image out = {0};
+    struct image shape[ALGORITHM_MAX_OUTPUTS] = {{0}}, out[ALGORITHM_MAX_OUTPUTS] = {{0}};
     void *state = calloc(1, task->version->state_size ? task->version->state_size : 1);
 
     omp_set_num_threads(request->threads);
@@ -159,11 +160,11 @@ static int phases_in_child(void *argument)
         status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", task->version->source->id);
         goto out;
     }
-    TRY(request->algorithm->shape(request->in, request->params, &out));
-    TRY(image_create(&out, out.width, out.height, out.channels, out.type));
-    TRY(record_call(task, state, &out, &task->records[FIRST]));
+    TRY(request->algorithm->shape(request->in, request->params, shape));
+    TRY(outputs_create_like(out, shape));
+    TRY(record_call(task, state, out, &task->records[FIRST]));
     for (int call = 0; call < task->later_calls; call++)
-        TRY(record_call(task, state, &out, &later[call]));
+        TRY(record_call(task, state, out, &later[call]));
     task->records[LATER] = later[task->later_calls - 1];
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         double seconds[LATER_CALLS];
@@ -176,7 +177,7 @@ out:
     if (state && task->version->teardown)
         task->version->teardown(state);
     free(state);
-    image_free(&out);
+    outputs_free(out);
     task->finished = true;
     task->status = status;
     snprintf(task->message, sizeof task->message, "%s", status_message());
