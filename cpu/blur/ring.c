@@ -6,6 +6,8 @@
  * Expect:   2 bytes a sample between cache and memory in place of 6, and no pages of malloc() for the kernel to fill: now
  *           that the sums take a third of the time of pairs, 1.5 times packed; more at 3840x2160, where the pairs fit in no
  *           cache. A band of 256 rows sums ksize - 1 rows once more, 5 % at ksize 15.
+ * Result:   missed with AVX2: as packed within the noise (results/cpu2_avx2/blur/blur_1920x1080.json), RGB 1.16 times
+ *           (blur_1920x1080_rgb.json beside it).
  * From:     cpu/packed
  */
 /* Try: make bench-blur VERSIONS=cpu/serial,cpu/packed,cpu/ring SIZE=3840x2160 */

@@ -5,7 +5,8 @@
  *           the rest. The first only copy; the rest compare, and nearly always that is all.
  * Expect:   photographs as pairs. In noise 2 times faster, for nothing waits any more: pairs reads parents that it has
  *           just written, some 25 cycles from one pair to the next.
- * Result:   the photograph as in pairs, within the noise (results/cpu2/labelling/labelling_1920x1080.json).
+ * Result:   the photograph as in pairs, within the noise (results/cpu2/labelling/labelling_1920x1080.json), with AVX2
+ *           as well (results/cpu2_avx2/labelling/labelling_1920x1080.json).
  * From:     cpu/pairs
  */
 /* Try: make bench-labelling VERSIONS=cpu/pairs,cpu/links,peer/opencv */

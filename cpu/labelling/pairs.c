@@ -7,7 +7,8 @@
  *           Two steps to the root are taken always, for nearly all paths are that short.
  * Expect:   photographs as in simd, where painting dominates. In noise 1.5 to 2 times faster: simd mispredicts one or
  *           two branches a run, this one about two a word of 64 pixels.
- * Result:   the photograph as in simd (results/cpu2/labelling/labelling_1920x1080.json), as predicted.
+ * Result:   the photograph as in simd (results/cpu2/labelling/labelling_1920x1080.json), as predicted; with AVX2 as
+ *           well (results/cpu2_avx2/labelling/labelling_1920x1080.json).
  * From:     cpu/simd
  */
 /* Try: make bench-labelling VERSIONS=cpu/simd,cpu/pairs,peer/opencv */

@@ -5,7 +5,8 @@
  * Changed:  no loop over edges, and none over pixels: what is found and what is written costs the same for any picture.
  * Expect:   photographs 2 times faster than words: what is left is to write 4 bytes a pixel. In noise each run still
  *           costs a mispredicted branch or two in the two pointers, some 10 ns: 1.5 times.
- * Result:   1.8 times words (results/cpu2/labelling/labelling_1920x1080.json); 3.5 times OpenCV.
+ * Result:   1.8 times words (results/cpu2/labelling/labelling_1920x1080.json); 3.5 times OpenCV. With AVX2, which has
+ *           neither instruction, as words within the noise (results/cpu2_avx2/labelling/labelling_1920x1080.json).
  * From:     cpu/words
  */
 /* Try: make bench-labelling VERSIONS=cpu,peer/opencv

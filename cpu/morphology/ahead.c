@@ -6,7 +6,8 @@
  *           along streams results of 32 MB and more.
  * Expect:   1920x1080 lies in the cache and gains nothing to speak of; 8192x8192 gains what a store's read of its line
  *           costs, a third of all that goes over the bus: 1.2 times as fast where memory is the limit.
- * Result:   1.1 times at 1920x1080, within the noise (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * Result:   missed at 1920x1080, for the better: 1.17 times (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ *           Larger ones were not measured.
  * From:     cpu/ring
  */
 /* Try: make bench-morphology VERSIONS=cpu/ring,cpu/ahead,cpu/simd,peer/opencv SIZE=8192x8192 */

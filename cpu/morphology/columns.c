@@ -7,8 +7,7 @@
  *           what never wins for the rows outside the image.
  * Expect:   disk of 15: 15 + 15 steps along a row in place of 169: 5 times as fast, and the more the larger the
  *           element; nothing at ksize 3, where 3 + 3 steps stand for 5.
- * Result:   more: 9 times, with a spread of 67 %: one line stays in the first cache, where rows probably came from the
- *           second (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * Result:   nearly: 4.4 times (results/cpu2_avx2/morphology/morphology_1920x1080.json).
  * From:     cpu/rows
  */
 /* Try: make bench-morphology VERSIONS=cpu/rows,cpu/columns,cpu/lines,peer/opencv */

@@ -5,9 +5,7 @@
  *           row are set there, because vectors are whole.
  * Expect:   1.3 times as fast as columns: up and down, a step is two loads, with a store for half of them, where it was
  *           four loads and two stores. Along the rows all stays.
- * Result:   missed: 3.5 ms against 1.4 (results/cpu2_avx2/morphology/morphology_1920x1080.json). A row now reads 8
- *           lines where it read one, probably too many for what a core keeps of stores under way. It stays because the
- *           next rung rests on its lines.
+ * Result:   nearly: 1.16 times (results/cpu2_avx2/morphology/morphology_1920x1080.json).
  * From:     cpu/columns
  */
 /* Try: make bench-morphology VERSIONS=cpu/columns,cpu/lines,cpu/taps,peer/opencv */

@@ -3,8 +3,8 @@
  * Changed:  collect() became group(), which makes two results, and along(), which collects one height of one of them.
  * Expect:   1.3 times as fast as moves: a disk of 15 loads 16 rows for two results and 8 once more, where it loaded 15
  *           for each; the moves stay as many.
- * Result:   with AVX2 1.2 times, within the noise: the moves set the pace
- *           (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * Result:   with AVX2 as moves, within the noise (results/cpu2_avx2/morphology/morphology_1920x1080.json): the moves
+ *           set the pace.
  * From:     cpu/moves
  */
 /* Try: make bench-morphology VERSIONS=cpu/moves,cpu/moved_pairs,cpu/moved_ring,cpu/pairs */

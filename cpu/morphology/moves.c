@@ -7,7 +7,7 @@
  * Expect:   with AVX-512 VBMI, whose vpermt2b takes 64 bytes from any places of two registers, 1.3 times as fast as
  *           lines; no line is stored or read, but each column is made three times. Elsewhere a move is 3 to 5
  *           instructions, or two stores and a read that has to wait for both: several times slower than lines.
- * Result:   with AVX2, 2.2 times slower than lines (results/cpu2_avx2/morphology/morphology_1920x1080.json). It is the
+ * Result:   with AVX2, 3.9 times slower than lines (results/cpu2_avx2/morphology/morphology_1920x1080.json). It is the
  *           first step of four to cpu/registers, and runs everywhere so that it can be read and verified.
  * From:     cpu/lines
  */

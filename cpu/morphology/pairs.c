@@ -4,7 +4,8 @@
  * Changed:  up_and_down makes the lines of two rows; the loop over y takes pairs.
  * Expect:   1.2 times as fast as taps: a disk of 15 takes 12 maxima up and down for a row in place of 15, and reads 8
  *           rows in place of 15. The 14 maxima along stay.
- * Result:   1.1 times, within the noise (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * Result:   1.06 times, within the noise (results/cpu2_avx2/morphology/morphology_1920x1080.json): the maxima along,
+ *           which stay, are probably most of it.
  * From:     cpu/taps
  */
 /* Try: make bench-morphology VERSIONS=cpu/taps,cpu/pairs,cpu/ring,peer/opencv */

@@ -5,8 +5,7 @@
  *           looked up once for all of them.
  * Expect:   1.5 to 2 times as fast as lines: along the rows, a tap is a load and a comparison, where it was two loads,
  *           a comparison and a store.
- * Result:   4.5 times as fast as lines, and 1.7 times as fast as columns
- *           (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * Result:   2.1 times as fast as lines (results/cpu2_avx2/morphology/morphology_1920x1080.json).
  * From:     cpu/lines
  */
 /* Try: make bench-morphology VERSIONS=cpu/lines,cpu/taps,cpu/pairs,peer/opencv */
