@@ -78,7 +78,7 @@ SIMD_INLINE void from_quads(const uint8_t *from, int channels, uint8_t *to, int 
         else
             memcpy(to + i, &group, (size_t)(bytes - i));
     }
-    if (i < bytes)
+    if (i >= 0 && i < bytes) /* gcc does not know that bytes is above 0, so that i might be below it */
         memcpy(to + i, from + i, (size_t)(bytes - i));
 }
 
