@@ -1,7 +1,7 @@
 /*
  * Idea:     from row to row a vote moves by a sum (cuda/v2.0).
  * Changed:  by y - x also in the twisted space, where it is y + x.
- * Expect:   only the last 63 rows
+ * Expect:   each row has the right sum
  */
 #include "tests/mutants/pclines/mutant.cuh"
 
