@@ -105,6 +105,11 @@ waits() { # FILE
     head -n 12 "$1" | grep -q '^[#*/ ]*Waits:'
 }
 
+# As many versions as a peer in Python takes the time of, where the libraries that they call are installed: few machines have them.
+python_peer=0
+! "${RUNGS_PYTHON:-python3}" -c 'import importlib.util, sys
+sys.exit(not any(importlib.util.find_spec(name) for name in ("cv2", "skimage", "sklearn")))' 2>/dev/null || python_peer=20
+
 suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS
     local build=$1 budget options=$3
     budget=$(awk "BEGIN {printf \"%.0f\", $2 * $BUDGET}")
@@ -122,6 +127,7 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS
     for contract in common/algo/*.c; do
         algorithm=$(basename "$contract" .c)
         versions=$(ls cpu/"$algorithm"/*.c cuda/"$algorithm"/*.cu peers/"$algorithm"/* 2>/dev/null | wc -l)
+        versions=$((versions + python_peer * $(ls peers/"$algorithm"/*.py 2>/dev/null | wc -l)))
         plan $((budget * versions)) $((budget * versions)) "$build/rungs check $algorithm" \
             "env OMP_WAIT_POLICY=passive $build/rungs check $algorithm $options"
     done
