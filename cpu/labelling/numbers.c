@@ -16,22 +16,7 @@
 #include "cpu/labelling/steps/numbers.h"
 #include "cpu/labelling/steps/paint.h"
 #include "cpu/labelling/steps/runs.h"
-
-SIMD_INLINE int32_t find(const int32_t *parent, int32_t i)
-{
-    int32_t root = parent[parent[i]];
-
-    while (parent[root] != root)
-        root = parent[root];
-    return root;
-}
-
-SIMD_INLINE void unite(int32_t *parent, int32_t i, int32_t k)
-{
-    const int32_t a = find(parent, i), b = find(parent, k), root = a < b ? a : b;
-
-    parent[a] = parent[b] = parent[i] = parent[k] = root;
-}
+#include "cpu/labelling/steps/trees.h"
 
 /* Of each stretch from a start to the next, the lowest pair; a stretch may go on from the word before: `open` says that it
  * does and has met no pair so far. Adding a start to ones carries up to the first zero, which is the lowest pair, or the

@@ -5,7 +5,7 @@
  * Expect:   one picture as in v2.6. 1920x1080 with outputs=corners from page-locked memory: 2.07 MB a picture at 55 GB/s
  *           are 38 us, of which the kernels, some 30 us, hide behind the bus: 26,000 pictures a second, at least 1.6
  *           times as many as when upload, kernels and download follow one another.
- * Result:   22,800 pictures a second, 2.9 times as many as v2.6 (results/h200/harris/harris_1920x1080_corners.json): 47 GB/s.
+ * Result:   23,000 pictures a second, 2.9 times as many as v2.6 (results/h200/harris/harris_1920x1080_corners.json): 48 GB/s.
  *           With 8 and 16 under way no more (results/h200x2/harris/queues.txt).
  * From:     cuda/v2.6
  */

@@ -11,7 +11,8 @@
  * are. tiles: squares of 8 x 8, whose corners all have the same responses, in plateaus. dots: single pixels of one of two
  * values, so that strengths tie and corners lie near each other. last: faint ones, and in the last eighth of the rows strong
  * ones, which alone decide what is strong enough. heavy: 8 x 8 pixels again and again, around whose fourth of the fourth row a
- * Gaussian of 5 gives a c > 2^53, which a double rounds. */
+ * Gaussian of 5 gives a c > 2^53, which a double rounds. stripes: three pixels wide along one diagonal, so that gx = gy and
+ * a = b = c; a Gaussian of 5 makes 1539 * 255^2 of them on all but every third diagonal, whose square is odd and above 2^53. */
 enum status harris_make_inputs(const struct input_request *request, struct image in[])
 {
     static const uint8_t heavy[] = {0x07, 0x01, 0x31, 0x39, 0x19, 0x98, 0x98, 0xc3};
@@ -22,10 +23,11 @@ enum status harris_make_inputs(const struct input_request *request, struct image
     for (int y = 0; status == STATUS_OK && request->hard_case && y < in->height; y++) {
         uint8_t *row = image_row(in, y);
         for (int x = 0; x < in->width; x++) {
-            const bool odd = strcmp(request->hard_case, "steep") == 0   ? (x + (y / 64 % 2 ? y : -y + 65536)) / 2 % 2
-                             : strcmp(request->hard_case, "tiles") == 0 ? (x / 8 + y / 8) % 2
-                             : strcmp(request->hard_case, "heavy") == 0 ? heavy[y % 8] >> (7 - x % 8) & 1
-                                                                        : pattern_random(&state) % 64 == 0;
+            const bool odd = strcmp(request->hard_case, "steep") == 0     ? (x + (y / 64 % 2 ? y : -y + 65536)) / 2 % 2
+                             : strcmp(request->hard_case, "tiles") == 0   ? (x / 8 + y / 8) % 2
+                             : strcmp(request->hard_case, "heavy") == 0   ? heavy[y % 8] >> (7 - x % 8) & 1
+                             : strcmp(request->hard_case, "stripes") == 0 ? (x + y) % 6 < 3
+                                                                          : pattern_random(&state) % 64 == 0;
             row[x] = !odd                                      ? 0
                      : strcmp(request->hard_case, "dots") == 0 ? (uint8_t)(200 + 55 * (x / 4 % 2))
                      : strcmp(request->hard_case, "last") == 0 && y < in->height - in->height / 8 ? 40
@@ -41,6 +43,9 @@ static const int tall_shapes[][3] = {{7, 4099, 1}, {0}};
 static const int large_shapes[][3] = {{97, 89, 1}, {301, 277, 1}, {0}};
 /* With this k the response lies so near the middle of two floats that det, wrong by 1, makes another one of it. */
 #define HEAVY "window=gaussian size=5 scale=raw k=0.04999999742490676 outputs=response"
+/* det is 0, and so is the response without k: a product that is rounded and one that is not, as a fused multiplication and
+ * subtraction has them, leave 1 or -1. */
+#define FUSED "window=gaussian size=5 scale=raw k=0 outputs=response"
 const struct hard_case harris_hard_cases[] = {
     {"steep", small_shapes, "window=box size=31 scale=raw"},
     {"steep", hard_shapes, NULL},
@@ -48,6 +53,7 @@ const struct hard_case harris_hard_cases[] = {
     {"tiles", large_shapes, "radius=4 distance=12.5"},
     {"dots", large_shapes, NULL},
     {"heavy", small_shapes, HEAVY},
+    {"stripes", small_shapes, FUSED},
     {"last", tall_shapes, "outputs=corners gradient=central"},
     {"dots", large_shapes, "gradient=central distance=9 maximum=65534 outputs=corners"},
     {0},

@@ -28,14 +28,29 @@ static size_t lay_out(struct runs *runs, size_t rows, size_t bands, int wanted)
 
 /* One block: glibc learns to keep one of up to 32 MB from call to call, while several add up to what it gives back to the
  * system each time, and the system's clearing of new pages takes longer than all that the rungs do. */
+enum status runs_reserve(struct runs *runs, const struct image *in, int bands, int wanted)
+{
+    struct runs need = {.words = (in->width + 63) / 64, .most = (in->width + 1) / 2};
+
+    need.bytes = lay_out(&need, (size_t)in->height, (size_t)bands, wanted);
+    if (need.bytes > runs->bytes) {
+        free(runs->block);
+        *runs = (struct runs){.block = malloc(need.bytes)};
+        if (!runs->block)
+            return status_set(STATUS_NO_MEMORY, "no memory for the runs of %dx%d pixels", in->width, in->height);
+        runs->bytes = need.bytes;
+    }
+    need.block = runs->block;
+    need.bytes = runs->bytes;
+    lay_out(&need, (size_t)in->height, (size_t)bands, wanted);
+    *runs = need;
+    return STATUS_OK;
+}
+
 enum status runs_create(struct runs *runs, const struct image *in, int bands, int wanted)
 {
-    *runs = (struct runs){.words = (in->width + 63) / 64, .most = (in->width + 1) / 2};
-    runs->block = malloc(lay_out(runs, (size_t)in->height, (size_t)bands, wanted));
-    if (!runs->block)
-        return status_set(STATUS_NO_MEMORY, "no memory for the runs of %dx%d pixels", in->width, in->height);
-    lay_out(runs, (size_t)in->height, (size_t)bands, wanted);
-    return STATUS_OK;
+    *runs = (struct runs){0};
+    return runs_reserve(runs, in, bands, wanted);
 }
 
 void runs_free(struct runs *runs)

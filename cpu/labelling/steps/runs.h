@@ -21,12 +21,15 @@ struct runs {
     int32_t *number;         /* of each root, from 1, for rungs that number components */
     int32_t *first, *count;  /* of each row: its first run, and how many */
     void *block;
+    size_t bytes; /* of the block */
 };
 
 /* Memory for the runs of `in`, whose rows are cut into so many bands; nothing is initialised. Edges and numbers are there
  * where `wanted` has them. */
 enum { RUNS_EDGES = 1, RUNS_NUMBERS = 2 };
 enum status runs_create(struct runs *runs, const struct image *in, int bands, int wanted);
+/* The same for runs that are all zero or were created for another image: their memory serves again if it is enough. */
+enum status runs_reserve(struct runs *runs, const struct image *in, int bands, int wanted);
 void runs_free(struct runs *runs);
 
 /* The number of the first run of a band, which begins with row `top`. */

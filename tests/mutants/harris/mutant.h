@@ -12,6 +12,11 @@
 #define MUTANT_SIDE static inline
 #endif
 
+/* What makes the response of sums. */
+#ifndef MUTANT_RESPOND
+#define MUTANT_RESPOND harris_response
+#endif
+
 MUTANT_SIDE int mutant_sample(const struct image *in, int x, int y)
 {
     return ((const uint8_t *)image_row(in, harris_reflect(y, in->height)))[harris_reflect(x, in->width)];
@@ -70,7 +75,7 @@ static inline enum status mutant_run(const struct image *in, struct image *out, 
                 sums.b += weight * product.b;
                 sums.c += weight * product.c;
             }
-            row[x] = harris_in_frame(params, x, y, in->width, in->height) ? 0 : harris_response(params, sums);
+            row[x] = harris_in_frame(params, x, y, in->width, in->height) ? 0 : MUTANT_RESPOND(params, sums);
             largest = row[x] > largest ? row[x] : largest;
         }
     }
