@@ -177,9 +177,8 @@ static enum status make_table(struct kmeans_table *table, const struct kmeans_as
 enum status kmeans_assign_chunks(const struct kmeans_assignment *assignment, kmeans_chunk chunk, int lanes,
                                  bool differences)
 {
-    enum {
-        CHUNK = 1 << 10
-    }; /* taken as threads come free: some core is always slower, and waiting was a tenth of the time */
+    /* Rows of a chunk. Threads take chunks as they come free, so that none waits long for one whose core is slower. */
+    enum { CHUNK = 1 << 10 };
     const struct kmeans_rows *rows = assignment->rows;
     const int64_t chunks = (rows->count + CHUNK - 1) / CHUNK;
     const int size = assignment->k * rows->features;

@@ -4,6 +4,7 @@
  * Changed:  the loops over patches and pixels became a grid of blocks; every call allocates and frees.
  * Expect:   256 stores and 256 copies by one thread while 255 wait: nine tenths of the kernel's time. The host sees little of
  *           it: allocation and 24 MB of histograms to download take longer.
+ * Result:   134 us of a call of 4.1 ms (results/h200/lbp/lbp_4032x3024.json).
  */
 /* Try: make bench-lbp VERSIONS=cuda */
 #include "common/algo/lbp.h"

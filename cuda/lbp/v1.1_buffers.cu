@@ -3,6 +3,8 @@
  * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernel is the same.
  * Expect:   allocate and free vanish from every call but the first: 12 MB and 24 MB, the largest part of what Schoose 2021
  *           saw of a call (142 of 152 ms, the first). Upload, kernel and download stay as they are.
+ * Result:   missed: the call is not shorter for certain, as it varies by 7 to 17 %
+ *           (results/h200/lbp/lbp_4032x3024.json).
  */
 /* Try: make bench-lbp VERSIONS=cuda */
 #include "common/algo/lbp.h"

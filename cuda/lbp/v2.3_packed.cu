@@ -4,6 +4,7 @@
  * Changed:  lbp_kernel<PATCH>; counters of 16 bits, two a word, leave shared memory as they are written.
  * Expect:   1.8 times v2.2, which issues 3.1 instructions a cycle and multiprocessor: a division by a number that is known is a
  *           shift or a multiplication, where one of any two numbers is some 20 instructions, six times a word.
+ * Result:   missed: 1.07 times v2.2, 45 us (results/h200/lbp/lbp_4032x3024.json).
  */
 /* Try: make bench-lbp VERSIONS=cuda
  *      make tune-lbp V=cuda/v2.3 SVG=heat.svg */

@@ -4,7 +4,7 @@
  * Changed:  the loops over patches and bins became a grid of blocks; every call allocates and frees.
  * Expect:   256 threads queue for one sum, once for each centroid, and read the centroids from global memory as they come: 94 %
  *           of the GPU's time for its authors, 296 ms for 4032x3024. Whole numbers in place of their floats repeat to the bit.
- * Result:   3.26 ms for the 47,628 patches of 4032x3024 (results/h200/nearest/nearest_252x189.json).
+ * Result:   3.27 ms for the 47,628 patches of 4032x3024 (results/h200/nearest/nearest_252x189.json).
  */
 /* Try: make bench-nearest VERSIONS=cuda */
 #include "common/algo/nearest.h"

@@ -3,7 +3,7 @@
  * Changed:  a lane has 8 bins, which it keeps for all centroids; 8 patches share a block, and so the centroids in the
  *           first-level cache.
  * Expect:   20 times v1.1: five shuffles in the place of 256 atomic additions to one address for each centroid.
- * Result:   85.5 us, 38 times v1.1 (results/h200/nearest/nearest_252x189.json).
+ * Result:   85.1 us, 38 times v1.1 (results/h200/nearest/nearest_252x189.json).
  */
 /* Try: make bench-nearest VERSIONS=cuda */
 #include "common/algo/nearest.h"

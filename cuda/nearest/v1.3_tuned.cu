@@ -4,7 +4,7 @@
  * Changed:  `lanes` threads share a patch, and 32 / lanes patches a warp; lanes and threads are tunables.
  * Expect:   1.2 times v1.2 with 8 lanes: 3 steps of shuffles in the place of 5, for 4 patches at a time; the conversion of the
  *           centroids, which each lane repeats for its bins, is also shared by 4.
- * Result:   82.8 us, 1.03 times v1.2 (results/h200/nearest/nearest_252x189.json).
+ * Result:   81.6 us, 1.04 times v1.2 (results/h200/nearest/nearest_252x189.json).
  */
 /* Try: make bench-nearest VERSIONS=cuda
  *      make tune-nearest V=cuda/v1.3 SVG=heat.svg */

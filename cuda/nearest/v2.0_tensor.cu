@@ -5,7 +5,7 @@
  *           patch's counts are packed into 16 registers, before which all its loads are on their way.
  * Expect:   9 times v1.3, 8 us at 252x189 and 16 centroids: 24 MB take 5.8 us at the copy rate, 780 million products of bytes
  *           less than one, and what is left is to fill and to empty the multiprocessors.
- * Result:   11.5 us, 7.2 times v1.3 (results/h200/nearest/nearest_252x189.json).
+ * Result:   11.6 us, 7.0 times v1.3 (results/h200/nearest/nearest_252x189.json).
  */
 /* Try: make bench-nearest VERSIONS=cuda */
 #include "cuda/nearest/steps/planes.h"
