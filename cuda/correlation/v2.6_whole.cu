@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW
             multiply_own<TILES>(sums, own[step], TYPE != PIXEL_F32);
     }
     add_own<TILES>(sums, plan, staged, totals);
-    finish_last(plan, totals);
+    finish_last(plan, (double *)staged, totals);
 }
 
 template <enum pixel_type TYPE> static auto kernel_of(int tiles)
@@ -96,7 +96,7 @@ static struct plan plan_for(const struct image *in, const struct correlation_par
 
     if (plan.tiles > MOST)
         return make_plan(in, params, multiprocessors, WARPS, SQUARE, SQUARE);
-    plan.shared = max(plan.shared, sizeof(float) * MOST * PRODUCTS * ALONE);
+    plan.shared = max(plan.shared, few ? 0 : sizeof(double) * MOST * MOST * TILE * TILE); /* all totals */
     return plan;
 }
 

@@ -19,9 +19,9 @@ static __global__ void finish_kernel(struct image in, struct correlation_params 
     ((double *)image_row(&out, v))[u] = entry;
 }
 
-/* Whoever sees that all other blocks have added their sums has the totals. It makes the matrix, and leaves the totals and the
- * count of blocks behind them at 0 for the next launch. */
-static __device__ inline void finish_last(const struct plan &plan, double *totals)
+/* Whoever sees that all other blocks have added their sums has the totals. It takes them to shared memory and leaves 0 for the
+ * next launch, as in the count of blocks behind them; then it makes the matrix. */
+static __device__ inline void finish_last(const struct plan &plan, double *sums, double *totals)
 {
     const int n = plan.in.channels, products = plan.planes * plan.planes;
     unsigned *const done = (unsigned *)&totals[products];
@@ -31,17 +31,17 @@ static __device__ inline void finish_last(const struct plan &plan, double *total
     if (!__syncthreads_or(threadIdx.x == 0 && atomicInc(done, gridDim.x - 1) == gridDim.x - 1)) /* and 0 again */
         return;
     __threadfence();
+    for (int k = threadIdx.x; k < products; k += blockDim.x)
+        sums[k] = __longlong_as_double((long long)atomicExch((unsigned long long *)&totals[k], 0));
+    __syncthreads();
     for (int k = threadIdx.x; k < n * n; k += blockDim.x) {
         const int u = k / n, v = k % n;
         if (u > v)
             continue;
-        const double entry = correlation_entry(totals, &plan.in, &plan.params, u, v);
+        const double entry = correlation_entry(sums, &plan.in, &plan.params, u, v);
         ((double *)image_row(&plan.out, u))[v] = entry;
         ((double *)image_row(&plan.out, v))[u] = entry;
     }
-    __syncthreads();
-    for (int k = threadIdx.x; k < products; k += blockDim.x)
-        totals[k] = 0;
 }
 
 #endif
