@@ -5,7 +5,7 @@
  *           that lie split in shared memory; its sums stay in registers. Tiles below the diagonal are left out.
  * Expect:   31 bands of a million pixels: 18 instructions of 2048 products for 16 pixels, 5 us of the tensor cores and 8 of
  *           others to split samples, so that memory, 30 us, is the limit. 198 bands: 500 instructions for 16 pixels, 250 us.
- * Result:   34.9 us with 6 bands, 4.0 times v2.1 (results/h200/correlation/correlation_1024x1024x6.json). 198 bands take 1.55 ms,
+ * Result:   34.5 us with 6 bands, 4.1 times v2.1 (results/h200/correlation/correlation_1024x1024x6.json). 198 bands take 1.55 ms,
  *           six times what was expected (kernels_v2.3.txt beside it: the kernel is the same).
  * From:     cuda/v1.2
  */

@@ -5,7 +5,7 @@
  *           hand are multiplied. More planes go the way of v2.2.
  * Expect:   31 bands of a million pixels in 45 us instead of 90: 24 warps of a multiprocessor have 48 KB under way, which is
  *           what the memory needs. 6 bands in 15 us instead of 32, half of them the start and the sums of blocks at the end.
- * Result:   16.4 us with 6 bands, 2.1 times v2.2 (results/h200/correlation/correlation_1024x1024x6.json). 31 bands take 44.9 us
+ * Result:   15.9 us with 6 bands, 2.2 times v2.2 (results/h200/correlation/correlation_1024x1024x6.json). 31 bands take 44.9 us
  *           (profile_correlation_v2.3.txt beside it), 1.5 times the time to read them.
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.1,cuda/v2.2,cuda/v2.3,peer/cublas */

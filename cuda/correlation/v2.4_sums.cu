@@ -6,13 +6,14 @@
  *           no branch.
  * Expect:   81 bands of a million pixels: 44 loads, 130 instructions to split and 108 of the tensor cores for 16 pixels, which
  *           other warps overlap with waiting for memory: 120 us instead of 351.
- * Result:   13.7 us with 3 bands and 14.4 us with 6, both 1.11 times v2.3 (results/h200/correlation/correlation_1024x1024x3_v2.4.json,
- *           correlation_1024x1024x6_v2.4.json), probably for the loads.
+ * Result:   13.8 us with 3 bands and 14.4 us with 6, both 1.1 times v2.3 (results/h200/correlation/correlation_1024x1024x3.json,
+ *           correlation_1024x1024x6.json); with 31 the kernel takes 39.4 us instead of 44.0 (ncu_correlation_v2.4_31.txt,
+ *           ncu_correlation_v2.3_31.txt beside them). These have loads without branches alone; 81 bands are not measured.
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.2,cuda/v2.3,cuda/v2.4,peer/cublas */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
-#include "cuda/correlation/steps/operands.cuh"
+#include "cuda/correlation/steps/entries.cuh"
 
 struct state {
     double *totals; /* in device memory: sums of products of planes */
@@ -39,32 +40,6 @@ static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan p
             multiply_square(sums, panel + step * plan.tiles * 32, square.x, square.y, plan.tiles, TYPE != PIXEL_F32);
     }
     add_squares(sums, square, plan, (float *)panel, totals);
-}
-
-/* Adds the sums of all warps, each of all pairs of TILES tiles, to the totals: a pair of tiles with all others at a time. */
-template <int TILES>
-static __device__ void add_own(const float sums[(TILES + 1) / 2][TILES][4], const struct plan &plan, float *staged,
-                               double *totals)
-{
-    const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-
-#pragma unroll
-    for (int r = 0; r < (TILES + 1) / 2; r++) {
-        __syncthreads();
-        for (int c = 2 * r; c < TILES; c++)
-            *(float4 *)&staged[(warp * TILES + c) * PRODUCTS + lane * 4] =
-                make_float4(sums[r][c][0], sums[r][c][1], sums[r][c][2], sums[r][c][3]);
-        __syncthreads();
-        for (int k = 2 * r * PRODUCTS + threadIdx.x; k < TILES * PRODUCTS; k += blockDim.x) {
-            const int u = (2 * r + k % 4 / 2) * TILE + k % PRODUCTS / 16,
-                      v = k / PRODUCTS * TILE + k / 4 % 4 * 2 + k % 2;
-            double sum = 0;
-            for (int other = 0; other < warps; other++)
-                sum += staged[other * TILES * PRODUCTS + k];
-            if (u <= v && v < plan.planes)
-                atomicAdd(&totals[u * plan.planes + v], sum);
-        }
-    }
 }
 
 /* Up to MOST tiles: every warp has steps of its own. */
@@ -124,19 +99,6 @@ static auto kernel_for(const struct image *in, const struct plan *plan)
     return in->type == PIXEL_F32  ? kernel_of<PIXEL_F32>(plan->tiles)
            : in->type == PIXEL_U8 ? kernel_of<PIXEL_U8>(plan->tiles)
                                   : kernel_of<PIXEL_U16>(plan->tiles);
-}
-
-static __global__ void finish_kernel(struct image in, struct correlation_params params, const double *totals,
-                                     struct image out)
-{
-    int v = blockIdx.x * blockDim.x + threadIdx.x;
-    int u = blockIdx.y * blockDim.y + threadIdx.y;
-
-    if (v >= in.channels || u > v)
-        return;
-    const double entry = correlation_entry(totals, &in, &params, u, v);
-    ((double *)image_row(&out, u))[v] = entry;
-    ((double *)image_row(&out, v))[u] = entry;
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct correlation_params *params)
