@@ -106,7 +106,7 @@ march := $(if $(ARCH),-march=$(ARCH))
 SIMD_ARCH ?= $(ARCH)
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
-optimize_cxx := $(if $(SANITIZE),-O1,-O2)
+optimize_cxx := $(if $(or $(SANITIZE),$(RACES)),-O1,-O2)
 # Lines for profiles, sanitizers and the race watch take a fifth less time to compile than a debugger's variables: EXTRA=-g
 # has those.
 debug := -g1
@@ -531,6 +531,11 @@ $(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \
 	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT)))
 
+measure: $(BUILD)/rungs photograph
+	@$(if $(MACHINE),,echo 'measure: MACHINE=NAME is missing: the folder of results/ for this machine' >&2; exit 2;) \
+	    $(PYTHON) -B common/report/measure.py --rungs $(BUILD)/rungs $(if $(TIME),--seconds '$(TIME)') $(if $(MINUTES),--minutes '$(MINUTES)') \
+	    --versions '$(or $(VERSIONS),$(if $(filter emulated,$(CUDA)),cpu$(comma)peer))' -- '$(MACHINE)' $(ALGOS)
+
 report: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs $(call quoted,$(or $(OUT),$(BUILD)/report.html))
 
@@ -583,6 +588,8 @@ help:
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
 	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME'
 	@echo '                   NAME is one of: $(studies)'
+	@echo 'make measure       MACHINE=name: the benches of all ladders into results/name/, then make readme shows them; goes on after a'
+	@echo '                   stop; ALGOS="blur harris" MINUTES=30 TIME=0.3 VERSIONS=cuda,peer'
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
 	@echo 'make run-motion    IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'

@@ -10,7 +10,7 @@ archer=$(find /usr/lib/llvm-*/lib -name libarcher.so | head -n 1)
 export OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66" OMP_NUM_THREADS=4
 
 planted="tests/mutants/blur/race.c $(grep -l '^ \* Expect: *ThreadSanitizer' tests/mutants/*/*.c)"
-${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no OPENBLAS=no SIDES=cpu EXTRA=-fsanitize=thread SERIAL_EXTRA=-fno-sanitize=thread COMMON_EXTRA=-O1 LDFLAGS=-fsanitize=thread \
+${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no OPENBLAS=no SIDES=cpu EXTRA="-fsanitize=thread -O1" SERIAL_EXTRA="-fno-sanitize=thread -O3" LDFLAGS=-fsanitize=thread \
     MUTANTS="$(echo $planted)" BUILD="$build" "$build/rungs" "$build/rungs-mutants"
 grep -lE '^#pragma omp parallel|pthread_create' cpu/*/*.c | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' |
     xargs -P 2 -I VERSION "$build/rungs" check VERSION --largest $small_pixels --brief

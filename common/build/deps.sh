@@ -60,8 +60,10 @@ if [ -n "$missing" ] && ! install $missing; then
     echo "    apt-get update && apt-get install -y --no-install-recommends $missing${missing_optional% }" >&2
     exit 1
 fi
-# One call is several times faster than one for each, which tell what is missing.
-[ -n "$missing_optional" ] && ! install $missing_optional || exit 0
+# One call is several times faster than one a package; these come after it failed and tell which package it is.
+if [ -z "$missing_optional" ] || install $missing_optional; then
+    exit 0
+fi
 for package in $missing_optional; do
     install "$package" && continue
     case $package in

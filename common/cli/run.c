@@ -187,8 +187,9 @@ static enum status apply(struct application *application, char *const *in_paths,
     TRY(application_run(application, fitted, out));
     TRY(write_targets(application, targets, outputs->count, in, out));
     print_summary(application, names, in, fitted, targets, outputs->count);
-    if (algorithm->advise && algorithm->advise(fitted, application->params))
-        fprintf(stderr, "note: %s\n", algorithm->advise(fitted, application->params));
+    const char *const advice = algorithm->advise ? algorithm->advise(fitted, application->params) : NULL;
+    if (advice)
+        fprintf(stderr, "note: %s\n", advice);
 out:
     application_end(application);
     application_unfit(application, in, fitted);

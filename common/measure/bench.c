@@ -181,44 +181,80 @@ out:
     return status;
 }
 
-static void verify_rows(struct bench *bench, struct work *work, const struct version *serial, double call_limit)
+/* Verifies the wanted tasks, or times them for one round, in one child; makes none when nothing is wanted. */
+static enum status batch_rows(struct bench *bench, struct work *work, bool timing, double call_limit)
 {
+    bool wanted = false;
+
+    for (size_t i = 0; i < bench->row_count; i++)
+        wanted |= work->tasks[i].wanted;
+    if (!wanted)
+        return STATUS_OK;
+    struct bench_batch *batch = process_shared_allocate(sizeof *batch);
+
+    if (!batch)
+        return status_set(STATUS_NO_MEMORY, "no memory for the bench");
+    *batch = (struct bench_batch){
+        .tasks = work->tasks, .count = bench->row_count, .timing = timing, .limit_seconds = call_limit};
+    const enum status status = bench_batch_run(batch, bench->rows);
+    process_shared_free(batch, sizeof *batch);
+    return status;
+}
+
+/* CPU versions and peers have a child each. CUDA versions share one, which starts the runtime once: that takes several times as
+ * long as verifying most of them. */
+static enum status verify_rows(struct bench *bench, struct work *work, const struct version *serial, double call_limit)
+{
+    const struct bench_request *request = bench->request;
+
     for (size_t i = 0; i < bench->row_count; i++) {
         struct bench_row *row = &bench->rows[i];
         struct bench_task *task = &work->tasks[i];
 
-        row->version = bench->request->versions[i];
+        row->version = request->versions[i];
         row->reference = row->version == serial;
-        if (row->reference || bench->request->points)
+        task->wanted = version_is_cuda(row->version);
+        task->emulated = bench->machine.emulated && task->wanted;
+        if (row->reference || task->wanted || request->points)
             continue;
-        task->emulated = bench->machine.emulated && version_is_cuda(row->version);
-        progress("%s: verifying %s%s", bench->request->algorithm->name, row->version->source->id,
-                 task->emulated ? " in the emulator" : "");
-        const double limit = task->emulated ? 10 * call_limit : call_limit;
-        bench_row_verdict(row, task, in_child(bench_verify_in_child, task, limit));
+        progress("%s: verifying %s", request->algorithm->name, row->version->source->id);
+        bench_row_verdict(row, task, in_child(bench_verify_in_child, task, call_limit));
     }
+    return request->points ? STATUS_OK
+                           : batch_rows(bench, work, false, bench->machine.emulated ? 10 * call_limit : call_limit);
+}
+
+/* In the first round CUDA versions have a child each too, for the first call pays for the start of the runtime. */
+static enum status time_round(struct bench *bench, struct work *work, int round, double call_limit)
+{
+    const struct bench_request *request = bench->request;
+
+    for (size_t i = 0; i < bench->row_count; i++) {
+        struct bench_row *row = &bench->rows[i];
+        struct bench_task *task = &work->tasks[i];
+        const bool timed = row->outcome == BENCH_TIMED && bench_has_time_left(task) &&
+                           !(row->reference && request->reference_untimed && bench->row_count > 1);
+
+        task->round = round;
+        task->wanted = timed && round > 0 && version_is_cuda(row->version);
+        if (!timed || task->wanted)
+            continue;
+        progress("%s: round %d of %d: %s", request->algorithm->name, round + 1, BENCH_ROUNDS, row->version->source->id);
+        if (in_child(bench_time_in_child, task, call_limit) != STATUS_OK)
+            bench_row_failed(row, "");
+    }
+    return round > 0 ? batch_rows(bench, work, true, call_limit) : STATUS_OK;
 }
 
 static enum status time_rows(struct bench *bench, struct work *work, double call_limit)
 {
     const struct bench_request *request = bench->request;
-    const char *const name = request->algorithm->name;
     enum status status = STATUS_OK;
 
     for (int round = 0; round < BENCH_ROUNDS && request->seconds > 0 && !request->points; round++) {
-        progress("%s: round %d of %d: ceilings", name, round + 1, BENCH_ROUNDS);
+        progress("%s: round %d of %d: ceilings", request->algorithm->name, round + 1, BENCH_ROUNDS);
         TRY(measure_ceilings(bench, &work->tasks[request->version_count]));
-        for (size_t i = 0; i < bench->row_count; i++) {
-            struct bench_row *row = &bench->rows[i];
-
-            if (row->outcome != BENCH_TIMED || !bench_has_time_left(&work->tasks[i]) ||
-                (row->reference && request->reference_untimed && bench->row_count > 1))
-                continue;
-            progress("%s: round %d of %d: %s", name, round + 1, BENCH_ROUNDS, row->version->source->id);
-            work->tasks[i].round = round;
-            if (in_child(bench_time_in_child, &work->tasks[i], call_limit) != STATUS_OK)
-                bench_row_failed(row, "");
-        }
+        TRY(time_round(bench, work, round, call_limit));
     }
 out:
     return status;
@@ -249,7 +285,7 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
     algorithm->cost(request->in, work.expected[0], request->params, &bench->cost);
 
     const double call_limit = 60 + 4 * request->seconds + 50 * shared->reference_seconds;
-    verify_rows(bench, &work, serial, call_limit);
+    TRY(verify_rows(bench, &work, serial, call_limit));
     if (request->points)
         TRY(bench_search(bench, work.tasks, call_limit));
     TRY(time_rows(bench, &work, call_limit));

@@ -1,7 +1,7 @@
 /*
  * bench_task.h: what the bench has done in child processes, one task for each version; inside of the bench only. The
- * files: bench.c the rounds and the rows, in the parent; bench_child.c what children do; bench_search.c many tasks in one
- * child after the other; bench_pictures.c many pictures; bench_sets.c inputs and outputs; bench_rows.c what rows say.
+ * files: bench.c the rounds and the rows, in the parent; bench_child.c what children do; bench_batch.c many tasks in one
+ * child after the other; bench_search.c those of a search; bench_pictures.c many pictures; bench_sets.c inputs and outputs; bench_rows.c what rows say.
  */
 #ifndef RUNGS_BENCH_TASK_H
 #define RUNGS_BENCH_TASK_H
@@ -24,7 +24,7 @@ struct bench_task {
     bool emulated;
     int sets, round;
     const struct version_queue *queue; /* of some version, which has page-locked memory; NULL: none has one */
-    bool timed;                        /* in this round of a search */
+    bool wanted;                       /* by the batch that runs next */
 
     bool finished; /* the child came to its own end; a version can call exit(0) too */
     enum status status;
@@ -66,6 +66,19 @@ enum status bench_left_by(const struct process_result *result, const struct benc
 /* Puts a failure (status_message()), or a verification that the child left with `status`, into the row. */
 void bench_row_failed(struct bench_row *row, const char *diagnosis);
 void bench_row_verdict(struct bench_row *row, const struct bench_task *task, enum status status);
+
+/* Tasks for one child after the other, which starts the CUDA runtime once for all; in memory that parent and child share. */
+struct bench_batch {
+    struct bench_task *tasks;
+    size_t count;
+    bool timing;          /* else verifying */
+    double limit_seconds; /* of one task */
+    size_t next;          /* the one that the child is at */
+};
+
+/* Verifies all wanted tasks, or times them for one round, and puts verdicts and failures into rows[i] of tasks[i]. After a task
+ * that fails the next begins in a child of its own. */
+enum status bench_batch_run(struct bench_batch *batch, struct bench_row *rows);
 
 /* Verifies and times the points of a search: rows and tasks from 1 on. */
 enum status bench_search(struct bench *bench, struct bench_task *tasks, double limit_seconds);

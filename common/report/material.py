@@ -59,7 +59,7 @@ def gather(folder, names):
     """Ladders by name, and the files that belong to none of them, by machine."""
     ladders, others, shown = {name: Ladder(name) for name in names}, {}, {}
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.json"), recursive=True)):
-        if studies.is_study(path) or os.path.samefile(os.path.dirname(path), folder):  # results/schema.json
+        if studies.is_study(path) or os.path.basename(path) == "schema.json":
             continue
         try:
             results = rungs.load(path)

@@ -15,6 +15,7 @@ MOST_BYTES = 800 * 1024
 # Fetched photographs (make images) come before the synthetic ones, which are always here. "labelling:" = its labels.
 FIRST_CHOICE = {
     "absdiff": [(["shapes_noisy.png", "shapes.png"], "")],
+    "barcode": [],  # none of the pictures that are here has one
     "blur": [(["fetched/home.jpg"], ""), (["zone_plate.png"], "")],
     "boxes": [(["labelling:shapes.png"], "min_area=40")],
     "detect": [(["fetched/astronaut.png"], "")],
