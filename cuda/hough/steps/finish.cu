@@ -5,7 +5,7 @@ enum {
     ROWS = 4,        /* that one of them looks at */
     THREADS = 1024,
     MOST_BLOCKS = 16,
-    VOTES = 32,             /* of the longest line in the picture, for each block: a small one needs few */
+    VOTES_PER_BLOCK = 32,   /* of the longest line in the picture: a small one needs few blocks */
     KEYS = 8,               /* that a thread loads at a time */
     MOST_SHARED = 224 << 10 /* bytes of counters */
 };
@@ -155,7 +155,7 @@ enum status lines_finish(struct lines_step *step, const struct image out[], cons
 {
     const dim3 grid(ceiling_divide(2 * step->space.reach + 1, SEARCHERS), ceiling_divide(step->space.rows, ROWS));
     const size_t bytes = ((size_t)step->most_votes + 1) * sizeof *step->votes;
-    const int blocks = min(ceiling_divide(step->most_votes + 1, VOTES), (int)MOST_BLOCKS);
+    const int blocks = min(ceiling_divide(step->most_votes + 1, VOTES_PER_BLOCK), (int)MOST_BLOCKS);
     enum status status = STATUS_OK;
 
     if (!step->count)
@@ -164,7 +164,7 @@ enum status lines_finish(struct lines_step *step, const struct image out[], cons
         cross_kernel<<<grid, SEARCHERS, 0, stream>>>(*step, lines_accumulator(step, out), params->threshold);
         CUDA_TRY(cudaGetLastError());
     } else {
-        TRY(lines_search(step, out, params, stream));
+        TRY(lines_search_maxima(step, out, params, stream));
     }
     if (bytes > MOST_SHARED)
         return lines_end(step, out, params, stream);

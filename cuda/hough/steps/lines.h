@@ -39,6 +39,9 @@ enum status lines_search(struct lines_step *step, const struct image out[], cons
 enum status lines_sort(struct lines_step *step, const struct hough_params *params, cudaStream_t stream);
 enum status lines_end(struct lines_step *step, const struct image out[], const struct hough_params *params,
                       cudaStream_t stream);
+/* lines_search() with window=n by maxima of rows, then of columns (steps/maxima.cu). */
+enum status lines_search_maxima(struct lines_step *step, const struct image out[], const struct hough_params *params,
+                                cudaStream_t stream);
 /* lines_search() and lines_end() in two kernels (steps/finish.cu), and what they need beforehand. */
 enum status lines_finish_setup(const struct lines_step *step);
 enum status lines_finish(struct lines_step *step, const struct image out[], const struct hough_params *params,

@@ -56,6 +56,18 @@ out:
     return status;
 }
 
+enum status pclines_tiles_setup(struct tiles_step *tiles, const struct image *in, const struct pclines_params *params,
+                                int side, int groups)
+{
+    const int most = max(params->d / TILES_LANES, 1);
+    enum status status = STATUS_OK;
+
+    TRY(tiles_setup(tiles, in, &params->hough, side, min(groups, most)));
+    tiles->cells = tiles->side; /* not its diagonal: X (d - |u|) + Y u grows by d a pixel at most */
+out:
+    return status;
+}
+
 enum status pclines_vote_globally(const struct lines_step *lines, const struct image *in,
                                   const struct points_step *points, const struct image out[],
                                   const struct pclines_params *params, unsigned slices, cudaStream_t stream)
@@ -78,6 +90,16 @@ enum status pclines_launch(struct pclines_step *step, const struct image out[], 
         return STATUS_OK;
     TRY(lines_begin(&step->lines, stream));
     TRY(lines_search(&step->lines, out, &params->hough, stream));
+    TRY(pclines_end(step, out, params, stream));
+out:
+    return status;
+}
+
+enum status pclines_end(struct pclines_step *step, const struct image out[], const struct pclines_params *params,
+                        cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
     TRY(lines_sort(&step->lines, &params->hough, stream));
     write_kernel<<<BLOCKS, THREADS, 0, stream>>>(step->lines, step->rows, out[0], params->d);
     CUDA_TRY(cudaGetLastError());

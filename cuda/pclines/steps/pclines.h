@@ -9,6 +9,7 @@
 #include "cuda/hough/steps/lines.h"
 #include "cuda/hough/steps/points.h"
 #include "cuda/hough/steps/rows.h"
+#include "cuda/hough/steps/tiles.h"
 
 enum { PCLINES_MOST_SHARED = 227 << 10 };
 
@@ -19,9 +20,15 @@ struct pclines_step {
 
 /* Allocates and fills what these parameters need and is not there yet. */
 enum status pclines_setup(struct pclines_step *step, const struct image *in, const struct pclines_params *params);
+/* tiles_setup() for parallel coordinates: at most so many groups of rows, and no more than one space has, if it has one. */
+enum status pclines_tiles_setup(struct tiles_step *tiles, const struct image *in, const struct pclines_params *params,
+                                int side, int groups);
 /* Accumulator to table; nothing with outputs=accumulator. */
 enum status pclines_launch(struct pclines_step *step, const struct image out[], const struct pclines_params *params,
                            cudaStream_t stream);
+/* Its last part, after lines_begin() and a search; not with outputs=accumulator. */
+enum status pclines_end(struct pclines_step *step, const struct image out[], const struct pclines_params *params,
+                        cudaStream_t stream);
 /* Votes in global memory, for pictures whose rows do not fit in shared memory. */
 enum status pclines_vote_globally(const struct lines_step *lines, const struct image *in,
                                   const struct points_step *points, const struct image out[],
