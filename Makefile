@@ -360,7 +360,7 @@ $(addprefix $(BUILD)/generated/kernels.h.gch/,all watched): $(BUILD)/generated/k
 $(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/watched)
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)
-	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@
+	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h $(alone) -c $< -o $@
 endif
 
 include assignments/labs.mk

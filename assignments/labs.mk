@@ -90,7 +90,7 @@ worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/soluti
                     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter)
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(helped),$(call algorithms_in,$(folder))),$(eval $(call helped_worker,$(folder),$(algorithm),c,cpu))$(eval \
     $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm),c,cpu,race_link))$(eval \
-    $(call helped_race_worker,$(folder),$(algorithm),cu,cuda,worker_link))))
+    $(call helped_race_worker,$(folder),$(algorithm),cu,cuda,kernel_race_link))))
 # A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh), one on the CPU with
 # those of the CPU, but with no other pipeline: with those that every ladder has and those that they climb from, because to compile all
 # of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
@@ -120,6 +120,8 @@ race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(add
                 atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join mutex_lock \
                 mutex_unlock cond_wait) malloc calloc aligned_alloc
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
+# What copies for a kernel without an access of its own (common/remote/races_of_kernels.c).
+kernel_race_link = $(worker_link) $(foreach function,memcpy memmove memset,-Wl$(comma)--wrap=$(function))
 # No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
 see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
 $(BUILD)/races/%.c.o: %.c $(BUILD)/settings
@@ -138,11 +140,11 @@ $(BUILD)/races/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 $(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
 	@mkdir -p $(@D)
 	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) $(see_all) -fno-strict-aliasing -Icommon/emulator/include \
-	    -include $(BUILD)/generated/kernels.h -c $< -o $@
+	    -include $(BUILD)/generated/kernels.h $(alone) -c $< -o $@
 $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts_cu)) \
                             $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
-	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+	$(quiet)$(kernel_race_link) $^ $(worker_libraries) -o $@
 .PHONY: watched-headers
 watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts_cu))
 # FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link
@@ -167,12 +169,15 @@ define pipeline_workers
 $(call pipeline_worker,$(1),$(2),c,,workers,$(BUILD),worker_link)
 $(call pipeline_worker,$(1),$(2),c,common/remote/races.c,race-workers,$(BUILD)/races,race_link)
 $(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu),workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link)
+$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,kernel_race_link)
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
+# In the emulator a kernel is C++ of the host, which has more than CUDA (common/lab/kernels_alone.h), `#pragma omp atomic` as well.
+$(foreach place,$(BUILD)/ $(BUILD)/races/,$(place)assignments/%.cu.o $(place)$(BUILD)/%.cu.o): alone := $(if $(filter \
+    native,$(CUDA)),,-include common/lab/kernels_alone.h)
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
     native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
 # For handouts (assignments/grading/handout.py): a version as its compiler's assembler.
@@ -236,7 +241,10 @@ $(BUILD)/generated/lab-$(1).c: common/build/versions.sh $(version_files) $(2) $(
 endef
 # ALGORITHMS, FILES: those of the files that belong to these ladders
 ladder_files = $(filter $(foreach algorithm,$(call ladders_of,$(1)),$(patsubst %,%/$(algorithm)/%,cpu cuda peers)),$(2))
-$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu),$(call lab_algorithms,$(n)))))
+# ... and of ladders that its text looks at besides.
+lab_ladders = $(filter $(shell sed -n 's/^ladders = //p' assignments/$(1)_*/lab.toml | tr -d '[],"'),$(algorithms))
+$(foreach n,$(lab_numbers),$(eval $(call lab_program,$(n),$(wildcard assignments/$(n)_*/starter/*/*.c assignments/$(n)_*/starter/*/*.cu),$(call \
+    lab_algorithms,$(n)) $$(call lab_ladders,$(n)))))
 
 handout:
 	@$(if $(and $(LABS)$(LAB),$(OUT)),,echo "make handout: for example  make handout LABS=01,02 OUT=../course" >&2; exit 2)

@@ -213,15 +213,34 @@ for bad in (b"[predictions]\nomp = " + b"9" * 5000, b"a = " + b"[" * 20000, b"\x
 E3
 check "answers of any kind are graded" python3 -B "$folder/answers.py" "$folder"
 
-# Kernels whose shared memory and barriers are for show.
-if [ -d assignments/02_blur ]; then
-    $labs mutants 02 tests/grader/shared --largest-pixels 600 >"$folder/mutants" 2>&1
+# All of another program in one line of a mended copy is many lines.
+cat >"$folder/weight.py" <<'E4'
+import sys
+sys.path.insert(0, "assignments")
+from grading.bugs import changed_lines
+broken = ["a", "b", "c"]
+assert changed_lines(broken, ["a", "x" * 120, "c"]) == ({2}, 1)
+assert changed_lines(broken, ["a", "x" * 700, "c"]) == ({2}, 6)
+assert changed_lines(broken, ["a", "x" * 800, "c"])[1] == 7
+E4
+check "a long line of a fix is many" python3 -B "$folder/weight.py"
+
+# Kernels that do for show what is asked for, lab by lab: shared memory and barriers, streams, atomic operations that nobody
+# counts, what their ladder has ready, results that are kept, copies that are no accesses.
+for_show() { # LAB FOLDER
+    [ -n "$(ls -d assignments/"$1"_* 2>/dev/null)" ] || return
+    $labs mutants "$1" "tests/grader/$2" --largest-pixels 600 >"$folder/mutants" 2>&1
     cat "$folder/mutants"
     passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
     failed=$((failed + $(grep -c '^FAIL ' "$folder/mutants")))
     skipped=$((skipped + $(grep -c '^SKIP ' "$folder/mutants")))
-    check "all of these were tried" test "$(grep -c '^ok \|^FAIL \|^SKIP ' "$folder/mutants")" = "$(ls tests/grader/shared/*.cu | wc -l)"
-fi
+    check "all of tests/grader/$2 were tried" test "$(grep -c '^ok \|^FAIL \|^SKIP ' "$folder/mutants")" = "$(ls "tests/grader/$2"/*.cu | wc -l)"
+}
+for_show 02 shared
+for_show 05 corners
+for_show 06 lists
+for_show 07 windows
+for_show 08 sums
 
 # Pipelines: the same with videos.
 if [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then

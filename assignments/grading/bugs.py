@@ -8,6 +8,7 @@ from grading.measure import check_version
 from grading.races import find_kernel_race
 
 CHANGES = 6  # lines that a fix may change, unless the lab says otherwise
+WIDTH = 120  # characters of a line, at most
 NEAR = 2     # lines between the one that is named and one that the fix changes
 
 
@@ -16,13 +17,18 @@ def lines_of(path):
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
+def weight(lines):
+    """How many lines they are, if each has WIDTH characters at most: else all of another program goes into one."""
+    return sum((len(line) + WIDTH - 1) // WIDTH for line in lines)
+
+
 def changed_lines(broken, fixed):
     """The lines of `broken` (from 1) that a fix changes, or before which it inserts; and how many it changes in all."""
     lines, count = set(), 0
     for tag, a, b, c, d in difflib.SequenceMatcher(None, broken, fixed, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        count += max(sum(map(bool, broken[a:b])), sum(map(bool, fixed[c:d])))
+        count += max(weight(broken[a:b]), weight(fixed[c:d]))
         lines |= set(range(a + 1, max(b, a + 1) + 1)) | ({a} if a == b else set())
     return lines, count
 

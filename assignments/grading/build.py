@@ -11,7 +11,7 @@ import tempfile
 
 from grading.jail import COMPILE_SECONDS, adopt_orphans, children, empty, jailed, landlock_version, limit_compiler
 from grading.lab import BUILD, ROOT, LabError, shown
-from grading.objects import fault_of
+from grading.objects import call_of_ladder, fault_of
 
 MAKE = os.environ.get("LABS_MAKE", "make")
 
@@ -127,10 +127,15 @@ def may_include(source, path, helpers=()):
         return True
     if real.parent.parent.parent.parent == ROOT and real.suffix in (".h", ".cuh"):
         # What rungs of a ladder share lies in a folder beside them, and is for them and for copies of them.
-        return any(rung.is_file() and rung.read_bytes() == source.read_bytes() for rung in real.parent.parent.glob("*.c*"))
+        return is_rung(source, real.parent.parent)
     if real.is_relative_to(ROOT):
         return False
     return str(real).startswith(("/usr/", "/opt/", "/lib")) and real.suffix not in (".o", ".so", ".a")
+
+
+def is_rung(source, ladder):
+    """Whether a version is one of the ladder's, or a copy of it."""
+    return any(rung.is_file() and rung.read_bytes() == source.read_bytes() for rung in ladder.glob("*.c*"))
 
 
 def compile_objects(source, targets, helpers=()):
@@ -158,14 +163,20 @@ def compile_objects(source, targets, helpers=()):
     return code, output
 
 
+def ladder_objects():
+    """What rungs of a ladder share, as far as it has been built: it is linked with every version of that ladder."""
+    return [shown(path) for side in ("cpu", "cuda") for path in sorted((ROOT / BUILD / side).glob("*/*/*.o"))]
+
+
 def race_worker_of(file):
     return f"{BUILD}/race-workers/{file}"
 
 
-def build_version(file, helpers=(), watched=False):
+def build_version(file, helpers=(), watched=False, calls=()):
     """Builds the worker around one version: its path, or None and what is wrong, in one line, with the compiler's words. `helpers`:
-    headers of rungs that it may include. `watched`: beside it, on another core, the one that finds its kernels' races; a race worker
-    that is there afterwards is this version's."""
+    headers of rungs that it may include, and whose functions it may call; `calls`: headers whose functions it may call.
+    `watched`: beside it, on another core, the one that finds its kernels' races; a race worker that is there afterwards is this
+    version's."""
     source = ROOT / file
     if not source.is_file() or source.is_symlink():
         return None, f"{file}: no such file", ""
@@ -181,18 +192,25 @@ def build_version(file, helpers=(), watched=False):
     watched = watched and watches_kernels()
     code, output = compile_objects(source, [f"{BUILD}/{file}.o", *([f"{BUILD}/races/{file}.o"] if watched else [])], helpers)
     if code != 0 and watched:  # what is wrong is said once
-        return build_version(file, helpers)
+        return build_version(file, helpers, calls=calls)
     if code == 0:
         fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and not has_gpu())
         if fault:
             return None, fault, ""
         code, output = make([f"{BUILD}/workers/{file}", *([race_worker_of(file)] if watched else [])], COMPILE_SECONDS, limit_compiler)
         if code != 0 and watched:
-            return build_version(file, helpers)
+            return build_version(file, helpers, calls=calls)
+        fault = call_of_ladder(f"{BUILD}/{file}.o", ladder_objects(), [*helpers, *calls]) if code == 0 else ""
+        if fault and not any(is_rung(source, ROOT / side / source.parent.name) for side in ("cpu", "cuda")):
+            worker.unlink(missing_ok=True)
+            return None, fault, ""
     if code != 0:
         worker.unlink(missing_ok=True)
         if code is None:
             return None, f"the compiler was not done after {COMPILE_SECONDS} s", output
+        poisoned = re.search(r'attempt to use (?:a )?poisoned (?:identifier )?"?(\w+)', output)
+        if poisoned:
+            return None, f"names {poisoned.group(1)}, which CUDA does not have: kernels have atomicAdd() and its relatives", output
         missing = re.search(r"undefined reference to `([^']+)'", output)
         if missing:
             return None, (f"uses {missing.group(1)}(), which versions do not get: they may call the C library, OpenMP, "

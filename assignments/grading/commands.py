@@ -26,11 +26,13 @@ def show_predictions(lab, outcomes, said):
     rows = []
     by_task = {o.task["id"]: o for o in outcomes}
     for prediction in lab.predictions:
-        outcome = by_task.get(prediction["task"])
+        if prediction["task"] not in by_task:
+            continue
+        outcome = by_task[prediction["task"]]
         measured = "-"
         if prediction["id"] not in said:
             measured = "guess first"
-        elif outcome and outcome.check and outcome.check["outcome"] == "pass":
+        elif outcome.check and outcome.check["outcome"] == "pass":
             if prediction["measure"].startswith("speedup "):
                 measured = measure_speedup(lab, outcome.task, prediction)
             else:
@@ -51,7 +53,8 @@ def measure_speedup(lab, task, prediction):
     worker = pathlib.Path(ROOT, BUILD, "workers", lab.file_of(task))
     other = reference_worker(rung, task["algorithm"], lab)
     if rung.startswith("student/"):
-        other, _, _ = build_version(lab.file_of(lab.task(rung.split("/")[1])))
+        own = lab.task(rung.split("/")[1])
+        other, _, _ = build_version(lab.file_of(own), own.get("helpers", ()), calls=own.get("calls", ()))
     if not other:
         return "-"
     speed = {"seconds": 1, "zero": 1e6, "params": prediction.get("params", []), "frames": prediction.get("frames", 8)}
@@ -74,11 +77,23 @@ def command_lab(arguments):
         outcomes.append(outcome)
         progress("")
         print(show_task(outcome) + "\n", flush=True)
-    if not arguments.task:
+    if arguments.task:
+        if any(p["task"] == arguments.task for p in lab.predictions):
+            show_predictions(lab, outcomes, lab.answers()[0]["predictions"])
+            print()
+    else:
         build_tools(lab, lab.sources(tasks))
         show_answers(lab, outcomes)
-    print(next_step(outcomes) or "all tasks have their full points")
+    print(next_step(outcomes) or words_of_full_points(lab, arguments.task))
     return 0
+
+
+def words_of_full_points(lab, task):
+    if not task:
+        return "all tasks have their full points"
+    names = [t["id"] for t in lab.tasks]
+    behind = names[names.index(task) + 1:]
+    return f"{task} has its full points" + (f"; next: make lab-{lab.number} TASK={behind[0]}" if behind else "")
 
 
 def show_answers(lab, outcomes):
@@ -172,7 +187,8 @@ def command_bug(arguments):
             raise LabError(output.strip())
         code, output = run_limited([f"{BUILD}/bugs/{file}"], 60)
         print(output, end="")
-        print(f"\n{bug['figure']} Write it under [bugs] in answers.toml: {bug['id']} = ...")
+        print(f"\n{bug['figure']} Mend the program where it is and run this again; with other arguments it is run as\n"
+              f"{BUILD}/bugs/{file}. Write the figure under [bugs] in answers.toml: {bug['id']} = ...")
         return 0
     build_tools(lab, [bug["file"]])
     fix = lab.folder / fix_of(bug)

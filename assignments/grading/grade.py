@@ -65,7 +65,8 @@ def grade_task(lab, task, pictures, say):
         return outcome
 
     say(f"{task['id']}: building {task['file']}")
-    worker, why, outcome.compiler = build_version(lab.file_of(task), task.get("helpers", ()), lab.are_watched([task]))
+    worker, why, outcome.compiler = build_version(lab.file_of(task), task.get("helpers", ()), lab.are_watched([task]),
+                                                  task.get("calls", ()))
     if not worker:
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
@@ -149,6 +150,8 @@ def fault_of_counts(check):
     if "second_call" in check and check["second_call"]["threads"] * MOST_SAMPLES < check["samples"]:
         return (f"{check['second_call']['threads']} threads for {check['samples']} samples: "
                 f"at least one for {MOST_SAMPLES} must be there")
+    if check.get("needs_few_threads"):
+        return "its result is right when one in eight of its threads does nothing: few threads do all the work"
     return None
 
 

@@ -72,7 +72,7 @@ def read_regular(folder, path):
 
 POINTS = 100  # of every lab
 TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables", "watch", "largest",
-             "counted", "counted_size", "helpers", "picture"}
+             "counted", "counted_size", "helpers", "calls", "picture"}
 BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}

@@ -9,6 +9,8 @@ from grading.build import judge_of, run_limited
 from grading.lab import LabError
 from grading.words import explain
 
+STARVED = 2  # programs that want to run, for each core
+MORE = 4     # times the limits, once more, on such a machine
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
 
@@ -40,11 +42,21 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)
+    if result and "ran past its limit" in result["what"] and is_starved():
+        for option, factor in (("--limit", MORE), ("--total", MORE)):
+            at = arguments.index(option) + 1
+            arguments[at] *= factor
+        result, why = judge(lab, arguments, MORE * (total + 3 * limits["case_seconds"]) + 90)
     if result is None:
         result = {"outcome": "fail", "cases": 0, "checked": 0, "declined": 0, "failed": 1, "failures": [], "case": "", "what": why,
                   "diagnosis": "", "picture": "", "emulated": False, "cuda": False, "reason": "", "tunables": {}}
     explain(result, f"make lab-{lab.number} TASK={name.split('/')[-1]} SANITIZE=1")
     return result
+
+
+def is_starved():
+    """Whether a limit of seconds may have passed while the version waited for a core."""
+    return os.getloadavg()[0] > STARVED * (os.cpu_count() or 1)
 
 
 def time_version(lab, worker, reference, speed, size):

@@ -37,6 +37,24 @@ def is_ours(name):
     return name.startswith(("emulator_", "worker_", "__wrap_"))
 
 
+def bare(name):
+    """A function's name without what C++ adds to it."""
+    inner = re.match(r"_Z(\d+)", name)
+    return name[inner.end():inner.end() + int(inner.group(1))] if inner else name
+
+
+def call_of_ladder(file, objects, headers):
+    """What is wrong with an object file that calls what rungs of a ladder share (`objects`), in words; "" when nothing is.
+    Functions that one of the headers names may be called. A header that nobody includes keeps no one from declaring them."""
+    needed = {name for name, kind in symbols(file) if kind == "U"}
+    shared = {name for name, kind in symbols(*objects) if kind in "TDBR"} if needed and objects else set()
+    allowed = set(re.findall(r"\w+", " ".join((ROOT / header).read_text(encoding="utf-8") for header in headers)))
+    for name in sorted(needed & shared):
+        if bare(name) not in allowed:
+            return f"calls {bare(name)}(), which the rungs of a ladder share: a version stands on the headers of common/ alone"
+    return ""
+
+
 def fault_of(file, program, counts_starts):
     """What is wrong with an object file, in words; "" when nothing is. `program`: the files around it; `counts_starts`: it is
     gcc's, of C or the emulator's C++; nvcc and sanitizers register more than the version."""

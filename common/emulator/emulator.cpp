@@ -239,7 +239,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
     w.votes += value != 0;
     w.barrier_mixed = w.barrier_mixed || line != w.barrier_call.line ||
                       (file != w.barrier_call.file && strcmp(file, w.barrier_call.file) != 0);
-    if (w.at_barrier == w.tasks.size()) {
+    if (w.at_barrier == w.tasks.size() - w.left_out) {
         if (w.barrier_mixed) {
             keep_divergence(w);
             drop_block();
@@ -248,14 +248,15 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
         for (warp &its : w.warps)
             count_warp(its);
         races_barrier();
-        w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size()
+        w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size() - w.left_out
                            : kind == vote::any ? w.votes > 0
                                                : (int)w.votes;
         w.at_barrier = 0;
         if (lacking.load(std::memory_order_relaxed) == EMULATOR_LACKS_SHARED_MEMORY)
             forget_shared_memory(w);
         for (task &t : w.tasks)
-            make_ready(w, t);
+            if (t.state == state::at_barrier)
+                make_ready(w, t);
     }
     wait(w);
     return w.barrier_result;
@@ -387,6 +388,21 @@ static bool check_shared_guards(worker &w)
 
 /* ------------------------------------------------------------------------------------------------------- blocks */
 
+/* Ends the tasks before they begin that this launch does without. */
+static void leave_out(worker &w)
+{
+    w.ready_count = 0;
+    for (task &t : w.tasks)
+        if (random_below(&w.random, 8) > 0) {
+            w.ready[w.ready_count++] = &t;
+        } else {
+            t.state = state::ended;
+            w.warps[t.place / 32].gone |= 1u << t.lane;
+        }
+    w.live = w.ready_count;
+    w.left_out = (unsigned)w.tasks.size() - w.live;
+}
+
 static void run_block(worker &w, uint64_t number)
 {
     const dim3 &grid = w.grid;
@@ -409,12 +425,16 @@ static void run_block(worker &w, uint64_t number)
 
         w.warps[i] = {0, lanes == 32 ? 0 : ~0u << lanes, 0};
     }
+    w.left_out = 0;
+    if (lacking.load(std::memory_order_relaxed) == EMULATOR_LACKS_THREADS)
+        leave_out(w);
     for (shared_allocation &s : w.shared)
         s.in_use = false;
     if (w.dynamic_memory != nullptr)
         fill_fresh_shared_memory(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
     races_begin_block((uint32_t)number, (unsigned)w.warps.size());
-    resume(w, pick(w));
+    if (w.live > 0)
+        resume(w, pick(w));
     self = nullptr;
     if (!w.dropped)
         check_shared_guards(w);
@@ -589,6 +609,7 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack)
 {
     emulated::configured_threads = threads;
     emulated::lacking = lack;
+    emulated::forget_busiest();
     emulated::set_late(late);
 }
 
@@ -603,7 +624,8 @@ struct emulator_counts emulator_count(void)
             emulated::thread_count,        emulated::shared_most,
             emulated::barrier_count,       emulated::atomic_count,
             emulated::stream_copy_count(), emulated::stream_download_count(),
-            emulated::streams_at_once(),   emulated::lane_steps,
+            emulated::streams_at_once(),   emulated::waited_bytes(),
+            emulated::busiest_bytes(),     emulated::lane_steps,
             emulated::warp_steps,          emulated::global_loads,
             emulated::global_atomics};
 }

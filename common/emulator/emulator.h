@@ -38,8 +38,14 @@ extern "C" {
 void emulator_seed(uint64_t seed);
 
 /* What a program must not be able to do without, if it is what it says: a result that is right without kernels was
- * computed elsewhere; one that is right though shared memory lost at every barrier what it held did not go through it. */
-enum emulator_lack { EMULATOR_LACKS_NOTHING, EMULATOR_LACKS_KERNELS, EMULATOR_LACKS_SHARED_MEMORY };
+ * computed elsewhere; one that is right though shared memory lost at every barrier what it held did not go through it; and one
+ * that is right though of each eight threads one, drawn by lot, did nothing is the work of a few. */
+enum emulator_lack {
+    EMULATOR_LACKS_NOTHING,
+    EMULATOR_LACKS_KERNELS,
+    EMULATOR_LACKS_SHARED_MEMORY,
+    EMULATOR_LACKS_THREADS
+};
 
 /* In place of RUNGS_EMULATOR_THREADS and RUNGS_EMULATOR_LATE, from now on. */
 void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
@@ -68,6 +74,8 @@ struct emulator_counts {
     uint64_t stream_copies;    /* between the device and page-locked memory, on a stream of the program's own */
     uint64_t stream_downloads; /* those of them that went to page-locked memory */
     uint64_t streams;          /* the most that had work to do at the same time, where work is put off */
+    uint64_t waited_bytes;     /* copied between host and device at once, not put off */
+    uint64_t busiest_bytes;    /* copied by the one stream that copied most, since emulator_configure() */
     /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an access
      * to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp takes
      * as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps

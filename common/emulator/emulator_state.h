@@ -68,6 +68,7 @@ struct worker : block {
     std::vector<task> tasks;
     std::vector<task *> ready; /* in no order; the first ready_count */
     unsigned ready_count, live;
+    unsigned left_out; /* tasks that do nothing (EMULATOR_LACKS_THREADS) */
     std::vector<warp> warps;
 
     unsigned at_barrier, votes;

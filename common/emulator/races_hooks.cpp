@@ -13,6 +13,8 @@
 #endif
 #ifndef REAL_SANITIZER
 
+extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller);
+
 using emulated::access;
 
 static inline void count_step(emulated::access kind, const volatile void *address)
@@ -60,6 +62,23 @@ PLAIN_OF(16)
     }
 RANGE(__tsan_read_range, access::read)
 RANGE(__tsan_write_range, access::write)
+
+/* A kernel's memcpy() of a size that the compiler does not know, which calls nothing above: byte by byte, as a GPU does it. */
+extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller)
+{
+    if (emulated::self == nullptr)
+        return;
+    for (size_t i = 0; i < bytes; i++) {
+        if (from != nullptr)
+            count_step(access::read, (const char *)from + i);
+        count_step(access::write, (char *)to + i);
+    }
+    if (!emulated::watching || bytes == 0)
+        return;
+    if (from != nullptr)
+        emulated::races_access(access::read, const_cast<void *>(from), bytes, caller);
+    emulated::races_access(access::write, to, bytes, caller);
+}
 
 /* What is compiled with the instrumentation calls this before main(). */
 HOOK void __tsan_init();

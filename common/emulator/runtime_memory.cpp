@@ -293,12 +293,20 @@ bool is_page_locked(const void *pointer)
            (found->second.kind == memory::pinned || found->second.kind == memory::registered);
 }
 
-static void observe_copy_of(cudaMemcpyKind kind, size_t bytes)
+static void observe_copy_of(cudaMemcpyKind kind, size_t bytes, bool crosses)
 {
     static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",
                                         "[CUDA memcpy DtoD]", "[CUDA memcpy]"};
 
     observe_copy(names[kind], bytes);
+    if (crosses)
+        count_copied(bytes);
+}
+
+/* Whether a copy goes from the host to the device or back. */
+static bool crosses(const void *to, const void *from)
+{
+    return is_device_memory(to) != is_device_memory(from);
 }
 
 cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
@@ -324,7 +332,7 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
         writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
     if (error == cudaSuccess) {
         memcpy(writes ? place : to, writes ? from : place, bytes);
-        observe_copy_of(kind, bytes);
+        observe_copy_of(kind, bytes, kind != cudaMemcpyDeviceToDevice);
     }
     return error;
 }
@@ -415,7 +423,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 
     if (error == cudaSuccess && bytes > 0) {
         memmove(to, from, bytes);
-        observe_copy_of(kind, bytes);
+        observe_copy_of(kind, bytes, crosses(to, from));
     }
     return error;
 }
@@ -441,7 +449,7 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
     for (size_t y = 0; y < height && error == cudaSuccess; y++)
         memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
     if (error == cudaSuccess)
-        observe_copy_of(kind, width * height);
+        observe_copy_of(kind, width * height, crosses(to, from));
     return error;
 }
 

@@ -20,12 +20,16 @@ struct late_stream {
     bool blocking; /* waits for the default stream, as that does for it */
     int device;
     std::deque<std::function<bool()>> works;
+    uint64_t copied; /* bytes between host and device */
 };
 
 static std::recursive_mutex order;
 static std::vector<late_stream> late_streams; /* in the order of their creation */
 static uint64_t most_busy;                    /* streams with work to do, at once */
 static thread_local bool its_turn;            /* this thread runs a work that had been put off */
+static thread_local uint64_t copied_in_turn;  /* by the work that it runs now */
+static std::atomic<uint64_t> copied_at_once;
+static uint64_t most_copied; /* by one stream */
 
 /* Constant from the start, so that it can be set before any constructor runs. */
 enum { FROM_ENVIRONMENT = -1 };
@@ -61,7 +65,7 @@ void late_stream_begin(cudaStream_t stream, bool blocking)
     const std::lock_guard<std::recursive_mutex> lock(order);
 
     if (streams_are_late())
-        late_streams.push_back({stream, blocking, current_device, {}});
+        late_streams.push_back({stream, blocking, current_device, {}, 0});
 }
 
 void late_stream_end(cudaStream_t stream)
@@ -102,6 +106,35 @@ uint64_t streams_at_once()
     return most_busy;
 }
 
+void count_copied(uint64_t bytes)
+{
+    if (its_turn)
+        copied_in_turn += bytes;
+    else
+        copied_at_once += bytes;
+}
+
+uint64_t waited_bytes()
+{
+    return copied_at_once;
+}
+
+uint64_t busiest_bytes()
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+
+    return most_copied;
+}
+
+void forget_busiest()
+{
+    const std::lock_guard<std::recursive_mutex> lock(order);
+
+    most_copied = 0;
+    for (late_stream &one : late_streams)
+        one.copied = 0;
+}
+
 /* Whether the first work of that stream could run, and has. */
 static bool try_one(size_t index)
 {
@@ -112,8 +145,11 @@ static bool try_one(size_t index)
     const on_device owner(late_streams[index].device);
 
     its_turn = true;
+    copied_in_turn = 0;
     const bool done = work();
     its_turn = false;
+    late_streams[index].copied += copied_in_turn;
+    most_copied = std::max(most_copied, late_streams[index].copied);
     if (done)
         late_streams[index].works.pop_front();
     return done;

@@ -55,6 +55,8 @@ struct channel_counts {
     uint64_t stream_copies;    /* on streams of its own, from or to page-locked memory */
     uint64_t stream_downloads; /* those of them to page-locked memory */
     uint64_t streams;          /* the most of them that had work to do at the same time */
+    uint64_t waited_bytes;     /* between host and device while the host waited */
+    uint64_t busiest_bytes;    /* by the one stream that copied most */
     /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics;
 };

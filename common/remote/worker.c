@@ -210,6 +210,7 @@ int main(void)
         channel->counts.atomics -= before.atomics;
         channel->counts.stream_copies -= before.stream_copies;
         channel->counts.stream_downloads -= before.stream_downloads;
+        channel->counts.waited_bytes -= before.waited_bytes;
         channel->counts.lane_steps -= before.lane_steps;
         channel->counts.warp_steps -= before.warp_steps;
         channel->counts.global_loads -= before.global_loads;

@@ -38,6 +38,8 @@ struct channel_counts worker_device_counts(void)
     counts.stream_copies = emulated.stream_copies;
     counts.stream_downloads = emulated.stream_downloads;
     counts.streams = emulated.streams;
+    counts.waited_bytes = emulated.waited_bytes;
+    counts.busiest_bytes = emulated.busiest_bytes;
     counts.lane_steps = emulated.lane_steps;
     counts.warp_steps = emulated.warp_steps;
     counts.global_loads = emulated.global_loads;

@@ -578,6 +578,39 @@ static void test_launches_with_attributes(void **)
     assert_int_not_equal(cudaGetLastError(), cudaSuccess);
 }
 
+/* ----------------------------------------------------------------------------------------- some threads do nothing */
+
+enum { MANY = 256 };
+
+static __global__ void meet(int *out, int *met)
+{
+    out[threadIdx.x] = 1;
+    met[threadIdx.x] = __syncthreads_count(1);
+    __shfl_xor_sync(0xffffffffu, 1, 16);
+}
+
+static void test_threads_that_are_left_out(void **)
+{
+    mirrored<int, MANY> out, met;
+    int ran = 0;
+
+    emulator_configure(0, false, EMULATOR_LACKS_THREADS);
+    meet<<<1, MANY>>>(out.device, met.device);
+    out.download();
+    met.download();
+    for (int i = 0; i < MANY; i++)
+        ran += out.host[i];
+    assert_in_range(ran, MANY / 2, MANY - 1);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(met.host[i], out.host[i] ? ran : 0);
+    for (int i = 0; i < 40; i++) /* now and then the only thread of a block */
+        meet<<<1, 1>>>(out.device, met.device);
+    emulator_configure(0, false, EMULATOR_LACKS_NOTHING);
+    meet<<<1, MANY>>>(out.device, met.device);
+    met.download();
+    assert_int_equal(met.host[MANY - 1], MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +628,7 @@ int main(void)
         cmocka_unit_test(test_arguments_are_evaluated_once),
         cmocka_unit_test(test_structs_as_arguments),
         cmocka_unit_test(test_launches_with_attributes),
+        cmocka_unit_test(test_threads_that_are_left_out),
 #if !defined(EMULATED_ASAN)
         cmocka_unit_test(test_crashes_are_explained),
 #endif

@@ -61,6 +61,28 @@ static void test_result_before_the_wait(void **)
     assert_int_equal(emulator_count().stream_downloads - downloads, 1);
 }
 
+static void test_bytes_that_are_waited_for(void **)
+{
+    bench its;
+    int pageable[WORK] = {};
+    const uint64_t waited = emulator_count().waited_bytes;
+
+    emulator_configure(0, true, EMULATOR_LACKS_NOTHING);
+    its.download(its.streams[0]);
+    its.download(its.streams[1]);
+    its.download(its.streams[1]);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(emulator_count().waited_bytes, waited);
+    assert_int_equal(emulator_count().busiest_bytes, 2 * sizeof pageable);
+    assert_int_equal(cudaMemcpyAsync(pageable, its.device, sizeof pageable, cudaMemcpyDeviceToHost, its.streams[0]),
+                     cudaSuccess);
+    assert_int_equal(cudaMemcpy(its.host, its.device, sizeof pageable, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(its.device, its.device + WORK / 2, 4, cudaMemcpyDeviceToDevice), cudaSuccess);
+    assert_int_equal(emulator_count().waited_bytes - waited, 2 * sizeof pageable);
+    emulator_configure(0, true, EMULATOR_LACKS_NOTHING);
+    assert_int_equal(emulator_count().busiest_bytes, 0);
+}
+
 static void test_source_is_read_in_its_turn(void **)
 {
     bench its;
@@ -193,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_result_before_the_wait),
+        cmocka_unit_test(test_bytes_that_are_waited_for),
         cmocka_unit_test(test_source_is_read_in_its_turn),
         cmocka_unit_test(test_pageable_memory_does_not_wait),
         cmocka_unit_test(test_events_order_streams),
