@@ -1,4 +1,5 @@
 #include "cuda/boxes/steps/rows.h"
+#include "cuda/boxes/steps/sums.cuh"
 
 static __global__ void clear_kernel(struct boxes_sums *table, int labels, struct image out)
 {
@@ -19,31 +20,14 @@ static __global__ void count_kernel(const struct boxes_sums *table, int labels, 
         counts[blockIdx.x] = count;
 }
 
-/* Sums of all values before each thread's own, over a block of BOXES_STRETCH threads; *total is the sum of all. */
-static __device__ int sums_before(int value, int *total)
-{
-    __shared__ int sums[BOXES_STRETCH];
-
-    __syncthreads(); /* a second call must not overwrite these sums before all threads have read them */
-    sums[threadIdx.x] = value;
-    __syncthreads();
-    for (unsigned step = 1; step < BOXES_STRETCH; step *= 2) {
-        int other = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
-        __syncthreads();
-        sums[threadIdx.x] += other;
-        __syncthreads();
-    }
-    *total = sums[BOXES_STRETCH - 1];
-    return sums[threadIdx.x] - value;
-}
-
 /* One block: counts become sums of the counts before them, and the table's first row says how many there are. */
 static __global__ void offset_kernel(int *counts, int stretches, struct image out)
 {
+    __shared__ int sums[BOXES_STRETCH / 32];
     int done = 0, total;
 
     for (int first = 0; first < stretches; first += BOXES_STRETCH, done += total) {
-        int i = first + threadIdx.x, count = i < stretches ? counts[i] : 0, before = sums_before(count, &total);
+        int i = first + threadIdx.x, count = i < stretches ? counts[i] : 0, before = sums_before(count, &total, sums);
         if (i < stretches)
             counts[i] = done + before;
     }
@@ -54,9 +38,10 @@ static __global__ void offset_kernel(int *counts, int stretches, struct image ou
 static __global__ void write_kernel(const struct boxes_sums *table, int labels, int min_area, const int *counts,
                                     struct image out)
 {
+    __shared__ int sums[BOXES_STRETCH / 32];
     int i = blockIdx.x * blockDim.x + threadIdx.x, total;
     int selected = i < labels && table[i].area >= min_area,
-        row = 1 + counts[blockIdx.x] + sums_before(selected, &total);
+        row = 1 + counts[blockIdx.x] + sums_before(selected, &total, sums);
 
     if (selected && row < out.height)
         boxes_write_row(&table[i], i + 1, (int *)image_row(&out, row));
@@ -72,16 +57,46 @@ out:
     return status;
 }
 
+enum status boxes_create_table(struct boxes_sums **table, int labels)
+{
+    enum status status = STATUS_OK;
+    const struct image no_rows = {};
+
+    TRY(device_allocate((void **)table, labels * sizeof **table));
+    TRY(boxes_clear(*table, labels, &no_rows, 0));
+    CUDA_TRY(cudaDeviceSynchronize()); /* a launch may come on any stream */
+out:
+    return status;
+}
+
+enum status boxes_count(const struct boxes_sums *table, int labels, int min_area, int *counts, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    count_kernel<<<ceiling_divide(labels, BOXES_STRETCH), BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status boxes_offsets(int *counts, int stretches, const struct image *out, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    offset_kernel<<<1, BOXES_STRETCH, 0, stream>>>(counts, stretches, *out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
 enum status boxes_write_rows(const struct boxes_sums *table, int labels, int min_area, int *counts,
                              const struct image *out, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
     const int stretches = ceiling_divide(labels, BOXES_STRETCH);
 
-    count_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts);
-    CUDA_TRY(cudaGetLastError());
-    offset_kernel<<<1, BOXES_STRETCH, 0, stream>>>(counts, stretches, *out);
-    CUDA_TRY(cudaGetLastError());
+    TRY(boxes_count(table, labels, min_area, counts, stream));
+    TRY(boxes_offsets(counts, stretches, out, stream));
     write_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts, *out);
     CUDA_TRY(cudaGetLastError());
 out:
