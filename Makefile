@@ -106,7 +106,8 @@ march := $(if $(ARCH),-march=$(ARCH))
 SIMD_ARCH ?= $(ARCH)
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
-optimize_cxx := $(if $(or $(SANITIZE),$(RACES)),-O1,-O2)
+# Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save.
+optimize_cxx := $(if $(SANITIZE),-O0,$(if $(RACES),-O1,-O2))
 # Lines for profiles, sanitizers and the race watch take a fifth less time to compile than a debugger's variables: EXTRA=-g
 # has those.
 debug := -g1
