@@ -4,7 +4,8 @@
  *           tunable is how many warps share a block.
  * Expect:   1.5 times v1.3: four loads for each lane are in flight before the first is used, and the histograms, two
  *           thirds of what is moved, leave as 512 bytes a warp.
- * Result:   missed: 7 % slower than v1.3 (results/h200/lbp/lbp_4032x3024.json).
+ * Result:   missed: 7 % slower than v1.3 (results/h200/lbp/lbp_4032x3024.json), probably because a warp reads lines of
+ *           16 bytes where a block of v1.3 reads 64.
  */
 /* Try: make bench-lbp VERSIONS=cuda
  *      make tune-lbp V=cuda/v2.0 SVG=heat.svg */

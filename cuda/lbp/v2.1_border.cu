@@ -4,7 +4,8 @@
  *           reads its nine bytes without a comparison of coordinates.
  * Expect:   1.5 times v2.0: 32 comparisons of coordinates a pixel are gone, and a lane loads two words instead of eight
  *           bytes.
- * Result:   missed: 1.07 times v2.0, 64 us (results/h200/lbp/lbp_4032x3024.json).
+ * Result:   missed: 1.07 times v2.0, 64 us (results/h200/lbp/lbp_4032x3024.json): the comparisons were not what it
+ *           waited for.
  */
 /* Try: make bench-lbp VERSIONS=cuda
  *      make tune-lbp V=cuda/v2.1 SVG=heat.svg */

@@ -4,7 +4,8 @@
  * Changed:  lbp_kernel<PATCH>; counters of 16 bits, two a word, leave shared memory as they are written.
  * Expect:   1.8 times v2.2, which issues 3.1 instructions a cycle and multiprocessor: a division by a number that is known is a
  *           shift or a multiplication, where one of any two numbers is some 20 instructions, six times a word.
- * Result:   missed: 1.07 times v2.2, 45 us (results/h200/lbp/lbp_4032x3024.json).
+ * Result:   missed: 1.07 times v2.2, 45 us (results/h200/lbp/lbp_4032x3024.json). Instructions were not what it waited for,
+ *           but probably shared memory: v2.4 has no tile there.
  */
 /* Try: make bench-lbp VERSIONS=cuda
  *      make tune-lbp V=cuda/v2.3 SVG=heat.svg */

@@ -4,7 +4,8 @@
  * Changed:  16 patches a warp, 8 lines of 16 pixels a lane, loaded as 16 bytes each (steps/lines.cuh).
  * Expect:   1.3 times v2.3: the tile's words, nine loads for every four pixels and what fills it, are a third of the instructions.
  *           (Written after a first form was measured.)
- * Result:   2.2 times v2.3, 21 us (results/h200/lbp/lbp_4032x3024.json).
+ * Result:   2.2 times v2.3, 21 us (results/h200/lbp/lbp_4032x3024.json): the tile also kept shared memory busy, which the
+ *           additions need.
  */
 /* Try: make bench-lbp VERSIONS=cuda
  *      make tune-lbp V=cuda/v2.4 SVG=heat.svg */
