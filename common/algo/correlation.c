@@ -209,6 +209,16 @@ static void fill_offset(struct image *cube, uint64_t seed)
             put(cube, i, k, 1000 + k + uniform(&seed));
 }
 
+/* The largest sample or the one below: sums of products are odd as often as even, so that an f32 sum beyond 2^24 shows. */
+static void fill_nearly_largest(struct image *cube, uint64_t seed)
+{
+    for (int64_t i = 0; i < (int64_t)cube->width * cube->height; i++)
+        for (int k = 0; k < cube->channels; k++) {
+            const uint64_t least = pattern_random(&seed) >> 63;
+            put(cube, i, k, 1 - ((double)least - 0.5) / (cube->type == PIXEL_U8 ? 255 : 65535));
+        }
+}
+
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type chosen[] = {PIXEL_F32, PIXEL_U8, PIXEL_U16};
@@ -224,6 +234,8 @@ static enum status make_inputs(const struct input_request *request, struct image
         fill_constant(in);
     else if (hard[0] == 'o')
         fill_offset(in, request->seed);
+    else if (hard[0] == 'n')
+        fill_nearly_largest(in, request->seed);
     else
         pattern_fill(in, hard[0] == 'l' ? PATTERN_MAXIMUM : request->pattern, request->seed);
 out:
@@ -232,8 +244,9 @@ out:
 
 static const int mixtures[][3] = {{31, 13, 31}, {5, 3, 198}, {0}};
 static const int manies[][3] = {{300, 221, 2}, {0}}; /* 66,300 pixels: u8 sums pass 2^32 */
+static const int runs[][3] = {{300, 221, 2}, {257, 128, 33}, {0}}; /* 17 runs of 16 pixels a warp: beyond 2^24 */
 static const int fews[][3] = {{61, 37, 3}, {0}};
-static const int singles[][3] = {{1, 1, 198}, {0}};
+static const int singles[][3] = {{1, 1, 198}, {1, 1, 257}, {0}};
 
 static const struct hard_case hard_cases[] = {
     {.name = "mixture of three spectra", .shapes = mixtures},
@@ -245,6 +258,7 @@ static const struct hard_case hard_cases[] = {
     {.name = "offset of 1000", .shapes = fews, .settings = "center=1"},
     {.name = "largest samples", .shapes = manies, .settings = "type=u8"},
     {.name = "largest samples", .shapes = manies, .settings = "type=u16 center=1"},
+    {.name = "nearly the largest samples", .shapes = runs, .settings = "type=u8"},
     {.name = "largest samples", .shapes = singles, .settings = "type=u16"},
     {0},
 };

@@ -110,10 +110,9 @@ static __device__ inline void load_own(const struct plan &plan, unsigned first, 
         UNROLL
         for (int k = 0; k < TILES; k++)
             load_samples(plan.in, plan.shift, first, k * TILE + plane, plan.planes, samples[k]);
-        return;
-    }
-    for (int k = 0; k < 4 * TILES; k++)
-        samples[k / 4][k % 4] = k / 4 * TILE + plane < n ? pixel[k % 4 * n + k / 4 * TILE] : 0;
+    } else
+        for (int k = 0; k < 4 * TILES; k++)
+            samples[k / 4][k % 4] = k / 4 * TILE + plane < n ? pixel[k % 4 * n + k / 4 * TILE] : 0;
 }
 
 static __device__ inline uint4 split_samples(const float samples[4])
