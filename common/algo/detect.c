@@ -379,35 +379,36 @@ static int compare_keys(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-/* Boxes of hits, by their edges; they are whole numbers below 2^17, so all that is computed of them is exact in double. */
+/* Boxes of hits, by their edges. */
 struct edges {
-    double left[DETECT_MAX_HITS], top[DETECT_MAX_HITS], right[DETECT_MAX_HITS], bottom[DETECT_MAX_HITS];
+    int left[DETECT_MAX_HITS], top[DETECT_MAX_HITS], right[DETECT_MAX_HITS], bottom[DETECT_MAX_HITS];
 };
 
-/* member[k]: hits i to count - 1 whose boxes overlap with that of i as detect_overlap() says, and i itself. All pairs are asked,
- * whether one is still wanted or not, for without branches the loop is one of vectors. */
-static void find_members(const struct edges *edges, int i, int count, double overlap, uint8_t *member)
+/* near[k]: hits i to count - 1 whose boxes have pixels in common with that of i. All pairs are asked, whether one is still wanted or
+ * not, for without branches the loop is one of vectors. */
+static void find_near(const struct edges *edges, int i, int count, uint8_t *near)
 {
-    const double left = edges->left[i], top = edges->top[i], right = edges->right[i], bottom = edges->bottom[i];
-    const double area = (right - left) * (bottom - top);
+    const int left = edges->left[i], top = edges->top[i], right = edges->right[i], bottom = edges->bottom[i];
 
 #pragma omp simd
-    for (int k = i; k < count; k++) {
-        const double l = edges->left[k], t = edges->top[k], r = edges->right[k], b = edges->bottom[k];
-        const double width = (right < r ? right : r) - (left > l ? left : l);
-        const double height = (bottom < b ? bottom : b) - (top > t ? top : t);
-        const double common = width * height, all = area + (r - l) * (b - t) - common;
+    for (int k = i; k < count; k++)
+        near[k] = (uint8_t)((edges->left[k] < right) & (left < edges->right[k]) & (edges->top[k] < bottom) &
+                            (top < edges->bottom[k]));
+}
 
-        member[k] = (uint8_t)((width > 0) & (height > 0) & (common > overlap * all));
-    }
-    member[i] = 1;
+static struct detect_box box_at(const struct edges *edges, int i)
+{
+    const struct detect_box box = {edges->left[i], edges->top[i], edges->right[i] - edges->left[i]};
+
+    return box;
 }
 
 /* One detection for each group of hits, in rows 1 to the number that it returns. */
 static int group(const uint64_t *keys, int count, const struct pyramid_layout *layout,
                  const struct detect_params *params, struct image *detections)
 {
-    uint8_t taken[DETECT_MAX_HITS] = {0}, member[DETECT_MAX_HITS];
+    enum { WORD = 8 /* of near[] and taken[], looked at together, for few hits are near each other */ };
+    uint8_t taken[DETECT_MAX_HITS] = {0}, near[DETECT_MAX_HITS] = {0};
     struct edges edges;
     int found = 0;
 
@@ -421,26 +422,35 @@ static int group(const uint64_t *keys, int count, const struct pyramid_layout *l
         edges.bottom[i] = box.y + box.side;
     }
     for (int i = 0; i < count; i++) {
+        const struct detect_box own = box_at(&edges, i);
         int64_t votes = 0;
         int members = 0;
 
         if (taken[i])
             continue;
-        find_members(&edges, i, count, params->overlap, member);
-        for (int k = i; k < count; k++) {
-            if (taken[k] || !member[k])
+        find_near(&edges, i, count, near);
+        for (int first = i / WORD * WORD; first < count; first += WORD) {
+            uint64_t near_word, taken_word;
+
+            memcpy(&near_word, near + first, sizeof near_word);
+            memcpy(&taken_word, taken + first, sizeof taken_word);
+            if (!(near_word & ~taken_word))
                 continue;
-            taken[k] = 1;
-            members++;
-            votes += detect_vote(detect_key_response(keys[k]), (float)params->min_response);
+            for (int k = first; k < first + WORD; k++) {
+                if (taken[k] || !near[k] || (k != i && !detect_overlap(own, box_at(&edges, k), params->overlap)))
+                    continue;
+                taken[k] = 1;
+                members++;
+                votes += detect_vote(detect_key_response(keys[k]), (float)params->min_response);
+            }
         }
         const float score = (float)((double)votes / (double)DETECT_VOTE);
         if (members < params->neighbours || score < params->min_score)
             continue;
         float *row = image_row(detections, ++found);
-        row[0] = (float)edges.left[i];
-        row[1] = (float)edges.top[i];
-        row[2] = row[3] = (float)(edges.right[i] - edges.left[i]);
+        row[0] = (float)own.x;
+        row[1] = (float)own.y;
+        row[2] = row[3] = (float)own.side;
         row[4] = score;
     }
     return found;

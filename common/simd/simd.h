@@ -392,6 +392,70 @@ SIMD_INLINE simd_bytes simd_permute(simd_bytes vector, simd_bytes order)
 #endif
 }
 
+/* The bytes of each sixteen put in another order: byte i of each is byte order[i], 0 to 15, of the same sixteen. */
+SIMD_INLINE simd_u8 simd_shuffle(simd_u8 vector, simd_u8 order)
+{
+#if defined(__AVX512BW__)
+    return (simd_u8)_mm512_shuffle_epi8((__m512i)vector, (__m512i)order);
+#elif defined(__AVX2__)
+    return (simd_u8)_mm256_shuffle_epi8((__m256i)vector, (__m256i)order);
+#else
+    return simd_permute(vector, order);
+#endif
+}
+
+/* Sixteen bytes from each of SIMD_BYTES / 16 places, `starts` words of 16 bits behind `from`. */
+SIMD_INLINE simd_u8 simd_load_parts(const uint16_t *from, const int32_t starts[SIMD_BYTES / 16])
+{
+#if defined(__AVX512BW__)
+    __m512i parts = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(from + starts[0])));
+    parts = _mm512_inserti32x4(parts, _mm_loadu_si128((const __m128i *)(from + starts[1])), 1);
+    parts = _mm512_inserti32x4(parts, _mm_loadu_si128((const __m128i *)(from + starts[2])), 2);
+    return (simd_u8)_mm512_inserti32x4(parts, _mm_loadu_si128((const __m128i *)(from + starts[3])), 3);
+#elif defined(__AVX2__)
+    const __m256i low = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(from + starts[0])));
+    return (simd_u8)_mm256_inserti128_si256(low, _mm_loadu_si128((const __m128i *)(from + starts[1])), 1);
+#else
+    return simd_load(from + starts[0]);
+#endif
+}
+
+/* Stores the lanes of a vector whose bits in `kept` are set one behind the other. Others may follow: as many lanes as a vector has
+ * may be written. */
+SIMD_INLINE void simd_store_kept(uint32_t *to, simd_u32 lanes, unsigned kept)
+{
+#if defined(__AVX512BW__)
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)kept, (__m512i)lanes));
+#elif defined(__AVX2__) && defined(__BMI2__)
+    /* The numbers of the lanes, a byte each, and of them those that a byte of 255 chooses. */
+    const uint64_t order = _pext_u64(0x0706050403020100, _pdep_u64(kept, 0x0101010101010101) * 255);
+    const __m256i places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)order));
+    _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32((__m256i)lanes, places));
+#else
+    for (int i = 0; i < SIMD_BYTES / 4; i++) {
+        *to = lanes[i];
+        to += kept >> i & 1;
+    }
+#endif
+}
+
+/* Bit i: the sign of lane i. */
+SIMD_INLINE unsigned simd_signs(simd_i32 v)
+{
+#if defined(__AVX512BW__)
+    return _mm512_movepi32_mask((__m512i)v);
+#elif defined(__AVX2__)
+    return (unsigned)_mm256_movemask_ps((__m256)v);
+#elif defined(__SSSE3__)
+    return (unsigned)_mm_movemask_ps((__m128)v);
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < SIMD_BYTES / 4; i++)
+        bits |= (unsigned)(v[i] < 0) << i;
+    return bits;
+#endif
+}
+
 /* Stores the lanes of two vectors in turn: even[0], odd[0], even[1] and so on. */
 SIMD_INLINE void simd_store_in_turn(void *to, simd_i32 even, simd_i32 odd)
 {

@@ -4,6 +4,7 @@
  * Expect:   of some 20 operations a pixel, a 64-bit multiplication and four comparisons among them, half are gone: 1.6 times
  *           omp.
  * Result:   1.7 times omp (results/cpu2/pyramid/pyramid_1280x720.json), as predicted.
+ * From:     cpu/omp
  */
 /* Try: make bench-pyramid SIZE=1280x720 */
 #include <stdlib.h>

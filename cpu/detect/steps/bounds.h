@@ -15,6 +15,13 @@
 
 enum { BOUNDS_STAGES = 24, BOUNDS_VOTE = 63, BOUNDS_TOP = 64, BOUNDS_BINS = 256 };
 
+/* Windows of a vector that cost the queue about as much as a stage costs the vector, most of which is the look-up. */
+#if defined(__AVX2__) && !defined(__AVX512VBMI__)
+enum { BOUNDS_FEW = 20 };
+#else
+enum { BOUNDS_FEW = 3 };
+#endif
+
 typedef int8_t bounds_i8 __attribute__((vector_size(SIMD_BYTES)));
 
 struct bounds {

@@ -1,23 +1,23 @@
 /*
- * Idea:     a stage of the queue reads bins here and there, which no processor foresees, and many of them come from the third-level
- *           cache or from memory, for all bins of a pyramid are four times its size. So each vector of windows asks for bins that
- *           windows two rows below are the first to look at: they are near when these rows are looked at.
- * Changed:  ask_ahead(), called once for each vector of windows.
- * Expect:   a quarter of the queue's time is waiting for bins, and so is part of the bounds': 1.15 times groups.
+ * Idea:     of the windows that reach the queue, few are left after 24 stages: too few for the 276 tables that follow to be fetched
+ *           for. So they wait in a second queue until there are two thousand again.
+ * Changed:  drain() takes the first queue through EARLY stages and moves what is left; finish() takes the second through the rest.
+ * Expect:   a stage behind the 24th costs a window twice as much as one before it, and three in ten are: 1.1 times few.
  *           (Written after a first form was measured.)
- * Result:   missed: 31.2 ms in place of 34.5, within the noise (results/cpu2_avx2/detect/detect_1280x720.json); 6.0
- *           times OpenCV's LBP cascade, 22 times Haar's.
- * From:     cpu/groups
+ * From:     cpu/few
  */
 /* Try: make bench-detect */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/algo/detect.h"
 #include "common/simd/simd.h"
 #include "cpu/detect/steps/bounds.h"
 #include "cpu/detect/steps/codes.h"
-#include "cpu/detect/steps/groups.h"
+#include "cpu/detect/steps/packed.h"
 #include "cpu/detect/steps/planes.h"
+
+enum { EARLY = BOUNDS_STAGES /* stages of the first queue */ };
 
 struct state {
     struct detect_levels levels;
@@ -26,14 +26,14 @@ struct state {
     struct bounds bounds;
 };
 
-/* Adds the hits among the windows of the queue, which is empty then, to the list. */
-static enum status drain(const struct state *state, const struct detect_params *params, struct queue *queue,
-                         struct detect_list *list)
+/* Adds the hits among the windows of the last queue, which is empty then, to the list. */
+static enum status finish(const struct state *state, const struct detect_params *params, struct queue *queue,
+                          struct detect_list *list)
 {
     const size_t stride = state->levels.image.stride;
     enum status status = STATUS_OK;
 
-    groups_sieve(&state->codes, detect_model_of(params), params->stage_count, stride, queue);
+    packed_sieve(&state->codes, detect_model_of(params), EARLY, params->stage_count, stride, queue);
     for (size_t i = 0; i < queue->count && status == STATUS_OK; i++)
         if (queue->responses[i] >= (float)params->min_response)
             status =
@@ -43,19 +43,27 @@ static enum status drain(const struct state *state, const struct detect_params *
     return status;
 }
 
-/* Asks for the bins (LBP) or means of cells at `offset` without waiting for them. */
-static void ask_ahead(const struct state *state, bool is_lbp, size_t offset)
+/* Takes the windows of the first queue, which is empty then, through the early stages. */
+static enum status drain(const struct state *state, const struct detect_params *params, struct queue queues[2],
+                         struct detect_list *list)
 {
-    for (int kind = 0; kind < CODES_KINDS; kind++) {
-        const struct image *means = kind ? &state->planes[kind - 1] : &state->levels.image;
+    const int end = params->stage_count < EARLY ? params->stage_count : EARLY;
+    struct queue *queue = &queues[0], *last = &queues[1];
+    enum status status = STATUS_OK;
 
-        __builtin_prefetch((const uint8_t *)(is_lbp ? state->codes.bins[kind].data : means->data) + offset);
-    }
+    packed_sieve(&state->codes, detect_model_of(params), 0, end, state->levels.image.stride, queue);
+    if (last->count + queue->count > QUEUED)
+        status = finish(state, params, last, list);
+    memcpy(last->offsets + last->count, queue->offsets, queue->count * sizeof queue->offsets[0]);
+    memcpy(last->responses + last->count, queue->responses, queue->count * sizeof queue->responses[0]);
+    last->count += queue->count;
+    queue->count = 0;
+    return status;
 }
 
 /* All windows of row y of the pyramid that begin in a level's columns x to end - 1: those that may be hits go to the queue. */
 static enum status look(const struct state *state, const struct detect_params *params, int y, int x, int end,
-                        struct queue *queue, struct detect_list *list)
+                        struct queue queues[2], struct detect_list *list)
 {
     const struct detect_model *model = detect_model_of(params);
     enum status status = STATUS_OK;
@@ -65,17 +73,14 @@ static enum status look(const struct state *state, const struct detect_params *p
         uint64_t left = end - x < 64 ? ((uint64_t)1 << (end - x)) - 1 : ~(uint64_t)0;
         bounds_i8 sums = {0};
 
-        ask_ahead(state, model->feature == DETECT_LBP,
-                  offset + (size_t)(params->pyramid.window - 1) * state->levels.image.stride);
         if (SIMD_BYTES < 64)
             left &= ((uint64_t)1 << SIMD_BYTES % 64) - 1;
-        for (int t = 0; left && t < state->bounds.stages; t++)
+        for (int t = 0; __builtin_popcountll(left) > BOUNDS_FEW && t < state->bounds.stages; t++)
             left &= bounds_decide(&state->bounds, t, &sums,
                                   codes_bins(&state->codes, model, t, offset, state->levels.image.stride));
-        for (; left; left &= left - 1)
-            queue->offsets[queue->count++] = (uint32_t)offset + (uint32_t)__builtin_ctzll(left);
-        if (queue->count > QUEUED - SIMD_BYTES)
-            status = drain(state, params, queue, list);
+        packed_append(&queues[0], offset, left);
+        if (queues[0].count > QUEUED - SIMD_BYTES)
+            status = drain(state, params, queues, list);
     }
     return status;
 }
@@ -94,7 +99,7 @@ static enum status run(struct state *state, const struct image *in, struct image
 #pragma omp parallel
     {
         struct detect_list own = {0};
-        struct queue queue = {.count = 0};
+        struct queue queues[2] = {{.count = 0}};
         enum status result = STATUS_OK;
 
         for (int l = 0; l < state->levels.layout.count; l++) {
@@ -103,10 +108,12 @@ static enum status run(struct state *state, const struct image *in, struct image
 #pragma omp for schedule(dynamic, 4) nowait
             for (int y = level->y; y < level->y + level->height - beyond; y++)
                 if (result == STATUS_OK)
-                    result = look(state, params, y, level->x, level->x + level->width - beyond, &queue, &own);
+                    result = look(state, params, y, level->x, level->x + level->width - beyond, queues, &own);
         }
         if (result == STATUS_OK)
-            result = drain(state, params, &queue, &own);
+            result = drain(state, params, queues, &own);
+        if (result == STATUS_OK)
+            result = finish(state, params, &queues[1], &own);
 #pragma omp critical
         if (status == STATUS_OK)
             status = result == STATUS_OK ? detect_join(&list, &own) : result;
