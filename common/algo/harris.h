@@ -42,8 +42,8 @@
  *          Then from the strongest on: one that is nearer than `distance` to a corner that was kept is dropped, until
  *          `maximum` are kept. No response above 0: no corners.
  *
- * OpenCV   cornerHarris(size, 3, k) is met to 1e-6 of the largest magnitude; goodFeaturesToTrack keeps all pixels of a
- *          plateau, where this contract keeps the first.
+ * OpenCV   cornerHarris(size, 3, k) is met to 1.5e-6 of the largest magnitude, all but 2e-7 of which is its own rounding, for
+ *          it sums in floats; goodFeaturesToTrack keeps all pixels of a plateau, where this contract keeps the first.
  *
  * Document gradient=central window=none border=frame scale=raw is the response of *Accelerating the Harris Corner Detector
  *          through Multithreading*: |dx^2 dy^2 - (dx dy)^2 - k (dx^2 + dy^2)^2|.

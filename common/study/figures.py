@@ -226,5 +226,6 @@ def beside(published, rows):
         ours = statistics.median(found) if found else None
         label = row.get("label") or ", ".join(str(row.get(name, NONE)) for name in names)
         lines.append([label, text_of(row["value"], published["unit"]), text_of(ours, published["unit"])])
-    head = [", ".join(names) or "what", f"theirs: {published['machine']}, {published['year']}", "ours"]
+    theirs = ", ".join(str(published[name]) for name in ("machine", "year") if name in published)
+    head = [", ".join(names) or "what", f"theirs: {theirs}", "ours"]
     return head, lines

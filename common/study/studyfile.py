@@ -423,7 +423,7 @@ class Study:
             self.paragraphs.append({**paragraph, "formula": when})
         for index, published in enumerate(self._tables("published"), 1):
             where = f"{self.where}: published {index}"
-            _check(where, published, PUBLISHED, ("title", "machine", "year", "y", "rows"))
+            _check(where, published, PUBLISHED, ("title", "machine", "y", "rows"))
             y = self.formula(where, published["y"])
             for row in published["rows"]:
                 if not isinstance(row, dict) or type(row.get("value")) not in (int, float):

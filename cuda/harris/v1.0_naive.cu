@@ -5,6 +5,8 @@
  *           frees. Corners are found on the device (steps/corners.cu), so that only the table comes back.
  * Expect:   kernel some 1000 times faster than cpu/serial, though each product is computed nine times: 72 loads a pixel
  *           from first-level cache. A 3840x2160 call is 0.5 ms of upload, 2 ms of download and 0.3 ms of allocation.
+ * Result:   399 us for the response of 3840x2160, 1160 times as fast as cpu/serial
+ *           (results/h200/harris/harris_3840x2160_response.json).
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"

@@ -6,6 +6,8 @@
  *           Every call allocates, copies, computes and frees.
  * Expect:   kernel 100 times faster than cpu/serial; yet most of a 3840x2160 call is allocating and freeing 75 MB (some
  *           0.3 ms) and moving 8 MB up and 33 MB down (2.5 ms at 18 GB/s from pageable memory).
+ * Result:   162 times as fast as cpu/serial: 626 us of a call's 4.3 ms, when walks were plain loads
+ *           (results/h200/labelling/labelling_3840x2160.json).
  * From:     cuda/v0.5
  */
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
