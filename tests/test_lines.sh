@@ -35,6 +35,8 @@ refused "needs gradients" hough orientation=10
 refused "threshold: 0 is outside 1" pclines threshold=0
 refused "no power of two" pclines d=500
 refused "odd number of cells" pclines window=8
+refused "needs gradients" pclines orientation=10
+refused "subpixel: 2 is outside 0" pclines subpixel=2
 
 # A photograph is hardly ever 0, so that all of its pixels would vote; a drawing on black is as it should be.
 noted() { # NOTES ALGORITHM INPUT SETTING...

@@ -89,6 +89,7 @@ struct hough_params {
     double rho, orientation;
     /* Derived: */
     int half_width; /* rows to either side of a point's bin that it votes for; HOUGH_ALL_ROWS: all */
+    int d;          /* 0; of parallel coordinates (pclines.h): rows of a space */
     int radius;     /* of the neighbourhood, 1 for the cross */
 };
 
@@ -173,6 +174,22 @@ static inline HOST_DEVICE int hough_bin(const struct hough_direction *directions
             high = middle - 1;
     }
     return low == rows ? 0 : low;
+}
+
+/* The same in parallel coordinates: u mod 2 d, where (d - |u|, u) is nearest to the gradient, or to its opposite. */
+static inline HOST_DEVICE int hough_parallel_bin(int d, struct hough_gradient g)
+{
+    const int sum = abs(g.x) + abs(g.y), y = abs(g.y), rises = (g.x < 0) == (g.y < 0) || g.x == 0 || y == 0;
+    const int u = rises ? d * y : 2 * d * sum - d * y;
+
+    return (2 * u + sum) / (2 * sum) & (2 * d - 1);
+}
+
+/* The bin of a point, whichever the coordinates are. */
+static inline HOST_DEVICE int hough_bin_for(const struct hough_direction *directions, const struct hough_params *params,
+                                            struct hough_gradient g)
+{
+    return params->d ? hough_parallel_bin(params->d, g) : hough_bin(directions, params->theta_steps, g);
 }
 
 /* Whether a point of this bin votes for row n. */

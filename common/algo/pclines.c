@@ -7,8 +7,6 @@
 #include "common/contract/inputs.h"
 #include "common/image/draw.h"
 
-#define PI 3.14159265358979323846
-
 /* ---------------------------------------------------------------------------------------------- parameters */
 
 static const char *const edge_words[] = {"nonzero", "sobel", NULL};
@@ -50,6 +48,20 @@ static const struct parameter parameters[] = {
      .maximum = 2040,
      .preset = 150,
      .help = "with edges=sobel: an edge point has |gx| + |gy| above this"},
+    {.name = "orientation",
+     .kind = PARAMETER_REAL,
+     .offset = offsetof(struct pclines_params, hough.orientation),
+     .minimum = 0,
+     .maximum = 90,
+     .preset = 90,
+     .help = "a point votes for lines so many degrees from its gradient, on average; 90: for all"},
+    {.name = "subpixel",
+     .kind = PARAMETER_INT,
+     .offset = offsetof(struct pclines_params, subpixel),
+     .minimum = 0,
+     .maximum = 1,
+     .preset = 0,
+     .help = "1: a line lies at the centre of gravity of the votes around it"},
     {.name = "outputs",
      .kind = PARAMETER_CHOICE,
      .offset = offsetof(struct pclines_params, hough.outputs),
@@ -75,12 +87,16 @@ static enum status finish(void *params_erased)
                           params->hough.window);
     if ((params->d & (params->d - 1)) != 0)
         return status_set(STATUS_BAD_INPUT, "d=%d is no power of two", params->d);
+    if (params->hough.orientation < 90 && params->hough.edges != HOUGH_SOBEL)
+        return status_set(STATUS_BAD_INPUT, "orientation=%g needs gradients: edges=sobel", params->hough.orientation);
     while (1 << params->shift < params->d)
         params->shift++;
     params->hough.theta_steps = 2 * params->d;
     params->hough.rho = 1;
-    params->hough.orientation = 90;
-    params->hough.half_width = HOUGH_ALL_ROWS;
+    params->hough.d = params->d;
+    params->hough.half_width = (int)lrint(params->hough.orientation * params->hough.theta_steps / 180);
+    if (params->hough.orientation >= 90 || 2 * params->hough.half_width + 1 >= params->hough.theta_steps)
+        params->hough.half_width = HOUGH_ALL_ROWS;
     params->hough.radius = params->hough.window / 2;
     return STATUS_OK;
 }
@@ -89,9 +105,10 @@ static void describe(const void *params_erased, char *text, size_t size)
 {
     const struct pclines_params *p = params_erased;
 
-    snprintf(text, size, "d=%d threshold=%d window=%d edges=%s edge=%d outputs=%s maximum=%d", p->d, p->hough.threshold,
-             p->hough.window, edge_words[p->hough.edges], p->hough.edge, output_words[p->hough.outputs],
-             p->hough.maximum);
+    snprintf(text, size,
+             "d=%d threshold=%d window=%d edges=%s edge=%d orientation=%g subpixel=%d outputs=%s maximum=%d", p->d,
+             p->hough.threshold, p->hough.window, edge_words[p->hough.edges], p->hough.edge, p->hough.orientation,
+             p->subpixel, output_words[p->hough.outputs], p->hough.maximum);
 }
 
 /* ------------------------------------------------------------------------------------------ shapes and costs */
@@ -146,7 +163,8 @@ static void cost(const struct image in[], const struct image out[], const void *
         cost->bytes += 4.0 * PCLINES_COLUMNS * (params->hough.maximum + 1);
     if (params->hough.outputs != HOUGH_LINES)
         cost->bytes += 4.0 * space.rows * space.cells;
-    cost->operations[OPERATION_COUNTER_INCREMENT] = points * space.rows;
+    cost->operations[OPERATION_COUNTER_INCREMENT] =
+        points * (params->hough.half_width == HOUGH_ALL_ROWS ? space.rows : 2 * params->hough.half_width + 1);
 }
 
 /* -------------------------------------------------------------------------------------- shared by CPU versions */
@@ -160,25 +178,31 @@ struct pclines_row pclines_make_row(int n, const struct image *in, const struct 
 
     return (struct pclines_row){.factor = params->d / length,
                                 .shift = (in->width / 2 * a + in->height / 2 * b) / length,
-                                .theta = (float)(theta < 0 ? theta + PI : theta),
+                                .angle = theta,
+                                .theta = (float)(theta < 0 ? theta + PCLINES_PI : theta),
                                 .a = a,
                                 .b = b,
                                 .reversed = theta < 0};
 }
 
-enum status pclines_write_lines(struct hough_list *list, const struct image *in, const struct pclines_params *params,
-                                struct image *lines)
+enum status pclines_write_lines(struct hough_list *list, const struct image *accumulator, const struct image *in,
+                                const struct pclines_params *params, struct image *lines)
 {
     const struct hough_space space = pclines_make_space(in->width, in->height, params);
+    struct pclines_row *rows = malloc((size_t)space.rows * sizeof *rows);
     enum status status = STATUS_OK;
 
+    if (!rows)
+        TRY(status_set(STATUS_NO_MEMORY, "no memory for %d rows", space.rows));
+    for (int n = 0; n < space.rows; n++)
+        rows[n] = pclines_make_row(n, in, params);
     TRY(hough_sort(list));
     image_fill(lines, 0);
     *(float *)lines->data = (float)list->count;
     for (size_t i = 0; i < list->count && i < (size_t)params->hough.maximum; i++)
-        pclines_write_row(list->keys[i], space, pclines_make_row(pclines_key_row(list->keys[i], space), in, params),
-                          params->d, image_row(lines, (int)i + 1));
+        pclines_write_row(list->keys[i], space, rows, in, accumulator, params, image_row(lines, (int)i + 1));
 out:
+    free(rows);
     free(list->keys);
     *list = (struct hough_list){0};
     return status;
@@ -299,6 +323,30 @@ static const struct golden goldens[] = {
         .in = {(const uint8_t[]){0, 0, 0, 0, 0, /**/ 1, 1, 1, 1, 1, /**/ 0, 0, 0, 0, 0}},
         .out = {FLOATS(1, 0, 0, 0, 0, 0, /**/ 0.864747107F, 1.63736451F, 5, 1, -15, 0, /**/ 0, 0, 0, 0, 0, 0)},
     },
+    {
+        /* The upright line again: beside 5 votes at u = -3 there are 4 at u = -4 and 5 at u = -2, so that 5, 3 and 5 weigh
+         * at u = -3 + 2 / 13. theta is 2 / 13 of the way from atan2(-3, 13) to atan2(-2, 14), and pi; rho = -(a + 2 b) /
+         * |(a, b)|. */
+        .name = "an upright line, between two rows",
+        .settings = "d=16 threshold=4 window=3 maximum=1 subpixel=1",
+        .width = 3,
+        .height = 5,
+        .channels = 1,
+        .in = {(const uint8_t[]){0, 1, 0, /**/ 0, 1, 0, /**/ 0, 1, 0, /**/ 0, 1, 0, /**/ 0, 1, 0}},
+        .out = {FLOATS(1, 0, 0, 0, 0, 0, /**/ -0.554421484F, 2.92785573F, 5, 13.1538458F, -2.84615374F, 0)},
+    },
+    {
+        /* An upright edge: X = -1 and 0 with gradients to the right, bin u = 0, and half_width = round(5 * 32 / 180) = 1. In
+         * u = -1 .. 1 either column is 5 votes in one cell, v = -1 and 0, a plateau, of which u = -1, v = -1 counts. */
+        .name = "orientation",
+        .settings = "d=16 threshold=4 window=3 maximum=1 edges=sobel orientation=5",
+        .width = 4,
+        .height = 5,
+        .channels = 1,
+        .in = {(const uint8_t[]){0, 0, 255, 255, /**/ 0, 0, 255, 255, /**/ 0, 0, 255, 255, /**/ 0, 0, 255, 255, /**/
+                                 0, 0, 255, 255}},
+        .out = {FLOATS(1, 0, 0, 0, 0, 0, /**/ -0.798228145F, 3.0750246F, 5, 15, -1, 16)},
+    },
     {0},
 };
 
@@ -308,6 +356,10 @@ static const char *const check_settings[] = {
     "d=64 threshold=3 window=31 outputs=both",
     "d=32 outputs=accumulator",
     "d=128 edges=sobel threshold=10 outputs=both",
+    "d=64 edges=sobel orientation=10 threshold=3 outputs=both subpixel=1",
+    "d=16 edges=sobel orientation=0 threshold=2 window=3 subpixel=1",
+    "d=512 edges=sobel orientation=30 threshold=3",
+    "d=32 subpixel=1 threshold=4 window=31",
     NULL,
 };
 

@@ -13,20 +13,9 @@
 
 #include "common/algo/pclines.h"
 #include "common/simd/simd.h"
-#include "cpu/hough/steps/points.h"
+#include "cpu/pclines/steps/words.h"
 
 enum { LANES = SIMD_BYTES / 4, BATCH = 1024, HANDS = 16 };
-
-/* x in the lower half of a word, y in the upper one, from the middle of the picture; a vector of room behind them. */
-struct words {
-    size_t count;
-    uint32_t *both;
-};
-
-static uint32_t pack(int lower, int upper)
-{
-    return (uint16_t)lower | (uint32_t)upper << 16;
-}
 
 /* The points are dealt out to sixteen hands, each a run of the list; what does not fill a round stays at the end. */
 static enum status find_points(const struct image *in, const struct pclines_params *params, struct words *words)
@@ -36,13 +25,11 @@ static enum status find_points(const struct image *in, const struct pclines_para
 
     TRY(points_find(in, &params->hough, &points));
     words->count = points.count;
-    words->both = calloc(points.count + LANES, sizeof *words->both);
-    if (!words->both)
-        TRY(status_set(STATUS_NO_MEMORY, "no memory for %zu points", points.count));
+    TRY(words_reserve(words, points.count, LANES, params));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < points.count; i++) {
         const size_t rounds = points.count / HANDS, from = i < rounds * HANDS ? rounds * (i % HANDS) + i / HANDS : i;
-        words->both[i] = pack((int)points.x[from] - in->width / 2, (int)points.y[from] - in->height / 2);
+        words_set(words, i, &points, from, in);
     }
 out:
     points_free(&points);
@@ -52,7 +39,7 @@ out:
 static void vote(int32_t *centre, const struct words *words, const struct pclines_params *params, int n)
 {
     const int u = n - params->d + 1;
-    const simd_i16 factors = (simd_i16)simd_splat(pack(params->d - (u < 0 ? -u : u), u));
+    const simd_i16 factors = (simd_i16)simd_splat(words_pack(params->d - (u < 0 ? -u : u), u));
     const simd_i32 half = (simd_i32)simd_splat((uint32_t)params->d / 2);
     int32_t offset[BATCH];
 
@@ -63,7 +50,8 @@ static void vote(int32_t *centre, const struct words *words, const struct pcline
             const simd_i16 both = (simd_i16)simd_load(words->both + first + k);
             simd_store(offset + k, (simd_u8)(simd_dot2(half, both, factors) >> params->shift));
         }
-        for (; i + 4 <= batch; i += 4) {
+        const size_t votes = words_keep(offset, batch, words->bins ? words->bins + first : NULL, params, n);
+        for (; i + 4 <= votes; i += 4) {
             uint64_t pair[2];
             memcpy(pair, offset + i, sizeof pair);
             centre[(int32_t)pair[0]]++;
@@ -71,7 +59,7 @@ static void vote(int32_t *centre, const struct words *words, const struct pcline
             centre[(int32_t)pair[1]]++;
             centre[(int64_t)pair[1] >> 32]++;
         }
-        for (; i < batch; i++)
+        for (; i < votes; i++)
             centre[offset[i]]++;
     }
 }
@@ -119,9 +107,10 @@ static enum status run(const struct image *in, struct image *out, const struct p
     TRY(hough_join(lists, threads, &list));
     TRY(status);
     if (out[0].data)
-        TRY(pclines_write_lines(&list, in, params, &out[0]));
+        TRY(pclines_write_lines(&list, accumulator, in, params, &out[0]));
 out:
     free(words.both);
+    free(words.bins);
     free(lists);
     free(list.keys);
     image_free(&scratch);

@@ -13,15 +13,9 @@
 
 #include "common/algo/pclines.h"
 #include "common/simd/simd.h"
-#include "cpu/hough/steps/points.h"
+#include "cpu/pclines/steps/words.h"
 
 enum { LANES = SIMD_BYTES / 4, BATCH = 1024, HANDS = 16 };
-
-/* x in the lower half of a word, y in the upper one, from the middle of the picture; a vector of room behind them. */
-struct words {
-    size_t count;
-    uint32_t *both;
-};
 
 struct state {
     struct points points;
@@ -29,11 +23,6 @@ struct state {
     size_t capacity;
     struct image accumulator;
 };
-
-static uint32_t pack(int lower, int upper)
-{
-    return (uint16_t)lower | (uint32_t)upper << 16;
-}
 
 /* The points are dealt out to sixteen hands, each a run of the list; what does not fill a round stays at the end. */
 static enum status find_points(struct state *state, const struct image *in, const struct pclines_params *params)
@@ -44,17 +33,15 @@ static enum status find_points(struct state *state, const struct image *in, cons
 
     TRY(points_find(in, &params->hough, points));
     if (state->capacity < points->capacity + LANES) {
-        free(words->both);
-        words->both = calloc(points->capacity + LANES, sizeof *words->both);
-        state->capacity = words->both ? points->capacity + LANES : 0;
-        if (!words->both)
-            TRY(status_set(STATUS_NO_MEMORY, "no memory for %zu points", points->capacity));
+        state->capacity = 0;
+        TRY(words_reserve(words, points->capacity, LANES, params));
+        state->capacity = points->capacity + LANES;
     }
     words->count = points->count;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < points->count; i++) {
         const size_t rounds = points->count / HANDS, from = i < rounds * HANDS ? rounds * (i % HANDS) + i / HANDS : i;
-        words->both[i] = pack((int)points->x[from] - in->width / 2, (int)points->y[from] - in->height / 2);
+        words_set(words, i, points, from, in);
     }
 out:
     return status;
@@ -63,7 +50,7 @@ out:
 static void vote(int32_t *centre, const struct words *words, const struct pclines_params *params, int n)
 {
     const int u = n - params->d + 1;
-    const simd_i16 factors = (simd_i16)simd_splat(pack(params->d - (u < 0 ? -u : u), u));
+    const simd_i16 factors = (simd_i16)simd_splat(words_pack(params->d - (u < 0 ? -u : u), u));
     const simd_i32 half = (simd_i32)simd_splat((uint32_t)params->d / 2);
     int32_t offset[BATCH];
 
@@ -74,7 +61,8 @@ static void vote(int32_t *centre, const struct words *words, const struct pcline
             const simd_i16 both = (simd_i16)simd_load(words->both + first + k);
             simd_store(offset + k, (simd_u8)(simd_dot2(half, both, factors) >> params->shift));
         }
-        for (; i + 4 <= batch; i += 4) {
+        const size_t votes = words_keep(offset, batch, words->bins ? words->bins + first : NULL, params, n);
+        for (; i + 4 <= votes; i += 4) {
             uint64_t pair[2];
             memcpy(pair, offset + i, sizeof pair);
             centre[(int32_t)pair[0]]++;
@@ -82,7 +70,7 @@ static void vote(int32_t *centre, const struct words *words, const struct pcline
             centre[(int32_t)pair[1]]++;
             centre[(int64_t)pair[1] >> 32]++;
         }
-        for (; i < batch; i++)
+        for (; i < votes; i++)
             centre[offset[i]]++;
     }
 }
@@ -155,7 +143,7 @@ static enum status run(struct state *state, const struct image *in, struct image
     TRY(hough_join(lists, threads, &list));
     TRY(status);
     if (out[0].data)
-        TRY(pclines_write_lines(&list, in, params, &out[0]));
+        TRY(pclines_write_lines(&list, accumulator, in, params, &out[0]));
 out:
     free(lists);
     free(list.keys);
@@ -166,6 +154,7 @@ static void teardown(struct state *state)
 {
     points_free(&state->points);
     free(state->words.both);
+    free(state->words.bins);
     image_free(&state->accumulator);
 }
 

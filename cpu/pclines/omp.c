@@ -11,10 +11,11 @@
 #include "common/algo/pclines.h"
 
 static void vote(const struct image *accumulator, struct hough_space space, const struct pclines_params *params, int x,
-                 int y, int first, int last)
+                 int y, int bin, int first, int last)
 {
     for (int n = first; n < last; n++)
-        ((int32_t *)image_row(accumulator, n))[space.centre + pclines_offset(x, y, n, params)]++;
+        if (pclines_votes_for(params, bin, n))
+            ((int32_t *)image_row(accumulator, n))[space.centre + pclines_offset(x, y, n, params)]++;
 }
 
 static enum status find_lines(const struct image *accumulator, struct hough_space space,
@@ -46,12 +47,13 @@ static enum status run(const struct image *in, struct image *out, const struct p
     {
         const int thread = omp_get_thread_num(), all = omp_get_num_threads();
         const int first = space.rows * thread / all, last = space.rows * (thread + 1) / all;
-        struct hough_gradient gradient;
+        struct hough_gradient gradient = {0};
         enum status found = STATUS_OK;
         for (int y = 0; y < in->height; y++)
             for (int x = 0; x < in->width; x++)
                 if (hough_is_point(in, x, y, &params->hough, &gradient))
-                    vote(accumulator, space, params, x - in->width / 2, y - in->height / 2, first, last);
+                    vote(accumulator, space, params, x - in->width / 2, y - in->height / 2,
+                         pclines_bin(params, gradient), first, last);
 #pragma omp barrier
         if (out[0].data)
             found = find_lines(accumulator, space, params, first, last, &lists[thread]);
@@ -61,7 +63,7 @@ static enum status run(const struct image *in, struct image *out, const struct p
     TRY(hough_join(lists, threads, &list));
     TRY(status);
     if (out[0].data)
-        TRY(pclines_write_lines(&list, in, params, &out[0]));
+        TRY(pclines_write_lines(&list, accumulator, in, params, &out[0]));
 out:
     free(lists);
     free(list.keys);

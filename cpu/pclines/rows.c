@@ -15,19 +15,22 @@
 struct points {
     size_t count;
     int32_t *x, *y; /* from the middle of the picture */
+    uint16_t *bins;
 };
 
 static enum status find_points(const struct image *in, const struct pclines_params *params, struct points *points)
 {
     const size_t pixels = (size_t)in->width * (size_t)in->height;
-    struct hough_gradient gradient;
+    struct hough_gradient gradient = {0};
 
-    *points = (struct points){0, malloc(pixels * sizeof *points->x), malloc(pixels * sizeof *points->y)};
-    if (!points->x || !points->y)
+    *points = (struct points){0, malloc(pixels * sizeof *points->x), malloc(pixels * sizeof *points->y),
+                              malloc(pixels * sizeof *points->bins)};
+    if (!points->x || !points->y || !points->bins)
         return status_set(STATUS_NO_MEMORY, "no memory for %zu points", pixels);
     for (int y = 0; y < in->height; y++)
         for (int x = 0; x < in->width; x++)
             if (hough_is_point(in, x, y, &params->hough, &gradient)) {
+                points->bins[points->count] = (uint16_t)pclines_bin(params, gradient);
                 points->x[points->count] = x - in->width / 2;
                 points->y[points->count++] = y - in->height / 2;
             }
@@ -44,7 +47,8 @@ static void vote(int32_t *centre, const struct points *points, const struct pcli
         for (size_t i = 0; i < batch; i++)
             offset[i] = pclines_offset(points->x[first + i], points->y[first + i], n, params);
         for (size_t i = 0; i < batch; i++)
-            centre[offset[i]]++;
+            if (pclines_votes_for(params, points->bins[first + i], n))
+                centre[offset[i]]++;
     }
 }
 
@@ -91,10 +95,11 @@ static enum status run(const struct image *in, struct image *out, const struct p
     TRY(hough_join(lists, threads, &list));
     TRY(status);
     if (out[0].data)
-        TRY(pclines_write_lines(&list, in, params, &out[0]));
+        TRY(pclines_write_lines(&list, accumulator, in, params, &out[0]));
 out:
     free(points.x);
     free(points.y);
+    free(points.bins);
     free(lists);
     free(list.keys);
     image_free(&scratch);

@@ -9,10 +9,11 @@
 #include "common/algo/pclines.h"
 
 static void vote(const struct image *accumulator, struct hough_space space, const struct pclines_params *params, int x,
-                 int y)
+                 int y, int bin)
 {
     for (int n = 0; n < space.rows; n++)
-        ((int32_t *)image_row(accumulator, n))[space.centre + pclines_offset(x, y, n, params)]++;
+        if (pclines_votes_for(params, bin, n))
+            ((int32_t *)image_row(accumulator, n))[space.centre + pclines_offset(x, y, n, params)]++;
 }
 
 static enum status find_lines(const struct image *accumulator, struct hough_space space,
@@ -31,7 +32,7 @@ static enum status run(const struct image *in, struct image *out, const struct p
 {
     const struct hough_space space = pclines_make_space(in->width, in->height, params);
     struct image scratch = {0}, *accumulator = out[1].data ? &out[1] : &scratch;
-    struct hough_gradient gradient;
+    struct hough_gradient gradient = {0};
     struct hough_list list = {0};
     enum status status = STATUS_OK;
 
@@ -41,10 +42,10 @@ static enum status run(const struct image *in, struct image *out, const struct p
     for (int y = 0; y < in->height; y++)
         for (int x = 0; x < in->width; x++)
             if (hough_is_point(in, x, y, &params->hough, &gradient))
-                vote(accumulator, space, params, x - in->width / 2, y - in->height / 2);
+                vote(accumulator, space, params, x - in->width / 2, y - in->height / 2, pclines_bin(params, gradient));
     if (out[0].data) {
         TRY(find_lines(accumulator, space, params, &list));
-        TRY(pclines_write_lines(&list, in, params, &out[0]));
+        TRY(pclines_write_lines(&list, accumulator, in, params, &out[0]));
     }
 out:
     free(list.keys);

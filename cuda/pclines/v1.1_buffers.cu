@@ -20,14 +20,15 @@ static __global__ void vote_kernel(struct image in, struct hough_space space, st
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
-    struct hough_gradient gradient;
+    struct hough_gradient gradient = {};
 
     if (x >= in.width || y >= in.height || !hough_is_point(&in, x, y, &params.hough, &gradient))
         return;
     for (int n = 0; n < space.rows; n++)
-        atomicAdd((int *)image_row(&accumulator, n) + space.centre +
-                      pclines_offset(x - in.width / 2, y - in.height / 2, n, &params),
-                  1);
+        if (pclines_votes_for(&params, pclines_bin(&params, gradient), n))
+            atomicAdd((int *)image_row(&accumulator, n) + space.centre +
+                          pclines_offset(x - in.width / 2, y - in.height / 2, n, &params),
+                      1);
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct pclines_params *params)
@@ -46,7 +47,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     TRY(lines_clear(lines, out, stream));
     vote_kernel<<<grid, block, 0, stream>>>(*in, lines->space, lines_accumulator(lines, out), *params);
     CUDA_TRY(cudaGetLastError());
-    TRY(pclines_launch(&state->step, out, params, stream));
+    TRY(pclines_launch(&state->step, in, out, params, stream));
 out:
     return status;
 }

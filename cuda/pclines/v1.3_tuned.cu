@@ -33,7 +33,8 @@ static __global__ void vote_kernel(struct image in, struct hough_space space, st
     __syncthreads();
     for (unsigned i = blockIdx.y * blockDim.x + threadIdx.x; i < *points.count; i += gridDim.y * blockDim.x) {
         int x = points.items[i].place & 0xffff, y = points.items[i].place >> 16;
-        atomicAdd(&counters[space.centre + pclines_offset(x - in.width / 2, y - in.height / 2, n, &params)], 1);
+        if (pclines_votes_for(&params, (int)points.items[i].bin, n))
+            atomicAdd(&counters[space.centre + pclines_offset(x - in.width / 2, y - in.height / 2, n, &params)], 1);
     }
     __syncthreads();
     for (int i = threadIdx.x; i < space.cells; i += blockDim.x)
@@ -68,7 +69,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
         vote_kernel<<<grid, threads, shared, stream>>>(*in, lines->space, lines_accumulator(lines, out), *params,
                                                        state->points);
     CUDA_TRY(cudaGetLastError());
-    TRY(pclines_launch(&state->step, out, params, stream));
+    TRY(pclines_launch(&state->step, in, out, params, stream));
 out:
     return status;
 }

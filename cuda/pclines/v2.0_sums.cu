@@ -25,7 +25,7 @@ static struct tunable tunables[] = {{"slices", &slices, slice_counts, "shares of
                                     {"threads", &threads, thread_counts, "threads of a block"},
                                     {}};
 
-/* 2^shift times the place between two cells where a point's vote in row n lies, and how much further it is a row on. */
+/* 2^shift times the place between two cells where a point's vote in row n lies, and half a cell. */
 static __device__ int first_place(int x, int y, int n, const struct pclines_params &params)
 {
     const int u = n - params.d + 1;
@@ -48,7 +48,8 @@ static __global__ void vote_kernel(struct image in, struct hough_space space, st
         int place = first_place(x, y, n, params), *row = counters + space.centre;
 #pragma unroll
         for (int k = 0; k < ROWS; k++, row += space.cells) {
-            atomicAdd(&row[place >> params.shift], 1);
+            if (pclines_votes_for(&params, (int)points.items[i].bin, n + k))
+                atomicAdd(&row[place >> params.shift], 1);
             place += u + k < 0 ? y + x : y - x;
         }
     }
@@ -88,7 +89,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
         vote_kernel<<<grid, threads, shared, stream>>>(*in, lines->space, lines_accumulator(lines, out), *params,
                                                        state->points);
     CUDA_TRY(cudaGetLastError());
-    TRY(pclines_launch(&state->step, out, params, stream));
+    TRY(pclines_launch(&state->step, in, out, params, stream));
 out:
     return status;
 }

@@ -57,7 +57,8 @@ static __global__ void vote_kernel(struct image in, struct hough_space space, st
         const struct tiles_list list = tiles_own_list(tiles, part);
         for (int i = warp; i < list.count; i += warps) {
             const int x = (int)list.points[i].x - in.width / 2, y = (int)list.points[i].y - in.height / 2;
-            atomicAdd(&counters[zero + (first_place(x, y, n, params) >> params.shift) * LANES], 1);
+            if (!list.bins || pclines_votes_for(&params, (int)list.bins[i], n))
+                atomicAdd(&counters[zero + (first_place(x, y, n, params) >> params.shift) * LANES], 1);
         }
     }
     __syncthreads();
@@ -93,7 +94,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     vote_kernel<<<tiles_grid(&state->tiles, &params->hough), threads, tiles_counter_bytes(&state->tiles), stream>>>(
         *in, lines->space, lines_accumulator(lines, out), *params, state->tiles);
     CUDA_TRY(cudaGetLastError());
-    TRY(pclines_launch(&state->step, out, params, stream));
+    TRY(pclines_launch(&state->step, in, out, params, stream));
 out:
     return status;
 }

@@ -65,7 +65,8 @@ static __global__ void vote_kernel(struct image in, struct hough_space space, st
             int place = first_place(x, y, n, params);
 #pragma unroll
             for (int g = 0; g < GROUPS; g++, place += LANES * (y + sign * x))
-                atomicAdd(&counters[zero[g] + (place >> params.shift) * LANES], 1);
+                if (!list.bins || pclines_votes_for(&params, (int)list.bins[i], n + g * LANES))
+                    atomicAdd(&counters[zero[g] + (place >> params.shift) * LANES], 1);
         }
     }
     __syncthreads();
@@ -110,7 +111,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
         return STATUS_OK;
     TRY(lines_begin(lines, stream));
     TRY(lines_search_maxima(lines, out, &params->hough, stream));
-    TRY(pclines_end(&state->step, out, params, stream));
+    TRY(pclines_end(&state->step, in, out, params, stream));
 out:
     return status;
 }

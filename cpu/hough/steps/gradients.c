@@ -59,6 +59,11 @@ void gradients_bins(const struct gradients *gradients, struct points *points, si
     int x[MANY], y[MANY];
     float guess[MANY];
 
+    for (; first < last && params->d; first++) {
+        const int at = (int)points->x[first];
+        const struct hough_gradient gradient = {gradients->x[at], gradients->y[at]};
+        points->bins[first] = (uint16_t)hough_parallel_bin(params->d, gradient);
+    }
     for (; first < last; first += MANY) {
         const size_t many = last - first < MANY ? last - first : MANY;
         for (size_t i = 0; i < many; i++) {

@@ -37,7 +37,7 @@ static __global__ void points_kernel(struct image in, struct points_step step, c
     if (found) {
         step.items[at].place = (unsigned)y << 16 | (unsigned)x;
         step.items[at].bin =
-            params.half_width == HOUGH_ALL_ROWS ? 0 : (unsigned)hough_bin(directions, params.theta_steps, gradient);
+            params.half_width == HOUGH_ALL_ROWS ? 0 : (unsigned)hough_bin_for(directions, &params, gradient);
     }
 }
 
@@ -83,7 +83,7 @@ static __global__ void blocks_kernel(struct image in, struct points_step step, c
         const int y = first + (__ffs((int)found) - 1) * BLOCK_HEIGHT;
         unsigned bin = 0;
         if (params.half_width != HOUGH_ALL_ROWS)
-            bin = (unsigned)hough_bin(directions, params.theta_steps, hough_sobel(&in, x, y));
+            bin = (unsigned)hough_bin_for(directions, &params, hough_sobel(&in, x, y));
         step.items[at] = {(unsigned)y << 16 | (unsigned)x, bin};
     }
 }

@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(WARPS * 32)
             const size_t to = (size_t)part * (PART * PART) + at + __popc(votes[k] & ((1u << threadIdx.x) - 1));
             step.points[to] = make_float2((float)x, (float)(y + k));
             if (step.bins)
-                step.bins[to] = (unsigned)hough_bin(lines.directions, params.theta_steps, hough_sobel(&in, x, y + k));
+                step.bins[to] = (unsigned)hough_bin_for(lines.directions, &params, hough_sobel(&in, x, y + k));
         }
         at += (unsigned)__popc(votes[k]);
     }

@@ -3,7 +3,8 @@
 enum { THREADS = 256, BLOCKS = 16 /* there are some thousand lines */ };
 
 static __global__ void write_kernel(const __grid_constant__ struct lines_step step, const struct pclines_row *rows,
-                                    struct image lines, int d)
+                                    struct image in, struct image accumulator, struct image lines,
+                                    const __grid_constant__ struct pclines_params params)
 {
     const unsigned count = *step.count, maximum = (unsigned)lines.height - 1;
     const unsigned used = count < maximum ? count : maximum;
@@ -12,7 +13,7 @@ static __global__ void write_kernel(const __grid_constant__ struct lines_step st
         const uint64_t key = step.keys[i];
         const unsigned row = lines_row(step, key, maximum);
         if (row < maximum)
-            pclines_write_row(key, step.space, rows[pclines_key_row(key, step.space)], d,
+            pclines_write_row(key, step.space, rows, &in, &accumulator, &params,
                               (float *)image_row(&lines, (int)row + 1));
     }
     for (unsigned i = used + 1 + blockIdx.x * THREADS + threadIdx.x; i <= maximum; i += gridDim.x * THREADS)
@@ -30,7 +31,8 @@ static __global__ void global_kernel(struct image in, struct hough_space space, 
 
     for (unsigned i = blockIdx.y * THREADS + threadIdx.x; i < *points.count; i += gridDim.y * THREADS) {
         const int x = points.items[i].place & 0xffff, y = points.items[i].place >> 16;
-        atomicAdd(&row[pclines_offset(x - in.width / 2, y - in.height / 2, n, &params)], 1);
+        if (pclines_votes_for(&params, (int)points.items[i].bin, n))
+            atomicAdd(&row[pclines_offset(x - in.width / 2, y - in.height / 2, n, &params)], 1);
     }
 }
 
@@ -81,8 +83,8 @@ out:
     return status;
 }
 
-enum status pclines_launch(struct pclines_step *step, const struct image out[], const struct pclines_params *params,
-                           cudaStream_t stream)
+enum status pclines_launch(struct pclines_step *step, const struct image *in, const struct image out[],
+                           const struct pclines_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
 
@@ -90,18 +92,19 @@ enum status pclines_launch(struct pclines_step *step, const struct image out[], 
         return STATUS_OK;
     TRY(lines_begin(&step->lines, stream));
     TRY(lines_search(&step->lines, out, &params->hough, stream));
-    TRY(pclines_end(step, out, params, stream));
+    TRY(pclines_end(step, in, out, params, stream));
 out:
     return status;
 }
 
-enum status pclines_end(struct pclines_step *step, const struct image out[], const struct pclines_params *params,
-                        cudaStream_t stream)
+enum status pclines_end(struct pclines_step *step, const struct image *in, const struct image out[],
+                        const struct pclines_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
 
     TRY(lines_sort(&step->lines, &params->hough, stream));
-    write_kernel<<<BLOCKS, THREADS, 0, stream>>>(step->lines, step->rows, out[0], params->d);
+    write_kernel<<<BLOCKS, THREADS, 0, stream>>>(step->lines, step->rows, *in, lines_accumulator(&step->lines, out),
+                                                 out[0], *params);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

@@ -24,11 +24,11 @@ enum status pclines_setup(struct pclines_step *step, const struct image *in, con
 enum status pclines_tiles_setup(struct tiles_step *tiles, const struct image *in, const struct pclines_params *params,
                                 int side, int groups);
 /* Accumulator to table; nothing with outputs=accumulator. */
-enum status pclines_launch(struct pclines_step *step, const struct image out[], const struct pclines_params *params,
-                           cudaStream_t stream);
+enum status pclines_launch(struct pclines_step *step, const struct image *in, const struct image out[],
+                           const struct pclines_params *params, cudaStream_t stream);
 /* Its last part, after lines_begin() and a search; not with outputs=accumulator. */
-enum status pclines_end(struct pclines_step *step, const struct image out[], const struct pclines_params *params,
-                        cudaStream_t stream);
+enum status pclines_end(struct pclines_step *step, const struct image *in, const struct image out[],
+                        const struct pclines_params *params, cudaStream_t stream);
 /* Votes in global memory, for pictures whose rows do not fit in shared memory. */
 enum status pclines_vote_globally(const struct lines_step *lines, const struct image *in,
                                   const struct points_step *points, const struct image out[],
