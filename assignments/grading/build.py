@@ -210,7 +210,8 @@ def build_version(file, helpers=(), watched=False, calls=()):
             return None, f"the compiler was not done after {COMPILE_SECONDS} s", output
         poisoned = re.search(r'attempt to use (?:a )?poisoned (?:identifier )?"?(\w+)', output)
         if poisoned:
-            return None, f"names {poisoned.group(1)}, which CUDA does not have: kernels have atomicAdd() and its relatives", output
+            return None, (f"names {poisoned.group(1)}, which CUDA does not have, or includes a header of C++ that does: kernels "
+                          "have atomicAdd() and its relatives"), output
         missing = re.search(r"undefined reference to `([^']+)'", output)
         if missing:
             return None, (f"uses {missing.group(1)}(), which versions do not get: they may call the C library, OpenMP, "
