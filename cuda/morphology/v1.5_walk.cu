@@ -36,8 +36,8 @@ static __global__ void __launch_bounds__(THREADS) morphology_kernel(struct image
 
 #pragma unroll 1
     for (int y = top - RADIUS; y - RADIUS < bottom; y++) {
-        uint8_t *line = lines[(y - top + RADIUS) % 2]; /* two, so that one barrier a row is enough */
-        int row[CHORDS.kinds], best = 0, done = 0;     /* done: row y - RADIUS */
+        uint8_t *line = lines[(y - top + RADIUS) % 2];  /* two, so that one barrier a row is enough */
+        int row[CHORDS.kinds] = {}, best = 0, done = 0; /* done: row y - RADIUS */
 
         for (int k = threadIdx.x; k < THREADS + 2 * RADIUS; k += THREADS)
             line[k] = (uint8_t)(sample_at(in, x - (int)threadIdx.x + k - RADIUS, y, flip) ^ flip);

@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(THREADS) morphology_kernel(struct image
     load_row(coming, in, top - RADIUS, window);
 #pragma unroll 1
     for (int y = top - RADIUS; y - RADIUS < bottom; y++) {
-        int line[4 * K::WORDS], row[CHORDS.kinds][4];
+        int line[4 * K::WORDS], row[CHORDS.kinds][4] = {};
         unsigned done = 0; /* row y - RADIUS */
 
 #pragma unroll

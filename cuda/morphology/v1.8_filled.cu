@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(32 * BANDS, RADIUS <= 8 ? 3 : 2)
 
 #pragma unroll 1
     for (int y = top - RADIUS; y - RADIUS < bottom; y++) {
-        unsigned row[CHORDS.kinds][K::OWN][2];
+        unsigned row[CHORDS.kinds][K::OWN][2] = {};
         unsigned done[K::OWN]; /* row y - RADIUS */
 
         find_maxima<K>(row, make_line<pairs<K::WORDS>>(coming, window, flip, y >= 0 && y < in.height));

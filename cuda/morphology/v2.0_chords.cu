@@ -1,16 +1,19 @@
 /*
  * Idea:     two rows at a time, for the three-input maximum of Hopper: a result under way takes a chord of both rows
- *           in one instruction, and a chord grows to the left and to the right in one.
- * Changed:  the loop takes two rows a turn, and so has two results ready; __vmaxu2() became __vimax3_u16x2() where
- *           three values meet.
- * Expect:   kernel 1.4 times faster, below 21 us at 3840x2160: half of the maxima, which were half of the
- *           instructions. A copy takes 5 us, NPP 1640.
+ *           in one instruction. Maxima over 3, 9 and 27 pixels, and over the chords out of these, are one each, too.
+ * Changed:  the loop takes two rows a turn, and so has two results ready; find_maxima() triples (steps/thirds.cuh),
+ *           where it grew from the middle.
+ * Expect:   kernel 1.4 times faster at 3840x2160, 8 to 13 us: half of the maxima, which were half of the instructions.
+ *           The loop is some 400 instructions for 16 pixels, and 1.4 times as many with the rows that bands share: 35
+ *           a pixel, where v1.3 has 225 taps of some 5. A copy takes 5 us, NPP 1640.
+ * Result:   20.9 us, 28 times faster than v1.3 (results/h200/morphology/morphology_3840x2160.json).
  */
 /* Try: make bench-morphology VERSIONS=cuda/v1.8,cuda/v2.0,peer/npp */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
 #include "cuda/morphology/steps/chords.cuh"
 #include "cuda/morphology/steps/pairs.cuh"
+#include "cuda/morphology/steps/thirds.cuh"
 #include "cuda/morphology/steps/window.cuh"
 
 enum { BANDS = 4 /* of rows for one block, a warp each */, MIN_ROWS = 16 /* of a band, even */, WARPS_TO_FILL = 9 };
@@ -22,28 +25,6 @@ struct state {
 
 template <int SHAPE, int RADIUS>
 using kernel = struct shape<SHAPE, RADIUS, RADIUS <= 8 ? 2 : 1>; /* words of a thread */
-
-/* Maxima over the chords around each of the thread's own pixels. */
-template <class K, int KINDS>
-static __device__ void find_maxima(unsigned (&row)[KINDS][K::OWN][2], const struct pairs<K::WORDS> &line)
-{
-    constexpr struct chords CHORDS = K::CHORDS;
-    constexpr int REACH = CHORDS.lengths[0] / 2;
-
-#pragma unroll
-    for (int k = 0; k < 2 * K::OWN; k++) {
-        const int p = 4 * (K::HALO + k / 2) + k % 2;
-        unsigned best = 0;
-#pragma unroll
-        for (int i = 0; i <= REACH; i++) { /* from the middle outwards */
-            best = __vimax3_u16x2(best, line.get(p - i), line.get(p + i));
-#pragma unroll
-            for (int kind = 0; kind < KINDS; kind++)
-                if (CHORDS.lengths[kind] == 2 * i + 1)
-                    row[kind][k / 2][k % 2] = best;
-        }
-    }
-}
 
 template <int SHAPE, int RADIUS>
 static __global__ void __launch_bounds__(32 * BANDS, RADIUS <= 8 ? 3 : 2)

@@ -16,10 +16,13 @@ template <int WORDS> struct pairs {
         at[0][k] = word << 8;
         at[1][k] = word;
     }
-    /* Pixels p and p + 2. */
+    /* Pixels p and p + 2; past the last word, 0. */
     __device__ unsigned get(int p) const
     {
-        return p & 2 ? __byte_perm(at[p & 1][p / 4], at[p & 1][p / 4 + 1], 0x5432) : at[p & 1][p / 4];
+        const int k = p / 4;
+        const unsigned own = k < WORDS ? at[p & 1][k] : 0, next = k + 1 < WORDS ? at[p & 1][k + 1] : 0;
+
+        return p & 2 ? __byte_perm(own, next, 0x5432) : own;
     }
 };
 

@@ -1,0 +1,162 @@
+/*
+ * Idea:     from the middle again. A chord grows by a pixel on the left and one on the right in one instruction with
+ *           three inputs, and only around the thread's own pixels.
+ * Changed:  find_maxima(). Maxima over 3, 9 and 27 pixels had to be found for each word, also of the halo, which is 6
+ *           words for 2 of a thread's own (9 for 1 at radius 15), and each time pairs were put together anew.
+ * Expect:   kernel 1.05 times faster at ksize 15, 1.15 times at ksize 31: the whole kernel has 536 instructions in
+ *           place of 560, and 648 in place of 744. At ksize 15 the two ways are nearly alike, for 7 steps stand
+ *           against 3 of which two take three times as many words.
+ */
+/* Try: make bench-morphology VERSIONS=cuda/v2.0,cuda/v2.1,peer/npp */
+#include "common/algo/morphology.h"
+#include "common/cuda/device.h"
+#include "cuda/morphology/steps/chords.cuh"
+#include "cuda/morphology/steps/pairs.cuh"
+#include "cuda/morphology/steps/window.cuh"
+
+enum { BANDS = 4 /* of rows for one block, a warp each */, MIN_ROWS = 16 /* of a band, even */, WARPS_TO_FILL = 9 };
+
+struct state {
+    int multiprocessors;
+    struct image between;
+};
+
+template <int SHAPE, int RADIUS>
+using kernel = struct shape<SHAPE, RADIUS, RADIUS <= 8 ? 2 : 1>; /* words of a thread */
+
+/* Maxima over the chords around each of the thread's own pixels. */
+template <class K, int KINDS>
+static __device__ void find_maxima(unsigned (&row)[KINDS][K::OWN][2], const struct pairs<K::WORDS> &line)
+{
+    constexpr struct chords CHORDS = K::CHORDS;
+    constexpr int REACH = CHORDS.lengths[0] / 2;
+
+#pragma unroll
+    for (int k = 0; k < 2 * K::OWN; k++) {
+        const int p = 4 * (K::HALO + k / 2) + k % 2;
+        unsigned best = 0;
+#pragma unroll
+        for (int i = 0; i <= REACH; i++) { /* from the middle outwards */
+            best = __vimax3_u16x2(best, line.get(p - i), line.get(p + i));
+#pragma unroll
+            for (int kind = 0; kind < KINDS; kind++)
+                if (CHORDS.lengths[kind] == 2 * i + 1)
+                    row[kind][k / 2][k % 2] = best;
+        }
+    }
+}
+
+template <int SHAPE, int RADIUS>
+static __global__ void __launch_bounds__(32 * BANDS, RADIUS <= 8 ? 3 : 2)
+    morphology_kernel(struct image in, struct image out, unsigned flip, int rows)
+{
+    typedef kernel<SHAPE, RADIUS> K;
+    constexpr struct chords CHORDS = K::CHORDS;
+    const int x = (blockIdx.x * 32 + threadIdx.x) * 4 * K::OWN, top = (blockIdx.y * BANDS + threadIdx.y) * rows;
+    const int bottom = min(top + rows, out.height);
+    unsigned under_way[2 * RADIUS][K::OWN][2] = {}; /* results so far: of the rows from y - RADIUS on */
+    struct window<K::WORDS> window;
+    unsigned coming[2][K::WORDS];
+
+    if (x >= out.width || top >= bottom)
+        return;
+    find_window(&window, in, x, K::HALO);
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        load_row(coming[k], in, top - RADIUS + k, window);
+
+#pragma unroll 1
+    for (int y = top - RADIUS; y - RADIUS < bottom; y += 2) {
+        unsigned upper[CHORDS.kinds][K::OWN][2] = {}, lower[CHORDS.kinds][K::OWN][2] = {}; /* rows y and y + 1 */
+        unsigned done[2][K::OWN]; /* rows y - RADIUS and the next */
+
+        find_maxima<K>(upper, make_line<pairs<K::WORDS>>(coming[0], window, flip, y >= 0 && y < in.height));
+        find_maxima<K>(lower, make_line<pairs<K::WORDS>>(coming[1], window, flip, y + 1 >= 0 && y + 1 < in.height));
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            load_row(coming[k], in, y + 2 + k, window);
+#pragma unroll
+        for (int word = 0; word < K::OWN; word++) {
+            unsigned ready[2][2];
+#pragma unroll
+            for (int j = 0; j < 2 * RADIUS + 2; j++) /* to the result of row y - RADIUS + j */
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+                    const unsigned before = j < 2 * RADIUS ? under_way[j][word][half] : 0;
+                    const unsigned a = j <= 2 * RADIUS ? upper[CHORDS.kind[2 * RADIUS - j]][word][half] : before;
+                    const unsigned b = j > 0 ? lower[CHORDS.kind[2 * RADIUS + 1 - j]][word][half] : before;
+                    const unsigned result = j == 0            ? __vmaxu2(before, a)
+                                            : j < 2 * RADIUS  ? __vimax3_u16x2(before, a, b)
+                                            : j == 2 * RADIUS ? __vmaxu2(a, b)
+                                                              : b;
+                    if (j < 2)
+                        ready[j][half] = result;
+                    else
+                        under_way[j - 2][word][half] = result;
+                }
+#pragma unroll
+            for (int k = 0; k < 2; k++)
+                done[k][word] = __byte_perm(ready[k][0], ready[k][1], 0x7351) ^ flip; /* the high bytes */
+        }
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            const int at = y - RADIUS + k;
+            if (at < top || at >= bottom)
+                continue;
+            store_row(out, x, at, done[k]);
+        }
+    }
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct morphology_params *params)
+{
+    enum status status = STATUS_OK;
+    int device = 0;
+
+    (void)params;
+    if (state->between.data)
+        return STATUS_OK;
+    CUDA_TRY(cudaGetDevice(&device));
+    CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    TRY(device_image_create(&state->between, in));
+out:
+    return status;
+}
+
+template <int SHAPE, int RADIUS>
+static void launch_kernel(const struct image &in, const struct image &out, bool erode, int multiprocessors,
+                          cudaStream_t stream)
+{
+    const int across = ceiling_divide(out.width, 32 * 4 * kernel<SHAPE, RADIUS>::OWN);
+    /* As many bands as fill the device at once: each begins with 2 * RADIUS rows that give nothing. */
+    const int bands = max(1, multiprocessors * WARPS_TO_FILL / across);
+    const int rows = max((int)MIN_ROWS, (int)ceiling_divide(out.height, 2 * bands) * 2);
+
+    morphology_kernel<SHAPE, RADIUS>
+        <<<dim3(across, ceiling_divide(out.height, BANDS * rows)), dim3(32, BANDS), 0, stream>>>(
+            in, out, erode ? 0xffffffff : 0, rows);
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct morphology_params *params, cudaStream_t stream)
+{
+    static decltype(&launch_kernel<0, 1>) const kernels[2][MORPHOLOGY_MAX_RADIUS] = MORPHOLOGY_LAUNCHES(launch_kernel);
+    enum status status = STATUS_OK;
+    bool erodes[2];
+    const int steps = morphology_steps(params, erodes);
+
+    for (int step = 0; step < steps; step++) {
+        const struct image &from = step ? state->between : *in, &to = step + 1 < steps ? state->between : *out;
+        kernels[params->shape][params->ksize / 2 - 1](from, to, erodes[step], state->multiprocessors, stream);
+        CUDA_TRY(cudaGetLastError());
+    }
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_image_free(&state->between);
+}
+
+RUNGS_CUDA_VERSION(morphology)
