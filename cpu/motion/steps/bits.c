@@ -221,13 +221,23 @@ enum status motion_bits_find(const struct image *a, const struct image *b, int v
     return status == STATUS_OK ? STATUS_OK : status_set(status, "%s", message);
 }
 
+/* Bit k of a byte becomes byte k, 255 or 0. */
+static uint64_t spread(uint64_t byte)
+{
+    const uint64_t apart = byte * 0x0101010101010101u & 0x8040201008040201u; /* bit k of byte k, or nothing */
+
+    return ((apart + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u) * 255;
+}
+
 void motion_bits_unpack(const struct motion_bits *bits, const struct image *mask)
 {
 #pragma omp parallel for schedule(static)
     for (int y = 0; y < mask->height; y++) {
         const uint64_t *row = motion_bits_row(bits, y);
         uint8_t *to = image_row(mask, y);
-        for (int x = 0; x < mask->width; x++)
-            to[x] = (uint8_t) - (int)(row[x / BITS_WORD] >> x % BITS_WORD & 1);
+        for (int x = 0; x < mask->width; x += 8) { /* the last ones may be padding, which a row has (image.h) */
+            const uint64_t eight = spread(row[x / BITS_WORD] >> x % BITS_WORD & 255);
+            memcpy(to + x, &eight, 8);
+        }
     }
 }
