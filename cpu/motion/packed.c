@@ -4,6 +4,7 @@
  * Changed:  boxes come straight from runs, by one thread, without a mask, labels or their step.
  * Expect:   labels and boxes were a third of what bits takes, and need 0.05 ms at 1920x1080, to look at 32000 words of which few
  *           are set: 1.4 times bits. Grayscale, blur and morphology are left.
+ * Result:   as predicted, 1.4 times bits on two cores with AVX2 (results/cpu2_avx2/motion/motion_1920x1080.json).
  */
 /* Try: make bench-motion VERSIONS=cpu/bits,cpu/packed,cpu/per_frame */
 #include "common/algo/motion.h"

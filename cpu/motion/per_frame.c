@@ -9,7 +9,8 @@
  *           Each frame takes as long as one core needs for it: throughput is bought with delay.
  * Result:   4.3 times with 16 threads (results/h200/motion/motion_596x336.json; 2.4 at 1920x1080); 2.0 with two
  *           (results/cpu2/motion/motion_596x336.json; 1.2 at 1920x1080), and 7.7 when another program keeps one of them
- *           busy (results/cpu2/motion/motion_busy.txt).
+ *           busy (results/cpu2/motion/motion_busy.txt). Two cores with AVX2, shared with other programs: 1.4 times at
+ *           1920x1080 (results/cpu2_avx2/motion/motion_1920x1080.json).
  */
 /* Try: make bench-motion VERSIONS=cpu/packed,cpu/per_frame; then with OMP_NUM_THREADS=1 */
 #include "common/algo/motion.h"
