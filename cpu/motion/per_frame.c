@@ -1,255 +1,173 @@
 /*
  * Idea:     a thread takes a whole frame, and no thread ever waits for another.
- * Changed:  nothing in a frame: it is computed as cpu/packed's, by one thread, in buffers that each thread has of its own.
- *           New is what is around it: submit() puts the frame into a queue, receive() waits for the oldest, and up to 32
- *           are in flight. A running mean needs each frame before the next: it stays as it was, all threads in a frame.
+ * Changed:  nothing in a frame: what was the state is what each thread has of its own, and start() and receive() are what a
+ *           thread does with it. submit() puts the frame into a queue (steps/lanes.h), receive() waits for the oldest, and up
+ *           to 32 are in flight. A running mean needs each frame before the next: it stays as it was, all threads in a frame.
  * Expect:   with 16 threads at 596x336 three times the frames: packed's threads meet four times in 0.1 ms, and one of them
  *           lists the boxes while 15 wait. With 2 threads little, until the machine is busy with something else: then packed
  *           waits for whichever thread the system has taken off its core, and a queue of frames does not.
  *           Each frame takes as long as one core needs for it: throughput is bought with delay.
  * Result:   4.3 times with 16 threads (results/h200/motion/motion_596x336.json; 2.4 at 1920x1080); 2.0 with two
  *           (results/cpu2/motion/motion_596x336.json; 1.2 at 1920x1080), and 7.7 when another program keeps one of them
- *           busy (results/cpu2/motion/motion_busy.txt).
- * From:     cpu/packed
+ *           busy (results/cpu2/motion/motion_busy.txt). Two cores with AVX2, shared with other programs: 1.4 times at
+ *           1920x1080 (results/cpu2_avx2/motion/motion_1920x1080.json).
  */
 /* Try: make bench-motion VERSIONS=cpu/packed,cpu/per_frame; then with OMP_NUM_THREADS=1 */
-#include <omp.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "common/algo/motion.h"
+#include "common/algo/threshold.h"
+#include "cpu/motion/steps/bits.h"
+#include "cpu/motion/steps/components.h"
+#include "cpu/motion/steps/lanes.h"
 
-static const char frame_rung[] = "cpu/packed";
+static const char rung[] = "cpu/per_frame", step_rung[] = "cpu/simd";
 
-enum { DEPTH = 32 };
-
-/* A frame in flight. */
-struct slot {
-    struct image frame; /* the pixels are the caller's */
-    struct image table;
-    bool queued; /* for a worker; else receive() computes it */
-    bool done;
-    enum status status;
-    char message[256];
-};
-
-/* What computes frames: a thread of its own, but for the first, which is the caller's. */
-struct lane {
-    struct state *owner;
-    void *state; /* of the version of frame_rung */
-    pthread_t thread;
-    bool has_thread;
-    int starts; /* how many of the owner's it has seen */
-    enum status status;
-    char message[256];
+struct detector {
+    struct motion_params params;
+    struct step steps[MOTION_STEPS];
+    struct image gray, blurred, background, mean, difference, zero;
+    struct motion_bits mask, cleaned;
+    struct motion_components components;
 };
 
 struct state {
-    const struct version *version;      /* of frame_rung */
-    const struct motion_params *params; /* this and the next: of start(), while it lasts */
-    struct image first;
-    struct lane *lanes;
-    int workers; /* lanes[1] to lanes[workers] */
-    struct slot slots[DEPTH];
+    struct lanes lanes;
     unsigned submitted, received;
-
-    /* Shared, behind the lock. */
-    pthread_mutex_t lock;
-    pthread_cond_t work, finished;
-    unsigned queue[DEPTH], put, taken; /* slots */
-    int starts, started;
-    bool closing;
 };
 
-static enum status keep(enum status status, char message[256])
+/* The picture that a step makes of `in`, with memory of its own. */
+static enum status make(struct image *out, const struct step *step, const struct image *in)
 {
-    if (status != STATUS_OK)
-        snprintf(message, 256, "%s", status_message());
+    struct image shape;
+    enum status status = STATUS_OK;
+
+    TRY(step_shape(step, in, &shape));
+    TRY(image_create_like(out, &shape));
+out:
     return status;
 }
 
-static void start_lane(struct lane *lane)
+static enum status allocate(struct detector *state, const struct image *first)
 {
-    const struct state *owner = lane->owner;
-
-    lane->status = keep(owner->version->pipeline->start(lane->state, &owner->first, owner->params), lane->message);
-}
-
-static void compute(struct lane *lane, struct slot *slot)
-{
-    const struct pipeline *pipeline = lane->owner->version->pipeline;
     enum status status = STATUS_OK;
 
-    TRY(pipeline->submit(lane->state, &slot->frame));
-    TRY(pipeline->receive(lane->state, &slot->table));
+    TRY(make(&state->gray, &state->steps[MOTION_GRAYSCALE], first));
+    TRY(image_create_like(&state->blurred, &state->gray));
+    TRY(image_create_like(&state->background, &state->gray));
+    TRY(image_create(&state->mean, first->width, first->height, 1, PIXEL_U16));
+    TRY(image_create_like(&state->difference, &state->gray));
+    TRY(image_create_like(&state->zero, &state->gray));
+    image_fill(&state->zero, 0);
+    TRY(motion_bits_create(&state->mask, first->width, first->height));
+    TRY(motion_bits_create(&state->cleaned, first->width, first->height));
+    TRY(motion_components_create(&state->components, first->width));
 out:
-    slot->status = keep(status, slot->message);
+    return status;
 }
 
-static void *work(void *argument)
+static enum status start_lane(void *memory, const struct image *first, const struct motion_params *params)
 {
-    struct lane *lane = argument;
-    struct state *state = lane->owner;
-
-    omp_set_num_threads(1);
-    pthread_mutex_lock(&state->lock);
-    while (!state->closing) {
-        if (lane->starts < state->starts) {
-            lane->starts = state->starts;
-            pthread_mutex_unlock(&state->lock);
-            start_lane(lane);
-            pthread_mutex_lock(&state->lock);
-            state->started++;
-            pthread_cond_signal(&state->finished);
-        } else if (state->taken != state->put) {
-            struct slot *slot = &state->slots[state->queue[state->taken++ % DEPTH]];
-
-            pthread_mutex_unlock(&state->lock);
-            compute(lane, slot);
-            pthread_mutex_lock(&state->lock);
-            slot->done = true;
-            pthread_cond_signal(&state->finished);
-        } else {
-            pthread_cond_wait(&state->work, &state->lock);
-        }
-    }
-    pthread_mutex_unlock(&state->lock);
-    return NULL;
-}
-
-static enum status allocate(struct state *state, const struct image *first, const struct motion_params *params)
-{
-    const struct algorithm *motion = registry_find_algorithm("motion");
-    const struct image both[2] = {*first, *first};
-    const int threads = motion_has_running_mean(params) ? 1 : omp_get_max_threads();
-    struct image shape = {0};
+    struct detector *state = memory;
     enum status status = STATUS_OK;
 
-    pthread_mutex_init(&state->lock, NULL);
-    pthread_cond_init(&state->work, NULL);
-    pthread_cond_init(&state->finished, NULL);
-    TRY(registry_find_version(motion, frame_rung, &state->version));
-    TRY(motion->shape(both, params, &shape));
-    for (int i = 0; i < DEPTH; i++)
-        TRY(image_create_like(&state->slots[i].table, &shape));
-    state->workers = threads == 1 ? 0 : threads < DEPTH ? threads : DEPTH;
-    state->lanes = calloc((size_t)state->workers + 1, sizeof *state->lanes);
-    if (!state->lanes) {
-        state->workers = 0;
-        status = status_set(STATUS_NO_MEMORY, "no memory for %d threads", threads);
-        goto out;
+    if (!state->gray.data) {
+        state->params = *params;
+        for (enum motion_step step = MOTION_GRAYSCALE; step < MOTION_STEPS; step++) {
+            if (step >= MOTION_ABSDIFF)
+                TRY(motion_refuse_swap(params, step, rung));
+            TRY(motion_step_open(&state->steps[step], step, params, rung, step_rung));
+        }
+        TRY(allocate(state, first));
     }
-    for (int i = 0; i <= state->workers; i++) {
-        struct lane *lane = &state->lanes[i];
+    TRY(step_run(&state->steps[MOTION_GRAYSCALE], first, &state->gray, NULL));
+    TRY(step_run(&state->steps[MOTION_BLUR], &state->gray, &state->background, NULL));
+    motion_mean_start(&state->mean, &state->background);
+out:
+    return status;
+}
 
-        lane->owner = state;
-        lane->state = calloc(1, state->version->state_size);
-        if (!lane->state) {
-            status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", frame_rung);
-            goto out;
-        }
-        lane->has_thread = i > 0 && pthread_create(&lane->thread, NULL, work, lane) == 0;
-        if (i > 0 && !lane->has_thread) {
-            status = status_set(STATUS_FAILED, "only %d threads could be started", i - 1);
-            goto out;
-        }
+/* The mask of what moves, closed and perhaps opened. */
+static enum status find_moving(struct detector *state)
+{
+    const struct image both[2] = {state->blurred, state->background}, *left = &both[0], *right = &both[1];
+    struct threshold_params threshold = {.value = state->params.value};
+    int value = state->params.value;
+    enum status status = STATUS_OK;
+
+    step_begin("threshold", NULL);
+    if (value == MOTION_VALUE_OTSU) { /* needs the histogram of the whole difference before the first bit */
+        TRY(step_run(&state->steps[MOTION_ABSDIFF], both, &state->difference, NULL));
+        TRY(threshold_value(&state->difference, &threshold, step_rung, &value));
+        left = &state->difference;
+        right = &state->zero;
+    }
+    TRY(motion_bits_find(left, right, value, &state->params, &state->mask, &state->cleaned));
+out:
+    return status;
+}
+
+static enum status detect(void *memory, const struct image *frame, struct image *result)
+{
+    struct detector *state = memory;
+    enum status status = STATUS_OK;
+
+    TRY(step_run(&state->steps[MOTION_GRAYSCALE], frame, &state->gray, NULL));
+    TRY(step_run(&state->steps[MOTION_BLUR], &state->gray, &state->blurred, NULL));
+    TRY(find_moving(state));
+    step_begin("boxes", NULL);
+    TRY(motion_components_write(&state->components, &state->cleaned, &state->params, result));
+    if (motion_has_running_mean(&state->params)) {
+        step_begin("mean", NULL);
+#pragma omp parallel for schedule(static)
+        for (int y = 0; y < state->mean.height; y++)
+            motion_mean_update(&state->mean, &state->blurred, &state->background, state->params.rate, y, y + 1);
     }
 out:
     return status;
 }
 
-/* Every lane makes its own background, all at the same time. */
+static void close_lane(void *memory)
+{
+    struct detector *state = memory;
+    struct image *images[] = {&state->gray, &state->blurred,    &state->background,
+                              &state->mean, &state->difference, &state->zero};
+
+    motion_steps_close(state->steps);
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        image_free(images[i]);
+    motion_bits_free(&state->mask);
+    motion_bits_free(&state->cleaned);
+    motion_components_free(&state->components);
+}
+
 static enum status start(struct state *state, const struct image *first, const struct motion_params *params)
 {
-    enum status status = STATUS_OK;
+    static const struct lanes_work work = {sizeof(struct detector), start_lane, detect, close_lane};
 
-    if (!state->version)
-        TRY(allocate(state, first, params));
-    pthread_mutex_lock(&state->lock);
-    state->first = *first;
-    state->params = params;
-    state->starts++;
-    state->started = 0;
-    pthread_cond_broadcast(&state->work);
-    pthread_mutex_unlock(&state->lock);
-    start_lane(&state->lanes[0]);
-    pthread_mutex_lock(&state->lock);
-    while (state->started < state->workers)
-        pthread_cond_wait(&state->finished, &state->lock);
-    pthread_mutex_unlock(&state->lock);
-    for (int i = 0; i <= state->workers; i++)
-        if (state->lanes[i].status != STATUS_OK)
-            return status_set(state->lanes[i].status, "%s", state->lanes[i].message);
-out:
-    return status;
+    return lanes_start(&state->lanes, &work, first, params);
 }
 
 static enum status submit(struct state *state, const struct image *frame)
 {
-    const unsigned number = state->submitted++ % DEPTH;
-    struct slot *slot = &state->slots[number];
+    const unsigned number = state->submitted++ % LANES_DEPTH;
+    struct lanes_slot *slot = &state->lanes.slots[number];
 
     slot->frame = *frame;
     slot->done = false;
-    /* Steps are timed in the thread that asked for it. */
-    slot->queued = state->workers > 0 && !step_is_recording();
-    if (slot->queued) {
-        pthread_mutex_lock(&state->lock);
-        state->queue[state->put++ % DEPTH] = number;
-        pthread_cond_signal(&state->work);
-        pthread_mutex_unlock(&state->lock);
-    }
+    slot->queued =
+        state->lanes.workers > 0 && !step_is_recording(); /* steps are timed in the thread that asked for it */
+    if (slot->queued)
+        lanes_put(&state->lanes, number);
     return STATUS_OK;
 }
 
 static enum status receive(struct state *state, struct image *result)
 {
-    struct slot *slot = &state->slots[state->received++ % DEPTH];
-
-    if (slot->queued) {
-        pthread_mutex_lock(&state->lock);
-        while (!slot->done)
-            pthread_cond_wait(&state->finished, &state->lock);
-        pthread_mutex_unlock(&state->lock);
-    } else {
-        const int threads = omp_get_max_threads();
-
-        if (state->workers > 0)
-            omp_set_num_threads(1);
-        compute(&state->lanes[0], slot);
-        omp_set_num_threads(threads);
-    }
-    if (slot->status != STATUS_OK)
-        return status_set(slot->status, "%s", slot->message);
-    image_copy(result, &slot->table);
-    return STATUS_OK;
+    return lanes_take(&state->lanes, &state->lanes.slots[state->received++ % LANES_DEPTH], result);
 }
 
 static void teardown(struct state *state)
 {
-    if (!state->version)
-        return;
-    pthread_mutex_lock(&state->lock);
-    state->closing = true;
-    pthread_cond_broadcast(&state->work);
-    pthread_mutex_unlock(&state->lock);
-    for (int i = 0; state->lanes && i <= state->workers; i++) {
-        struct lane *lane = &state->lanes[i];
-
-        if (lane->has_thread)
-            pthread_join(lane->thread, NULL);
-        if (lane->state)
-            state->version->teardown(lane->state);
-        free(lane->state);
-    }
-    free(state->lanes);
-    for (int i = 0; i < DEPTH; i++)
-        image_free(&state->slots[i].table);
-    pthread_cond_destroy(&state->finished);
-    pthread_cond_destroy(&state->work);
-    pthread_mutex_destroy(&state->lock);
-    *state = (struct state){0};
+    lanes_close(&state->lanes);
 }
 
-RUNGS_PIPELINE_VERSION(motion, .depth = DEPTH)
+RUNGS_PIPELINE_VERSION(motion, .depth = LANES_DEPTH)

@@ -1,91 +1,126 @@
 /*
- * Idea:     a row's sums are a product of its bytes with a banded matrix of weights, which the int8 units of the tensor cores
- *           take at one instruction for 16 x 8 sums of 32 bytes.
- * Changed:  the tile of bytes and the sums along it: a warp loads 16 rows and a strip of 32 bytes with their halo as operands,
- *           straight from memory, 16 bytes a lane. The border is in the weights of the outer strips. Columns stay as they are.
- * Expect:   kernel twice as fast: filling the tile and 15 * 46 / 32 = 21 taps a pixel become 8 products for 512 pixels, and a
- *           load and a multiply-add for each of 15 taps down a column remain.
- * From:     cuda/v1.5
+ * Idea:     loads that are under way while others are worked on: a warp that waits for memory asks for the next bands first.
+ * Changed:  a warp keeps 4 bands in registers (RGB 2, or 1 with a wide halo), and loads into each as soon as its product is
+ *           done. It goes down far enough that all blocks are resident at once: one wave, as many bands as that takes.
+ * Expect:   kernel from latency to memory as its limit, 1.5 times v1.13: at 3840x2160 some 6 us, where a copy takes 5.4.
+ *           A warp of v1.13 has 1 KB under way and waits for it; 16 warps a multiprocessor now have 64 KB.
+ * Result:   7.9 us (results/h200/blur/blur_3840x2160.json), 1.6 times v2.0: half of the speed of a copy that reads and writes.
+ * From:     cuda/v1.13
  */
-/* Try: make bench-blur VERSIONS=cuda/v1.5,cuda/v2.1,cuda/v2.2 */
+/* Try: make bench-blur VERSIONS=cuda/v2.0,cuda/v1.13,cuda/v2.1,peer/npp */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
 #include "cuda/blur/steps/tensor.cuh"
 
-enum { WARPS = 4 /* of a block, a strip each */, ROWS = 32 };
-
-struct weights {
-    uint16_t at[BLUR_MAX_KSIZE];
-};
+enum { WARPS = 4 /* of a block, a strip each */ };
+/* Warps that a multiprocessor's 65536 registers allow, and bands that a warp loads before it needs them. */
+template <int CHANNELS, int DOWN> constexpr int RESIDENT = CHANNELS + DOWN == 2 ? 16 : 12;
+template <int CHANNELS, int DOWN> constexpr int AHEAD = CHANNELS + DOWN == 2 ? 4 : CHANNELS + DOWN == 5 ? 1 : 2;
 
 struct state {
-    struct weights weights; /* no __constant__ symbol: two states would overwrite each other's */
     struct blur_operands operands;
+    int multiprocessors;
 };
 
-template <int CHANNELS, int RADIUS> /* RADIUS: the next of 3, 7, 11, 15 from the true radius on */
-static __global__ void __launch_bounds__(32 * WARPS)
-    blur_kernel(struct image in, struct image out, const __grid_constant__ struct weights w,
-                const __grid_constant__ struct blur_operands operands)
+/* Moves the bands up by one and puts the latest sums below them, parted into bytes: [band][tile][half], 4 rows each. */
+template <int DOWN>
+static __device__ void push_band(unsigned low[][2][2], unsigned high[][2][2], const int sums[2][2][4])
 {
-    constexpr int LOADS = (CHANNELS + 1) / 2, DOWN = RADIUS > 8 ? 2 : 1,
-                  HALO = 8 * DOWN;                                  /* LOADS: of 64 bytes of a row */
-    __shared__ uint16_t sums_along[ROWS + 2 * HALO][WARPS * STRIP]; /* at most 255 * 256 each */
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const int tile = k / 2, half = k % 2, *above = &sums[tile][0][2 * half], *below = &sums[tile][1][2 * half];
+        const unsigned rows01 = __byte_perm(above[0], above[1], 0x5140);
+        const unsigned rows89 = __byte_perm(below[0], below[1], 0x5140);
+#pragma unroll
+        for (int b = 0; b < DOWN; b++) {
+            low[b][tile][half] = low[b + 1][tile][half];
+            high[b][tile][half] = high[b + 1][tile][half];
+        }
+        low[DOWN][tile][half] = __byte_perm(rows01, rows89, 0x5410);
+        high[DOWN][tile][half] = __byte_perm(rows01, rows89, 0x7632);
+    }
+}
+
+/* DOWN: products of 32 rows that a sum down a column takes, 1 up to radius 8, else 2. It starts 8 * DOWN rows above. */
+template <int CHANNELS, int DOWN>
+static __global__ void __launch_bounds__(32 * WARPS, RESIDENT<CHANNELS, DOWN> / WARPS)
+    blur_kernel(struct image in, struct image out, const uint4 *weights, int kinds, int bands)
+{
+    constexpr int LOADS = (CHANNELS + 1) / 2; /* of 64 bytes, that the sums of a strip take */
+    constexpr int SLOTS = AHEAD<CHANNELS, DOWN>;
     const int lane = threadIdx.x, group = lane / 4, member = lane % 4, row_bytes = in.width * CHANNELS;
-    const int strip = blockIdx.x * WARPS + threadIdx.y, y0 = blockIdx.y * ROWS;
-    unsigned pixels[2][LOADS][4], along[2][2 * LOADS][4];
+    const int strip = blockIdx.x * WARPS + threadIdx.y, strips = (row_bytes + STRIP - 1) / STRIP;
+    const int kind = blur_strip_kind(strip, strips, kinds);
+    const int x = strip * STRIP + 8 * member, y0 = blockIdx.y * bands * BAND, top = y0 - 8 * DOWN + group;
+    const int end = min(bands, (in.height - y0 + BAND - 1) / BAND) + DOWN;
+    unsigned pixels[SLOTS][2][LOADS][4], along[2][2 * LOADS][4], down[DOWN][4];
+    unsigned low[2 * DOWN][2][2] = {}, high[2 * DOWN][2][2] = {};
+    uint8_t *first_out = keep_pointer((uint8_t *)out.data + x);
     const uint8_t *from[LOADS];
 
-    blur_sources<CHANNELS>(from, in, strip);
-    blur_load_along<LOADS>(along, operands, strip, row_bytes);
-    for (int row = 0; row < ROWS + 2 * HALO; row += BAND) {
-        int sums[2][2][4] = {};
-        blur_load_band<LOADS>(pixels, in, y0 - HALO + row + group, from);
-        blur_along<LOADS>(sums, along, pixels);
-        for (int k = 0; k < 16; k++) { /* where an element of a result belongs: mma.cuh, weights_along() */
-            const int column = threadIdx.y * STRIP + group / 2 * 8 + k / 8 * 4 + k / 2 % 2 * 2 + group % 2;
-            sums_along[row + k / 4 % 2 * 8 + member * 2 + k % 2][column] = (uint16_t)sums[k / 8][k / 4 % 2][k % 4];
+    if (strip >= strips)
+        return;
+    blur_sources<CHANNELS>(from, in, strip, member, row_bytes);
+#pragma unroll
+    for (int k = 0; k < SLOTS; k++)
+        blur_load_band<LOADS>(pixels[k], in, top + BAND * k, from);
+#pragma unroll
+    for (int k = 0; k < DOWN; k++)
+        *(uint4 *)down[k] = weights[32 * k + lane];
+    blur_load_along<LOADS>(along, weights, DOWN, kind, lane);
+
+    for (int first = 0; first < end; first += SLOTS)
+#pragma unroll
+        for (int slot = 0; slot < SLOTS; slot++) {
+            const int band = first + slot;
+            int sums[2][2][4] = {};
+            unsigned bytes[2][2];
+            if (band >= end)
+                return;
+            blur_along<LOADS>(sums, along, pixels[slot]);
+            if (band + SLOTS < end)
+                blur_load_band<LOADS>(pixels[slot], in, top + BAND * (band + SLOTS), from);
+            push_band<DOWN>(low, high, sums);
+            blur_down<DOWN>(bytes, down, low, high);
+            blur_store_band(out, first_out, y0 + BAND * (band - DOWN) + group, x, row_bytes, bytes, band >= DOWN);
         }
-    }
-    __syncthreads();
-    for (int k = threadIdx.y * 32 + lane; k < ROWS * WARPS * STRIP; k += 32 * WARPS) {
-        const int row = k / (WARPS * STRIP), column = k % (WARPS * STRIP), x = blockIdx.x * WARPS * STRIP + column;
-        uint32_t sum = 1 << (2 * BLUR_WEIGHT_BITS - 1);
-        if (x >= row_bytes || y0 + row >= out.height)
-            continue;
-        for (int j = 0; j <= 2 * RADIUS; j++)
-            sum += w.at[j] * sums_along[row + HALO - RADIUS + j][column];
-        ((uint8_t *)image_row(&out, y0 + row))[x] = (uint8_t)(sum >> (2 * BLUR_WEIGHT_BITS));
-    }
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct blur_params *params)
 {
-    state->weights = {};
-    blur_weights(params, state->weights.at + params->ksize / 8 * 4 + 3 - params->ksize / 2);
-    return blur_operands_create(&state->operands, in, params);
+    enum status status = STATUS_OK;
+    int device = 0;
+
+    TRY(blur_operands_create(&state->operands, in, params));
+    CUDA_TRY(cudaGetDevice(&device));
+    CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+out:
+    return status;
 }
 
-template <int CHANNELS, int RADIUS>
+template <int CHANNELS, int DOWN>
 static void launch_kernel(const struct image &in, const struct image &out, const struct state &state,
                           cudaStream_t stream)
 {
-    dim3 grid(ceiling_divide(out.width * CHANNELS, WARPS * STRIP), ceiling_divide(out.height, ROWS));
+    const int across = ceiling_divide(out.width * CHANNELS, WARPS * STRIP), down = ceiling_divide(out.height, BAND);
+    const int blocks = state.multiprocessors * RESIDENT<CHANNELS, DOWN> / WARPS;
+    /* As many bands for each warp as it takes for all blocks to be resident at once: one wave, no idle end. */
+    const int bands = ceiling_divide(down, blocks > across ? blocks / across : 1);
 
-    blur_kernel<CHANNELS, RADIUS><<<grid, dim3(32, WARPS), 0, stream>>>(in, out, state.weights, state.operands);
+    blur_kernel<CHANNELS, DOWN><<<dim3(across, ceiling_divide(down, bands)), dim3(32, WARPS), 0, stream>>>(
+        in, out, state.operands.weights, state.operands.kinds, bands);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct blur_params *params, cudaStream_t stream)
 {
-    static decltype(&launch_kernel<1, 3>)
-        const kernels[2][4] = {{launch_kernel<1, 3>, launch_kernel<1, 7>, launch_kernel<1, 11>, launch_kernel<1, 15>},
-                               {launch_kernel<3, 3>, launch_kernel<3, 7>, launch_kernel<3, 11>, launch_kernel<3, 15>}};
+    static decltype(&launch_kernel<1, 1>)
+        const kernels[2][2] = {{launch_kernel<1, 1>, launch_kernel<1, 2>}, {launch_kernel<3, 1>, launch_kernel<3, 2>}};
     enum status status = STATUS_OK;
 
     if (state->operands.identity)
         return blur_copy(in, out, stream);
-    kernels[in->channels == 3][params->ksize / 8](*in, *out, *state, stream);
+    kernels[in->channels == 3][params->ksize > 17](*in, *out, *state, stream);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

@@ -4,7 +4,7 @@
  * Expect:   some 240 us at 3840x2160 and ksize 15, half of v1.3; v2.0 should be far ahead. It sums in floats and drops
  *           the fraction where we round, so every other sample is one grey level lower.
  */
-/* Try: make bench-blur VERSIONS=cuda/v1.3,cuda/v2.0,cuda/v2.5,peer/npp */
+/* Try: make bench-blur VERSIONS=cuda/v1.3,cuda/v2.0,cuda/v2.1,peer/npp */
 #include <nppi_filtering_functions.h>
 
 #include "common/algo/blur.h"

@@ -1,5 +1,5 @@
 /*
- * tensor.cuh: what v2.1 to v2.4 of blur share: a banded matrix of weights as operands of mma_m16n8k32_u8 (mma.cuh).
+ * tensor.cuh: what v1.10 to v1.13 and v2.1 of blur share: a banded matrix of weights as operands of mma_m16n8k32_u8 (mma.cuh).
  *
  * A warp gives a strip of 32 bytes, band by band of 16 rows. Along rows, 2 tiles of 16 bytes are a product each with all bytes
  * from 16 pixels left of the strip on, 64 bytes a load of the warp; down columns, a band is a product with 32 or 64 rows.
@@ -18,9 +18,9 @@ static constexpr int STRIP = 32, BAND = 16;
 enum { LEFT_STRIPS = 2, STRIP_KINDS = 6 };
 
 struct blur_operands {
-    uint4 *weights; /* device: a uint4 a lane: for the columns [2], then for the rows [kind][tile][step] */
-    bool identity;  /* the result is the image */
-    int kinds;
+    uint4 *weights; /* device, a uint4 a lane: for the columns [products], then for the rows [kind][tile][step] */
+    int kinds, products;
+    bool identity; /* the result is the image */
 };
 
 /* Rows y and y + 8: 16 bytes each, at from[k] in the image's first row; above and below the image its border rows. */
@@ -36,26 +36,27 @@ static __device__ inline void blur_load_band(unsigned pixels[2][LOADS][4], const
 
 /* From where a lane loads its 16 bytes of a row, 64 bytes a load of the warp, from 16 pixels left of the strip on. */
 template <int CHANNELS>
-static __device__ inline void blur_sources(const uint8_t *from[(CHANNELS + 1) / 2], const struct image &in, int strip)
+static __device__ inline void blur_sources(const uint8_t *from[(CHANNELS + 1) / 2], const struct image &in, int strip,
+                                           int member, int row_bytes)
 {
-    for (int k = 0; k < (CHANNELS + 1) / 2; k++) {
-        const int offset = strip * STRIP - 16 * CHANNELS + 64 * k + 16 * (int)(threadIdx.x % 4);
-        from[k] = keep_pointer((const uint8_t *)in.data + border_source(offset, in.width * CHANNELS, 16));
-    }
+    for (int k = 0; k < (CHANNELS + 1) / 2; k++)
+        from[k] = keep_pointer((const uint8_t *)in.data +
+                               border_source(strip * STRIP - 16 * CHANNELS + 64 * k + 16 * member, row_bytes, 16));
 }
 
-/* The lane's part of the operands for the rows of a strip. */
-template <int LOADS>
-static __device__ inline void blur_load_along(unsigned along[2][2 * LOADS][4], const struct blur_operands &operands,
-                                              int strip, int row_bytes)
+/* Which of the operands for the rows are those of a strip. */
+static __device__ inline int blur_strip_kind(int strip, int strips, int kinds)
 {
-    const int strips = (row_bytes + STRIP - 1) / STRIP;
-    const int left = strip < LEFT_STRIPS ? strip : LEFT_STRIPS,
-              kind = max(left, min(strip, strips - 1) - (strips - operands.kinds));
+    return strip < LEFT_STRIPS ? strip : max((int)LEFT_STRIPS, strip - (strips - kinds));
+}
 
+/* The lane's part of the operands for the rows of such a strip; `first` others come before them. */
+template <int LOADS>
+static __device__ inline void blur_load_along(unsigned along[2][2 * LOADS][4], const uint4 *weights, int first,
+                                              int kind, int lane)
+{
     for (int k = 0; k < 4 * LOADS; k++)
-        *(uint4 *)along[k / (2 * LOADS)][k % (2 * LOADS)] =
-            operands.weights[32 * (2 + kind * 4 * LOADS + k) + threadIdx.x];
+        *(uint4 *)along[k / (2 * LOADS)][k % (2 * LOADS)] = weights[32 * (first + kind * 4 * LOADS + k) + lane];
 }
 
 /* Sums along the rows of a band: sums[tile][row / 8] of 16 bytes by 8 rows. */
@@ -94,30 +95,24 @@ static __device__ inline void blur_down(unsigned bytes[2][2], const unsigned dow
     }
 }
 
-/* A band of the result, bytes[row / 8][4 bytes]: rows y and y + 8, 8 bytes from byte x on, those that a row of `first` has. */
+/* A band of the result, bytes[row / 8][4 bytes]: rows y and y + 8, 8 bytes from byte x on, those that the image has; none without
+ * `given`. */
 static __device__ inline void blur_store_band(const struct image &out, uint8_t *first, int y, int x, int row_bytes,
-                                              const unsigned bytes[2][2])
+                                              const unsigned bytes[2][2], bool given)
 {
     for (int k = 0; k < 2; k++) {
-        uint8_t *to = device_row(first, out.stride, y + 8 * k);
-        if (y + 8 * k >= out.height || x >= row_bytes)
+        const int line = y + 8 * k;
+        uint8_t *to = device_row(first, out.stride, line);
+        if (!given || line >= out.height)
             continue;
-        if (x + 8 <= row_bytes) {
+        if (x + 8 <= row_bytes)
             *(uint2 *)to = make_uint2(bytes[k][0], bytes[k][1]);
-            continue;
-        }
-        unsigned rest =
-            bytes[k][0]; /* x is a multiple of 8: what is left is 4, 2 and 1 bytes, each at its own multiple */
-        if ((row_bytes - x) & 4) {
-            *(unsigned *)to = rest;
-            rest = bytes[k][1], to += 4;
-        }
-        if ((row_bytes - x) & 2) {
-            *(uint16_t *)to = (uint16_t)rest;
-            rest >>= 16, to += 2;
-        }
-        if ((row_bytes - x) & 1)
-            *to = (uint8_t)rest;
+        else
+#if !defined(RUNGS_EMULATED)
+#pragma unroll 1 /* rare: unrolled, it would only part what is used */
+#endif
+            for (int b = 0; b < row_bytes - x; b++)
+                to[b] = (uint8_t)((b < 4 ? bytes[k][0] : bytes[k][1]) >> 8 * (b % 4));
     }
 }
 
@@ -159,7 +154,6 @@ static inline enum status blur_operands_create(struct blur_operands *operands, c
 {
     enum status status = STATUS_OK;
     const int strips = (in->width * in->channels + STRIP - 1) / STRIP, rows = in->channels == 1 ? 4 : 8;
-    const int products = params->ksize > 17 ? 2 : 1;
     uint16_t weights[BLUR_MAX_KSIZE];
     uint8_t matrices[2 + STRIP_KINDS * 8][32][16] = {};
 
@@ -168,10 +162,11 @@ static inline enum status blur_operands_create(struct blur_operands *operands, c
     blur_weights(params, weights);
     operands->identity =
         weights[params->ksize / 2] == 256; /* the others are 0; 256 is the one weight that is no byte */
+    operands->products = params->ksize > 17 ? 2 : 1;
     operands->kinds = strips < STRIP_KINDS ? strips : STRIP_KINDS;
-    weights_down(matrices, weights, params->ksize, products);
+    weights_down(matrices, weights, params->ksize, operands->products);
     for (int k = 0; k < operands->kinds; k++)
-        weights_along(&matrices[2 + k * rows], in, weights, params->ksize,
+        weights_along(&matrices[operands->products + k * rows], in, weights, params->ksize,
                       k <= LEFT_STRIPS ? k : k + strips - operands->kinds);
     TRY(device_allocate((void **)&operands->weights, sizeof matrices));
     TRY(device_upload_bytes(operands->weights, matrices, sizeof matrices));

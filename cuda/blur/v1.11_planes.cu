@@ -6,7 +6,7 @@
  * Expect:   kernel 1.5 times as fast: 8 products for 512 pixels in place of 15 multiply-adds for each; but sums go to shared
  *           memory byte by byte, and 2 bytes at a time back.
  */
-/* Try: make bench-blur VERSIONS=cuda/v2.1,cuda/v2.2,cuda/v2.3 */
+/* Try: make bench-blur VERSIONS=cuda/v1.10,cuda/v1.11,cuda/v1.12 */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
 #include "cuda/blur/steps/tensor.cuh"
@@ -20,24 +20,25 @@ struct state {
 /* DOWN: products of 32 rows that a sum down a column takes, 1 up to radius 8, else 2. It starts 8 * DOWN rows above. */
 template <int CHANNELS, int DOWN>
 static __global__ void __launch_bounds__(32 * WARPS)
-    blur_kernel(struct image in, struct image out, const __grid_constant__ struct blur_operands operands)
+    blur_kernel(struct image in, struct image out, const uint4 *weights, int kinds)
 {
     constexpr int LOADS = (CHANNELS + 1) / 2; /* of 64 bytes, that the sums of a strip take */
     __shared__ __align__(4)
         uint8_t planes[2][WARPS * STRIP][ROWS + 16 * DOWN]; /* upper and lower bytes of the sums along rows */
     const int lane = threadIdx.x, group = lane / 4, member = lane % 4, row_bytes = in.width * CHANNELS;
-    const int strip = blockIdx.x * WARPS + threadIdx.y, y0 = blockIdx.y * ROWS;
+    const int strip = blockIdx.x * WARPS + threadIdx.y, strips = (row_bytes + STRIP - 1) / STRIP;
+    const int kind = blur_strip_kind(strip, strips, kinds), y0 = blockIdx.y * ROWS;
     unsigned pixels[2][LOADS][4], along[2][2 * LOADS][4], down[DOWN][4], bytes[2][2];
     unsigned low[2 * DOWN][2][2] = {}, high[2 * DOWN][2][2] = {};
     const uint8_t *from[LOADS];
 
-    if (strip * STRIP >= row_bytes)
+    if (strip >= strips)
         return;
-    blur_sources<CHANNELS>(from, in, strip);
-    blur_load_along<LOADS>(along, operands, strip, row_bytes);
+    blur_sources<CHANNELS>(from, in, strip, member, row_bytes);
+    blur_load_along<LOADS>(along, weights, DOWN, kind, lane);
 #pragma unroll
     for (int k = 0; k < DOWN; k++)
-        *(uint4 *)down[k] = operands.weights[32 * k + lane];
+        *(uint4 *)down[k] = weights[32 * k + lane];
     for (int row = 0; row < ROWS + 16 * DOWN; row += BAND) {
         int sums[2][2][4] = {};
         blur_load_band<LOADS>(pixels, in, y0 - 8 * DOWN + row + group, from);
@@ -61,7 +62,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
         }
         blur_down<DOWN>(bytes, down, low, high);
         blur_store_band(out, (uint8_t *)out.data + strip * STRIP + 8 * member, y0 + row + group,
-                        strip * STRIP + 8 * member, row_bytes, bytes);
+                        strip * STRIP + 8 * member, row_bytes, bytes, true);
     }
 }
 
@@ -76,7 +77,8 @@ static void launch_kernel(const struct image &in, const struct image &out, const
 {
     dim3 grid(ceiling_divide(out.width * CHANNELS, WARPS * STRIP), ceiling_divide(out.height, ROWS));
 
-    blur_kernel<CHANNELS, DOWN><<<grid, dim3(32, WARPS), 0, stream>>>(in, out, state.operands);
+    blur_kernel<CHANNELS, DOWN>
+        <<<grid, dim3(32, WARPS), 0, stream>>>(in, out, state.operands.weights, state.operands.kinds);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,

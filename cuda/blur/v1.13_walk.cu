@@ -5,7 +5,7 @@
  * Expect:   kernel 1.5 times as fast: 9 bands are loaded and summed along for 8 of the result in place of 16, and the 4 KB of
  *           weights that a warp loads serve 8 times as many pixels.
  */
-/* Try: make bench-blur VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5 */
+/* Try: make bench-blur VERSIONS=cuda/v1.12,cuda/v1.13,cuda/v2.1 */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
 #include "cuda/blur/steps/tensor.cuh"
@@ -38,11 +38,12 @@ static __device__ void push_band(unsigned low[][2][2], unsigned high[][2][2], co
 /* DOWN: products of 32 rows that a sum down a column takes, 1 up to radius 8, else 2. It starts 8 * DOWN rows above. */
 template <int CHANNELS, int DOWN>
 static __global__ void __launch_bounds__(32 * WARPS)
-    blur_kernel(struct image in, struct image out, const __grid_constant__ struct blur_operands operands)
+    blur_kernel(struct image in, struct image out, const uint4 *weights, int kinds)
 {
     constexpr int LOADS = (CHANNELS + 1) / 2; /* of 64 bytes, that the sums of a strip take */
     const int lane = threadIdx.x, group = lane / 4, member = lane % 4, row_bytes = in.width * CHANNELS;
-    const int strip = blockIdx.x * WARPS + threadIdx.y;
+    const int strip = blockIdx.x * WARPS + threadIdx.y, strips = (row_bytes + STRIP - 1) / STRIP;
+    const int kind = blur_strip_kind(strip, strips, kinds);
     const int x = strip * STRIP + 8 * member, y0 = blockIdx.y * BANDS * BAND, top = y0 - 8 * DOWN + group;
     const int end = min((int)BANDS, (in.height - y0 + BAND - 1) / BAND) + DOWN;
     unsigned pixels[2][LOADS][4], along[2][2 * LOADS][4], down[DOWN][4];
@@ -50,13 +51,13 @@ static __global__ void __launch_bounds__(32 * WARPS)
     uint8_t *first_out = keep_pointer((uint8_t *)out.data + x);
     const uint8_t *from[LOADS];
 
-    if (strip * STRIP >= row_bytes)
+    if (strip >= strips)
         return;
-    blur_sources<CHANNELS>(from, in, strip);
+    blur_sources<CHANNELS>(from, in, strip, member, row_bytes);
 #pragma unroll
     for (int k = 0; k < DOWN; k++)
-        *(uint4 *)down[k] = operands.weights[32 * k + lane];
-    blur_load_along<LOADS>(along, operands, strip, row_bytes);
+        *(uint4 *)down[k] = weights[32 * k + lane];
+    blur_load_along<LOADS>(along, weights, DOWN, kind, lane);
 
     for (int band = 0; band < end; band++) {
         int sums[2][2][4] = {};
@@ -65,8 +66,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
         blur_along<LOADS>(sums, along, pixels);
         push_band<DOWN>(low, high, sums);
         blur_down<DOWN>(bytes, down, low, high);
-        if (band >= DOWN)
-            blur_store_band(out, first_out, y0 + BAND * (band - DOWN) + group, x, row_bytes, bytes);
+        blur_store_band(out, first_out, y0 + BAND * (band - DOWN) + group, x, row_bytes, bytes, band >= DOWN);
     }
 }
 
@@ -81,7 +81,8 @@ static void launch_kernel(const struct image &in, const struct image &out, const
 {
     dim3 grid(ceiling_divide(out.width * CHANNELS, WARPS * STRIP), ceiling_divide(out.height, BANDS * BAND));
 
-    blur_kernel<CHANNELS, DOWN><<<grid, dim3(32, WARPS), 0, stream>>>(in, out, state.operands);
+    blur_kernel<CHANNELS, DOWN>
+        <<<grid, dim3(32, WARPS), 0, stream>>>(in, out, state.operands.weights, state.operands.kinds);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,

@@ -4,7 +4,7 @@
  *           the order that the weights of the columns have. A warp gives 16 rows, and loads their halo.
  * Expect:   kernel twice as fast: 24 permutations for 512 pixels in place of 64 stores and 48 loads in shared memory.
  */
-/* Try: make bench-blur VERSIONS=cuda/v2.2,cuda/v2.3,cuda/v2.4 */
+/* Try: make bench-blur VERSIONS=cuda/v1.11,cuda/v1.12,cuda/v1.13 */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
 #include "cuda/blur/steps/tensor.cuh"
@@ -31,24 +31,25 @@ static __device__ void split_sums(unsigned low[2][2], unsigned high[2][2], const
 /* DOWN: products of 32 rows that a sum down a column takes, 1 up to radius 8, else 2. It starts 8 * DOWN rows above. */
 template <int CHANNELS, int DOWN>
 static __global__ void __launch_bounds__(32 * WARPS)
-    blur_kernel(struct image in, struct image out, const __grid_constant__ struct blur_operands operands)
+    blur_kernel(struct image in, struct image out, const uint4 *weights, int kinds)
 {
     constexpr int LOADS = (CHANNELS + 1) / 2; /* of 64 bytes, that the sums of a strip take */
     const int lane = threadIdx.x, group = lane / 4, member = lane % 4, row_bytes = in.width * CHANNELS;
-    const int strip = blockIdx.x * WARPS + threadIdx.y;
+    const int strip = blockIdx.x * WARPS + threadIdx.y, strips = (row_bytes + STRIP - 1) / STRIP;
+    const int kind = blur_strip_kind(strip, strips, kinds);
     const int x = strip * STRIP + 8 * member, y0 = blockIdx.y * BAND, top = y0 - 8 * DOWN + group;
     unsigned pixels[2][LOADS][4], along[2][2 * LOADS][4], down[DOWN][4], bytes[2][2];
     unsigned low[2 * DOWN][2][2] = {}, high[2 * DOWN][2][2] = {};
     uint8_t *first_out = keep_pointer((uint8_t *)out.data + x);
     const uint8_t *from[LOADS];
 
-    if (strip * STRIP >= row_bytes)
+    if (strip >= strips)
         return;
-    blur_sources<CHANNELS>(from, in, strip);
+    blur_sources<CHANNELS>(from, in, strip, member, row_bytes);
 #pragma unroll
     for (int k = 0; k < DOWN; k++)
-        *(uint4 *)down[k] = operands.weights[32 * k + lane];
-    blur_load_along<LOADS>(along, operands, strip, row_bytes);
+        *(uint4 *)down[k] = weights[32 * k + lane];
+    blur_load_along<LOADS>(along, weights, DOWN, kind, lane);
 
 #pragma unroll
     for (int band = 0; band <= DOWN; band++) {
@@ -58,7 +59,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
         split_sums(low[band], high[band], sums);
     }
     blur_down<DOWN>(bytes, down, low, high);
-    blur_store_band(out, first_out, y0 + group, x, row_bytes, bytes);
+    blur_store_band(out, first_out, y0 + group, x, row_bytes, bytes, true);
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct blur_params *params)
@@ -72,7 +73,8 @@ static void launch_kernel(const struct image &in, const struct image &out, const
 {
     dim3 grid(ceiling_divide(out.width * CHANNELS, WARPS * STRIP), ceiling_divide(out.height, BAND));
 
-    blur_kernel<CHANNELS, DOWN><<<grid, dim3(32, WARPS), 0, stream>>>(in, out, state.operands);
+    blur_kernel<CHANNELS, DOWN>
+        <<<grid, dim3(32, WARPS), 0, stream>>>(in, out, state.operands.weights, state.operands.kinds);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
