@@ -552,6 +552,11 @@ doctor:
 lines-scenes: $(BUILD)/rungs
 	@$(PYTHON) -B tests/lines_scenes.py $(BUILD) $(or $(SCENES),1000)
 
+# Lines of hough beside those of OpenCV on every photograph of a folder.
+.PHONY: lines-opencv
+lines-opencv: $(BUILD)/rungs
+	@sh tests/lines_opencv.sh $(BUILD) $(call quoted,$(or $(DIR),images/fetched))
+
 # The pages of the ladders in docs/, the table of ladders in README.md and its picture.
 readme: $(BUILD)/rungs
 	@$(rungs) run blur:cpu/simd images/zone_plate.png -o images/zone_plate_blur.png
@@ -569,6 +574,7 @@ help:
 	@echo 'make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
 	@echo 'make labelling-masks   500 random masks through every labelling, for minutes in the emulator'
 	@echo 'make lines-scenes  [SCENES=1000] recall and precision of hough and pclines on random scenes of known lines'
+	@echo 'make lines-opencv  [DIR=images/fetched] lines of hough beside those of OpenCV on every photograph, byte for byte'
 	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make detect-hits   FOLDERS="photos/ more/": all versions of detect find the same hits in all pictures there'

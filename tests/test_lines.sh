@@ -1,6 +1,7 @@
 #!/bin/sh
 # Lines: bad parameters of hough and pclines are one clear line and exit status 2, with no file written; a photograph whose pixels
-# all vote is worth a note; known lines of 60 random scenes are found by both, by pclines as well as by hough (lines_scenes.py).
+# all vote is worth a note; known lines of 60 random scenes are found by both, by pclines as well as by hough (lines_scenes.py); lines
+# of six photographs are OpenCV's, byte for byte (lines_opencv.sh).
 # usage: test_lines.sh BUILD-FOLDER
 build=$1
 folder=$(mktemp -d) || exit 2
@@ -66,6 +67,25 @@ else
     cat "$folder/scenes"
     # shellcheck disable=SC2046
     set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$folder/scenes")
+    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
+fi
+mkdir "$folder/photographs"
+for picture in building board aloeL baboon box_in_scene chessboard; do
+    for file in images/fetched/$picture.jpg images/fetched/$picture.png; do
+        [ -e "$file" ] && ln -s "$(realpath "$file")" "$folder/photographs/"
+    done
+done
+if ! "$build/rungs" list hough 2>/dev/null | grep 'peer/opencv ' | grep -qv unavailable; then
+    skipped=$((skipped + 1))
+    echo "SKIP OpenCV's lines: no OpenCV"
+elif [ -z "$(ls "$folder/photographs")" ]; then
+    skipped=$((skipped + 1))
+    echo "SKIP OpenCV's lines: no photographs, run make images"
+else
+    sh tests/lines_opencv.sh "$build" "$folder/photographs" 1:180:150 2:360:60 1:360:90 >"$folder/opencv"
+    cat "$folder/opencv"
+    # shellcheck disable=SC2046
+    set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$folder/opencv")
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
 fi
 echo "$passed passed, $failed failed, $skipped skipped"

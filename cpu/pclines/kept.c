@@ -1,9 +1,7 @@
 /*
- * Idea:     no page is fresh: what the points and the accumulator need stays from call to call. A row is cleared by the thread
- *           that votes for it, right before, so that the votes find it in first-level cache.
+ * Idea:     no page is fresh: points and accumulator stay from call to call, and a row is cleared right before its votes.
  * Changed:  struct state.
- * Expect:   a tenth less than peaks with two threads: the pages of 8 MB of accumulator and of 17 MB for points, of which some
- *           2 are used, cost one thread 5 ms of 55.
+ * Expect:   a tenth less than peaks with two threads: the fresh pages of 25 MB cost one thread 5 ms of 55.
  * Result:   the time of peaks (results/cpu2/pclines/pclines_1920x1080.json).
  * From:     cpu/peaks
  */
@@ -20,7 +18,6 @@ enum { LANES = SIMD_BYTES / 4, BATCH = 1024, HANDS = 16 };
 struct state {
     struct points points;
     struct words words;
-    size_t capacity;
     struct image accumulator;
 };
 
@@ -28,20 +25,15 @@ struct state {
 static enum status find_points(struct state *state, const struct image *in, const struct pclines_params *params)
 {
     struct points *points = &state->points;
-    struct words *words = &state->words;
     enum status status = STATUS_OK;
 
     TRY(points_find(in, &params->hough, points));
-    if (state->capacity < points->capacity + LANES) {
-        state->capacity = 0;
-        TRY(words_reserve(words, points->capacity, LANES, params));
-        state->capacity = points->capacity + LANES;
-    }
-    words->count = points->count;
+    TRY(words_reserve(&state->words, points->capacity, LANES, params));
+    state->words.count = points->count;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < points->count; i++) {
         const size_t rounds = points->count / HANDS, from = i < rounds * HANDS ? rounds * (i % HANDS) + i / HANDS : i;
-        words_set(words, i, points, from, in);
+        words_set(&state->words, i, points, from, in);
     }
 out:
     return status;
@@ -119,10 +111,8 @@ static enum status run(struct state *state, const struct image *in, struct image
 
     if (!lists)
         return status_set(STATUS_NO_MEMORY, "no memory for the lists of %d threads", threads);
-    if (accumulator->width != space.cells || accumulator->height != space.rows) {
-        image_free(accumulator);
+    if (!accumulator->data)
         TRY(array_create(accumulator, space.cells, space.rows, 1, PIXEL_I32));
-    }
     TRY(find_points(state, in, params));
 #pragma omp parallel
     {
@@ -153,8 +143,7 @@ out:
 static void teardown(struct state *state)
 {
     points_free(&state->points);
-    free(state->words.both);
-    free(state->words.bins);
+    words_free(&state->words);
     image_free(&state->accumulator);
 }
 

@@ -106,8 +106,7 @@ static enum status run(const struct image *in, struct image *out, const struct p
     if (out[0].data)
         TRY(pclines_write_lines(&list, accumulator, in, params, &out[0]));
 out:
-    free(words.both);
-    free(words.bins);
+    words_free(&words);
     free(lists);
     free(list.keys);
     image_free(&scratch);

@@ -9,7 +9,7 @@
 
 /* x in the lower half of a word, y in the upper one, from the middle of the picture; a vector of room behind them. */
 struct words {
-    size_t count;
+    size_t count, capacity;
     uint32_t *both;
     uint16_t *bins; /* NULL where all points vote for all rows */
 };
@@ -19,18 +19,29 @@ static inline uint32_t words_pack(int lower, int upper)
     return (uint16_t)lower | (uint32_t)upper << 16;
 }
 
-/* Makes room for so many points, whatever there was before; `room`: of a vector. */
+static inline void words_free(struct words *words)
+{
+    free(words->both);
+    free(words->bins);
+    *words = (struct words){0};
+}
+
+/* Makes room for so many points, if there is not enough, whatever there was before; `room`: of a vector. */
 static inline enum status words_reserve(struct words *words, size_t capacity, size_t room,
                                         const struct pclines_params *params)
 {
     const bool all = params->hough.half_width == HOUGH_ALL_ROWS;
 
+    if (words->capacity >= capacity + room)
+        return STATUS_OK;
     free(words->both);
     free(words->bins);
     words->both = calloc(capacity + room, sizeof *words->both);
     words->bins = all ? NULL : malloc((capacity + room) * sizeof *words->bins);
-    return words->both && (all || words->bins) ? STATUS_OK
-                                               : status_set(STATUS_NO_MEMORY, "no memory for %zu points", capacity);
+    if (!words->both || (!all && !words->bins))
+        return status_set(STATUS_NO_MEMORY, "no memory for %zu points", capacity);
+    words->capacity = capacity + room;
+    return STATUS_OK;
 }
 
 /* Word i becomes point `from`. */
