@@ -145,6 +145,8 @@ def fault_of_counts(check):
     """Whether a version for the GPU computes there, as far as the emulator can tell."""
     if check.get("needs_no_kernels"):
         return "its result is right when its kernels do nothing: the host computes it"
+    if "not_counted" in check:
+        return f"it is right in the checks, but the calls that are counted fail: {check['not_counted']}"
     if check.get("wavers"):
         return "its result is right in the checks, but not in the calls that are counted"
     if "second_call" in check and check["second_call"]["threads"] * MOST_SAMPLES < check["samples"]:

@@ -42,7 +42,7 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)
-    if result and "ran past its limit" in result["what"] and is_starved():
+    if result and ("ran past its limit" in result["what"] or "not_counted" in result) and is_starved():
         for option, factor in (("--limit", MORE), ("--total", MORE)):
             at = arguments.index(option) + 1
             arguments[at] *= factor

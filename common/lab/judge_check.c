@@ -445,8 +445,8 @@ enum status judge_check(const struct judge_arguments *arguments)
     if (version->pipeline)
         json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
-        count_calls(arguments, version, params,
-                    result); /* the check has passed: without counts the JSON is still complete */
+        if (count_calls(arguments, version, params, result) != STATUS_OK)
+            json_object_set_new(result, "not_counted", judge_text(status_message()));
     for (const struct tunable *t = version->tunables; t && t->name; t++) {
         json_t *legal = json_array();
 
