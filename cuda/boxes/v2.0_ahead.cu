@@ -1,10 +1,10 @@
 /*
  * Idea:     a block goes down a tall tile, a row ahead of its work, so that the work hides the wait for memory.
  * Changed:  tiles of 128x64, not 128x8: a warp adds 8 rows, and loads the next one before it adds one.
- * Expect:   kernel 1.5 times faster, and since v1.3 40 times, near 20 us at 3840x2160: an eighth of the slots is cleared
- *           and searched, and large components come to an eighth of the global atomics. Left are 33 MB of labels once
- *           and the map's 1 MB four times: 8 us of memory, as much again for shared atomics and three kernels' start
- *           and end.
+ * Expect:   kernel 1.5 times faster, and since v1.3 40 times, near 20 us at 3840x2160: an eighth of the slots is
+ *           cleared and searched, and large components come to an eighth of the global atomics. Left are 33 MB of
+ *           labels once and the map's 1 MB four times: 8 us of memory, as much again for shared atomics and three
+ *           kernels' start and end.
  * Result:   33 times since v1.3, 23.6 us (results/h200/boxes/boxes_3840x2160.json).
  */
 /* Try: make bench-boxes VERSIONS=cuda/v1.8,cuda/v2.0 */
