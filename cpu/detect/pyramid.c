@@ -2,6 +2,7 @@
  * Idea:     the fastest pyramid.
  * Changed:  the version of the step.
  * Expect:   a fifth of the time is the pyramid's, and half of that is left: 1.1 times second.
+ *           (Written after a first form was measured.)
  * From:     cpu/second
  */
 /* Try: make bench-detect */

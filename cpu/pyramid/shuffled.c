@@ -4,7 +4,7 @@
  * Changed:  a sum of two rows takes 16 bits, not a pair of them 32; taps are orders of bytes and pairs of weights. Only levels at more
  *           than twice the step, which a scale above 2 makes, are resampled as by serial.
  * Expect:   a gather of 8 words takes 10 cycles or more, two loads and a shuffle three; half of the bytes are written to the row of
- *           sums and read from it: 2.5 times kept.
+ *           sums and read from it: 2.5 times kept. (Written after a first form was measured.)
  * From:     cpu/kept
  */
 /* Try: make bench-pyramid SIZE=1280x720 */
