@@ -18,7 +18,8 @@ struct state {
 enum { FEW = 12 /* warps of a block without a panel */, ALONE = 8 /* of more tiles */, MOST = 11 /* tiles */ };
 
 template <enum pixel_type TYPE>
-static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan plan, double *totals)
+static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan plan, double *totals,
+                                                                     struct correlation_params, struct image)
 {
     extern __shared__ __align__(16) uint4 panel[];
     const int pixels = plan.steps * STEP, warp = threadIdx.x / 32;
@@ -40,7 +41,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan p
 /* Up to MOST tiles: every warp has steps of its own. */
 template <enum pixel_type TYPE, int TILES>
 static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW, TILES > +SQUARE ? 1 : 2)
-    own_kernel(struct plan plan, double *totals)
+    own_kernel(struct plan plan, double *totals, struct correlation_params params, struct image out)
 {
     constexpr bool AHEAD = TILES <= SQUARE;
     constexpr int STEPS = AHEAD ? LOADS / TILES : 1, OWN = AHEAD ? FEW : ALONE;
@@ -65,7 +66,7 @@ static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW
             multiply_own<TILES>(sums, own[step], TYPE != PIXEL_F32);
     }
     add_own<TILES>(sums, plan, staged, totals);
-    finish_last(plan, (double *)staged, totals);
+    finish_last(plan, params, out, (double *)staged, totals);
 }
 
 template <enum pixel_type TYPE> static auto kernel_of(int tiles)
@@ -125,10 +126,9 @@ static enum status launch(struct state *state, const struct image in[], struct i
     dim3 block(16, 16);
     dim3 grid(ceiling_divide(plan.planes, block.x), ceiling_divide(plan.planes, block.y));
 
-    plan.out = *out;
     if (!few)
         CUDA_TRY(cudaMemsetAsync(state->totals, 0, sizeof *state->totals * plan.planes * plan.planes, stream));
-    kernel_for(in, &plan)<<<plan.blocks, 32 * plan.warps, plan.shared, stream>>>(plan, state->totals);
+    kernel_for(in, &plan)<<<plan.blocks, 32 * plan.warps, plan.shared, stream>>>(plan, state->totals, *params, *out);
     CUDA_TRY(cudaGetLastError());
     if (!few)
         finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);

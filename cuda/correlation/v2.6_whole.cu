@@ -19,9 +19,32 @@ struct state {
 };
 
 enum { FEW = 12 /* warps of a block without a panel */, ALONE = 8 /* of more tiles */, MOST = 11 /* tiles */ };
+enum { FULL = 20 /* tiles, of whose squares a block has one a warp */ };
 
 template <enum pixel_type TYPE>
-static __global__ void __launch_bounds__(32 * WARPS, 1) sum_kernel(struct plan plan, double *totals)
+static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan plan, double *totals,
+                                                                     struct correlation_params, struct image)
+{
+    extern __shared__ __align__(16) uint4 panel[];
+    const int pixels = plan.steps * STEP, warp = threadIdx.x / 32;
+    const int64_t count = (int64_t)plan.in.width * plan.in.height, begin = (int64_t)blockIdx.x * plan.repeats * pixels;
+    const int2 square = place_square(blockIdx.y * plan.squares + warp % plan.squares, plan.tiles);
+    float sums[SQUARE / 2][SQUARE][4] = {};
+
+    plan.in.type = TYPE;
+    for (int64_t first = begin; first < min(begin + (int64_t)plan.repeats * pixels, count); first += pixels) {
+        __syncthreads();
+        load_panel(plan, first, panel);
+        __syncthreads();
+        for (int step = warp / plan.squares; step < plan.steps; step += plan.warps / plan.squares)
+            multiply_square(sums, panel + step * plan.tiles * 32, square.x, square.y, plan.tiles, TYPE != PIXEL_F32);
+    }
+    add_squares(sums, square, plan, (float *)panel, totals);
+}
+
+template <enum pixel_type TYPE>
+static __global__ void __launch_bounds__(32 * WARPS, 1) whole_kernel(struct plan plan, double *totals,
+                                                                       struct correlation_params, struct image)
 {
     extern __shared__ __align__(16) uint4 panel[];
     const int pixels = plan.steps * STEP, warp = threadIdx.x / 32;
@@ -50,7 +73,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 1) sum_kernel(struct plan p
 /* Up to MOST tiles: every warp has steps of its own. */
 template <enum pixel_type TYPE, int TILES>
 static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW, TILES > +SQUARE ? 1 : 2)
-    own_kernel(struct plan plan, double *totals)
+    own_kernel(struct plan plan, double *totals, struct correlation_params params, struct image out)
 {
     constexpr bool AHEAD = TILES <= SQUARE;
     constexpr int STEPS = AHEAD ? LOADS / TILES : 1, OWN = AHEAD ? FEW : ALONE;
@@ -75,7 +98,7 @@ static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW
             multiply_own<TILES>(sums, own[step], TYPE != PIXEL_F32);
     }
     add_own<TILES>(sums, plan, staged, totals);
-    finish_last(plan, (double *)staged, totals);
+    finish_last(plan, params, out, (double *)staged, totals);
 }
 
 template <enum pixel_type TYPE> static auto kernel_of(int tiles)
@@ -86,7 +109,8 @@ template <enum pixel_type TYPE> static auto kernel_of(int tiles)
            : tiles == 4    ? own_kernel<TYPE, 4>
            : tiles <= 7    ? own_kernel<TYPE, 7>
            : tiles <= MOST ? own_kernel<TYPE, MOST>
-                           : sum_kernel<TYPE>;
+           : tiles <= FULL ? sum_kernel<TYPE>
+                           : whole_kernel<TYPE>;
 }
 
 static struct plan plan_for(const struct image *in, const struct correlation_params *params, int multiprocessors)
@@ -95,7 +119,7 @@ static struct plan plan_for(const struct image *in, const struct correlation_par
     struct plan plan = make_plan(in, params, multiprocessors, few ? +FEW : +ALONE, few ? +SQUARE : +MOST);
 
     if (plan.tiles > MOST)
-        return make_plan(in, params, multiprocessors, WARPS, SQUARE, SQUARE);
+        return make_plan(in, params, multiprocessors, WARPS, SQUARE, plan.tiles > FULL ? +SQUARE : SQUARE / 2);
     plan.shared = max(plan.shared, few ? 0 : sizeof(double) * MOST * MOST * TILE * TILE); /* all totals */
     return plan;
 }
@@ -135,10 +159,9 @@ static enum status launch(struct state *state, const struct image in[], struct i
     dim3 block(16, 16);
     dim3 grid(ceiling_divide(plan.planes, block.x), ceiling_divide(plan.planes, block.y));
 
-    plan.out = *out;
     if (!few)
         CUDA_TRY(cudaMemsetAsync(state->totals, 0, sizeof *state->totals * plan.planes * plan.planes, stream));
-    kernel_for(in, &plan)<<<plan.blocks, 32 * plan.warps, plan.shared, stream>>>(plan, state->totals);
+    kernel_for(in, &plan)<<<plan.blocks, 32 * plan.warps, plan.shared, stream>>>(plan, state->totals, *params, *out);
     CUDA_TRY(cudaGetLastError());
     if (!few)
         finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);

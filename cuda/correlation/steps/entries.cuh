@@ -21,7 +21,8 @@ static __global__ void finish_kernel(struct image in, struct correlation_params 
 
 /* Whoever sees that all other blocks have added their sums has the totals. It takes them to shared memory and leaves 0 for the
  * next launch, as in the count of blocks behind them; then it makes the matrix. */
-static __device__ inline void finish_last(const struct plan &plan, double *sums, double *totals)
+static __device__ inline void finish_last(const struct plan &plan, const struct correlation_params &params,
+                                          const struct image &out, double *sums, double *totals)
 {
     const int n = plan.in.channels, products = plan.planes * plan.planes;
     unsigned *const done = (unsigned *)&totals[products];
@@ -38,9 +39,9 @@ static __device__ inline void finish_last(const struct plan &plan, double *sums,
         const int u = k / n, v = k % n;
         if (u > v)
             continue;
-        const double entry = correlation_entry(sums, &plan.in, &plan.params, u, v);
-        ((double *)image_row(&plan.out, u))[v] = entry;
-        ((double *)image_row(&plan.out, v))[u] = entry;
+        const double entry = correlation_entry(sums, &plan.in, &params, u, v);
+        ((double *)image_row(&out, u))[v] = entry;
+        ((double *)image_row(&out, v))[u] = entry;
     }
 }
 

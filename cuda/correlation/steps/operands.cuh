@@ -29,8 +29,6 @@ struct plan {
     int planes, tiles, all, squares, warps, steps, repeats;
     size_t shared; /* bytes */
     dim3 blocks;
-    struct correlation_params params;
-    struct image out; /* for kernels that make the matrix as well */
 };
 
 static inline struct plan make_plan(const struct image *in, const struct correlation_params *params,
@@ -58,7 +56,6 @@ static inline struct plan make_plan(const struct image *in, const struct correla
                  sums = plan.warps * pairs * SQUARE * PRODUCTS * sizeof(float);
     plan.shared = panel > sums ? panel : sums;
     plan.blocks = dim3((unsigned)((panels + plan.repeats - 1) / plan.repeats), (unsigned)high);
-    plan.params = *params;
     return plan;
 }
 
