@@ -5,6 +5,7 @@
  *           channel by channel, so that channels are no distance in the second pass.
  * Expect:   kernel 1.5 times as fast: a tap down a column is a multiply-add without a load, and a sample is loaded 30 / 16
  *           times and never stored as it is.
+ * Result:   52.8 us, 1.8 times v1.5 (results/h200/blur/blur_3840x2160_steps.json).
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.5,cuda/v1.6,cuda/v1.7 */
 #include "common/algo/blur.h"

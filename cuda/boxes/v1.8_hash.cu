@@ -5,6 +5,7 @@
  *           to the table in global memory afterwards. What finds no slot is added there directly.
  * Expect:   kernel 1.5 times faster: a tile has 8 rows, so an eighth of the global atomics is left, and the shared ones
  *           wait only for those of their own block. To clear and to search 512 slots takes part of it back.
+ * Result:   27.9 us, 1.67 times v1.7 (results/h200/boxes/boxes_3840x2160_steps.json).
  */
 /* Try: make bench-boxes VERSIONS=cuda/v1.7,cuda/v1.8 */
 #include "common/algo/boxes.h"

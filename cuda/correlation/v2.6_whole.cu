@@ -1,12 +1,16 @@
 /*
  * Idea:     all planes in one block. 16 warps have the sums of 64 by 32 planes each, so that up to 224 planes are loaded and split
  *           by one block, and a warp's products share what it takes from shared memory.
- * Changed:  the kernel of more than 88 planes. The samples of the next panel are under way, with no branch between them, while
- *           the present one is multiplied, and three products lie between two of one sum.
+ * Changed:  the kernel of more than 56 planes, but for 129 to 160, whose squares fill a block. The samples of the next panel are
+ *           under way, with no branch between them, while the present one is multiplied, and three products lie between two of
+ *           one sum. (A first form had it from 89 planes on.)
  * Expect:   198 bands of a million pixels in 0.5 ms instead of 1.55, where two blocks had each sample, and 64 registers sent a
  *           warp to local memory 36 million times, so that L2 was the limit (ncu_correlation_v2.4_198.txt in
  *           results/h200/correlation). 16 pixels are 192 instructions for each of a multiprocessor's tensor cores, 0.35 ms in
  *           all; splitting does not overlap with them. 156 bands in 0.35 ms instead of 0.78.
+ * Result:   0.99 ms with 198 bands where cuBLAS takes 2.54, not 0.5: one block with two barriers a panel probably leaves the
+ *           multiprocessor waiting. 156 bands took 0.92 by it and take 0.78 by squares; 81 take 0.29, v2.4: 0.35
+ *           (results/h200/correlation/kernels_v2.6.txt).
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.4,cuda/v2.5,cuda/v2.6,peer/cublas */
 #include "common/algo/correlation.h"
@@ -18,8 +22,8 @@ struct state {
     int multiprocessors;
 };
 
-enum { FEW = 12 /* warps of a block without a panel */, ALONE = 8 /* of more tiles */, MOST = 11 /* tiles */ };
-enum { FULL = 20 /* tiles, of whose squares a block has one a warp */ };
+enum { FEW = 12 /* warps of a block without a panel */, ALONE = 8 /* of more tiles */, MOST = 7 /* tiles */ };
+enum { SQUARES_FROM = 17, SQUARES_TO = 20 /* tiles: a block has their squares in 15 warps, oblongs in 9 */ };
 
 template <enum pixel_type TYPE>
 static __global__ void __launch_bounds__(32 * WARPS, 2) sum_kernel(struct plan plan, double *totals,
@@ -101,16 +105,20 @@ static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * ALONE : 32 * FEW
     finish_last(plan, params, out, (double *)staged, totals);
 }
 
+static bool in_squares(int tiles)
+{
+    return tiles >= SQUARES_FROM && tiles <= SQUARES_TO;
+}
+
 template <enum pixel_type TYPE> static auto kernel_of(int tiles)
 {
     return tiles == 1      ? own_kernel<TYPE, 1>
            : tiles == 2    ? own_kernel<TYPE, 2>
            : tiles == 3    ? own_kernel<TYPE, 3>
            : tiles == 4    ? own_kernel<TYPE, 4>
-           : tiles <= 7    ? own_kernel<TYPE, 7>
            : tiles <= MOST ? own_kernel<TYPE, MOST>
-           : tiles <= FULL ? sum_kernel<TYPE>
-                           : whole_kernel<TYPE>;
+           : in_squares(tiles) ? sum_kernel<TYPE>
+                               : whole_kernel<TYPE>;
 }
 
 static struct plan plan_for(const struct image *in, const struct correlation_params *params, int multiprocessors)
@@ -119,7 +127,7 @@ static struct plan plan_for(const struct image *in, const struct correlation_par
     struct plan plan = make_plan(in, params, multiprocessors, few ? +FEW : +ALONE, few ? +SQUARE : +MOST);
 
     if (plan.tiles > MOST)
-        return make_plan(in, params, multiprocessors, WARPS, SQUARE, plan.tiles > FULL ? +SQUARE : SQUARE / 2);
+        return make_plan(in, params, multiprocessors, WARPS, SQUARE, in_squares(plan.tiles) ? SQUARE / 2 : +SQUARE);
     plan.shared = max(plan.shared, few ? 0 : sizeof(double) * MOST * MOST * TILE * TILE); /* all totals */
     return plan;
 }

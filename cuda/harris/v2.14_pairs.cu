@@ -6,8 +6,10 @@
  * Expect:   a fifth faster: 165 instructions for 4 pixels of a row in place of 187, and 96 registers in place of 114, so that a
  *           multiprocessor has room for 20 warps in place of 16, which hide each other's waits. (Written after a first form
  *           was measured.)
- * Result:   the corners of 1920x1080 in 41.9 us where v2.10 takes 57.4
- *           (results/h200/harris/harris_1920x1080_corners.json); the response alone was not timed.
+ * Result:   the response of 3840x2160 in 26.6 us, half of v2.10's 53.3, where NPP takes 109
+ *           (results/h200/harris/harris_3840x2160_response_pairs.json), of 1920x1080 in 9.7 us, v2.10: 24.8
+ *           (harris_1920x1080_response.json); with corners 41.9 us, v2.10: 57.4 (harris_1920x1080_corners.json). The
+ *           rungs between were not timed alone.
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"

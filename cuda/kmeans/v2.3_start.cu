@@ -4,7 +4,7 @@
  * Changed:  a race of its own (steps/race.h) in the place of race_kernel and choose_kernel; rows are packed before it.
  * Expect:   half the time of v2.2: a step of the start reads 12 MB with 16 bytes a load in one kernel, 7 us, where two kernels
  *           take 32 and 11 us, the second for a warp that goes through 4096 runners.
- * Result:   0.781 ms, 1.77 times v2.2 (results/h200/kmeans/kmeans_252x189.json): a step of the start
+ * Result:   0.784 ms, 1.76 times v2.2 (results/h200/kmeans/kmeans_252x189.json): a step of the start
  *           takes 8.9 us (profile_kmeans_v2.4.txt beside it).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */

@@ -3,7 +3,7 @@
  * Changed:  wide features, |x|^2 and the label before are read ahead of the products, not where they are needed.
  * Expect:   1.05 times v2.4: an assignment takes 12 us in the place of 15, as each of a warp's 3 times 8 rows waited for the
  *           second-level cache four times, some 0.3 us each, and 16 warps a multiprocessor are too few to hide that.
- * Result:   missed: 0.491 ms for the start and five iterations, as v2.4 (results/h200/kmeans/kmeans_252x189_5.json).
+ * Result:   missed: 0.490 ms for the start and five iterations, as v2.4 (results/h200/kmeans/kmeans_252x189_5.json).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "cuda/kmeans/steps/sums.h"

@@ -6,8 +6,10 @@
  * Expect:   init 1.6 times faster than v2.9's at 512x512, where it takes half of the time; 3840x2160 as before.
  *           (Written after a first form was measured.)
  * Result:   noise of 512x512 in 18.9 us in place of 34.5 (results/h200/labelling/labelling_512x512_noise.json), more
- *           than init alone explains; 1024x1024 in 23.2 in place of 37.5 (labelling_1024x1024_noise.json). A photograph
- *           of 512x512 in 14.1 us in place of 20.2 (results/h200/labelling/labelling_512x512.json).
+ *           than init alone explains; 1024x1024 in 23.2 in place of 37.5 (labelling_1024x1024_noise.json). A
+ *           photograph of 512x512 in 14.1 us in place of 20.2 (labelling_512x512.json), of 1024x1024 in 15.6 in place
+ *           of 19.7 (labelling_1024x1024_lanes.json), of 3840x2160 in 38.9 in place of 39.6
+ *           (labelling_3840x2160_lanes.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.9,cuda/v2.10 */
 #include "common/algo/labelling.h"

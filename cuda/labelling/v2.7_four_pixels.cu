@@ -5,7 +5,8 @@
  *           overlap.
  * Expect:   compress 11 us in place of 24 at 3840x2160, of which stores take 8. v2.6's looks twice for the first pixel
  *           of a run for each 4 pixels, and a warp waits for the word of 32 that has the most runs.
- * Result:   133 us in place of 151 for noise of 50 % (results/h200/labelling/labelling_3840x2160_noise.json).
+ * Result:   133 us in place of 151 for noise of 50 % (results/h200/labelling/labelling_3840x2160_noise.json). A
+ *           photograph takes 39.7 us, v2.3: 47.4 (results/h200/labelling/labelling_3840x2160_lanes.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.6,cuda/v2.7; then with P="consecutive=1 statistics=1" */
 #include "common/algo/labelling.h"

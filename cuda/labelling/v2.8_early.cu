@@ -5,7 +5,9 @@
  * Expect:   kernel 1.5 to 2 us faster than v2.7's at any size: two of three gaps between launches. (Written after a first
  *           form was measured.)
  * Result:   131 us in place of 133 for noise of 50 % (results/h200/labelling/labelling_3840x2160_noise.json), as
- *           predicted; a photograph of 512x512 in 17.8 us, v2.3: 26.0 (results/h200/labelling/labelling_512x512.json).
+ *           predicted; a photograph of 512x512 in 17.8 us, v2.3: 26.0
+ *           (results/h200/labelling/labelling_512x512.json). A photograph of 3840x2160 takes 37.8 us, v2.7: 39.7
+ *           (results/h200/labelling/labelling_3840x2160_lanes.json).
  */
 /* Try: make bench-labelling VERSIONS=cuda/v2.7,cuda/v2.8 */
 #include "common/algo/labelling.h"

@@ -5,6 +5,8 @@
  *           over a row: 2 * radius + 1 loads and maxima for all chords, and one maximum for each row of the element.
  * Expect:   kernel 4 times faster, 50 us: 15 loads a row in place of 169, and 1.4 times as many rows as a band gives,
  *           for it begins 14 rows too early. Barriers will cost part of it: a row is only some 70 instructions.
+ * Result:   79.7 us, 2.6 times v1.4 and not 4 (results/h200/morphology/morphology_3840x2160_steps.json): barriers
+ *           probably cost more than "part of it".
  */
 /* Try: make bench-morphology VERSIONS=cuda/v1.4,cuda/v1.5 */
 #include "common/algo/morphology.h"

@@ -5,6 +5,7 @@
  *           Their bytes are taken apart once; chords grow as before, out of registers.
  * Expect:   kernel 1.5 times faster: of 80 instructions a pixel 15 loads and the copy of the row are gone, 6 for taking
  *           bytes apart come in, and nobody waits at a barrier. 56 registers hold the results under way.
+ * Result:   47.0 us, 1.7 times v1.5 (results/h200/morphology/morphology_3840x2160_steps.json).
  */
 /* Try: make bench-morphology VERSIONS=cuda/v1.5,cuda/v1.6 */
 #include "common/algo/morphology.h"

@@ -6,6 +6,8 @@
  * Expect:   kernel 1.05 times faster at ksize 15, 1.15 times at ksize 31: the whole kernel has 536 instructions in
  *           place of 560, and 648 in place of 744. At ksize 15 the two ways are nearly alike, for 7 steps stand
  *           against 3 of which two take three times as many words.
+ * Result:   18.9 us, 1.1 times v2.0 (results/h200/morphology/morphology_3840x2160_steps.json), twice the gain that
+ *           was expected; 87 times as fast as NPP.
  */
 /* Try: make bench-morphology VERSIONS=cuda/v2.0,cuda/v2.1,peer/npp */
 #include "common/algo/morphology.h"

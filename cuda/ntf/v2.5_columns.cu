@@ -5,6 +5,9 @@
  *           warp has a row. Of u's products with itself only the upper triangle is summed, from loads of 16 bytes.
  * Expect:   three launches of 3 us instead of one of 14 with K = 16 and of 58 with K = 49; u's products in 4 and 6 us instead
  *           of 9 and 27. Probably 120 us an iteration with K = 16 and 190 with K = 49.
+ * Result:   missed: 129 us an iteration with K = 16 and 342 with K = 49
+ *           (results/h200/ntf/ntf_24x16520_rank16_tensor.json, 5 iterations; ntf_24x16520_rank49.json, 2), longer
+ *           than v2.4 takes. It is the step to the next rung.
  * From:     cuda/v2.3
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5,cuda/v2.6 */

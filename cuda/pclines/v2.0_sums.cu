@@ -4,7 +4,9 @@
  * Changed:  a block counts for ROWS rows at a time; first_place() and the loop over k.
  * Expect:   votes half as long as v1.3's: 4 instructions each, add, shift, address and atomic, in place of 9 and a load; the
  *           shared atomic then is most of it. Rows of more than 56 KB no longer fit, pictures beyond 14,500 pixels a side.
- * Result:   298 us for all, 1.25 times v1.3 (results/h200/pclines/pclines_1920x1080.json).
+ * Result:   298 us for all, 1.25 times v1.3, in the run of commit d2bf8ff
+ *           (results/h200/pclines/pclines_1920x1080.json). With orientation as a parameter 395 us, slower than v1.3
+ *           by 6 % (results/h200/pclines/pclines_1920x1080_groups.json), probably for the question of each vote.
  */
 /* Try: make bench-pclines VERSIONS=cuda/v1.3,cuda/v2.0
  *      make tune-pclines V=cuda/v2.0 */

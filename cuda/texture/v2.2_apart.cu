@@ -3,6 +3,7 @@
  *           fused one loses by additions in shared memory and by products without tensor cores.
  * Changed:  lbp is cuda/v2.5, nearest cuda/v2.0.
  * Expect:   2.2 times v2.1: 14 us for gray, 16 for histograms and 11 for labels, and a launch between them.
+ * Result:   45.6 us, 2.1 times v2.1 (results/h200/texture/texture_4032x3024.json), as predicted.
  * From:     cuda/v2.0
  */
 /* Try: make bench-texture VERSIONS=cuda */
