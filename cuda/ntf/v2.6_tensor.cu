@@ -8,7 +8,7 @@
  * Result:   82 us an iteration with K = 16, 1.6 times v2.5, and 241 with K = 49, 1.4 times
  *           (results/h200/ntf/ntf_24x16520_rank16_tensor.json, 5 iterations; ntf_24x16520_rank49.json, 2). The start
  *           is part of that: between 1 and 5 iterations of K = 16 lie 65 us each, between 1 and 2 of K = 49 190
- *           (ntf_24x16520_rank16_iterations_1.json, ntf_24x16520_rank49_iterations_1.json).
+ *           (ntf_24x16520_rank16_iterations_1.txt, ntf_24x16520_rank49_iterations_1.txt).
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5,cuda/v2.6 */
 #include "cuda/ntf/steps/iterate.h"
