@@ -120,8 +120,9 @@ race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(add
                 atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join mutex_lock \
                 mutex_unlock cond_wait) malloc calloc aligned_alloc
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
-# What copies for a kernel without an access of its own (common/remote/races_of_kernels.c).
-kernel_race_link = $(worker_link) $(foreach function,memcpy memmove memset,-Wl$(comma)--wrap=$(function))
+# What copies for a kernel without an access of its own (common/remote/races_of_kernels.c): in the version's object alone, for the
+# emulator copies as well, and fills shared memory, while a thread of a kernel runs.
+seen_copies := $(foreach function,memcpy memmove memset,--redefine-sym $(function)=__wrap_$(function))
 # No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
 see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
 $(BUILD)/races/%.c.o: %.c $(BUILD)/settings
@@ -144,7 +145,8 @@ $(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompi
 $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts_cu)) \
                             $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
-	$(quiet)$(kernel_race_link) $^ $(worker_libraries) -o $@
+	$(quiet)objcopy $(seen_copies) $< $@.o
+	$(quiet)$(worker_link) $@.o $(filter-out $<,$^) $(worker_libraries) -o $@
 .PHONY: watched-headers
 watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts_cu))
 # FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link
@@ -169,7 +171,7 @@ define pipeline_workers
 $(call pipeline_worker,$(1),$(2),c,,workers,$(BUILD),worker_link)
 $(call pipeline_worker,$(1),$(2),c,common/remote/races.c,race-workers,$(BUILD)/races,race_link)
 $(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu),workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,kernel_race_link)
+$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link)
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))
