@@ -73,12 +73,12 @@ endef
 # ... and what looks for races.
 watching_parts_c := $(worker_main) common/remote/worker_alone.c common/remote/races.c
 watching_parts_cu := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
-# FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers, link
+# FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers
 define helped_race_worker
 $(BUILD)/race-workers/$(1)/$(2)/%.$(3): $(BUILD)/races/$(1)/$(2)/%.$(3).o $(call object,$(watching_parts_$(3)) \
                                         $(filter $(4)/$(2)/%,$(helper_files))) $$$$(call contract_objects,$(2)) $(under_$(3))
 	@mkdir -p $$(@D)
-	$$(quiet)$$($(5)) $$^ $$(worker_libraries) -o $$@
+	$$(quiet)$$(race_link_$(3)) $$(worker_libraries) -o $$@
 endef
 # Of a lab's tasks and its bugs.
 lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))
@@ -89,8 +89,8 @@ algorithms_in = $(if $(filter $(BUILD)/%,$(1)),$(call lab_algorithms,$(1:$(BUILD
 worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
                     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter)
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(helped),$(call algorithms_in,$(folder))),$(eval $(call helped_worker,$(folder),$(algorithm),c,cpu))$(eval \
-    $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm),c,cpu,race_link))$(eval \
-    $(call helped_race_worker,$(folder),$(algorithm),cu,cuda,kernel_race_link))))
+    $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm),c,cpu))$(eval \
+    $(call helped_race_worker,$(folder),$(algorithm),cu,cuda))))
 # A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh), one on the CPU with
 # those of the CPU, but with no other pipeline: with those that every ladder has and those that they climb from, because to compile all
 # of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
@@ -123,6 +123,9 @@ race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
 # What copies for a kernel without an access of its own (common/remote/races_of_kernels.c): in the version's object alone, for the
 # emulator copies as well, and fills shared memory, while a thread of a kernel runs.
 seen_copies := $(foreach function,memcpy memmove memset,--redefine-sym $(function)=__wrap_$(function))
+# With the files of a worker, of which the version's object is the first.
+race_link_c = $(race_link) $^
+race_link_cu = objcopy $(seen_copies) $< $@.o && $(worker_link) $@.o $(filter-out $<,$^)
 # No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
 see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
 $(BUILD)/races/%.c.o: %.c $(BUILD)/settings
@@ -132,7 +135,7 @@ $(BUILD)/race-workers/%: wrapped :=
 $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(watching_parts_c)) \
                          $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
 	@mkdir -p $(@D)
-	$(quiet)$(race_link) $^ $(worker_libraries) -o $@
+	$(quiet)$(race_link_c) $(worker_libraries) -o $@
 # The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is compiled where
 # nothing else can be written.
 $(BUILD)/races/%.cu.cpp: %.cu $(BUILD)/cu2cpp
@@ -145,8 +148,7 @@ $(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompi
 $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts_cu)) \
                             $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
-	$(quiet)objcopy $(seen_copies) $< $@.o
-	$(quiet)$(worker_link) $@.o $(filter-out $<,$^) $(worker_libraries) -o $@
+	$(quiet)$(race_link_cu) $(worker_libraries) -o $@
 .PHONY: watched-headers
 watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts_cu))
 # FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link
