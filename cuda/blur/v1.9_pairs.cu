@@ -3,8 +3,7 @@
  *           neighbouring pixels loads each word once for all of them.
  * Changed:  the second pass. A thread loads the sums of 8 pixels and their halo 16 bytes at a time into registers; weights are
  *           there at 2 displacements; 8 results are stored as two words where they end inside the image.
- * Expect:   kernel 3 times as fast: 8 dp2a a pixel and 3 loads of 16 bytes for 8 pixels in place of 15 multiply-adds and 15
- *           loads a pixel; a store of 8 bytes in place of 8 stores.
+ * Expect:   kernel 3 times as fast: 8 dp2a a pixel and 3 loads for 8 pixels in place of 15 multiply-adds and 15 loads; fewer stores.
  * Result:   13.0 us, 2.5 times v1.8 (results/h200/blur/blur_3840x2160_steps.json).
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.8,cuda/v1.9,cuda/v2.0 */

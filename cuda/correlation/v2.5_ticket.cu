@@ -2,11 +2,8 @@
  * Idea:     one launch instead of three. With few planes the last block to finish has all totals: it makes the matrix, and
  *           leaves the totals at zero for the next call.
  * Changed:  up to 88 planes neither a memset nor a second kernel: blocks count themselves behind a fence.
- * Expect:   2.5 us less: two starts of 1 us each, and half a microsecond of the memset; the last block's matrix takes as long
- *           as a kernel's. 11 us with 3 and 12 with 6 bands of a million pixels, 41 with 31.
- * Result:   11.6 us with 3 bands in place of 13.7, 12.1 with 6 in place of 14.3, as predicted; 39.8 with 31, as v2.4
- *           (results/h200/correlation/correlation_1024x1024x3_ticket.json, correlation_1024x1024x6_ticket.json,
- *           correlation_1024x1024x31_ticket.json).
+ * Expect:   2.5 us less, two starts of 1 us and half a memset: 11 us with 3 and 12 with 6 bands of a million pixels, 41 with 31.
+ * Result:   11.6 us with 3 bands, v2.4 13.7 (results/h200/correlation/correlation_1024x1024x3_ticket.json); with 31 as v2.4, 39.8.
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5,peer/cublas */
 #include "common/algo/correlation.h"

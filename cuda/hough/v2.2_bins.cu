@@ -1,11 +1,8 @@
 /*
- * Idea:     orientation bins (Jošth 2014, section 4.2): the points are sorted by the rows that their gradients point to, by
- *           counting, prefix sum and scattering (steps/bins.cu). What votes for some rows is a stretch of the list, or two.
+ * Idea:     orientation bins (Jošth 2014, section 4.2): points sorted by what their gradients point to are one stretch a row, or two.
  * Changed:  the loop over points goes through the stretches that find_stretches() of steps/bins.h names.
  * Expect:   nothing with orientation=90; with 10 a block visits 24 of 180 bins: votes 7 times as fast, less 6 us of sorting.
- * Result:   as v2.1 with all votes, 126 us (results/h200/hough/hough_1920x1080_rows.json), as predicted; with
- *           orientation=10 96.5 us, 1.23 times v2.1 (hough_1920x1080_orientation_10.json): votes were a small part of
- *           that.
+ * Result:   as v2.1 with all votes; with orientation=10 1.23 times v2.1 (results/h200/hough/hough_1920x1080_orientation_10.json).
  */
 /* Try: make bench-hough VERSIONS=cuda/v2.1,cuda/v2.2 P="edges=sobel orientation=10" */
 #include "common/algo/hough.h"
