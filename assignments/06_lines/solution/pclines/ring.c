@@ -115,7 +115,7 @@ static enum status run(const struct image *in, struct image *out, const struct p
     }
     TRY(hough_join(lists, runs, &list));
     TRY(status);
-    TRY(pclines_write_lines(&list, in, params, out));
+    TRY(pclines_write_lines(&list, NULL, in, params, out));
 out:
     free(points.x);
     free(points.y);
