@@ -125,7 +125,8 @@ race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
 seen_copies := $(foreach function,memcpy memmove memset,--redefine-sym $(function)=__wrap_$(function))
 # With the files of a worker, of which the version's object is the first.
 race_link_c = $(race_link) $^
-race_link_cu = objcopy $(seen_copies) $< $@.o && $(worker_link) $@.o $(filter-out $<,$^)
+rename_copies = objcopy $(seen_copies) $< $@.o
+race_link_cu = $(rename_copies) && $(worker_link) $@.o $(filter-out $<,$^)
 # No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
 see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
 $(BUILD)/races/%.c.o: %.c $(BUILD)/settings
@@ -151,7 +152,8 @@ $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts
 	$(quiet)$(race_link_cu) $(worker_libraries) -o $@
 .PHONY: watched-headers
 watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts_cu))
-# FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link
+# FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link, rename_copies where a
+# copy of that object is linked, of which the calls are renamed
 define pipeline_worker
 $(BUILD)/$(5)/$(1)/$(2)/%.$(3): $(6)/$(1)/$(2)/%.$(3).o $(call object,$(pipeline_parts) $(4)) $$$$(call object,$$$$(call \
                                    steps_named,$(1)/$(2)/$$$$*.$(3),$(2),$(3))) $$$$(call contract_objects,$(2)) $(under_$(3)) \
@@ -162,7 +164,8 @@ $(BUILD)/$(5)/$(1)/$(2)/%.$(3): $(6)/$(1)/$(2)/%.$(3).o $(call object,$(pipeline
 	    $(if $(filter cu,$(3)),-- '$(host_steps_only)' $$(call rungs_in,cpu,$$(filter-out $(host_steps),$$(steps_of_$(2))))); \
 	    echo 'const char *const worker_algorithm = "$(2)";'; } >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$$($(7)) $$(filter %.o,$$^) $$@.versions.o $$(filter %.a,$$^) $$(worker_libraries) -o $$@
+	$$(quiet)$(if $(8),$$($(8)) && )$$($(7)) $(if $(8),$$@.o $$(filter-out $$<,$$(filter %.o,$$^)),$$(filter %.o,$$^)) $$@.versions.o \
+	    $$(filter %.a,$$^) $$(worker_libraries) -o $$@
 endef
 # OBJECTS, ALGORITHM, EXTENSION
 rungs_under = $(foreach file,$(call step_files_$(3),$(2)),$(if $(filter $(call object,$(file)),$(1)),$(file)))
@@ -173,7 +176,7 @@ define pipeline_workers
 $(call pipeline_worker,$(1),$(2),c,,workers,$(BUILD),worker_link)
 $(call pipeline_worker,$(1),$(2),c,common/remote/races.c,race-workers,$(BUILD)/races,race_link)
 $(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu),workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link)
+$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link,rename_copies)
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))

@@ -201,7 +201,7 @@ static enum status batch_rows(struct bench *bench, struct work *work, bool timin
     return status;
 }
 
-/* CPU versions and peers have a child each. CUDA versions share one, which starts the runtime once: that takes several times as
+/* CPU versions and peers on the CPU have a child each. What runs on the device shares one, which starts the runtime once: that takes several times as
  * long as verifying most of them. */
 static enum status verify_rows(struct bench *bench, struct work *work, const struct version *serial, double call_limit)
 {

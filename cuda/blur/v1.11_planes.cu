@@ -5,8 +5,8 @@
  *           to 8 rows takes one product of 32 rows, a wider one two. A warp waits for none but itself.
  * Expect:   kernel 1.5 times as fast: 8 products for 512 pixels in place of 15 multiply-adds for each; but sums go to shared
  *           memory byte by byte, and 2 bytes at a time back.
- * Result:   12.0 us, 2.6 times v1.10 (results/h200/blur/blur_3840x2160_steps.json): what goes through shared memory
- *           costs less than multiply-adds.
+ * Result:   12.0 us, 2.6 times v1.10 (results/h200/blur/blur_3840x2160_steps.json): probably what goes through
+ *           shared memory costs less than multiply-adds.
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.10,cuda/v1.11,cuda/v1.12 */
 #include "common/algo/blur.h"

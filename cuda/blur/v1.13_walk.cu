@@ -5,7 +5,7 @@
  * Expect:   kernel 1.5 times as fast: 9 bands are loaded and summed along for 8 of the result in place of 16, and the 4 KB of
  *           weights that a warp loads serve 8 times as many pixels.
  * Result:   missed: 11.1 us, longer than v1.12 (results/h200/blur/blur_3840x2160_steps.json). A warp has one band
- *           under way and waits for it; the next rung loads ahead.
+ *           under way and probably waits for it; the next rung loads ahead.
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.12,cuda/v1.13,cuda/v2.1 */
 #include "common/algo/blur.h"

@@ -5,8 +5,8 @@
  *           selector that puts the border pixel in place of the bytes outside.
  * Expect:   first pass 3 times as fast, kernel 1.4 times: 4.5 dp4a a pixel in place of 15 multiply-adds, a quarter of the
  *           loads. The second pass stays, with 15 loads from shared memory and 15 multiply-adds a pixel.
- * Result:   missed: 32.6 us, as v1.7 (results/h200/blur/blur_3840x2160_steps.json): the second pass is what both wait
- *           for. The next rung replaces that.
+ * Result:   missed: 32.6 us, as v1.7 (results/h200/blur/blur_3840x2160_steps.json): probably the second pass is
+ *           what both wait for. The next rung replaces that.
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.7,cuda/v1.8,cuda/v1.9 */
 #include "common/cuda/border.cuh"

@@ -4,7 +4,7 @@
  * Expect:   kernel 1.3 times as fast, at 3840x2160 10 us, twice what it takes to move the pixels: clamping the row, loading the
  *           border pixel and choosing bytes are some 6 instructions for each 4 bytes loaded, 3 a pixel with the halo.
  * Result:   12.5 us, 1.05 times v1.9 and 13.8 times v1.4 (results/h200/blur/blur_3840x2160_steps.json): missed; what
- *           blocks inside the image no longer ask was hidden.
+ *           blocks inside the image no longer ask was probably hidden.
  * From:     cuda/v1.9
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.4,cuda/v1.9,cuda/v2.0,peer/npp */

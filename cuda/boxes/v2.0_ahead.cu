@@ -6,7 +6,7 @@
  *           labels once and the map's 1 MB four times: 8 us of memory, as much again for shared atomics and three
  *           kernels' start and end.
  * Result:   23.6 us, 1.18 times v1.8 and 31 times v1.3 (results/h200/boxes/boxes_3840x2160_steps.json): the last step
- *           is smaller than expected, for v1.8 took most of it.
+ *           is smaller than expected, probably because v1.8 took most of it.
  */
 /* Try: make bench-boxes VERSIONS=cuda/v1.8,cuda/v2.0 */
 #include "common/algo/boxes.h"

@@ -9,7 +9,7 @@
  * Result:   13.8 us with 3 bands and 14.4 us with 6, both 1.1 times v2.3
  *           (results/h200/correlation/correlation_1024x1024x3.json, correlation_1024x1024x6.json); with 31 the kernel
  *           takes 39.4 us instead of 44.0 (ncu_correlation_v2.4_31.txt, ncu_correlation_v2.3_31.txt beside them). 81 bands
- *           gain nothing, 354 us: 8 warps do not hide what they wait for (kernels_v2.6.txt).
+ *           gain nothing, 354 us, probably because 8 warps hide too little (kernels_v2.6.txt).
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.2,cuda/v2.3,cuda/v2.4,peer/cublas */
 #include "common/algo/correlation.h"

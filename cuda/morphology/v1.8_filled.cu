@@ -5,8 +5,8 @@
  *           warp wide, four of them are a block.
  * Expect:   kernel 1.2 times faster at 3840x2160: v1.7's 272 blocks on 132 multiprocessors are three on some and two on
  *           most. 79 bands of 28 rows are even; what is gained is even load, not fewer rows.
- * Result:   23.0 us, 1.07 times v1.7 (results/h200/morphology/morphology_3840x2160_steps.json), not 1.2: the load was
- *           more even than counted, or weighs less.
+ * Result:   23.0 us, 1.07 times v1.7 (results/h200/morphology/morphology_3840x2160_steps.json), not 1.2: probably
+ *           the load was more even than counted, or weighs less.
  */
 /* Try: make bench-morphology VERSIONS=cuda/v1.7,cuda/v1.8 */
 #include "common/algo/morphology.h"

@@ -7,7 +7,7 @@
  *           The loop is some 400 instructions for 16 pixels, and 1.4 times as many with the rows that bands share: 35
  *           a pixel, where v1.3 has 225 taps of some 5. A copy takes 5 us, NPP 1640.
  * Result:   20.9 us, 1.1 times v1.8 and 28 times v1.3 (results/h200/morphology/morphology_3840x2160_steps.json):
- *           missed; maxima were not the limit any more.
+ *           missed; probably maxima were not the limit any more.
  */
 /* Try: make bench-morphology VERSIONS=cuda/v1.8,cuda/v2.0,peer/npp */
 #include "common/algo/morphology.h"

@@ -4,8 +4,8 @@
  * Changed:  the search.
  * Expect:   60 us less than v2.2: most of 2 million cells are above the threshold, and a warp of the old search goes on while
  *           one of its 32 cells has found no greater neighbour. 2 million cells at 20 loads are 6 us.
- * Result:   missed: 294 us, 7 us less than v2.2 (results/h200/pclines/pclines_1920x1080_groups.json); the old search
- *           was no such part of it.
+ * Result:   missed: 294 us, 7 us less than v2.2 (results/h200/pclines/pclines_1920x1080_groups.json); probably the
+ *           old search was no such part of it.
  */
 /* Try: make bench-pclines VERSIONS=cuda/v2.2,cuda/v2.3
  *      make tune-pclines V=cuda/v2.3 */
