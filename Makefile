@@ -218,7 +218,9 @@ $(foreach goal,$(filter diff-%,$(MAKECMDGOALS)),$(if $(and $(A),$(B)),,$(error $
 $(foreach goal,$(filter run-%,$(MAKECMDGOALS)),$(if $(and $(IN),$(OUT)),,$(error $(goal): name the files, for example \
     make $(goal) IN=photo.jpg OUT=soft.png)))
 PYTHON ?= python3
-needs = $(if $(shell command -v $(1)),,$(error $(goal): $(1) is not here; to install it, as root: \
+# On a bare machine deps.mk, above, installs these two before make reads this once more.
+installed_later = $(if $(wildcard $(BUILD)/deps.mk),,$(filter python3 gnuplot,$(1)))
+needs = $(if $(or $(shell command -v $(1)),$(installed_later)),,$(error $(goal): $(1) is not here; to install it, as root: \
     apt-get install -y --no-install-recommends $(2)))
 $(foreach goal,$(filter plot-% study-% report readme lab-% grade-% bug-% worst-% handout solution,$(MAKECMDGOALS)),$(call needs,$(PYTHON),python3))
 $(foreach goal,$(filter plot-% study-%,$(MAKECMDGOALS)),$(call needs,gnuplot,gnuplot-nox))
