@@ -430,10 +430,12 @@ $(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
 check: $(BUILD)/rungs
 	@$(rungs) check
 
-# Every version of detect on the user's pictures: the same hits, to the bit.
-.PHONY: detect-hits
+# Every version of detect on the user's pictures: the same hits, to the bit. detect-200: on 59 with faces and 141 without.
+.PHONY: detect-hits detect-200
 detect-hits: $(BUILD)/rungs
-	sh tests/detect_hits.sh $(BUILD) $(FOLDERS)
+	@sh tests/detect_hits.sh $(BUILD) $(FOLDERS)
+detect-200: $(BUILD)/rungs
+	@PICTURES=200 sh tests/detect_hits.sh $(BUILD) $(addprefix $(call quoted,$(or $(FACES),../shared/data/faces)),/mitcmu_dev /nonface_scenes)
 
 # A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
 .PHONY: photograph images
@@ -578,6 +580,7 @@ help:
 	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make detect-hits   FOLDERS="photos/ more/": all versions of detect find the same hits in all pictures there'
+	@echo 'make detect-200    [FACES=../shared/data/faces] the same on 200: 59 of mitcmu_dev, the rest of nonface_scenes'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
