@@ -443,10 +443,12 @@ $(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
 check: $(BUILD)/rungs
 	@$(rungs) check
 
-# Every version of detect on the user's pictures: the same hits, to the bit.
-.PHONY: detect-hits
+# Every version of detect on the user's pictures: the same hits, to the bit. detect-200: on 59 with faces and 141 without.
+.PHONY: detect-hits detect-200
 detect-hits: $(BUILD)/rungs
-	sh tests/detect_hits.sh $(BUILD) $(FOLDERS)
+	@sh tests/detect_hits.sh $(BUILD) $(FOLDERS)
+detect-200: $(BUILD)/rungs
+	@PICTURES=200 sh tests/detect_hits.sh $(BUILD) $(addprefix $(call quoted,$(or $(FACES),../shared/data/faces)),/mitcmu_dev /nonface_scenes)
 
 # A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
 .PHONY: photograph images
@@ -539,11 +541,12 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
 
-# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it.
+# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it; TIMED=only
+# leaves out versions that are emulated here: at full size they take hours, and have no times.
 .PHONY: $(addprefix study-,$(studies))
 $(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \
-	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT)))
+	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT))) $(if $(filter only,$(TIMED)),--timed-only)
 
 measure: $(BUILD)/rungs photograph
 	@$(if $(MACHINE),,echo 'measure: MACHINE=NAME is missing: the folder of results/ for this machine' >&2; exit 2;) \
@@ -591,6 +594,7 @@ help:
 	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
 	@echo 'make check         verify every version of every algorithm'
 	@echo 'make detect-hits   FOLDERS="photos/ more/": all versions of detect find the same hits in all pictures there'
+	@echo 'make detect-200    [FACES=../shared/data/faces] the same on 200: 59 of mitcmu_dev, the rest of nonface_scenes'
 	@echo 'make bench         bench-ALGO for every algorithm'
 	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
 	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
@@ -606,7 +610,8 @@ help:
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
-	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME'
+	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME,'
+	@echo '                   TIMED=only (nothing that is emulated)'
 	@echo '                   NAME is one of: $(studies)'
 	@echo 'make measure       MACHINE=name: the benches of all ladders into results/name/, then make readme shows them; goes on after a'
 	@echo '                   stop; ALGOS="blur harris" MINUTES=30 TIME=0.3 VERSIONS=cuda,peer'

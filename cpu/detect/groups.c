@@ -3,8 +3,8 @@
  *           closings a window's place and response stay in registers: what is left of a stage is a bin, a vote and a comparison.
  * Changed:  close_up() moved to steps/groups.h, where it takes windows through GROUP stages; it is compiled for LBP alone as well.
  * Expect:   5 instructions a window and stage in place of 15: the queue, a third of the time, takes a third of it: 1.3 times queue.
- * Result:   missed with two threads: 34.5 ms where queue takes 33.7, no difference
- *           (results/cpu2_avx2/detect/detect_1280x720.json). The next rung stands on it.
+ * Result:   missed: 30.1 ms where queue takes 33.9, 1.13 times by medians of two threads, and the interquartile ranges overlap
+ *           (results/cpu2_avx2/detect/detect_1280x720.json). The next rungs stand on it.
  * From:     cpu/queue
  */
 /* Try: make bench-detect */

@@ -4,6 +4,8 @@
  * Changed:  steps/packed.h, where windows are appended to the queue a vector at a time, too, and the queue has 2,048.
  * Expect:   four instructions a window and stage in place of ten: the queue, a third of the time, takes half of it: 1.2 times groups.
  *           (Written after a first form was measured.)
+ * Result:   missed: 33.4 ms where groups takes 30.1, ranges overlap (results/cpu2_avx2/detect/detect_1280x720.json): probably too
+ *           few windows reach the queue. The next rung hands it ten times as many.
  * From:     cpu/groups
  */
 /* Try: make bench-detect */

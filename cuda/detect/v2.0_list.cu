@@ -7,6 +7,7 @@
  *           as fast as v1.3.
  * Result:   2.03 ms, 1.19 times v1.3 (results/h200/detect/detect_1280x720.json); without the 0.83 ms of the suppression in both,
  *           1.32 times, far from twice.
+ * From:     cuda/v1.3
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/steps/hits.h"
