@@ -24,6 +24,7 @@ SOURCE = {"authors": str, "title": str, "year": int, "where": str}
 SWEEP = {
     "name": str, "algorithm": str, "versions": list, "sizes": list, "inputs": list, "parameters": dict,
     "parameter_sets": list, "threads": list, "environment": dict, "time": (int, float), "rounds": int, "frames": int,
+    "channels": int,
     "tune": list, "judge": dict, "short": (dict, bool),
 }  # fmt: skip
 JUDGE = {"script": str, "columns": list}
@@ -60,7 +61,7 @@ class Point:
         self.algorithm, self.size, self.input = facts["algorithm"], facts["size"], facts["input"]
         self.threads, self.params, self.environment = facts["threads"], facts["params"], facts["environment"]
         self.versions, self.time, self.rounds = facts["versions"], facts["time"], facts["rounds"]
-        self.frames, self.tune, self.judge = facts["frames"], facts["tune"], facts["judge"]
+        self.frames, self.tune, self.judge, self.channels = facts["frames"], facts["tune"], facts["judge"], facts["channels"]
 
     def title(self):
         words = [self.algorithm, self.size or "", self.input["label"] if self.input else ""]
@@ -186,6 +187,9 @@ class Study:
             raise StudyError(f"{where}: time = {time}: must be 0.01 to 3600 seconds")
         if not 1 <= rounds <= 100:
             raise StudyError(f"{where}: rounds = {rounds}: must be 1 to 100")
+        channels = sweep.get("channels")
+        if channels not in (None, 1, 3):
+            raise StudyError(f"{where}: channels = {channels}: must be 1 or 3; a size has more, as in \"1920x1080x31\"")
         params = sweep.get("parameters", {})
         scalar = (int, float, str)
         products = [
@@ -227,7 +231,7 @@ class Study:
                 "algorithm": algorithm, "size": size, "input": source, "threads": count, "params": parameters,
                 "environment": variables, "versions": versions, "time": time, "rounds": rounds,
                 "frames": sweep.get("frames"), "tune": [version for version in tune if version in versions],
-                "judge": judge,
+                "judge": judge, "channels": channels,
             }  # fmt: skip
             points.append(Point(name, values, **facts))
         return points
