@@ -102,8 +102,8 @@ else
     apply peer/opencv response npy theirs
     apply cpu/corners corners csv ours
     apply peer/opencv_features corners csv theirs
-    if python3 -B tests/harris/agree.py "$folder/ours" "$folder/theirs" 0.01 >"$folder/out"; then ok; else bad "agree.py: $(cat "$folder/out")"; fi
-    tail -1 "$folder/out"
+    if python3 -B tests/harris/agree.py "$folder/ours" "$folder/theirs" 0.01 "$folder/gray" >"$folder/out"; then ok; else bad "agree.py: $(cat "$folder/out")"; fi
+    cat "$folder/out"
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
