@@ -109,7 +109,7 @@ for detector in hough pclines; do
         "$build/rungs" run lines:cpu/serial "$folder/shots/shot_$frame.ppm" -o "$folder/frame.csv" "$@" >"$folder/said" 2>&1
         sed "1d; s/^/$frame,/" "$folder/frame.csv" >>"$folder/wanted.csv"
     done
-    for version in cpu/serial cpu/omp cpu/best cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0; do
+    for version in cpu/serial cpu/omp cpu/best cpu/per_frame cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0; do
         rm -f "$folder/video.csv"
         RUNGS_EMULATOR_LATE=1 "$build/rungs" run lines:$version "$folder/shots/shot_%d.ppm" -o "$folder/video.csv" "$@" \
             >"$folder/said" 2>&1
