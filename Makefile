@@ -541,12 +541,13 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
 
-# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it; TIMED=only
-# leaves out versions that are emulated here: at full size they take hours, and have no times.
+# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it; VERSIONS=cpu,peer
+# measures no others; TIMED=only leaves out versions that are emulated here: at full size they take hours, and have no times.
 .PHONY: $(addprefix study-,$(studies))
 $(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \
-	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT))) $(if $(filter only,$(TIMED)),--timed-only)
+	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(VERSIONS),--versions $(call quoted,$(VERSIONS))) \
+	    $(if $(OUT),--out $(call quoted,$(OUT))) $(if $(filter only,$(TIMED)),--timed-only)
 
 measure: $(BUILD)/rungs photograph
 	@$(if $(MACHINE),,echo 'measure: MACHINE=NAME is missing: the folder of results/ for this machine' >&2; exit 2;) \
@@ -611,7 +612,7 @@ help:
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
 	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME,'
-	@echo '                   TIMED=only (nothing that is emulated)'
+	@echo '                   VERSIONS=cpu,peer, TIMED=only (nothing that is emulated)'
 	@echo '                   NAME is one of: $(studies)'
 	@echo 'make measure       MACHINE=name: the benches of all ladders into results/name/, then make readme shows them; goes on after a'
 	@echo '                   stop; ALGOS="blur harris" MINUTES=30 TIME=0.3 VERSIONS=cuda,peer'

@@ -108,6 +108,7 @@ class Measurer:
         made = point.input and "make" in point.input  # in this size: bench asks for sizes of pictures only
         width, height, *channels = point.size.split("x") if point.size and not made else (None, None)
         options = ["--size", f"{width}x{height}"] if width else []
+        channels = channels or ([str(point.channels)] if point.channels else [])
         options += ["--channels", *channels] if channels else []
         for path in files:
             options += ["--input", path]
