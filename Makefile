@@ -98,6 +98,9 @@ opencv_include := $(if $(filter no,$(OPENCV)),,$(patsubst %/opencv2/imgproc.hpp,
                     /usr/include/opencv4/opencv2/imgproc.hpp))))
 opencv_libs := $(if $(opencv_include),-lopencv_imgproc -lopencv_core)
 opencv_flags := $(addprefix -isystem ,$(opencv_include))
+# A collection of published labellings, where `make yacclab` has put it; its algorithms stand on OpenCV's images.
+YACCLAB ?= third_party/YACCLAB
+has_yacclab := $(if $(opencv_libs),$(wildcard $(YACCLAB)/include/labels_solver.h))
 # Matrix products and eigenvalues; OPENBLAS=no leaves it out.
 openblas_libs := $(if $(filter no,$(OPENBLAS)),,$(shell pkg-config --libs openblas 2>/dev/null))
 openblas_flags := $(if $(openblas_libs),$(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I openblas)))
@@ -143,7 +146,7 @@ libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static 
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
+settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_yacclab) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
 	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_runtime)' | cmp -s - $@ || \
 	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_runtime)' >$@
@@ -154,6 +157,7 @@ force:
 
 # --- sources --------------------------------------------------------------------------------------------------------
 peer_opencv := $(if $(opencv_libs),$(wildcard peers/*/opencv*.cpp))
+peer_yacclab := $(if $(has_yacclab),$(wildcard peers/*/yacclab*.cpp))
 peer_python := $(wildcard peers/*/*.py)
 peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
 peer_openblas := $(if $(openblas_libs),$(wildcard peers/*/openblas*.c))
@@ -161,11 +165,12 @@ peer_cublas := $(if $(has_cublas),$(wildcard peers/*/cublas*.cu peers/*/cusolver
 without_openblas := $(if $(openblas_libs),,$(wildcard peers/*/openblas*.c))
 without_cublas := $(if $(has_cublas),,$(wildcard peers/*/cublas*.cu peers/*/cusolver*.cu))
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
+without_yacclab := $(if $(has_yacclab),,$(wildcard peers/*/yacclab*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 SIDES ?= cpu cuda
 folders := $(foreach side,$(SIDES),$(or $(filter $(side)/%,$(LADDERS)),$(side)/*))
 # The references and what they stand on are always there.
-version_files := $(sort $(wildcard cpu/*/serial.c) $(foreach folder,$(folders),$(wildcard $(folder)/*.c $(folder)/*.cu)) $(peer_opencv) $(peer_npp) \
+version_files := $(sort $(wildcard cpu/*/serial.c) $(foreach folder,$(folders),$(wildcard $(folder)/*.c $(folder)/*.cu)) $(peer_opencv) $(peer_yacclab) $(peer_npp) \
                    $(peer_openblas) $(peer_cublas) $(peer_python))
 # What versions of one ladder share or stand on lies in folders beside them.
 helper_files := $(sort $(wildcard cpu/*/*/*.c) $(foreach folder,$(folders),$(wildcard $(folder)/*/*.c $(folder)/*/*.cu)))
@@ -255,10 +260,12 @@ $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_versions) $(mut
 
 npp_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,NPP was not found beside the CUDA Toolkit)
 cublas_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,cuBLAS and cuSOLVER were not found beside the CUDA Toolkit)
-$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_npp) $(without_openblas) $(without_cublas) $(BUILD)/settings $(BUILD)/files
+yacclab_reason = $(if $(opencv_libs),YACCLAB is not in $(YACCLAB): make yacclab fetches it,OpenCV was not found when Rungs was built)
+$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_yacclab) $(without_npp) $(without_openblas) $(without_cublas) $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(version_files) \
 	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
+	    $(if $(without_yacclab),-- "$(yacclab_reason)" $(without_yacclab)) \
 	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) \
 	    $(if $(without_openblas),-- "OpenBLAS was not found when Rungs was built" $(without_openblas)) \
 	    $(if $(without_cublas),-- "$(cublas_reason)" $(without_cublas)) >$@
@@ -323,6 +330,8 @@ $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(call precompiled,opencv.
 	@mkdir -p $(@D)
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
+$(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): EXTRA += -isystem $(YACCLAB)/include
+$(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): optimize_cxx := $(if $(SANITIZE),-O1,-O3)
 $(BUILD)/generated/emulator_%.cpp: $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(emulator_$*) >$@
@@ -456,6 +465,12 @@ photograph:
 	@[ -n $(call quoted,$(INPUT)) ] || [ -f images/fetched/aloeL.jpg ] || sh images/fetch.sh images/fetched || true
 images:
 	@sh images/fetch.sh images/fetched
+# The commit whose figures are in results/. The next make builds its peers.
+.PHONY: yacclab
+yacclab_commit := 54e4354
+yacclab:
+	@[ -d $(YACCLAB) ] || git clone --quiet https://github.com/prittt/YACCLAB $(YACCLAB)
+	@git -C $(YACCLAB) checkout --quiet $(yacclab_commit) && echo '$(YACCLAB) is there: make builds its peers of labelling'
 
 # Every step of the detector as a picture: of the synthetic scene, or of VIDEO=images/fetched/vtest.avi SHEET=sheet.png.
 .PHONY: contact-sheet
@@ -619,6 +634,7 @@ help:
 	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
 	@echo 'make run-motion    IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
 	@echo 'make images        fetch real photographs and videos into images/fetched'
+	@echo 'make yacclab       fetch published labellings into third_party/YACCLAB, peers of labelling from the next make on'
 	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo 'make readme        the page of each ladder, docs/ALGO.md, and the table of README.md, from headers and results/'
 	@echo 'make clean         remove $(BUILD)/'
