@@ -28,7 +28,7 @@ def judge(lab, arguments, seconds):
 
 
 def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None, counted_size=None):
-    limits = lab.limits
+    limits, all_cases = lab.limits, total is None
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
                  "--memory", limits["memory_mib"], "--pictures", pictures]
@@ -43,7 +43,8 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)
-    if result and ("ran past its limit" in result["what"] or "not_counted" in result) and is_starved():
+    if result and is_starved() and ("ran past its limit" in result["what"] or "not_counted" in result or all_cases and
+                                    result["outcome"] == "pass" and result["checked"] < result["cases"] - result.get("declined", 0)):
         for option, factor in (("--limit", MORE), ("--total", MORE)):
             at = arguments.index(option) + 1
             arguments[at] *= factor
