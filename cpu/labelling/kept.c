@@ -4,6 +4,8 @@
  * Changed:  the state owns the runs; a call takes more memory only for a picture that needs more than those before it.
  * Expect:   from 3840x2160 on 1.3 times faster where runs are long, as in blobs; below, where glibc keeps the block itself,
  *           and in noise, as numbers.
+ * Result:   a photograph of 3840x2160 in 3.6 ms, 1.4 times numbers and 4.9 times OpenCV on two AVX2 cores
+ *           (results/cpu2_avx2/labelling/labelling_3840x2160.json).
  * From:     cpu/numbers
  */
 /* Try: make bench-labelling VERSIONS=cpu/numbers,cpu/kept,peer/opencv */
