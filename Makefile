@@ -528,12 +528,11 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograp
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
 
-# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it; TIMED=only
-# leaves out versions that are emulated here: at full size they take hours, and have no times.
+# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it.
 .PHONY: $(addprefix study-,$(studies))
 $(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \
-	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT))) $(if $(filter only,$(TIMED)),--timed-only)
+	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(OUT),--out $(call quoted,$(OUT)))
 
 measure: $(BUILD)/rungs photograph
 	@$(if $(MACHINE),,echo 'measure: MACHINE=NAME is missing: the folder of results/ for this machine' >&2; exit 2;) \
@@ -597,8 +596,7 @@ help:
 	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
 	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
 	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
-	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME,'
-	@echo '                   TIMED=only (nothing that is emulated)'
+	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME'
 	@echo '                   NAME is one of: $(studies)'
 	@echo 'make measure       MACHINE=name: the benches of all ladders into results/name/, then make readme shows them; goes on after a'
 	@echo '                   stop; ALGOS="blur harris" MINUTES=30 TIME=0.3 VERSIONS=cuda,peer'

@@ -72,10 +72,6 @@ def run(options):
     out = options.out or os.path.join(work, options.level)
     points = study.points_of[options.level]
     measurer = measuring.Measurer(study, program, work, ROOT)
-    if options.timed_only:
-        points = measurer.timed_only(points)
-    for point in points:
-        point.rounds = min(point.rounds, options.rounds or point.rounds)
     try:
         measurer.measure(points)
     except KeyboardInterrupt:
@@ -118,8 +114,6 @@ def main():
     runs.add_argument("--rungs", default=os.path.join(ROOT, "build", "rungs"))
     runs.add_argument("--dir", help="the folder of pictures that the study calls DIR")
     runs.add_argument("--work", help="where measurements are kept (default: studies/NAME beside rungs)")
-    runs.add_argument("--timed-only", action="store_true", help="leave out versions that are emulated here, which have no times")
-    runs.add_argument("--rounds", type=int, help="at most so many, where the study asks for more")
     runs.add_argument("--out", help="where the outcome goes (default: WORK/LEVEL)")
     lists = commands.add_parser("list", allow_abbrev=False)
     lists.add_argument("results", nargs="?")
