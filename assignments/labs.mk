@@ -117,15 +117,15 @@ worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device
 # an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
 race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
                 barrier loop_end sections_end critical_start critical_end critical_name_start critical_name_end atomic_start \
-                atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join mutex_lock \
+                atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join exit mutex_lock \
                 mutex_unlock cond_wait) malloc calloc aligned_alloc
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
-# What copies for a kernel without an access of its own (common/remote/races_of_kernels.c): in the version's object alone, for the
-# emulator copies as well, and fills shared memory, while a thread of a kernel runs.
+# What copies for a version without an access of its own (common/remote/races.c, races_of_kernels.c): in the version's object alone,
+# for the emulator copies as well, and fills shared memory, while a thread of a kernel runs.
 seen_copies := $(foreach function,memcpy memmove memset,--redefine-sym $(function)=__wrap_$(function))
 # With the files of a worker, of which the version's object is the first.
-race_link_c = $(race_link) $^
 rename_copies = objcopy $(seen_copies) $< $@.o
+race_link_c = $(rename_copies) && $(race_link) $@.o $(filter-out $<,$^)
 race_link_cu = $(rename_copies) && $(worker_link) $@.o $(filter-out $<,$^)
 # No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
 see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
@@ -174,7 +174,7 @@ host_steps_only := a lab links a pipeline for the GPU with $(subst $() $(), and 
 # FOLDER, ALGORITHM
 define pipeline_workers
 $(call pipeline_worker,$(1),$(2),c,,workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),c,common/remote/races.c,race-workers,$(BUILD)/races,race_link)
+$(call pipeline_worker,$(1),$(2),c,common/remote/races.c,race-workers,$(BUILD)/races,race_link,rename_copies)
 $(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu),workers,$(BUILD),worker_link)
 $(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link,rename_copies)
 endef
@@ -187,6 +187,16 @@ $(foreach place,$(BUILD)/ $(BUILD)/races/,$(place)assignments/%.cu.o $(place)$(B
     native,$(CUDA)),,-include common/lab/kernels_alone.h)
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
     native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
+# In two steps, because what the compiler hands to the assembler shows which of it the file brought itself (assignments/grading/build.py).
+define compile_student
+	@mkdir -p $(@D)
+	$(quiet)$(compile_c) $(header) -MT $@ -S $< -o $(@:.o=.s)
+	$(quiet)$(CC) -c $(filter -Wa%,$(depend)) $(@:.o=.s) -o $@
+endef
+$(BUILD)/assignments/%.c.o: assignments/%.c $(BUILD)/settings
+	$(compile_student)
+$(BUILD)/$(BUILD)/%.c.o: $(BUILD)/%.c $(BUILD)/settings
+	$(compile_student)
 # For handouts (assignments/grading/handout.py): a version as its compiler's assembler.
 $(BUILD)/ready/%.c.s: %.c $(BUILD)/settings
 	@mkdir -p $(@D)

@@ -1,17 +1,17 @@
 #!/bin/sh
 # Every CUDA version with the emulator watching each access of each kernel for data races (common/emulator/races.h), on small
 # pictures: a race shows in the order of two accesses, not in the size. The mutants prove in every build that it sees them.
-# usage: [OBJECTS=build] sh tests/kernel_races.sh     (OBJECTS: see the Makefile)
+# usage: [OBJECTS=build] [LADDERS='cuda/blur ...'] sh tests/kernel_races.sh     (OBJECTS: see the Makefile; LADDERS: these alone)
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/limits.sh
 # Of the CPU's the references, and boxes, whose versions pipelines of the GPU end with.
-make --no-print-directory -s CUDA=emulated RACES=1 OBJECTS="${OBJECTS:-}" LADDERS=cpu/boxes BUILD=build-races OPENCV=no OPENBLAS=no build-races/rungs || exit 2
+make --no-print-directory -s CUDA=emulated RACES=1 OBJECTS="${OBJECTS:-}" LADDERS="cpu/boxes ${LADDERS:-}" BUILD=build-races OPENCV=no OPENBLAS=no build-races/rungs || exit 2
 export OMP_WAIT_POLICY=passive
 # One for all: by it the cases are dealt out to the versions of a ladder.
 seed=$(($(date +%s) % 100000))
 echo "kernel races: seed $seed"
-for file in cuda/*/*.cu; do
+for file in $(printf '%s\n' ${LADDERS:-cuda/*} | sed 's,$,/*.cu,'); do
     version=${file##*/} algorithm=${file#cuda/}
     echo "${algorithm%%/*}:cuda/${version%%_*}"
 done | xargs -P 2 -I VERSION sh -c 'out=$(build-races/rungs check VERSION --largest '"$small_pixels"' --brief --share '"$emulated_share"' \

@@ -11,6 +11,8 @@ middle_pixels=10000
 # Of patterns, settings, values, hard cases and large pictures an emulated version tries one in so many, the next ones of its
 # ladder the others.
 emulated_share=4
+# The same under the sanitizers: accesses outside of a buffer hang on shapes, which all are tried.
+sanitized_share=8
 
 # Processor seconds that `rungs check` may take for each version of a ladder, in the normal build and under the sanitizers. A
 # ladder over its budget is named; at twice the budget the test fails. BUDGET=3 in the environment scales both, for slow

@@ -151,7 +151,7 @@ if $MAKE --no-print-directory -s "$goal" BUILD="$BUILD" CUDA="$CUDA" >"$work/bui
     echo "built  $tested ($SECONDS s)"
     case $1 in
     normal) suite "$tested" $budget_normal "--share $emulated_share" ;;
-    sanitized) suite "$tested" $budget_asan "--largest $small_pixels --brief --share $emulated_share" ;;
+    sanitized) suite "$tested" $budget_asan "--largest $small_pixels --brief --share $sanitized_share" ;;
     esac
 else
     echo "FAILED build of $tested"

@@ -137,6 +137,15 @@ rm "$submission/starter/grayscale/buffers.cu"
 sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/serial.c >"$submission/starter/grayscale/omp.c"
 printf '[bugs]\n1 = "forgotten-remainder\n' >"$submission/answers.toml"
 ln -s /etc/passwd "$submission/starter/secret"
+# A fix of six lines that leaves the kernel as broken as it was.
+mkdir "$submission/starter/absdiff"
+awk '{print} /CUDA_TRY\(cudaGetLastError/ {
+    print "    CUDA_TRY(cudaStreamSynchronize(stream));"
+    print "    for (int y = 0; y < out->height; y++)"
+    print "        for (int i = 0; i < out->width * out->channels; i++)"
+    print "            ((uint8_t *)image_row(out, y))[i] ="
+    print "                (uint8_t)abs(((const uint8_t *)image_row(in, y))[i] - ((const uint8_t *)image_row(in + 1, y))[i]);"
+}' assignments/01_measuring/bugs/absdiff/bug2.cu >"$submission/starter/absdiff/bug2.cu"
 
 $labs grade 01 --submission "$submission" --out "$folder/out" >"$folder/graded" 2>"$folder/errors"
 code=$?
@@ -147,6 +156,7 @@ check "a missing file is named" grep -q 'buffers.cu: no such file' "$folder/firs
 check "answers that are no TOML are named" grep -q 'answers.toml: .*line 2' "$folder/first"
 check "a version with threads is right" grep -q 'right: 10/10' "$folder/first"
 check "an unfinished kernel says so" grep -q 'naive.cu is not written yet' "$folder/first"
+check "a bug is not mended on the host" grep -q 'bug2.cu: .*the host computes it' "$folder/first"
 check "nothing on stderr" test ! -s "$folder/errors"
 cat >"$folder/valid.py" <<'E2'
 import json, sys

@@ -253,6 +253,16 @@ refuses "a density" "density = 2: must be 0 to 1" 's/0.25, 0.5/0.25, 2/'
 refuses "no TOML" "not TOML" 's/^title = /title /'
 refuses "a plot of two kinds" "must be lines, bars or stacked" 's/kind = "stacked"/kind = "pie"/'
 refuses "a pattern out of the tree" "no such file" 's/{ make = "noise", density = \[0.25, 0.5\] }/"nowhere.png"/'
+refuses "channels" "channels = 2: must be 1 or 3" 's/^time = 0.02/channels = 2/'
+# --- some versions alone, pictures in gray
+rm -f "$folder/calls"
+sed 's/^time = 0.02/time = 0.02\nchannels = 1/' "$folder/small.toml" >"$folder/gray.toml"
+sides="$study run $folder/gray.toml --rungs $folder/rungs --work $folder/sides --level short --versions"
+expect "the CPU's versions alone" 0 $sides cpu,peer
+check "no others are measured" sh -c "test \$(wc -l <'$folder/calls') = 8 && ! grep -q cuda '$folder/calls'"
+check "in gray" test "$(grep -c -e '--channels 1' "$folder/calls")" = 8
+expect "none of its versions" 2 $sides peer
+check "is one line" sh -c "test \$(wc -l <'$folder/said') = 1 && grep -q 'no version of it is one of peer' '$folder/said'"
 sed 's/worst \* speedup/worst \/ none/; s/^both/none = { count = "kernel", where = { version = "cuda\/*", value = 128 } }\nboth/' \
     "$folder/small.toml" >"$folder/zero.toml"
 expect "division by a count of nothing" 2 $study run "$folder/zero.toml" --rungs "$folder/rungs" --work "$folder/work" --level short

@@ -60,6 +60,7 @@ def has_gpu():
 def make(targets, seconds=COMPILE_SECONDS, limits=None, environment=None, **settings):
     variables = {n: os.environ[n] for n in ("ARCH", "SANITIZE", "OPENCV", "CC", "CXX", "NVCC") if n in os.environ}
     variables["CUDA"] = "native" if has_gpu() else "emulated"
+    variables["DEPS"] = "needed"
     if has_gpu() and capability():
         variables["capability"] = capability()
     arguments = [f"{name}={value}" for name, value in (variables | {"BUILD": BUILD} | settings).items()]
@@ -168,6 +169,15 @@ def ladder_objects():
     return [shown(path) for side in ("cpu", "cuda") for path in sorted((ROOT / BUILD / side).glob("*/*/*.o"))]
 
 
+def brings_assembler(path):
+    """Whether a compiler's output has assembler of the source's own, before each of which it says so. A handout holds the ladder's
+    rungs as assembler, to run and not to hand in. Kernels may not even name it (common/lab/kernels_alone.h)."""
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return any(line.strip() in ("#APP", "# APP") for line in lines)
+
+
 def race_worker_of(file):
     return f"{BUILD}/race-workers/{file}"
 
@@ -184,7 +194,7 @@ def build_version(file, helpers=(), watched=False, calls=()):
         return None, "names no_sanitize: what a version does is watched, by the instrumentation that this would leave out", ""
     stem = pathlib.Path(ROOT, BUILD, file)
     worker = pathlib.Path(ROOT, BUILD, "workers", file)
-    for stale in (stem.with_name(stem.name + ".d"), stem.with_name(stem.name + ".assembler")):
+    for stale in (stem.with_name(stem.name + end) for end in (".d", ".assembler", ".s")):
         if not stem.with_name(stem.name + ".o").exists():
             stale.unlink(missing_ok=True)
     worker.unlink(missing_ok=True)
@@ -224,10 +234,14 @@ def build_version(file, helpers=(), watched=False, calls=()):
         return None, "does not compile: " + (error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]), output
     # as lists what .incbin and .include bring in, its input (a temporary file), and the source by its bare name.
     assembled = [f for f in depends_on(stem.with_name(stem.name + ".assembler"))
-                 if f not in (source.name, source.name + ".cpp") and not re.fullmatch(r".*/cc\w+\.s", f)]
+                 if f not in (source.name, source.name + ".cpp", f"{BUILD}/{file}.s") and not re.fullmatch(r".*/cc\w+\.s", f)]
     for name in depends_on(stem.with_name(stem.name + ".d")) + assembled:
         if not may_include(source, name, helpers):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""
+    if brings_assembler(stem.with_name(stem.name + ".s")):
+        worker.unlink()
+        return None, ("brings assembler: a version is in C, and what instructions do that the compiler does not know of is not watched for "
+                      "data races"), ""
     return worker, "", output
 
 

@@ -9,10 +9,9 @@ from grading.bugs import grade_bug
 from grading.build import build_version, has_gpu, reference_worker
 from grading.lab import maximum_of
 from grading.races import count_watched, find_kernel_race, find_race, has_threads
-from grading.measure import FULL, ZERO, check_version, time_version, usable_cores
+from grading.measure import FULL, ZERO, check_version, fault_of_counts, time_version, usable_cores
 from grading.worst import grade_worst
 
-MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
 CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
          "watched": "for the lab's picture"}
@@ -139,22 +138,6 @@ def better(earlier, timing):
         return timing
     timing["ratio"] = timing["ratio_median"]
     return earlier if earlier and earlier["ratio"] <= timing["ratio"] else timing
-
-
-def fault_of_counts(check):
-    """Whether a version for the GPU computes there, as far as the emulator can tell."""
-    if check.get("needs_no_kernels"):
-        return "its result is right when its kernels do nothing: the host computes it"
-    if "not_counted" in check:
-        return f"it is right in the checks, but the calls that are counted fail: {check['not_counted']}"
-    if check.get("wavers"):
-        return "its result is right in the checks, but not in the calls that are counted"
-    if "second_call" in check and check["second_call"]["threads"] * MOST_SAMPLES < check["samples"]:
-        return (f"{check['second_call']['threads']} threads for {check['samples']} samples: "
-                f"at least one for {MOST_SAMPLES} must be there")
-    if check.get("needs_few_threads"):
-        return "its result is right when one in eight of its threads does nothing: few threads do all the work"
-    return None
 
 
 def check_tunables(lab, task, worker, check, variant, pictures, say):

@@ -11,6 +11,7 @@ from grading.words import explain
 
 STARVED = 2  # programs that want to run, for each core
 MORE = 4     # times the limits, once more, on such a machine
+MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
 
@@ -52,6 +53,22 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
                   "diagnosis": "", "picture": "", "emulated": False, "cuda": False, "reason": "", "tunables": {}}
     explain(result, f"make lab-{lab.number} TASK={name.split('/')[-1]} SANITIZE=1")
     return result
+
+
+def fault_of_counts(check):
+    """Whether a version for the GPU computes there, as far as the emulator can tell."""
+    if check.get("needs_no_kernels"):
+        return "its result is right when its kernels do nothing: the host computes it"
+    if "not_counted" in check:
+        return f"it is right in the checks, but the calls that are counted fail: {check['not_counted']}"
+    if check.get("wavers"):
+        return "its result is right in the checks, but not in the calls that are counted"
+    if "second_call" in check and check["second_call"]["threads"] * MOST_SAMPLES < check["samples"]:
+        return (f"{check['second_call']['threads']} threads for {check['samples']} samples: "
+                f"at least one for {MOST_SAMPLES} must be there")
+    if check.get("needs_few_threads"):
+        return "its result is right when one in eight of its threads does nothing: few threads do all the work"
+    return None
 
 
 def is_starved():

@@ -7,11 +7,14 @@ import subprocess
 
 from grading.build import build, compile_objects, make, race_worker_of, watches_kernels
 from grading.lab import BUILD, ROOT
-from grading.measure import judge
+from grading.measure import MORE, is_starved, judge
 
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
+MOST_THREADS = 16  # that it can watch (common/remote/races.c)
 SECONDS = 3
 COUNT_SECONDS = 60
+MOST_ON_HOST = 0.5  # bytes that code of the host may touch for each of inputs and outputs: a computation reads and writes them all
+MOST_OF_ONE = 0.25  # of all accesses of kernels, by one thread
 KERNEL_SECONDS, KERNEL_PIXELS = 2, 5000  # a race shows in the order of two accesses, not in the size
 FEWEST = 8  # cases that must be tried, or a busy machine has let a race through
 NOT_BUILT = "does not build for the race detector, as it does otherwise"
@@ -33,6 +36,9 @@ def find_race(lab, task):
         return NOT_BUILT
     check = watched_check(lab, worker, f"student/{task['id']}", task.get("without", []), SECONDS,
                           ["--memory", 4096, "--threads", THREADS])
+    if "crowd" in check.get("complained", []):
+        return (f"runs more than {MOST_THREADS} threads at once, which the race detector cannot watch: leave their number to OpenMP, or "
+                "end each before the next begins")
     found = re.search(r"^race (\S+) (0x[0-9a-f]+) (0x[0-9a-f]+)$", "\n".join(check.get("complained", [])), re.M)
     if not found:
         wrong = check.get("outcome") == "fail" and re.search(r" samples .* wrong ", check["what"])
@@ -83,13 +89,26 @@ def find_kernel_race(lab, file, name, without=(), largest=None, helpers=()):
                           ["--memory", 8192, "--largest", min(KERNEL_PIXELS, largest or KERNEL_PIXELS), "--threads", 1])
     what = check.get("what", "")
     if "race: " not in what:
-        return ""
+        return fault_of_watched(check)
 
     def name_line(found):
         return f" at line {short(line_at(worker, int(found.group(1), 16) + 1))}"
 
     kernel = re.search(r"\bkernel \w+ .*", what)
     return "data race: " + re.sub(r" at 0x([0-9a-f]+)", name_line, kernel.group(0) if kernel else what).replace("race: ", "", 1)
+
+
+def fault_of_watched(check):
+    """Whether a version computes by threads of kernels, as far as their accesses tell, and those of the host: of calls in which all
+    threads run, so that none of them can wait for signs of that."""
+    counts = check.get("second_call", {})
+    if counts.get("host_bytes", 0) > MOST_ON_HOST * check.get("bytes", 0) > 0:
+        return (f"its code on the host reads and writes {counts['host_bytes']} bytes, where inputs and outputs have {check['bytes']}: the "
+                "host computes it, not the kernels")
+    if counts.get("lane_steps", 0) and counts["busiest_steps"] > MOST_OF_ONE * counts["lane_steps"]:
+        return (f"one of its {counts['threads']} threads makes {100 * counts['busiest_steps'] / counts['lane_steps']:.0f} % of all "
+                "accesses: few threads do all the work")
+    return ""
 
 
 def count_watched(lab, task):
@@ -101,8 +120,11 @@ def count_watched(lab, task):
         build(["watched-headers"])
         if not build_for_races(lab.file_of(task), task.get("helpers", ())):
             return {}
-    counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--limit", COUNT_SECONDS,
-                            "--memory", 8192, "--threads", 1], 2 * COUNT_SECONDS)
+    for limit in (COUNT_SECONDS, MORE * COUNT_SECONDS):
+        counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--limit", limit,
+                                "--memory", 8192, "--threads", 1], 2 * limit)
+        if counts or not is_starved():
+            break
     return counts if counts and counts["right"] else {}
 
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
-# usage: deps.sh [ci]      ci: also what only .ci/run needs (clang with its run-time libraries, the aarch64 cross compiler and jansson, qemu-user)
+# usage: deps.sh [ci | needed]    ci: also what only .ci/run needs (clang with its run-time libraries, the aarch64 cross compiler and
+#                                 jansson, qemu-user); needed: nothing optional
 #
 # needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
 #           labs' grader; Python also plots and report)
@@ -13,6 +14,9 @@ needed="gcc g++ make pkg-config libc6-dev libstb-dev libjansson-dev libcmocka-de
 optional="libopencv-imgproc-dev libopenblas-dev gnuplot-nox python3-numpy opencv-data"
 # One of the user's own does as well.
 command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null || optional="$optional ffmpeg"
+if [ "${1:-}" = needed ]; then
+    optional=
+fi
 if [ "${1:-}" = ci ]; then
     needed="$needed clang libclang-rt-14-dev libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
 fi

@@ -41,7 +41,7 @@ static const char help[] =
     "An algorithm for one picture gets each frame by itself; a folder is its pictures unless OUT is a video\n"
     "file. Ctrl-C completes the files.\n\n"
     "A picture in colour is turned to gray for an algorithm that takes gray alone (0.299 R + 0.587 G + 0.114 B).\n\n"
-    "  -o, --output OUT         write the main output to this file, in the form that its extension says\n"
+    "  -o, --output OUT         write the first output that this file's extension fits, in the form that it says\n"
     "  -o, --output SLOT=OUT    the output of this name; -o may be given several times. All files are written\n"
     "                           whole or none is (a video: what there is of it)\n"
     "  -p, --param name=value   a parameter of the algorithm, as `rungs list ALGO` shows them\n"
@@ -53,6 +53,7 @@ static const char help[] =
     "      --help               this text\n\n"
     "examples: rungs run blur:cpu/simd photo.jpg -o soft.png -p ksize=31\n"
     "          rungs run boxes labels.npy -o boxes.csv -o boxes.png\n"
+    "          rungs run harris photo.jpg -o corners.csv -o corners.png -o response.npy\n"
     "          rungs run blur photos/ -o soft/ --format jpg\n"
     "          rungs run motion images/fetched/vtest.avi -o out.mp4 --boxes boxes.csv\n"
     "          rungs run detect images/fetched/vtest.avi -o faces.mp4 -o faces.csv\n"
@@ -84,20 +85,32 @@ static const struct version *best_version(const struct algorithm *algorithm)
 /* One -o. */
 struct target {
     int slot;
+    bool named; /* the slot, by SLOT= */
     const char *path;
     struct output_file file;
 };
 
-/* SLOT=FILE or FILE, of the main output. A name in front of the = that no output has is refused, unless it has a / and so is
- * the beginning of a path. */
+/* The first output that a file of this name can hold: .csv of a picture and a table is the table. Of shapes, where they are
+ * known, an absent one is none. `otherwise` where none fits. */
+static int slot_for(const struct algorithm *algorithm, const char *path, const struct image *shapes, int otherwise)
+{
+    for (int i = 0; i < algorithm->output_count; i++)
+        if ((!shapes || shapes[i].width > 0) && slot_check_form(&algorithm->outputs[i], path) == STATUS_OK)
+            return i;
+    return otherwise;
+}
+
+/* SLOT=FILE or FILE, of the first output that fits. A name in front of the = that no output has is refused, unless it has a /
+ * and so is the beginning of a path. */
 static enum status parse_target(const struct algorithm *algorithm, const char *text, struct target *target)
 {
     const char *equals = strchr(text, '=');
     char name[64], known[512] = "";
 
-    *target = (struct target){.path = text};
+    *target = (struct target){.slot = slot_for(algorithm, text, NULL, 0), .path = text};
     if (!equals || memchr(text, '/', (size_t)(equals - text)))
         return STATUS_OK;
+    target->named = true;
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     target->slot = algorithm_find_output(algorithm, name);
     target->path = equals + 1;
@@ -182,8 +195,11 @@ static enum status apply(struct application *application, char *const *in_paths,
     }
     TRY(application_fit(application, names, in, fitted));
     TRY(application_shape(application, names, fitted, out));
-    for (size_t i = 0; i < outputs->count; i++)
+    for (size_t i = 0; i < outputs->count; i++) {
+        if (!targets[i].named)
+            targets[i].slot = slot_for(algorithm, targets[i].path, out, targets[i].slot);
         TRY(slot_check_shape(&algorithm->outputs[targets[i].slot], &out[targets[i].slot], targets[i].path));
+    }
     TRY(application_run(application, fitted, out));
     TRY(write_targets(application, targets, outputs->count, in, out));
     print_summary(application, names, in, fitted, targets, outputs->count);
@@ -376,6 +392,26 @@ out:
     return exit_status;
 }
 
+/* Of a folder, where the pictures' shapes are not known: the first output that these parameters leave of a small picture, gray
+ * or in colour, and that has the format. */
+static int slot_of_folder(const struct application *application, const char *format)
+{
+    const struct algorithm *algorithm = application->algorithm;
+    struct image small = {.width = 64, .height = 64, .type = PIXEL_U8}, shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    enum status status = STATUS_FAILED;
+    char extension[16];
+    int first = 0;
+
+    for (small.channels = 1; small.channels <= 3 && status != STATUS_OK; small.channels += 2)
+        status = algorithm->shape(&small, application->params, shapes);
+    if (status != STATUS_OK)
+        return 0;
+    while (first < algorithm->output_count - 1 && shapes[first].width == 0)
+        first++;
+    snprintf(extension, sizeof extension, ".%s", format ? format : slot_extension(&algorithm->outputs[first]) + 1);
+    return slot_for(algorithm, extension, shapes, first);
+}
+
 static int run_folder(const struct run_options *options, struct application *application, const char *in)
 {
     struct target target;
@@ -383,6 +419,8 @@ static int run_folder(const struct run_options *options, struct application *app
 
     if (parse_target(application->algorithm, options->outputs.items[0], &target) != STATUS_OK)
         return cli_fail_status();
+    if (!target.named && slot_check_form(&application->algorithm->outputs[target.slot], target.path) != STATUS_OK)
+        target.slot = slot_of_folder(application, options->format);
     exit_status = cli_run_folder(&(struct folder_job){.application = application,
                                                       .in = in,
                                                       .out = target.path,

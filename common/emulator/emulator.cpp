@@ -38,13 +38,13 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count, atomic_count;
 static std::atomic<enum emulator_lack> lacking;
-std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics;
+std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
 
-static void count_shared(uint64_t bytes)
+static void count_most(std::atomic<uint64_t> &count, uint64_t value)
 {
-    uint64_t most = shared_most.load(std::memory_order_relaxed);
+    uint64_t most = count.load(std::memory_order_relaxed);
 
-    while (bytes > most && !shared_most.compare_exchange_weak(most, bytes, std::memory_order_relaxed))
+    while (value > most && !count.compare_exchange_weak(most, value, std::memory_order_relaxed))
         continue;
 }
 
@@ -55,6 +55,8 @@ static void count_lane(worker &w, task &t)
 
     its.most_steps = std::max(its.most_steps, t.steps);
     lane_steps.fetch_add(t.steps, std::memory_order_relaxed);
+    t.all_steps += t.steps;
+    count_most(busiest_steps, t.all_steps);
     t.steps = 0;
 }
 
@@ -177,6 +179,7 @@ static void end_task(worker &w, task &t)
     w.live--;
     its.gone |= 1u << t.lane;
     count_lane(w, t);
+    t.all_steps = 0;
     if (its.gone == ~0u)
         count_warp(its);
     for (unsigned lane = 0; lane < 32; lane++) /* some may have waited for this lane only */
@@ -331,7 +334,7 @@ void *shared_memory(const char *site, const char *name, size_t size)
     if (total + w.launch->site->shared_bytes > MOST_SHARED_BYTES)
         fault("%zu bytes of __shared__ variables and %zu of dynamic shared memory: at most %d together", total,
               w.launch->site->shared_bytes, (int)MOST_SHARED_BYTES);
-    count_shared(total + w.launch->site->shared_bytes);
+    count_most(shared_most, total + w.launch->site->shared_bytes);
     if (found == nullptr) {
         w.shared.push_back({site, name, guarded_allocate(size), size, false});
         found = &w.shared.back();
@@ -568,7 +571,7 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
         return;
     observe_launch(site);
     launch_count.fetch_add(1, std::memory_order_relaxed);
-    count_shared(site.shared_bytes);
+    count_most(shared_most, site.shared_bytes);
     launch.site = &site;
     launch.body = body;
     launch.context = context;
@@ -609,6 +612,7 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack)
 {
     emulated::configured_threads = threads;
     emulated::lacking = lack;
+    emulated::busiest_steps = emulated::host_bytes = 0;
     emulated::forget_busiest();
     emulated::set_late(late);
 }
@@ -627,5 +631,6 @@ struct emulator_counts emulator_count(void)
             emulated::streams_at_once(),   emulated::waited_bytes(),
             emulated::busiest_bytes(),     emulated::lane_steps,
             emulated::warp_steps,          emulated::global_loads,
-            emulated::global_atomics};
+            emulated::global_atomics,      emulated::busiest_steps,
+            emulated::host_bytes};
 }

@@ -81,6 +81,9 @@ struct emulator_counts {
      * as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps
      * so many read global memory, and so many are atomic operations there. */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics;
+    /* Of such a program too, since emulator_configure(): the steps of the one lane that took most; and the bytes that code of
+     * the host read or wrote by itself, but for those of its stack. */
+    uint64_t busiest_steps, host_bytes;
 };
 struct emulator_counts emulator_count(void);
 

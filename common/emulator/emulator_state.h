@@ -29,8 +29,9 @@ struct task : thread {
     unsigned mask;       /* at a collective */
     compute_function *compute;
     void *operand;
-    uint64_t steps; /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
-    int atomics_given; /* what atomics_left began with, so that the difference has been done */
+    uint64_t steps;     /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
+    uint64_t all_steps; /* since it began */
+    int atomics_given;  /* what atomics_left began with, so that the difference has been done */
 };
 
 struct warp {
@@ -89,7 +90,7 @@ struct worker : block {
 extern __thread worker *active;
 
 /* Of kernels whose accesses the compiler tells of; emulator.h says what they mean. */
-extern std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics;
+extern std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
 
 /* ------------------------------------------------------------------------------------------------ random.cpp */
 

@@ -17,6 +17,8 @@ extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, voi
 
 using emulated::access;
 
+enum : ptrdiff_t { STACK = 1 << 20 };
+
 static inline void count_step(emulated::access kind, const volatile void *address)
 {
     ptrdiff_t offset;
@@ -30,6 +32,15 @@ static inline void count_step(emulated::access kind, const volatile void *addres
         .fetch_add(1, std::memory_order_relaxed);
 }
 
+/* What a GPU's host does by itself; its stack, on which a kernel's arguments lie as well, is no place for pictures. */
+static inline void count_host(const volatile void *address, size_t bytes)
+{
+    const ptrdiff_t from_here = (const volatile char *)address - (const char *)__builtin_frame_address(0);
+
+    if (emulated::self == nullptr && (from_here < -STACK || from_here > STACK))
+        emulated::host_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
 /* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
 #define HOOK extern "C" __attribute__((weak))
 
@@ -38,6 +49,7 @@ static inline void count_step(emulated::access kind, const volatile void *addres
     HOOK void name(void *address)                                                                                      \
     {                                                                                                                  \
         count_step(kind, address);                                                                                     \
+        count_host(address, bytes);                                                                                    \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, bytes, __builtin_return_address(0));                                 \
     }
@@ -57,6 +69,7 @@ PLAIN_OF(16)
     HOOK void name(void *address, long bytes)                                                                          \
     {                                                                                                                  \
         count_step(kind, address);                                                                                     \
+        count_host(address, (size_t)bytes);                                                                            \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, (size_t)bytes, __builtin_return_address(0));                         \
     }

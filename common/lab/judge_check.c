@@ -131,6 +131,9 @@ static json_t *counts_json(const struct channel_counts *counts)
         {"streams", counts->streams},
         {"waited_bytes", counts->waited_bytes},
         {"busiest_bytes", counts->busiest_bytes},
+        {"lane_steps", counts->lane_steps},
+        {"busiest_steps", counts->busiest_steps},
+        {"host_bytes", counts->host_bytes},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -257,6 +260,7 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     const size_t count = sizeof order / sizeof *order;
     bool right[LACKING_KINDS] = {[USUAL_RUN] = true};
     enum status status = STATUS_OK;
+    size_t bytes = 0; /* of inputs and outputs */
     uint64_t random;
 
     if (getrandom(&random, sizeof random, 0) != sizeof random)
@@ -277,6 +281,11 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
         else
             right[order[i]] |= is_right(counted, order[i]);
     }
+    for (int i = 0; i < counted->algorithm->input_count; i++)
+        bytes += image_row_bytes(&counted->made[i]) * (size_t)counted->made[i].height;
+    for (int i = 0; i < counted->algorithm->output_count; i++)
+        bytes += image_row_bytes(&counted->out[i]) * (size_t)counted->out[i].height;
+    json_object_set_new(result, "bytes", json_integer((json_int_t)bytes));
     json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
     json_object_set_new(result, "needs_no_kernels",
                         json_boolean(right[RUN_WITHOUT_KERNELS] || right[LAUNCH_WITHOUT_KERNELS]));

@@ -90,6 +90,7 @@ static void summarise(struct bench *bench, struct bench_row *row, struct bench_t
     if (row->outcome != BENCH_TIMED || task->end_to_end_count + task->kernel_count == 0)
         return;
     row->first_call = task->first_call;
+    row->start = task->start;
     row->end_to_end = statistics_of(task->end_to_end, task->end_to_end_count);
     row->graph = task->graph;
     row->batch = row->version->launch ? task->batch : 1;

@@ -72,12 +72,13 @@ enum bench_bound { BENCH_BOUND_NONE, BENCH_BOUND_BYTES, BENCH_BOUND_OPERATIONS }
 struct bench_row {
     const struct version *version;
     enum bench_outcome outcome;
-    bool reference;      /* cpu/serial: what the others are compared with */
-    double worst;        /* largest difference from the reference, within the tolerance unless FAILED */
-    bool interior;       /* compared away from the border only */
-    char why[512];       /* FAILED, SKIPPED: in one line */
-    char diagnosis[256]; /* FAILED: the likely cause, or "" */
-    double first_call;   /* seconds; 0 = not measured */
+    bool reference;            /* cpu/serial: what the others are compared with */
+    double worst;              /* largest difference from the reference, within the tolerance unless FAILED */
+    bool interior;             /* compared away from the border only */
+    char why[512];             /* FAILED, SKIPPED: in one line */
+    char diagnosis[256];       /* FAILED: the likely cause, or "" */
+    double first_call;         /* seconds; 0 = not measured */
+    struct device_start start; /* of first_call: what the process pays for whatever it calls; 0 = not measured */
     struct statistics kernel, end_to_end; /* seconds; count 0 = not measured */
     struct statistics pictures;           /* seconds of one of many; the same */
     int under_way;                        /* pictures: how many at a time */

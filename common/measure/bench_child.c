@@ -245,6 +245,8 @@ static enum status time_end_to_end(struct bench_task *task, struct bench_sets *s
     double start = clock_seconds();
     int set = sets->count - 1;
 
+    if (task->round == 0 && version_is_cuda(version))
+        TRY(bench_device_start(&task->start));
     TRY(new_state(version, &state));
     if (task->round == 0) {
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));

@@ -44,6 +44,34 @@ enum status bench_device_facts(struct device_facts *facts)
     return STATUS_OK;
 }
 
+/* ---------------------------------------------------------------------------------------------------- start */
+
+__global__ void empty_kernel()
+{
+}
+
+enum status bench_device_start(struct device_start *start)
+{
+    enum status status = STATUS_OK;
+    void *memory = NULL;
+    const double begin = clock_seconds();
+    double context, allocated;
+
+    CUDA_TRY(cudaFree(NULL));
+    context = clock_seconds();
+    CUDA_TRY(cudaMalloc(&memory, (size_t)1 << 20));
+    allocated = clock_seconds();
+    empty_kernel<<<1, 1>>>();
+    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaDeviceSynchronize());
+    start->context = context - begin;
+    start->allocation = allocated - context;
+    start->launch = clock_seconds() - allocated;
+out:
+    cudaFree(memory);
+    return status;
+}
+
 /* --------------------------------------------------------------------------------------------------- timing */
 
 struct device_sets {
@@ -274,6 +302,12 @@ enum status bench_device_facts(struct device_facts *facts)
 {
     memset(facts, 0, sizeof *facts);
     snprintf(facts->why, sizeof facts->why, "CUDA is emulated");
+    return refuse();
+}
+
+enum status bench_device_start(struct device_start *start)
+{
+    memset(start, 0, sizeof *start);
     return refuse();
 }
 

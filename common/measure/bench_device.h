@@ -30,6 +30,14 @@ struct device_facts {
 /* Of the current device. STATUS_UNSUPPORTED without one. */
 enum status bench_device_facts(struct device_facts *facts);
 
+/* What the first calls of a process pay for, in the order in which they are made, in seconds: the context (with modules, where
+ * they are not loaded when they are needed: CUDA_MODULE_LOADING=EAGER), the first cudaMalloc(), of 1 MiB, and the first launch,
+ * of a kernel that does nothing. */
+struct device_start {
+    double context, allocation, launch;
+};
+enum status bench_device_start(struct device_start *start);
+
 /* Copy: 1 GiB (or a quarter of the free memory) to another place, by cudaMemcpyAsync and by a kernel that moves 16
  * bytes a thread; the better median of 10. Operations that the cost counts: independent chains, 8 per thread, enough
  * blocks to fill every multiprocessor, without tensor cores; the median of 10. Nothing is read from a datasheet. In

@@ -28,6 +28,7 @@ void bench_row_failed(struct bench_row *row, const char *diagnosis)
     snprintf(row->diagnosis, sizeof row->diagnosis, "%s", diagnosis);
     row->kernel = row->end_to_end = (struct statistics){0};
     row->first_call = 0;
+    row->start = (struct device_start){0};
 }
 
 void bench_row_verdict(struct bench_row *row, const struct bench_task *task, enum status status)

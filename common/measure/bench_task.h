@@ -33,6 +33,7 @@ struct bench_task {
     double reference_seconds;
     double counts[ALGORITHM_MAX_COUNTS];
     double first_call;
+    struct device_start start;
     bool graph;
     int batch;
     size_t end_to_end_count, kernel_count, pictures_count;

@@ -89,6 +89,13 @@ static json_t *tunables_json(const struct version *version)
     return object;
 }
 
+static json_t *start_json(const struct bench_row *row)
+{
+    return row->start.context > 0 ? json_pack("{s:f, s:f, s:f}", "context", row->start.context, "allocation",
+                                              row->start.allocation, "launch", row->start.launch)
+                                  : json_null();
+}
+
 json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
 {
     static const char *const bounds[] = {NULL, "bytes", "operations"};
@@ -99,7 +106,7 @@ json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
     tuned_note(row->version, &tuned);
     return json_pack(
         "{s:s, s:s, s:s?, s:o, s:b, s:s, s:b, s:b, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:s, s:b, s:b, s:b, s:o, s:o}",
+        "s:o, s:s, s:b, s:b, s:b, s:o, s:o, s:o}",
         "id", row->version->source->id, "path", row->version->source->path, "instruction_set",
         row->version->instruction_set, "tunables", tunables_json(row->version), "tuned", tuned, "outcome",
         results_outcome_name(row->outcome), "reference", row->reference, "verified", compared, "worst_difference",
@@ -112,7 +119,7 @@ json_t *results_row_json(const struct bench *bench, const struct bench_row *row)
         over_json(bench_reference(bench), row), "over_below", over_json(bench_below(bench, row), row), "side",
         side->name, "ladder", side->ladder, "yardstick", side->yardstick, "device", row->device, "limit_operation",
         row->bound == BENCH_BOUND_OPERATIONS ? json_string(operation_name(row->bound_operation)) : json_null(),
-        "pictures", pictures_json(row));
+        "pictures", pictures_json(row), "start", start_json(row));
 }
 
 json_t *results_machine_json(const struct machine *machine)

@@ -58,7 +58,7 @@ struct channel_counts {
     uint64_t waited_bytes;     /* between host and device while the host waited */
     uint64_t busiest_bytes;    /* by the one stream that copied most */
     /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
-    uint64_t lane_steps, warp_steps, global_loads, global_atomics;
+    uint64_t lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
 };
 
 struct channel {

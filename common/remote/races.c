@@ -45,9 +45,10 @@ struct meeting {
 
 static struct page pages[PAGES];
 static struct meeting meetings[SYNCS];
-static atomic_flag meeting_lock = ATOMIC_FLAG_INIT;
-static atomic_int threads;
-static _Thread_local int me = -1;
+static atomic_flag meeting_lock = ATOMIC_FLAG_INIT, place_lock = ATOMIC_FLAG_INIT;
+static bool taken[MOST_THREADS];       /* places in clocks, by a thread that runs */
+static uint32_t left_at[MOST_THREADS]; /* the moment at which the last thread of a place ended */
+static _Thread_local int me = -1;      /* its place in clocks */
 static _Thread_local struct clock now;
 static _Thread_local unsigned barriers; /* that this thread has passed */
 
@@ -61,21 +62,55 @@ static void join(struct clock *to, const struct clock *from)
         to->at[i] = to->at[i] > from->at[i] ? to->at[i] : from->at[i];
 }
 
-/* False for threads beyond the most, which are not watched. */
-static bool known(void)
+static void lock(atomic_flag *flag)
 {
-    if (me < 0) {
-        me = atomic_fetch_add(&threads, 1);
-        if (me < MOST_THREADS)
-            now.at[me] = 1;
-    }
-    return me < MOST_THREADS;
+    while (atomic_flag_test_and_set_explicit(flag, memory_order_acquire))
+        continue;
+}
+
+static void unlock(atomic_flag *flag)
+{
+    atomic_flag_clear_explicit(flag, memory_order_release);
+}
+
+static void end_with(const char *line)
+{
+    if (write(STDERR_FILENO, line, strlen(line)) >= 0)
+        _exit(RACES_EXIT);
+    _exit(RACES_EXIT);
+}
+
+/* A thread that begins takes the place of one that has ended, at a moment of its own. One for which there is no place would go on
+ * unwatched: that ends the process, too. */
+static void take_place(void)
+{
+    static const char crowd[] = "crowd\n";
+
+    if (me >= 0)
+        return;
+    lock(&place_lock);
+    for (me = 0; me < MOST_THREADS && taken[me]; me++)
+        continue;
+    if (me == MOST_THREADS)
+        end_with(crowd);
+    taken[me] = true;
+    now.at[me] = left_at[me] + 1;
+    unlock(&place_lock);
+}
+
+static void leave_place(void)
+{
+    lock(&place_lock);
+    left_at[me] = now.at[me];
+    taken[me] = false;
+    me = -1;
+    unlock(&place_lock);
 }
 
 static void tick(void)
 {
-    if (known())
-        now.at[me]++;
+    take_place();
+    now.at[me]++;
 }
 
 static struct clock *clock_of(uintptr_t address)
@@ -89,22 +124,10 @@ static struct clock *clock_of(uintptr_t address)
     return &meetings[0].clock;
 }
 
-static void lock(atomic_flag *flag)
-{
-    while (atomic_flag_test_and_set_explicit(flag, memory_order_acquire))
-        continue;
-}
-
-static void unlock(atomic_flag *flag)
-{
-    atomic_flag_clear_explicit(flag, memory_order_release);
-}
-
 /* What this thread did until here happens before whatever follows an acquire() of the same address. */
 static void release(const volatile void *address)
 {
-    if (!known())
-        return;
+    take_place();
     lock(&meeting_lock);
     join(clock_of((uintptr_t)address), &now);
     unlock(&meeting_lock);
@@ -113,8 +136,7 @@ static void release(const volatile void *address)
 
 static void acquire(const volatile void *address)
 {
-    if (!known())
-        return;
+    take_place();
     lock(&meeting_lock);
     join(&now, clock_of((uintptr_t)address));
     unlock(&meeting_lock);
@@ -142,11 +164,9 @@ static struct page *page_of(uintptr_t address)
 static void report(const char *what, uint32_t place, uint32_t other)
 {
     char line[96];
-    const int length = snprintf(line, sizeof line, "race %s 0x%x 0x%x\n", what, place, other);
 
-    if (write(STDERR_FILENO, line, (size_t)length) >= 0)
-        _exit(RACES_EXIT);
-    _exit(RACES_EXIT);
+    snprintf(line, sizeof line, "race %s 0x%x 0x%x\n", what, place, other);
+    end_with(line);
 }
 
 static void look(struct shadow *byte, bool writes, uint32_t place)
@@ -171,8 +191,7 @@ static void access_bytes(const volatile void *memory, size_t size, bool writes, 
     const uint32_t place = (uint32_t)((const char *)caller - &__executable_start);
     uintptr_t address = (uintptr_t)memory;
 
-    if (!known())
-        return;
+    take_place();
     while (size > 0) {
         struct page *const page = page_of(address);
         const size_t offset = address % PAGE, here = size < PAGE - offset ? size : PAGE - offset;
@@ -453,11 +472,21 @@ static void *in_thread(void *argument)
     const struct start start = *(struct start *)argument;
 
     free(argument);
-    if (known())
-        join(&now, &start.clock);
+    take_place();
+    join(&now, &start.clock);
     void *const result = start.function(start.argument);
     release((const char *)pthread_self());
+    leave_place();
     return result;
+}
+
+void __real_pthread_exit(void *result) __attribute__((noreturn));
+void __wrap_pthread_exit(void *result) __attribute__((noreturn));
+void __wrap_pthread_exit(void *result)
+{
+    release((const char *)pthread_self());
+    leave_place();
+    __real_pthread_exit(result);
 }
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*function)(void *), void *argument);
@@ -477,7 +506,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*
 
     if (!start)
         return 12; /* ENOMEM */
-    known();
+    take_place();
     *start = (struct start){function, argument, now};
     tick();
     return __real_pthread_create(thread, how, in_thread, start);
@@ -515,6 +544,31 @@ int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 }
 
 /* ---------------------------------------------------------------------------------------------------- memory */
+
+/* What the C library copies is no access of the version's own code: its object's calls are renamed to these. */
+void *__wrap_memcpy(void *to, const void *from, size_t bytes);
+void *__wrap_memmove(void *to, const void *from, size_t bytes);
+void *__wrap_memset(void *to, int value, size_t bytes);
+
+void *__wrap_memcpy(void *to, const void *from, size_t bytes)
+{
+    access_bytes(from, bytes, false, CALLER);
+    access_bytes(to, bytes, true, CALLER);
+    return memcpy(to, from, bytes);
+}
+
+void *__wrap_memmove(void *to, const void *from, size_t bytes)
+{
+    access_bytes(from, bytes, false, CALLER);
+    access_bytes(to, bytes, true, CALLER);
+    return memmove(to, from, bytes);
+}
+
+void *__wrap_memset(void *to, int value, size_t bytes)
+{
+    access_bytes(to, bytes, true, CALLER);
+    return memset(to, value, bytes);
+}
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);

@@ -44,6 +44,8 @@ struct channel_counts worker_device_counts(void)
     counts.warp_steps = emulated.warp_steps;
     counts.global_loads = emulated.global_loads;
     counts.global_atomics = emulated.global_atomics;
+    counts.busiest_steps = emulated.busiest_steps;
+    counts.host_bytes = emulated.host_bytes;
 #endif
     return counts;
 }

@@ -98,10 +98,17 @@ class Measurer:
     def _emulated(self, point, version):
         return "[emulated]" in self.study.catalogue[point.algorithm][1][version].replace("\n", " ")
 
+    def timed_only(self, points):
+        """Those that are left when emulated versions take no part."""
+        for point in points:
+            point.versions = [v for v in point.versions if not self._emulated(point, v)]
+        return [point for point in points if point.versions]
+
     def _options(self, point, files):
         made = point.input and "make" in point.input  # in this size: bench asks for sizes of pictures only
         width, height, *channels = point.size.split("x") if point.size and not made else (None, None)
         options = ["--size", f"{width}x{height}"] if width else []
+        channels = channels or ([str(point.channels)] if point.channels else [])
         options += ["--channels", *channels] if channels else []
         for path in files:
             options += ["--input", path]

@@ -1,6 +1,7 @@
 """Studies: sweeps over inputs, sizes, parameters, threads and versions, measured, verified, drawn and put into words.
 
-    study.py run NAME [--level full|short] [--rungs build/rungs] [--dir FOLDER] [--work FOLDER] [--out FOLDER]
+    study.py run NAME [--level full|short] [--rungs build/rungs] [--dir FOLDER] [--versions A,B]
+                      [--work FOLDER] [--out FOLDER]
     study.py list [RESULTS]        the studies that there are; with RESULTS, as JSON, those that are committed there
 
 What is in this room: studyfile.py reads a study file, generators.py makes inputs, measuring.py runs `rungs bench` and
@@ -65,13 +66,19 @@ def find(name):
 def run(options):
     name, path = find(options.name)
     program = os.path.abspath(options.rungs)
-    study = Study(ROOT, path, measuring.catalogue(program), options.dir)
+    study = Study(ROOT, path, measuring.catalogue(program), options.dir, options.versions.split(",") if options.versions else None)
     if study.plots and not plots.available():
         raise plots.PlotError(plots.INSTALL)
     work = os.path.abspath(options.work or os.path.join(os.path.dirname(program), "studies", name))
     out = options.out or os.path.join(work, options.level)
-    points = study.points_of[options.level]
+    points = [point for point in study.points_of[options.level] if point.versions]
+    if not points:
+        raise StudyError(f"{study.where}: no version of it is one of {options.versions}")
     measurer = measuring.Measurer(study, program, work, ROOT)
+    if options.timed_only:
+        points = measurer.timed_only(points)
+    for point in points:
+        point.rounds = min(point.rounds, options.rounds or point.rounds)
     try:
         measurer.measure(points)
     except KeyboardInterrupt:
@@ -113,7 +120,10 @@ def main():
     runs.add_argument("--level", choices=LEVELS, default="full")
     runs.add_argument("--rungs", default=os.path.join(ROOT, "build", "rungs"))
     runs.add_argument("--dir", help="the folder of pictures that the study calls DIR")
+    runs.add_argument("--versions", help="measure these alone, of those that the study names: ids, or sides as in cpu,peer")
     runs.add_argument("--work", help="where measurements are kept (default: studies/NAME beside rungs)")
+    runs.add_argument("--timed-only", action="store_true", help="leave out versions that are emulated here, which have no times")
+    runs.add_argument("--rounds", type=int, help="at most so many, where the study asks for more")
     runs.add_argument("--out", help="where the outcome goes (default: WORK/LEVEL)")
     lists = commands.add_parser("list", allow_abbrev=False)
     lists.add_argument("results", nargs="?")

@@ -24,6 +24,7 @@ SOURCE = {"authors": str, "title": str, "year": int, "where": str}
 SWEEP = {
     "name": str, "algorithm": str, "versions": list, "sizes": list, "inputs": list, "parameters": dict,
     "parameter_sets": list, "threads": list, "environment": dict, "time": (int, float), "rounds": int, "frames": int,
+    "channels": int,
     "tune": list, "judge": dict, "short": (dict, bool),
 }  # fmt: skip
 JUDGE = {"script": str, "columns": list}
@@ -60,7 +61,7 @@ class Point:
         self.algorithm, self.size, self.input = facts["algorithm"], facts["size"], facts["input"]
         self.threads, self.params, self.environment = facts["threads"], facts["params"], facts["environment"]
         self.versions, self.time, self.rounds = facts["versions"], facts["time"], facts["rounds"]
-        self.frames, self.tune, self.judge = facts["frames"], facts["tune"], facts["judge"]
+        self.frames, self.tune, self.judge, self.channels = facts["frames"], facts["tune"], facts["judge"], facts["channels"]
 
     def title(self):
         words = [self.algorithm, self.size or "", self.input["label"] if self.input else ""]
@@ -88,11 +89,18 @@ def _name(where, text):
         raise StudyError(f"{where}: '{text}' is no name: small letters, digits and _")
 
 
-class Study:
-    """A checked file. catalogue: {algorithm: (parameter names, {version id: remark})} as `rungs list` prints them."""
+def _is_called(version, name):
+    """By its id, a pattern for it, its side, or what follows the side."""
+    return fnmatch.fnmatchcase(version, name) or version.startswith(f"{name}/") or version.endswith(f"/{name}")
 
-    def __init__(self, root, path, catalogue, folder_override=None):
-        self.root, self.path, self.catalogue, self.dir = root, path, catalogue, folder_override
+
+class Study:
+    """A checked file. catalogue: {algorithm: (parameter names, {version id: remark})} as `rungs list` prints them. only: names
+    of versions or sides; no others are measured, and a point may be left without any."""
+
+    def __init__(self, root, path, catalogue, folder_override=None, only=None):
+        self.root, self.path, self.catalogue, self.dir, self.only = root, path, catalogue, folder_override, only
+        self.named = set()  # versions, also those that are not measured
         self.where = os.path.relpath(path, root)
         try:
             with open(path, "rb") as file:
@@ -154,16 +162,12 @@ class Study:
     def _versions(self, where, algorithm, names):
         known, chosen = self.catalogue[algorithm][1], []
         for name in names:
-            found = [
-                version
-                for version in known
-                if isinstance(name, str)
-                and (fnmatch.fnmatchcase(version, name) or version.startswith(f"{name}/") or version.endswith(f"/{name}"))
-            ]
+            found = [version for version in known if isinstance(name, str) and _is_called(version, name)]
             if not found:
                 raise StudyError(f"{where}: {algorithm} has no version '{name}'; there are {', '.join(known)}")
             chosen += [version for version in found if version not in chosen]
-        return chosen
+        self.named.update(chosen)
+        return [v for v in chosen if self.only is None or any(_is_called(v, name) for name in self.only)]
 
     def _product(self, where, name, algorithm, sweep, defaults):
         def axis(key, values, kinds):
@@ -183,6 +187,9 @@ class Study:
             raise StudyError(f"{where}: time = {time}: must be 0.01 to 3600 seconds")
         if not 1 <= rounds <= 100:
             raise StudyError(f"{where}: rounds = {rounds}: must be 1 to 100")
+        channels = sweep.get("channels")
+        if channels not in (None, 1, 3):
+            raise StudyError(f"{where}: channels = {channels}: must be 1 or 3; a size has more, as in \"1920x1080x31\"")
         params = sweep.get("parameters", {})
         scalar = (int, float, str)
         products = [
@@ -224,7 +231,7 @@ class Study:
                 "algorithm": algorithm, "size": size, "input": source, "threads": count, "params": parameters,
                 "environment": variables, "versions": versions, "time": time, "rounds": rounds,
                 "frames": sweep.get("frames"), "tune": [version for version in tune if version in versions],
-                "judge": judge,
+                "judge": judge, "channels": channels,
             }  # fmt: skip
             points.append(Point(name, values, **facts))
         return points
@@ -354,16 +361,13 @@ class Study:
                 point.values.get(name) for points in self.points_of.values() for point in points if name in point.values
             ]
             if name == "version":
-                measured = self._measured_versions()
+                measured = self.named
             for value in values:
                 if not isinstance(value, (str, int, float)):
                     raise StudyError(f"{where}: '{name}': {value!r} has the wrong type")
                 if measured and not any(matches(other, value) for other in measured):
                     raise StudyError(f"{where}: no point has {name} = {value}")
         return table
-
-    def _measured_versions(self):
-        return {version for points in self.points_of.values() for point in points for version in point.versions}
 
     def _unit(self, where, table, formula):
         unit = table.get("unit")

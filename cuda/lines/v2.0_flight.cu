@@ -5,7 +5,7 @@
  * Expect:   115 us a frame at 1920x1080, 8,700 frames per second: 6.2 MB over PCIe at 55 GB/s, behind which 0.15 ms of kernels
  *           hide only where those of two frames run beside each other.
  * Result:   123 us, 8,160 frames per second (results/h200/lines/lines_1920x1080.json, with cuda/v2.3 of hough), the
- *           time of the upload, as predicted. With cuda/v2.8 of hough 121 us (lines_1920x1080_groups.json).
+ *           time of the upload, as predicted. With cuda/v2.7 of hough 121 us (lines_1920x1080_groups.json).
  */
 /* Try: make bench-lines VERSIONS=cuda/v1.3,cuda/v2.0 */
 #include "cuda/lines/steps/finder.h"

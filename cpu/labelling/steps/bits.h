@@ -6,6 +6,7 @@
 
 #include "common/image/image.h"
 #include "common/simd/simd.h"
+#include "cpu/labelling/steps/tables.h"
 
 #if defined(__AVX512BW__) && defined(__AVX512VBMI2__) && defined(__AVX512VPOPCNTDQ__)
 #define BITS_COMPRESS 1 /* instructions that move the bytes of set bits together, and count bits in each lane */
@@ -70,6 +71,15 @@ SIMD_INLINE int bits_edges(uint64_t word, int base, uint16_t *to)
     if (__builtin_popcountll(word) > 32)
         _mm512_storeu_si512(to + 32, _mm512_add_epi16(_mm512_cvtepu8_epi16(high), offset));
     return __builtin_popcountll(word);
+#elif defined(__AVX2__)
+    const int count = __builtin_popcountll(word);
+    for (int bit = 0; count && bit < 64; bit += 8) {
+        const uint32_t byte = word >> bit & 255;
+        const __m128i places = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)tables_places[byte]));
+        _mm_storeu_si128((__m128i *)to, _mm_add_epi16(places, _mm_set1_epi16((short)(base + bit))));
+        to += __builtin_popcount(byte);
+    }
+    return count;
 #else
     int count = 0;
     for (; word; word &= word - 1)
@@ -78,7 +88,8 @@ SIMD_INLINE int bits_edges(uint64_t word, int base, uint16_t *to)
 #endif
 }
 
-/* The same in 32 bits: writes the numbers of the bits that are set plus `base`, at most 32, and returns how many. Overwrites 32 of `to`. */
+/* The same in 32 bits: writes the numbers of the bits that are set plus `base`, at most 32, and returns how many. Overwrites 40
+ * of `to`. */
 SIMD_INLINE int bits_positions(uint64_t word, int32_t base, int32_t *to)
 {
 #if defined(BITS_COMPRESS)
@@ -87,6 +98,21 @@ SIMD_INLINE int bits_positions(uint64_t word, int32_t base, int32_t *to)
     _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(low), offset));
     _mm512_storeu_si512(to + 16, _mm512_add_epi32(_mm512_cvtepu8_epi32(high), offset));
     return __builtin_popcountll(word);
+#elif defined(__AVX2__)
+    const int count = __builtin_popcountll(word);
+    if (count <=
+        4) { /* of photographs most words: four without asking how many there are, for no branch guesses that */
+        for (int i = 0; i < 4; i++, word &= word - 1)
+            to[i] = base + (word ? __builtin_ctzll(word) : 64);
+        return count;
+    }
+    for (int bit = 0; bit < 64; bit += 8) {
+        const uint32_t byte = word >> bit & 255;
+        const __m256i places = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)tables_places[byte]));
+        _mm256_storeu_si256((__m256i *)to, _mm256_add_epi32(places, _mm256_set1_epi32(base + bit)));
+        to += __builtin_popcount(byte);
+    }
+    return count;
 #else
     int count = 0;
     for (; word; word &= word - 1)

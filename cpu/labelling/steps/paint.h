@@ -25,23 +25,21 @@ SIMD_INLINE void paint_lanes(struct image *out, int32_t *row, int x, uint32_t pi
 #elif defined(__AVX2__)
 #define PAINT_LANES 8
 
-/* 8 pixels. There is no instruction that counts the bits of each lane, but one multiplication adds up 8 bytes from the
- * lowest on: each bit is spread to a byte of its own, and byte i of the product counts the starts up to lane i. */
+/* 8 pixels. There is no instruction that counts the bits of each lane: a table says which of the labels each takes. Eight
+ * pixels see at most 5 labels, so that the last place is free for the background's. */
 SIMD_INLINE void paint_lanes(struct image *out, int32_t *row, int x, uint32_t pixels, uint32_t starts,
                              const int32_t *labels)
 {
-    const uint64_t ones = 0x0101010101010101, own_bit = starts * ones & 0x8040201008040201;
-    const uint64_t before = ((own_bit + 0x7f * ones) >> 7 & ones) * ones;
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), bit = _mm256_sllv_epi32(_mm256_set1_epi32(1), lane);
-    const __m256i spread = _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)labels),
-                                                       _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)before)));
-    const __m256i set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)pixels), bit), bit);
-    const __m256i inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(out->width - x), lane);
+    const uint8_t *places = tables_runs[pixels << 1 | (pixels & ~starts & 1)];
+    const __m256i few = _mm256_blend_epi32(_mm256_loadu_si256((const __m256i *)labels), _mm256_setzero_si256(), 0x80);
+    const __m256i spread =
+        _mm256_permutevar8x32_epi32(few, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)places)));
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
 
     if (x + 8 <= out->width)
-        _mm256_storeu_si256((__m256i *)(row + x), _mm256_and_si256(spread, set));
+        _mm256_storeu_si256((__m256i *)(row + x), spread);
     else
-        _mm256_maskstore_epi32(row + x, inside, _mm256_and_si256(spread, set));
+        _mm256_maskstore_epi32(row + x, _mm256_cmpgt_epi32(_mm256_set1_epi32(out->width - x), lane), spread);
 }
 #endif
 
