@@ -22,6 +22,7 @@ import markdown
 import results as rungs
 import schema
 import sources
+import studies
 from markdown import code, inline, link
 from plots import write_whole
 
@@ -40,7 +41,7 @@ class Ladder:
         self.name = name
         self.contract = sources.Contract(root, name)
         self.versions = sources.versions(root, name)
-        self.machines = {}
+        self.machines, self.studies = {}, {}
 
     def places(self):
         """Machines with a GPU first: they have the whole ladder."""
@@ -60,6 +61,9 @@ def gather(root):
             continue
         if results["algorithm"] in ladders and not rungs.is_tune(results) and not rungs.is_profile(results):
             ladders[results["algorithm"]].machines.setdefault(rungs.machine_of(results), []).append(results)
+    for study in studies.committed(os.path.join(root, "results")):
+        if study["algorithm"] in ladders:
+            ladders[study["algorithm"]].studies.setdefault(study["machine"], []).append(study)
     for ladder in ladders.values():
         ladder.machines = {machine: rungs.in_order(many) for machine, many in ladder.machines.items()}
     return ladders
@@ -173,6 +177,10 @@ def machine_text(root, ladder, machine):
     files = files_line(root, machine, ladder.name)
     if files:
         lines.append(f"Also measured there: {files}.")
+    for study in ladder.studies.get(machine, []):
+        path = os.path.relpath(os.path.join(study["folder"], "study.md"), os.path.join(root, FOLDER))
+        lines.append(f"**Study: {inline(study['title'])}** ({link('tables and plots', path)})")
+        lines += [inline(text) for text in study["paragraphs"]]
     return "\n\n".join(lines)
 
 

@@ -1,7 +1,7 @@
 """Studies: sweeps over inputs, sizes, parameters, threads and versions, measured, verified, drawn and put into words.
 
     study.py run NAME [--level full|short] [--rungs build/rungs] [--dir FOLDER] [--versions A,B]
-                      [--work FOLDER] [--out FOLDER]
+                      [--measured] [--work FOLDER] [--out FOLDER]
     study.py list [RESULTS]        the studies that there are; with RESULTS, as JSON, those that are committed there
 
 What is in this room: studyfile.py reads a study file, generators.py makes inputs, measuring.py runs `rungs bench` and
@@ -80,7 +80,8 @@ def run(options):
     for point in points:
         point.rounds = min(point.rounds, options.rounds or point.rounds)
     try:
-        measurer.measure(points)
+        if not options.measured:
+            measurer.measure(points)
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         measuring.note("stopped; what is measured is kept, and the same command goes on from here")
@@ -121,6 +122,7 @@ def main():
     runs.add_argument("--rungs", default=os.path.join(ROOT, "build", "rungs"))
     runs.add_argument("--dir", help="the folder of pictures that the study calls DIR")
     runs.add_argument("--versions", help="measure these alone, of those that the study names: ids, or sides as in cpu,peer")
+    runs.add_argument("--measured", action="store_true", help="measure nothing: publish what there is, and name what is missing")
     runs.add_argument("--work", help="where measurements are kept (default: studies/NAME beside rungs)")
     runs.add_argument("--timed-only", action="store_true", help="leave out versions that are emulated here, which have no times")
     runs.add_argument("--rounds", type=int, help="at most so many, where the study asks for more")
