@@ -255,10 +255,12 @@ def main():
         stream.write("\n".join(lines) + "\n")
     with open(options.out + ".csv", "w", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(("split", "sigma", "value", "min_area", "chosen", "recall", "false_boxes_a_picture"))
+        ours = ("split", "sigma", "value", "min_area", "chosen", "recall", "false_boxes_a_picture")
+        writer.writerow(ours + (("opencv_recall", "opencv_false_boxes_a_picture") if peer else ()))
         for split in splits:
             for value, recall, false in split["curve"]:
-                writer.writerow((split["split"], split["sigma"], value, split["min_area"], int(value == split["value"]), f"{recall:.4f}", f"{false:.4f}"))
+                row = (split["split"], split["sigma"], value, split["min_area"], int(value == split["value"]), f"{recall:.4f}", f"{false:.4f}")
+                writer.writerow(row + ((f"{split['opencv_recall']:.4f}", f"{split['opencv_false_boxes']:.4f}") if peer else ()))
     draw(options.out + ".svg", curve, (mean("opencv_recall"), mean("opencv_false_boxes")) if peer else None)
 
 

@@ -2,7 +2,7 @@
 # Barcodes: bad pictures, histograms, centroids, models and boxes are one clear line and exit status 2, with no file written, in
 # runs and in trainings; texture and barcode give answers worked out by hand for a model of two centroids, and the same on every
 # side for models of 40 and 256; a training gives the same model twice, which finds stripes in a picture that it has not seen;
-# k-means ends at scikit-learn's inertia, and its mini-batches at what a few lines of Python say. Seconds.
+# k-means ends at scikit-learn's centroids, and its mini-batches at what a few lines of Python say. Seconds.
 # usage: test_barcode.sh BUILD-FOLDER
 set -u
 build=$1
@@ -186,6 +186,25 @@ sys.exit(f"found {boxes}") if len(boxes) != 1 or both < 0.7 * (width * height + 
 END
 then ok; else bad "the stripes at 112, 80, 240x192"; fi
 
+# --- the table's columns, the boxes drawn, and texture trained on a folder, drawn over a video and over what a pipe sends
+if [ "$(head -n 1 "$folder/found.csv" | tr -d '\r')" = x,y,width,height ]; then ok; else cp "$folder/found.csv" "$folder/said"; bad "columns of boxes"; fi
+if "$build/rungs" run barcode "$folder/seen/new.pgm" -o "$folder/found.png" -p "model=$folder/model1.npy" >"$folder/said" 2>&1 &&
+    [ "$(head -c 8 "$folder/found.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ]; then ok; else bad "boxes drawn"; fi
+if ! command -v ffmpeg >/dev/null || ! command -v ffprobe >/dev/null; then
+    skipped=$((skipped + 2))
+    echo "SKIP texture of a video and of a pipe: no ffmpeg on this machine"
+else
+    "$build/rungs" train texture "$folder/train/" -o "$folder/centroids.npy" -p k=4 >"$folder/said" 2>&1 || bad "train texture"
+    ffmpeg -nostdin -v error -framerate 5 -pattern_type glob -i "$folder/train/*.pgm" -c:v mpeg4 -q:v 2 "$folder/video.mp4" 2>"$folder/said" ||
+        bad "a video to try"
+    frames() { ffprobe -v error -count_frames -show_entries stream=nb_read_frames,width,height -of csv=p=0 "$1"; }
+    "$build/rungs" run texture "$folder/video.mp4" -o "$folder/out.mp4" -p "centroids=$folder/centroids.npy" >"$folder/said" 2>&1
+    if [ "$(frames "$folder/out.mp4")" = 400,320,3 ]; then ok; else bad "texture of a video"; fi
+    ffmpeg -nostdin -v error -i "$folder/video.mp4" -pix_fmt yuv420p -f yuv4mpegpipe - |
+        "$build/rungs" run texture - -o "$folder/piped.mp4" -p "centroids=$folder/centroids.npy" >"$folder/said" 2>&1
+    if [ "$(frames "$folder/piped.mp4")" = 400,320,3 ]; then ok; else bad "texture of a pipe"; fi
+fi
+
 # --- boxes of masks are known ones, for a picture as it is and at its half and quarter
 if [ ! -e studies/barcode_try.py ]; then
     skipped=$((skipped + 1))
@@ -243,24 +262,37 @@ assert last("l.npy", "i", ROWS) == labels and last("i.npy", "d", UPDATES + 1) ==
 END
 then ok; else bad "mini-batches by the contract's text"; fi
 
-# --- scikit-learn's k-means from the same rows
-if ! python3 -c 'import sklearn' 2>/dev/null; then
+# --- inertia never rises, in whole numbers and in floats; then scikit-learn's k-means from the same rows
+for rows in samples rows; do
+    "$build/rungs" run kmeans "$folder/$rows.npy" -o "centroids=$folder/centroids.npy" -o "labels=$folder/labels.npy" \
+        -o "inertia=$folder/inertia.npy" -p k=5 -p start=rows -p iterations=8 >"$folder/said" 2>&1 || bad "kmeans of $rows"
+    [ $rows = rows ] || for part in centroids labels inertia; do cp "$folder/$part.npy" "$folder/float_$part.npy"; done
+    if python3 - "$folder/inertia.npy" >"$folder/said" 2>&1 <<'END'
+import struct, sys
+inertia = struct.unpack("<9d", open(sys.argv[1], "rb").read()[-72:])
+assert all(after <= before for before, after in zip(inertia, inertia[1:])), inertia
+END
+    then ok; else bad "the inertia of $rows rises"; fi
+done
+python=${RUNGS_PYTHON:-python3}
+if ! "$python" -c 'import sklearn' 2>/dev/null; then
     skipped=$((skipped + 1))
     echo "SKIP the inertia of scikit-learn: the Python package scikit-learn is not installed"
 else
-    "$build/rungs" run kmeans "$folder/samples.npy" -o "inertia=$folder/inertia.npy" -p k=5 -p start=rows -p iterations=8 >"$folder/said" 2>&1 ||
-        bad "kmeans"
-    if python3 - "$folder" >"$folder/said" 2>&1 <<'END'
-import sys
+    if "$python" - "$folder" >"$folder/said" 2>&1 <<'END'
+import sys, warnings
 import numpy
 from sklearn.cluster import KMeans
-rows = numpy.load(sys.argv[1] + "/samples.npy").astype(numpy.float64)
-ours = numpy.load(sys.argv[1] + "/inertia.npy").ravel()[-1]
-start = rows[numpy.arange(5) * len(rows) // 5]
-theirs = KMeans(5, init=start, n_init=1, max_iter=8, tol=0, algorithm="lloyd").fit(rows).inertia_
-sys.exit(f"{ours} here, {theirs} there") if abs(ours - theirs) > 1e-6 * theirs else None
+warnings.simplefilter("ignore")  # it says that it stopped before it converged, as it was told to
+load = lambda name: numpy.load(f"{sys.argv[1]}/{name}.npy")
+rows = load("samples").astype(numpy.float64)
+theirs = KMeans(5, init=rows[numpy.arange(5) * len(rows) // 5], n_init=1, max_iter=8, tol=0, algorithm="lloyd").fit(rows)
+ours, inertia = load("float_centroids"), load("float_inertia").ravel()
+assert abs(inertia[-1] - theirs.inertia_) <= 1e-6 * theirs.inertia_, (inertia[-1], theirs.inertia_)
+assert (load("float_labels").ravel() == theirs.labels_).all()
+assert abs(ours - theirs.cluster_centers_).max() <= 1e-6 * abs(theirs.cluster_centers_).max(), abs(ours - theirs.cluster_centers_).max()
 END
-    then ok; else bad "the inertia of scikit-learn"; fi
+    then ok; else bad "inertia, labels and centroids of scikit-learn"; fi
 fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -164,6 +164,65 @@ expect "another program" 0 $small --level short
 check "measures all anew" test "$(calls)" = 20
 rm -r "$folder/work" "$folder/calls"
 
+# --- what another run has recorded is read in the place of a measurement: a results file, and a table of numbers
+"$build/rungs" bench threshold --size 64x48 --versions cpu/omp --time 0.02 --json "$folder/recorded.json" >/dev/null 2>&1
+printf 'split,chosen,recall\n0,0,0.25\n0,1,0.5\n1,1,0.75\n' >"$folder/recorded.csv"
+cat >"$folder/recorded.toml" <<TOML
+title = "What was recorded"
+algorithm = "threshold"
+[[sweep]]
+name = "here"
+versions = ["omp"]
+sizes = ["64x48"]
+time = 0.02
+rounds = 1
+[[sweep]]
+name = "there"
+recorded = "$folder/recorded.json"
+[[sweep]]
+name = "worth"
+versions = ["cpu/omp"]
+recorded = "$folder/recorded.csv"
+[[plot]]
+name = "worth"
+title = "Worth"
+x = "chosen"
+y = "recall"
+series = "split"
+where = { sweep = "worth" }
+[numbers]
+there = { only = "kernel * 1e9", where = { sweep = "there", version = "cpu/omp" } }
+worth = { mean = "recall", where = { sweep = "worth", chosen = 1 } }
+[[paragraph]]
+text = "There {there} ns, worth {worth}."
+TOML
+recorded="$study run $folder/recorded.toml --rungs $folder/rungs --work $folder/recorded --level short"
+expect "a recorded sweep" 0 $recorded
+check "one point is measured" test "$(calls)" = 1
+check "its numbers are the files'" "$python" -B - "$folder" <<'PYTHON'
+import json, sys
+folder = sys.argv[1]
+recorded = json.load(open(f"{folder}/recorded.json", encoding="utf-8"))
+median = next(row for row in recorded["versions"] if row["id"] == "cpu/omp")["kernel"]["median"]
+document = json.load(open(f"{folder}/recorded/short/results.json", encoding="utf-8"))
+assert document["numbers"] == {"there": median * 1e9, "worth": 0.625}, document["numbers"]
+assert [point["values"]["sweep"] for point in document["points"]] == ["here", "there"]
+assert "worth 0.625." in document["paragraphs"][0]
+PYTHON
+check "its plot is there" grep -q '</svg>' "$folder/recorded/short/worth.svg"
+unrecorded() { # TITLE PATTERN SED-SCRIPT
+    sed "$3" "$folder/recorded.toml" >"$folder/unrecorded.toml"
+    expect "$1" 2 $study run "$folder/unrecorded.toml" --rungs "$folder/rungs" --work "$folder/unrecorded"
+    check "$1: why" grep -q -- "$2" "$folder/said"
+}
+unrecorded "a recorded sweep of sizes" "a recorded sweep takes no 'sizes'" 's/^name = "there"/name = "there"\nsizes = ["64x48"]/'
+unrecorded "no recorded file" "there is no file .*nowhere.json" 's/recorded.json/nowhere.json/'
+unrecorded "recorded of another algorithm" "is of threshold, not of blur" 's/^name = "there"/name = "there"\nalgorithm = "blur"/'
+unrecorded "a recorded table of nobody" "needs the one version" '/^name = "worth"/{n;s/cpu\/omp/cpu/}'
+printf 'recall\nmuch\n' >"$folder/words.csv"
+unrecorded "a recorded table of words" "a cell of it is no number" 's/recorded.csv/words.csv/'
+rm -rf "$folder/recorded" "$folder/unrecorded" "$folder/calls" "$folder/work"
+
 # --- a bad point, a stop, a wrong version
 expect "a bad point" 1 env STUB_BAD=200 $small --level short
 check "is named" grep -q "left out: .*value=200.*: rungs: the stub refuses" "$folder/said"

@@ -104,6 +104,8 @@ static uint64_t distance_of_rows(const struct kmeans_rows *rows, int64_t row, in
     return (uint64_t)sum << 2 * KMEANS_SHIFT;
 }
 
+static const int32_t zeros[KMEANS_MAX_FEATURES];
+
 static void take_row(const struct kmeans_rows *rows, int64_t row, int32_t *centroid)
 {
     const void *x = kmeans_row(rows->in, row);
@@ -123,10 +125,13 @@ static void assign_plain(const struct kmeans_assignment *assignment, int64_t fir
     const int features = rows->features;
 
     for (int64_t i = first; i < last; i++) {
-        const int32_t *row = rows->fixed + i * features;
+        const int64_t number = kmeans_row_at(assignment, i);
+        const int32_t *row = rows->fixed + number * features;
         uint64_t nearest = UINT64_MAX;
+        if (assignment->squares)
+            assignment->squares[i] = distance(rows, number, zeros);
         for (int j = 0; j < assignment->k; j++) {
-            const uint64_t d = distance(rows, i, assignment->centroids + j * features);
+            const uint64_t d = distance(rows, number, assignment->centroids + j * features);
             if (d < nearest) {
                 nearest = d;
                 assignment->labels[i] = j;
@@ -235,10 +240,14 @@ struct solver {
     struct mini_batch *batch; /* NULL: updates take all rows */
 };
 
-/* The rows of one update, copied, and what clusters have had of all batches. */
+/* The rows of one update, copied or by their numbers, and what clusters have had of all batches. */
 struct mini_batch {
     struct kmeans_rows rows;
-    struct image image;
+    bool copies;
+    struct image image; /* copies */
+    int32_t *fixed;
+    int64_t *drawn; /* or numbers */
+    uint64_t *squares;
     int32_t *labels;
     int64_t *sums, *counts;
 };
@@ -402,7 +411,6 @@ static double inertia(const struct solver *solver)
 static kmeans_wide add_squares(const struct kmeans_rows *rows)
 {
     uint64_t low = 0, high = 0;
-    const int32_t zeros[KMEANS_MAX_FEATURES] = {0};
 
 #pragma omp parallel for schedule(static) reduction(+ : low, high)
     for (int64_t i = 0; i < rows->count; i++) {
@@ -420,15 +428,22 @@ static enum status make_batch(struct solver *solver)
     const size_t count = (size_t)solver->params->batch, size = (size_t)solver->params->k * (size_t)rows->features;
     enum status status = STATUS_OK;
 
-    TRY(array_create(&batch->image, rows->features, solver->params->batch, 1, rows->in->type));
     batch->rows = *rows;
-    batch->rows.in = &batch->image;
     batch->rows.count = solver->params->batch;
-    batch->rows.fixed = rows->fixed ? malloc(count * (size_t)rows->features * sizeof *rows->fixed) : NULL;
+    if (batch->copies) {
+        TRY(array_create(&batch->image, rows->features, solver->params->batch, 1, rows->in->type));
+        batch->rows.in = &batch->image;
+        batch->rows.fixed = batch->fixed =
+            rows->fixed ? malloc(count * (size_t)rows->features * sizeof *batch->fixed) : NULL;
+    } else {
+        batch->drawn = malloc(count * sizeof *batch->drawn);
+        batch->squares = malloc(count * sizeof *batch->squares);
+    }
     batch->labels = malloc(count * sizeof *batch->labels);
     batch->sums = malloc(size * sizeof *batch->sums);
     batch->counts = malloc((size_t)solver->params->k * sizeof *batch->counts);
-    if ((rows->fixed && !batch->rows.fixed) || !batch->labels || !batch->sums || !batch->counts)
+    if ((rows->fixed && !batch->rows.fixed) || (!batch->copies && (!batch->drawn || !batch->squares)) ||
+        !batch->labels || !batch->sums || !batch->counts)
         status = status_set(STATUS_NO_MEMORY, "no memory for batches of %d rows", solver->params->batch);
 out:
     return status;
@@ -437,7 +452,9 @@ out:
 static void free_batch(struct mini_batch *batch)
 {
     image_free(&batch->image);
-    free(batch->rows.fixed);
+    free(batch->fixed);
+    free(batch->drawn);
+    free(batch->squares);
     free(batch->labels);
     free(batch->sums);
     free(batch->counts);
@@ -449,13 +466,17 @@ static void draw_batch(struct solver *solver, int attempt, int update)
     const struct kmeans_rows *rows = &solver->rows;
     const size_t features = (size_t)rows->features;
 
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (batch->copies)
     for (int place = 0; place < solver->params->batch; place++) {
         const int64_t row =
             kmeans_drawn_row(solver->params->seed, attempt, update, solver->params->batch, place, rows->count);
+        if (!batch->copies) {
+            batch->drawn[place] = row;
+            continue;
+        }
         memcpy(image_row(&batch->image, place), kmeans_row(rows->in, row), features * pixel_size(rows->in->type));
         if (rows->fixed)
-            memcpy(batch->rows.fixed + (size_t)place * features, rows->fixed + (size_t)row * features,
+            memcpy(batch->fixed + (size_t)place * features, rows->fixed + (size_t)row * features,
                    features * sizeof *rows->fixed);
     }
 }
@@ -472,8 +493,12 @@ static enum status assign_batch(struct solver *solver, int attempt, int update, 
     assignment.rows = &batch->rows;
     assignment.labels = batch->labels;
     assignment.first = true;
-    solver->squares = add_squares(&batch->rows);
+    assignment.drawn = batch->drawn;
+    assignment.squares = batch->squares;
     TRY(assign(state, &assignment));
+    solver->squares = batch->copies ? add_squares(&batch->rows) : 0;
+    for (int place = 0; place < solver->params->batch && !batch->copies; place++)
+        solver->squares += batch->squares[place];
     solver->inertia[update] = inertia(solver);
     for (size_t i = 0; i < size; i++)
         batch->sums[i] = (update > 0 ? batch->sums[i] : 0) + all->sums[i];
@@ -536,11 +561,11 @@ static void keep(const struct solver *solver, struct image out[])
         *(double *)image_row(&out[KMEANS_INERTIA], i) = solver->inertia[i];
 }
 
-enum status kmeans_solve(const struct image in[], struct image out[], const struct kmeans_params *params,
-                         kmeans_assign assign, void *state, bool wants_fixed)
+static enum status solve(const struct image in[], struct image out[], const struct kmeans_params *params,
+                         kmeans_assign assign, void *state, bool wants_fixed, bool copies)
 {
     enum status status = STATUS_OK;
-    struct mini_batch batch = {.labels = NULL};
+    struct mini_batch batch = {.copies = copies};
     struct solver solver = {.rows = {.in = in, .count = kmeans_row_count(in), .features = kmeans_features(in)},
                             .params = params,
                             .batch = params->batch > 0 ? &batch : NULL};
@@ -585,6 +610,18 @@ out:
     free(solver.rows.fixed);
     free_batch(&batch);
     return status;
+}
+
+enum status kmeans_solve(const struct image in[], struct image out[], const struct kmeans_params *params,
+                         kmeans_assign assign, void *state, bool wants_fixed)
+{
+    return solve(in, out, params, assign, state, wants_fixed, true);
+}
+
+enum status kmeans_solve_drawn(const struct image in[], struct image out[], const struct kmeans_params *params,
+                               kmeans_assign assign, void *state)
+{
+    return solve(in, out, params, assign, state, false, false);
 }
 
 /* ---------------------------------------------------------------------------------------------- parameters */

@@ -218,8 +218,16 @@ struct kmeans_assignment {
     bool first;
     int32_t *labels;
     int64_t *sums, *counts; /* of X, k x features; k */
+    const int64_t *drawn;   /* a mini-batch of kmeans_solve_drawn(): the numbers of its rows; else NULL */
+    uint64_t *squares;      /* with drawn: |X|^2 of each, to be filled */
     void *state;            /* the version's */
 };
+
+/* The number of the row at a place of the assignment. */
+static inline int64_t kmeans_row_at(const struct kmeans_assignment *assignment, int64_t place)
+{
+    return assignment->drawn ? assignment->drawn[place] : place;
+}
 
 /* A version's part: fills labels, sums and counts. */
 typedef enum status (*kmeans_assign)(void *state, const struct kmeans_assignment *assignment);
@@ -227,6 +235,9 @@ typedef enum status (*kmeans_assign)(void *state, const struct kmeans_assignment
 /* Everything else, with `fixed` made before the first assignment unless the rows are small and wants_fixed is not set. */
 enum status kmeans_solve(const struct image in[], struct image out[], const struct kmeans_params *params,
                          kmeans_assign assign, void *state, bool wants_fixed);
+/* The same for a version that reads the rows of mini-batches where they lie: nothing is copied for it. */
+enum status kmeans_solve_drawn(const struct image in[], struct image out[], const struct kmeans_params *params,
+                               kmeans_assign assign, void *state);
 
 /* Centroids of small rows in 16 bits, `lanes` of them side by side: pieces[group][pair][lane][2 features]; behind an odd last
  * feature there is a 0. norms[group][lane] is |C|^2, INT32_MAX for lanes beyond k. Both are aligned to 64 bytes. */
@@ -245,7 +256,7 @@ static inline HOST_DEVICE int32_t kmeans_score(int32_t norm, int32_t product)
     return (int32_t)((uint32_t)norm - ((uint32_t)product << (KMEANS_SHIFT + 1)));
 }
 
-/* A part of an assignment of small rows: labels of rows first to last - 1, at most 2^12, so that their sums of x, in
+/* A part of an assignment of small rows: labels of places first to last - 1, at most 2^12, so that their sums of x, in
  * partial[k x features], stay within 32 bits. */
 typedef void (*kmeans_chunk)(const struct kmeans_assignment *assignment, const struct kmeans_table *table,
                              int64_t first, int64_t last, int32_t *partial, int64_t *counts);

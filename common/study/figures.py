@@ -66,6 +66,13 @@ def rows_of(point, document, judged):
     return [row for name, row in peers.items() if name in point.versions]
 
 
+def rows_of_table(point):
+    """The rows of a recorded table, which count like timed ones."""
+    version = point.versions[0]
+    constant = point.values | {"version": version, "side": rungs.side({"id": version}), "outcome": "timed"}
+    return [Row(constant | numbers, {}, {}, {}) for numbers in point.table]
+
+
 def chosen(rows, where):
     """The timed rows that a condition takes."""
     def fits(row):

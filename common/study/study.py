@@ -87,7 +87,11 @@ def run(options):
         measuring.note("stopped; what is measured is kept, and the same command goes on from here")
         return 130
     measured, rows, left_out = [], [], []
-    for index, point in enumerate(points):
+    # What was measured here comes first: its machine is that of the words.
+    for index, point in sorted(enumerate(points), key=lambda pair: bool(pair[1].recorded)):
+        if point.table:
+            rows += figures.rows_of_table(point)
+            continue
         document = None if index in measurer.failed else measurer.results(point)
         if document is None:
             left_out.append(f"{point.title()}: {measurer.failed.get(index, 'not measured')}")

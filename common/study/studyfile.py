@@ -2,6 +2,7 @@
 
 CONTRIBUTING.md ("Add a study") explains the format by an example. A wrong file raises StudyError with one line."""
 
+import csv
 import fnmatch
 import glob
 import itertools
@@ -10,6 +11,7 @@ import re
 import tomllib
 
 import generators
+import results as rungs
 from expressions import Formula, StudyError
 
 LEVELS = ("full", "short")
@@ -24,9 +26,9 @@ SOURCE = {"authors": str, "title": str, "year": int, "where": str}
 SWEEP = {
     "name": str, "algorithm": str, "versions": list, "sizes": list, "inputs": list, "parameters": dict,
     "parameter_sets": list, "threads": list, "environment": dict, "time": (int, float), "rounds": int, "frames": int,
-    "channels": int,
-    "tune": list, "judge": dict, "short": (dict, bool),
+    "channels": int, "tune": list, "judge": dict, "short": (dict, bool), "recorded": str,
 }  # fmt: skip
+RECORDED = ("name", "algorithm", "recorded", "versions", "short")
 JUDGE = {"script": str, "columns": list}
 PLOT = {
     "name": str, "title": str, "kind": str, "x": str, "y": (str, list), "series": (str, list), "where": dict,
@@ -61,7 +63,9 @@ class Point:
         self.algorithm, self.size, self.input = facts["algorithm"], facts["size"], facts["input"]
         self.threads, self.params, self.environment = facts["threads"], facts["params"], facts["environment"]
         self.versions, self.time, self.rounds = facts["versions"], facts["time"], facts["rounds"]
-        self.frames, self.tune, self.judge, self.channels = facts["frames"], facts["tune"], facts["judge"], facts["channels"]
+        self.frames, self.tune, self.judge, self.channels = facts["frames"], facts["tune"], facts["judge"], facts.get("channels")
+        # A committed file that is read in place of a measurement; the rows of a table that is no results file of a bench.
+        self.recorded, self.table = facts.get("recorded"), facts.get("table", [])
 
     def title(self):
         words = [self.algorithm, self.size or "", self.input["label"] if self.input else ""]
@@ -154,10 +158,43 @@ class Study:
             if not algorithm:
                 raise StudyError(f"{where}: 'algorithm' is missing, here or at the top")
             self._algorithm(where, algorithm)
+            if "recorded" in sweep:
+                points.append(self._recorded(where, name, algorithm, sweep))
+                continue
             points += self._product(where, name, algorithm, sweep, DEFAULTS[level])
         if not points:
             raise StudyError(f"{self.where}: no points to measure in the {level} form")
         return points
+
+    def _recorded(self, where, name, algorithm, sweep):
+        """What another run has measured: its results file, or a CSV of numbers, which is what one version did."""
+        for key in sweep:
+            if key not in RECORDED:
+                raise StudyError(f"{where}: a recorded sweep takes no '{key}'; it takes {', '.join(RECORDED)}")
+        path, table = os.path.join(self.root, sweep["recorded"]), []
+        known = self.catalogue[algorithm][1]
+        if not os.path.isfile(path):
+            raise StudyError(f"{where}: recorded: there is no file {sweep['recorded']}")
+        if path.endswith(".csv"):
+            versions = self._versions(where, algorithm, sweep.get("versions", []))
+            if len(versions) != 1:
+                raise StudyError(f"{where}: a recorded table needs the one version that it is of")
+            with open(path, encoding="utf-8", newline="") as file:
+                try:
+                    table = [{key: int(cell) if cell.isdecimal() else float(cell) for key, cell in row.items() if cell}
+                             for row in csv.DictReader(file)]  # fmt: skip
+                except (ValueError, AttributeError):
+                    raise StudyError(f"{where}: {sweep['recorded']}: a cell of it is no number") from None
+        else:
+            document = rungs.checked(sweep["recorded"], rungs.read(path))
+            if document["algorithm"] != algorithm:
+                raise StudyError(f"{where}: {sweep['recorded']} is of {document['algorithm']}, not of {algorithm}")
+            patterns = sweep.get("versions", ["*"])
+            versions = [row["id"] for row in document["versions"] if row["id"] in known and
+                        any(fnmatch.fnmatchcase(row["id"], pattern) for pattern in patterns)]  # fmt: skip
+        values = {"sweep": name, "algorithm": algorithm, "input": os.path.basename(path)}
+        return Point(name, values, algorithm=algorithm, size=None, input=None, threads=0, params={}, environment={},
+                     versions=versions, time=0, rounds=0, frames=None, tune=[], judge=None, recorded=path, table=table)  # fmt: skip
 
     def _versions(self, where, algorithm, names):
         known, chosen = self.catalogue[algorithm][1], []
@@ -324,9 +361,9 @@ class Study:
                         self.columns.append(name)
                     if isinstance(value, str):
                         self.texts.add(name)
-                for name in point.judge["columns"] if point.judge else []:
+                for name in point.judge["columns"] if point.judge else list(point.table[0]) if point.table else []:
                     if name in ROW_COLUMNS or name in point.values:
-                        raise StudyError(f"{self.where}: '{name}' is a column of its own and cannot come from a judge")
+                        raise StudyError(f"{self.where}: '{name}' is a column of its own and cannot come from a judge or a table")
                     if name not in self.columns:
                         self.columns.append(name)
         for point in self.points_of["full"] + self.points_of["short"]:
