@@ -17,8 +17,12 @@
 enum { LANES = SIMD_BYTES / 4 };
 
 enum {
-    ROWS = LANES == 8 ? 6 : 8, /* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one */
-    MULTIPLE = LANES == 8 ? 24 : LANES > ROWS ? LANES : ROWS, /* of ROWS and of LANES */
+    ROWS = LANES == 8
+               ? 6
+               : 8, /* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one */
+    MULTIPLE = LANES == 8     ? 24
+               : LANES > ROWS ? LANES
+                              : ROWS, /* of ROWS and of LANES */
     SHIFTED = 8 /* bands */,
     MOST = 5 /* vectors */,
     FEW_RUN = 64 * LANES /* pixels */
