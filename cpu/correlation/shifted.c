@@ -16,13 +16,9 @@
 
 enum { LANES = SIMD_BYTES / 4 };
 
+/* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one. MULTIPLE: of ROWS and of LANES. */
+enum { ROWS = LANES == 8 ? 6 : 8, MULTIPLE = LANES == 8 ? 24 : LANES > ROWS ? LANES : ROWS };
 enum {
-    ROWS = LANES == 8
-               ? 6
-               : 8, /* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one */
-    MULTIPLE = LANES == 8     ? 24
-               : LANES > ROWS ? LANES
-                              : ROWS, /* of ROWS and of LANES */
     SHIFTED = 8 /* bands */,
     MOST = 5 /* vectors */,
     FEW_RUN = 64 * LANES /* pixels */
