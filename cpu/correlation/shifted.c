@@ -16,9 +16,9 @@
 
 enum { LANES = SIMD_BYTES / 4 };
 
+/* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one. MULTIPLE: of ROWS and of LANES. */
+enum { ROWS = LANES == 8 ? 6 : 8, MULTIPLE = LANES == 8 ? 24 : LANES > ROWS ? LANES : ROWS };
 enum {
-    ROWS = 8,
-    MULTIPLE = LANES > ROWS ? LANES : ROWS,
     SHIFTED = 8 /* bands */,
     MOST = 5 /* vectors */,
     FEW_RUN = 64 * LANES /* pixels */
@@ -34,7 +34,7 @@ SIMD_INLINE void add_tile(const float *panel, int step, int count, int u, int v,
             const simd_f32 right = (simd_f32)simd_load(panel + v + column * LANES);
 #pragma GCC unroll 8
             for (int row = 0; row < ROWS; row++)
-                tile[row][column] = simd_multiply_add(tile[row][column], panel[u + row] + (simd_f32){0}, right);
+                tile[row][column] = simd_multiply_add(tile[row][column], panel[u + row] - (simd_f32){0}, right);
         }
     for (int row = 0; row < ROWS; row++)
         for (int column = 0; column < vectors; column++)

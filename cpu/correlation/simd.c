@@ -21,7 +21,8 @@ static void add_run(const float *panel, int stride, int count, int planes, float
     memset(run, 0, sizeof *run * (size_t)planes * (size_t)stride);
     for (int i = 0; i < count; i++, panel += stride)
         for (int u = 0; u < planes; u++) {
-            const simd_f32 repeated = panel[u] + (simd_f32){0};
+            /* Minus 0, which changes no number: plus 0 is 0 for -0, so that the compiler has to add. */
+            const simd_f32 repeated = panel[u] - (simd_f32){0};
             for (int v = u / LANES * LANES; v < planes; v += LANES) {
                 float *to = run + u * stride + v;
                 const simd_f32 right = (simd_f32)simd_load(panel + v);

@@ -42,7 +42,7 @@ static double product(const double *p, const double *q, int n)
 /* Two lines as their rotated combinations. */
 static void rotate(double *p, double *q, int n, double cosine, double sine)
 {
-    const simd_f64 c = cosine + (simd_f64){0}, s = sine + (simd_f64){0};
+    const simd_f64 c = cosine - (simd_f64){0}, s = sine - (simd_f64){0};
 
     for (int k = 0; k < n; k += LANES) {
         const simd_f64 a = (simd_f64)simd_load(p + k), b = (simd_f64)simd_load(q + k);

@@ -29,7 +29,7 @@ static void rotate(double *strip, int stride, const struct step *step)
     simd_f64 a = (simd_f64)simd_load(line), b = (simd_f64)simd_load(line + LANES);
 
     for (const struct turn *turn = step->turns; turn < step->turns + step->high - step->low; turn++, line += stride) {
-        const simd_f64 cosine = turn->cosine + (simd_f64){0}, sine = turn->sine + (simd_f64){0};
+        const simd_f64 cosine = turn->cosine - (simd_f64){0}, sine = turn->sine - (simd_f64){0};
         const simd_f64 c = (simd_f64)simd_load(line + stride), d = (simd_f64)simd_load(line + stride + LANES);
         simd_store(line, (simd_u8)simd_multiply_add_f64(cosine * a, -sine, c));
         simd_store(line + LANES, (simd_u8)simd_multiply_add_f64(cosine * b, -sine, d));

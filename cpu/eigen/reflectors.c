@@ -30,7 +30,7 @@ static void rotate(double *strip, int stride, const struct step *step)
     simd_f64 a = (simd_f64)simd_load(line), b = (simd_f64)simd_load(line + LANES);
 
     for (const struct turn *turn = step->turns; turn < step->turns + step->high - step->low; turn++, line += stride) {
-        const simd_f64 cosine = turn->cosine + (simd_f64){0}, sine = turn->sine + (simd_f64){0};
+        const simd_f64 cosine = turn->cosine - (simd_f64){0}, sine = turn->sine - (simd_f64){0};
         const simd_f64 c = (simd_f64)simd_load(line + stride), d = (simd_f64)simd_load(line + stride + LANES);
         simd_store(line, (simd_u8)simd_multiply_add_f64(cosine * a, -sine, c));
         simd_store(line + LANES, (simd_u8)simd_multiply_add_f64(cosine * b, -sine, d));
@@ -101,7 +101,7 @@ static void reflect(const double *matrix, double *strip, int n, int stride, cons
         simd_f64 next_a = {0}, next_b = {0};
         for (int y = k; y < n; y++) {
             double *line = strip + y * stride;
-            const simd_f64 times = before[y] + (simd_f64){0}, next = u[y] + (simd_f64){0};
+            const simd_f64 times = before[y] - (simd_f64){0}, next = u[y] - (simd_f64){0};
             const simd_f64 c = simd_multiply_add_f64((simd_f64)simd_load(line), times, a);
             const simd_f64 d = simd_multiply_add_f64((simd_f64)simd_load(line + LANES), times, b);
             simd_store(line, (simd_u8)c);

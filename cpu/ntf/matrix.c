@@ -39,7 +39,7 @@ static void update_u(const struct tree *tree, struct ntf_work *work)
                 for (int i = begin; i < samples && i < begin + RUN; i++) {
                     const simd_f32 product =
                         (simd_f32)simd_load(tree->products + (size_t)i * (size_t)stride + (size_t)k);
-                    sum = simd_multiply_add(sum, slice[i] + (simd_f32){0}, product);
+                    sum = simd_multiply_add(sum, slice[i] - (simd_f32){0}, product);
                 }
                 total += sum;
             }
@@ -60,7 +60,7 @@ SIMD_INLINE void add_run(const struct tree *tree, const struct ntf_work *work, i
         for (int t = 0; t < work->sides[2]; t++)
             for (int k = 0; k < stride; k += LANES) {
                 float *to = run + (size_t)t * (size_t)stride + k;
-                const simd_f32 g = slice[t] + (simd_f32){0};
+                const simd_f32 g = slice[t] - (simd_f32){0};
                 simd_store(to, (simd_u8)simd_multiply_add((simd_f32)simd_load(to), g, (simd_f32)simd_load(u + k)));
             }
     }

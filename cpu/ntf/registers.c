@@ -47,7 +47,7 @@ static void sum_rows(const struct tree *tree, struct ntf_work *work, const float
                 const simd_f32 product = (simd_f32)simd_load(tree->products + (size_t)i * (size_t)stride + (size_t)k);
 #pragma GCC unroll 8
                 for (int row = 0; row < ROWS; row++)
-                    sums[row] = simd_multiply_add(sums[row], slices[row][i] + (simd_f32){0}, product);
+                    sums[row] = simd_multiply_add(sums[row], slices[row][i] - (simd_f32){0}, product);
             }
             for (int row = 0; row < ROWS; row++)
                 totals[row] += sums[row];
@@ -82,7 +82,7 @@ SIMD_INLINE void add_slices(const float *const slices[ROWS], const float *u, int
             simd_f32 sum = (simd_f32)simd_load(to);
 #pragma GCC unroll 8
             for (int row = 0; row < ROWS; row++)
-                sum = simd_multiply_add(sum, slices[row][i] + (simd_f32){0}, rows[row]);
+                sum = simd_multiply_add(sum, slices[row][i] - (simd_f32){0}, rows[row]);
             simd_store(to, (simd_u8)sum);
         }
     }

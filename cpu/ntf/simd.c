@@ -26,7 +26,8 @@ SIMD_INLINE simd_f32 sum_run(const struct ntf_work *work, int mode, int i, int b
         const float *inner = work->factors[second] + k;
         simd_f32 nested = {0};
         for (int b = 0; b < work->sides[second]; b++) {
-            const simd_f32 g = ntf_sample(work->in, mode, i, a, b) + (simd_f32){0};
+            /* Minus 0, which changes no number: plus 0 is 0 for -0, so that the compiler has to add. */
+            const simd_f32 g = ntf_sample(work->in, mode, i, a, b) - (simd_f32){0};
             nested = simd_multiply_add(nested, g, (simd_f32)simd_load(inner + (size_t)b * stride));
         }
         sum =

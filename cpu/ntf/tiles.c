@@ -48,7 +48,7 @@ static void sum_rows(const struct tree *tree, struct ntf_work *work, const float
                 const simd_f32 product = (simd_f32)simd_load(tree->products + (size_t)i * (size_t)stride + (size_t)k);
 #pragma GCC unroll 8
                 for (int row = 0; row < ROWS; row++)
-                    sums[row] = simd_multiply_add(sums[row], slices[row][i] + (simd_f32){0}, product);
+                    sums[row] = simd_multiply_add(sums[row], slices[row][i] - (simd_f32){0}, product);
             }
             for (int row = 0; row < ROWS; row++)
                 totals[row] += sums[row];
@@ -81,7 +81,7 @@ SIMD_INLINE void add_run(const struct tree *tree, const struct ntf_work *work, i
         for (int t = 0; t < work->sides[2]; t++)
             for (int k = 0; k < stride; k += LANES) {
                 float *to = run + (size_t)t * (size_t)stride + k;
-                const simd_f32 g = slice[t] + (simd_f32){0};
+                const simd_f32 g = slice[t] - (simd_f32){0};
                 simd_store(to, (simd_u8)simd_multiply_add((simd_f32)simd_load(to), g, (simd_f32)simd_load(u + k)));
             }
     }

@@ -34,7 +34,7 @@ SIMD_INLINE simd_f32 sum_run(const struct ntf_work *work, int mode, int i, int b
         const float *inner = work->factors[second] + k;
         simd_f32 nested = {0};
         for (int b = 0; b < work->sides[second]; b++) {
-            const simd_f32 g = ntf_sample(work->in, mode, i, a, b) + (simd_f32){0};
+            const simd_f32 g = ntf_sample(work->in, mode, i, a, b) - (simd_f32){0};
             nested = simd_multiply_add(nested, g, (simd_f32)simd_load(inner + (size_t)b * stride));
         }
         sum =
@@ -53,7 +53,7 @@ SIMD_INLINE void add_run(const struct ntf_work *work, int s, int begin, int end,
         for (int t = 0; t < work->sides[2]; t++)
             for (int k = 0; k < stride; k += LANES) {
                 float *to = run + (size_t)t * (size_t)stride + k;
-                const simd_f32 g = ntf_sample(work->in, 0, r, s, t) + (simd_f32){0};
+                const simd_f32 g = ntf_sample(work->in, 0, r, s, t) - (simd_f32){0};
                 simd_store(to, (simd_u8)simd_multiply_add((simd_f32)simd_load(to), g, (simd_f32)simd_load(u + k)));
             }
     }
