@@ -117,7 +117,7 @@ refuses "picture of labels as a table" 'labels is a label image, its extension' 
 refuses "empty output" "-o '': the name of the output file is empty" "$rungs" run lut p.pgm -o ''
 refuses "empty output of a slot" "-o 'picture=': the name of the output file is empty" "$rungs" run lut p.pgm -o picture=
 refuses "empty input" 'the name of the input file is empty' "$rungs" run lut '' -o out/a.png
-refuses "csv of a tensor" 'copy is a tensor, its extension must be .npy' "$rungs" run cube p.pgm m.npy -o out/a.csv
+refuses "csv of a tensor" 'copy is a tensor, its extension must be .npy' "$rungs" run cube p.pgm m.npy -o copy=out/a.csv
 refuses "no such slot" "spots has no output 'spot'; it has spots, map, labels" "$rungs" run spots p.pgm -o spot=out/a.csv
 refuses "absent slot" 'out/m.npy: with these parameters there is no map' "$rungs" run spots p.pgm -o out/a.csv -o map=out/m.npy
 refuses "f32 in a PNG" 'out/m.png: pictures cannot hold f32; use .npy' "$rungs" run spots p.pgm -o out/a.csv -o map=out/m.png -p map=yes
