@@ -3,8 +3,9 @@
 # --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
-worker_parts := $(addprefix common/,core/clock.c core/file.c core/status.c core/paths.c image/image.c image/draw.c image/pattern.c \
-                  trace/mark.c trace/step.c trace/phase.c $(addprefix contract/,algorithm.c inputs.c model.c sides.c))
+# Of what a contract may call, which a worker may not: no file is opened once it is confined.
+worker_parts := $(wildcard common/image/*.c) $(addprefix common/,$(addprefix core/,clock.c file.c status.c paths.c progress.c text.c) \
+                  $(addprefix trace/,mark.c step.c phase.c) $(addprefix contract/,algorithm.c inputs.c model.c sides.c))
 # What a version for the device needs besides.
 device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda/device_run.cu common/verify/verify_launch.cu
 # Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled. It runs nothing on a
@@ -47,39 +48,31 @@ contract_objects = $(call object,$(call contract_files,$(filter $(algorithms),$(
 $(BUILD)/workers/%: wrapped :=
 worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
 worker_link = $(link) $(if $(worker_has_loader),-Wl$(comma)-z$(comma)now,-static-pie -Wl$(comma)--wrap=dlopen)
-algorithm_in = $(notdir $(patsubst %/,%,$(dir $(1))))
 # What a worker's objects stand on, by extension of the version's file.
 under_c := $(call object,common/remote/no_device.c) $(BUILD)/lab/worker.a
 under_cu := $(BUILD)/lab/device.a $(BUILD)/lab/worker.a
-$(BUILD)/workers/%.c: $(BUILD)/%.c.o $(call object,$(worker_main) common/remote/worker_alone.c) \
+# A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them; another's, and what kernels share but devices
+# can do without, are linked where their headers are included (common/build/steps.sh).
+helpers_c := $(wildcard cpu/*/*/*.c)
+helpers_cu := $(helpers_c) $(wildcard cuda/*/*/*.cu) $(filter-out $(device_parts),$(wildcard common/cuda/*.cu))
+# FILE of a version, EXTENSION
+own_helpers = $(filter $(if $(filter cu,$(2)),cuda,cpu)/$(call algorithm_in,$(1))/%,$(helpers_$(2)))
+helpers_named = $(call object,$(sort $(own_helpers) $(filter-out $(1),$(shell sh common/build/steps.sh '$(1) $(own_helpers)' -- $(helpers_$(2))))))
+algorithm_in = $(notdir $(patsubst %/,%,$(dir $(1))))
+$(BUILD)/workers/%.c: $(BUILD)/%.c.o $(call object,$(worker_main) common/remote/worker_alone.c) $$(call helpers_named,$$*.c,c) \
                       $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
 	@mkdir -p $(@D)
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
-$(BUILD)/workers/%.cu: $(BUILD)/%.cu.o $(call object,$(worker_main) common/remote/worker_alone.c) \
+$(BUILD)/workers/%.cu: $(BUILD)/%.cu.o $(call object,$(worker_main) common/remote/worker_alone.c) $$(call helpers_named,$$*.cu,cu) \
                        $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
 	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
 # Algorithms whose versions call versions of others.
 stepped := $(video_algorithms) threshold detect texture barcode pca
-# A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them.
-helped = $(filter-out $(stepped),$(sort $(foreach file,$(helper_files),$(word 2,$(subst /, ,$(file))))))
-# FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers
-define helped_worker
-$(BUILD)/workers/$(1)/$(2)/%.$(3): $(BUILD)/$(1)/$(2)/%.$(3).o $(call object,$(worker_main) common/remote/worker_alone.c \
-                                   $(filter $(4)/$(2)/%,$(helper_files))) $$$$(call contract_objects,$(2)) $(under_$(3))
-	@mkdir -p $$(@D)
-	$$(quiet)$$(worker_link) $$^ $$(worker_libraries) -o $$@
-endef
 # ... and what looks for races.
-watching_parts_c := $(worker_main) common/remote/worker_alone.c common/remote/races.c
+race_parts := common/remote/races.c common/remote/races_waits.c common/remote/races_atomics.c
+watching_parts_c := $(worker_main) common/remote/worker_alone.c $(race_parts)
 watching_parts_cu := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
-# FOLDER, ALGORITHM, EXTENSION, SIDE of the helpers
-define helped_race_worker
-$(BUILD)/race-workers/$(1)/$(2)/%.$(3): $(BUILD)/races/$(1)/$(2)/%.$(3).o $(call object,$(watching_parts_$(3)) \
-                                        $(filter $(4)/$(2)/%,$(helper_files))) $$$$(call contract_objects,$(2)) $(under_$(3))
-	@mkdir -p $$(@D)
-	$$(quiet)$$(race_link_$(3)) $$(worker_libraries) -o $$@
-endef
 # Of a lab's tasks and its bugs.
 lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))
 # Of the versions that a folder holds: with rules for all algorithms in all folders make takes 0.3 s to begin, and begins twice for
@@ -88,65 +81,67 @@ algorithms_in = $(if $(filter $(BUILD)/%,$(1)),$(call lab_algorithms,$(1:$(BUILD
                   $(patsubst %/,%,$(wildcard $(1)/*/))))
 worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
                     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter)
-$(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(helped),$(call algorithms_in,$(folder))),$(eval $(call helped_worker,$(folder),$(algorithm),c,cpu))$(eval \
-    $(call helped_worker,$(folder),$(algorithm),cu,cuda))$(eval $(call helped_race_worker,$(folder),$(algorithm),c,cpu))$(eval \
-    $(call helped_race_worker,$(folder),$(algorithm),cu,cuda))))
 # A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh), one on the CPU with
-# those of the CPU, but with no other pipeline: with those that every ladder has and those that they climb from, because to compile all
-# of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
+# those of the CPU, but with no other pipeline: with those that every ladder has and those that our pipelines name, because to compile
+# all of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
 # download may be the CPU's. What is not linked is listed with the reason.
 step_names := serial omp separable rows columns lines taps pairs quads packed ring unrolled ahead runs dense bands words vectors simd \
-              v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
+              bytes chains dealt in_place kept prefetch sixteen v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
 host_steps := labelling boxes
 # FOLDERS, STEPS
 rungs_in = $(foreach file,$(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter $(step_names),$(basename \
                $(notdir $(file)))),$(file)))
-helpers_in = $(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*/*.c) $(1:%=%/$(step)/*/*.cu)))
 # ALGORITHM of a pipeline: on the CPU, and on a GPU
 step_files_c = $(call rungs_in,cpu,$(steps_of_$(1)))
 step_files_cu = $(call rungs_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(call rungs_in,cuda,$(steps_of_$(1)))
-step_helpers_c = $(call helpers_in,cpu,$(steps_of_$(1)) $(1))
-step_helpers_cu = $(call helpers_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(call helpers_in,cuda,$(steps_of_$(1)) $(1))
 # PIPELINE, ALGORITHM, EXTENSION
-steps_named = $(shell sh common/build/steps.sh '$(1) $(call contract_files,$(2))' $(call step_files_$(3),$(2)) -- $(call step_helpers_$(3),$(2)))
+steps_named = $(shell sh common/build/steps.sh '$(1) $(call contract_files,$(2))' $(call step_files_$(3),$(2)) -- $(helpers_$(3)))
 pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
-worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call contract_files,$(algorithms)))
+worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call contract_files,$(algorithms)) \
+                $(helpers_cu) $(wildcard cpu/*/*.c cuda/*/*.cu))
 # Beside each worker of a version in C one that finds its data races (common/remote/races.c): $(BUILD)/race-workers/FILE, of
 # an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
 race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
                 barrier loop_end sections_end critical_start critical_end critical_name_start critical_name_end atomic_start \
-                atomic_end ordered_start ordered_end) omp_set_lock omp_unset_lock $(addprefix pthread_,create join exit mutex_lock \
-                mutex_unlock cond_wait) malloc calloc aligned_alloc
+                atomic_end ordered_start ordered_end single_copy_start single_copy_end task taskloop taskloop_ull taskwait \
+                taskgroup_end) $(addprefix omp_,set_lock unset_lock test_lock set_nest_lock unset_nest_lock test_nest_lock) \
+                $(addprefix pthread_,create join exit once barrier_wait cond_wait cond_timedwait $(addprefix mutex_,lock trylock \
+                timedlock unlock) $(addprefix spin_,lock trylock unlock) $(addprefix rwlock_,rdlock tryrdlock wrlock trywrlock \
+                unlock)) $(addprefix sem_,wait trywait timedwait post) $(addprefix thrd_,create join exit) $(addprefix mtx_,lock \
+                trylock timedlock unlock) cnd_wait cnd_timedwait call_once malloc calloc aligned_alloc
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
 # What copies for a version without an access of its own (common/remote/races.c, races_of_kernels.c): in the version's object alone,
 # for the emulator copies as well, and fills shared memory, while a thread of a kernel runs.
-seen_copies := $(foreach function,memcpy memmove memset,--redefine-sym $(function)=__wrap_$(function))
+renamed = $(foreach function,$(1),--redefine-sym $(function)=__wrap_$(function))
+seen_copies_c := $(call renamed,memcpy memmove memset snprintf image_copy image_fill)
+seen_copies_cu := $(seen_copies_c) $(call renamed,memcmp memchr strlen strcmp strncmp qsort bsearch)
 # With the files of a worker, of which the version's object is the first.
-rename_copies = objcopy $(seen_copies) $< $@.o
+rename_copies = objcopy $(seen_copies_$(patsubst .%,%,$(suffix $@))) $< $@.o
 race_link_c = $(rename_copies) && $(race_link) $@.o $(filter-out $<,$^)
 race_link_cu = $(rename_copies) && $(worker_link) $@.o $(filter-out $<,$^)
 # No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
 see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
+# Nor does it see by a macro that it is watched, and its copies of few bytes stay calls that can be renamed.
+see_all += -U__SANITIZE_THREAD__ -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset
+# Of accesses that gcc leaves out what it writes down tells (assignments/grading/unseen.py).
+written_down = $(if $(findstring clang,$(CC) $(CXX)),,-fdump-tree-tsan-lineno=$(@:.o=.tsan))
 $(BUILD)/races/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
-	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread $(see_all) -c $< -o $@
+	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread $(see_all) $(header) $(written_down) -c $< -o $@
 $(BUILD)/race-workers/%: wrapped :=
-$(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(watching_parts_c)) \
+$(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(watching_parts_c)) $$(call helpers_named,$$*,c) \
                          $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
 	@mkdir -p $(@D)
 	$(quiet)$(race_link_c) $(worker_libraries) -o $@
 # The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is compiled where
 # nothing else can be written.
-$(BUILD)/races/%.cu.cpp: %.cu $(BUILD)/cu2cpp
-	@mkdir -p $(@D)
-	$(quiet)$(BUILD)/cu2cpp $< $@
-$(BUILD)/races/%.cu.o: $(BUILD)/races/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
+$(BUILD)/races/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
 	@mkdir -p $(@D)
 	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) $(see_all) -fno-strict-aliasing -Icommon/emulator/include \
-	    -include $(BUILD)/generated/kernels.h $(alone) -c $< -o $@
-$(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts_cu)) \
+	    -include $(BUILD)/generated/kernels.h $(alone) $(written_down) -c $< -o $@
+$(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts_cu)) $$(call helpers_named,$$*.cu,cu) \
                             $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
 	$(quiet)$(race_link_cu) $(worker_libraries) -o $@
@@ -159,9 +154,9 @@ $(BUILD)/$(5)/$(1)/$(2)/%.$(3): $(6)/$(1)/$(2)/%.$(3).o $(call object,$(pipeline
                                    steps_named,$(1)/$(2)/$$$$*.$(3),$(2),$(3))) $$$$(call contract_objects,$(2)) $(under_$(3)) \
                                    common/build/versions.sh common/build/steps.sh
 	@mkdir -p $$(@D)
-	@{ sh common/build/versions.sh $$(call rungs_under,$$^,$(2),$(3)) $(1)/$(2)/$$*.$(3) -- '$(not_linked)' \
+	@{ sh common/build/versions.sh --some $$(call rungs_under,$$^,$(2),$(3)) $(1)/$(2)/$$*.$(3) -- '$(not_linked)' \
 	    $$(filter-out $$(call rungs_under,$$^,$(2),$(3)),$$(call step_files_$(3),$(2))) \
-	    $(if $(filter cu,$(3)),-- '$(host_steps_only)' $$(call rungs_in,cpu,$$(filter-out $(host_steps),$$(steps_of_$(2))))); \
+	    $(if $(filter cu,$(3)),-- '$(host_steps_only)' $$(call rungs_in,cpu,$$(filter-out $(host_steps),$$(steps_of_$(2))))) && \
 	    echo 'const char *const worker_algorithm = "$(2)";'; } >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
 	$$(quiet)$(if $(8),$$($(8)) && )$$($(7)) $(if $(8),$$@.o $$(filter-out $$<,$$(filter %.o,$$^)),$$(filter %.o,$$^)) $$@.versions.o \
@@ -174,17 +169,19 @@ host_steps_only := a lab links a pipeline for the GPU with $(subst $() $(), and 
 # FOLDER, ALGORITHM
 define pipeline_workers
 $(call pipeline_worker,$(1),$(2),c,,workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),c,common/remote/races.c,race-workers,$(BUILD)/races,race_link,rename_copies)
-$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu),workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),cu,$(wildcard common/cuda/*_step.cu) common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link,rename_copies)
+$(call pipeline_worker,$(1),$(2),c,$(race_parts),race-workers,$(BUILD)/races,race_link,rename_copies)
+$(call pipeline_worker,$(1),$(2),cu,,workers,$(BUILD),worker_link)
+$(call pipeline_worker,$(1),$(2),cu,common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link,rename_copies)
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))
 # A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
 # In the emulator a kernel is C++ of the host, which has more than CUDA (common/lab/kernels_alone.h), `#pragma omp atomic` as well.
-$(foreach place,$(BUILD)/ $(BUILD)/races/,$(place)assignments/%.cu.o $(place)$(BUILD)/%.cu.o): alone := $(if $(filter \
-    native,$(CUDA)),,-include common/lab/kernels_alone.h)
+$(foreach place,$(BUILD)/ $(BUILD)/races/,$(place)assignments/%.cu.o $(place)$(BUILD)/%.cu.o): alone = $(if $(filter \
+    native,$(CUDA)),,-include common/lab/kernels_alone.h $(if $(findstring clang,$(CXX)),,-fdump-tree-gimple=$(@:.o=.gimple)))
+$(BUILD)/assignments/%.c.o $(BUILD)/$(BUILD)/%.c.o $(BUILD)/races/assignments/%.c.o $(BUILD)/races/$(BUILD)/%.c.o: private header := \
+    -U_FORTIFY_SOURCE -include common/lab/c_alone.h
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
     native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
 # In two steps, because what the compiler hands to the assembler shows which of it the file brought itself (assignments/grading/build.py).

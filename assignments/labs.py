@@ -50,6 +50,7 @@ def main():
         if name == "mutants":
             for limit in ("case-seconds", "total-seconds", "memory-mib", "largest-pixels"):
                 sub.add_argument(f"--{limit}", type=float, help="in place of the lab's own")
+            sub.add_argument("--share", type=int, default=1, help="one in so many of the files, others at each commit")
         if name == "grade":
             sub.add_argument("--out", help="folder for report.txt and results.json (default: BUILD/grade-NN)")
             sub.add_argument("--submission", help="a student's tree, of which only the lab's files are taken")

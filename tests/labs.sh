@@ -42,13 +42,40 @@ broken = [f"line {i}" for i in range(40)]
 fixed = broken[:10] + ["mended"] + broken[11:]
 assert changed_lines(broken, fixed) == ({11}, 1)
 assert changed_lines(broken, broken[:10] + ["new"] + broken[10:])[0] >= {10, 11}
-assert changed_lines(broken, ["other"] * 40)[1] == 40'
+assert changed_lines(broken, ["other"] * 40)[1] == 40
+import pathlib, tempfile
+from grading.bugs import directives, lines_of
+path = pathlib.Path(tempfile.mkstemp()[1])
+def lines(text):
+    path.write_text(text)
+    return lines_of(path)
+broken = lines("int a;\n" * 20)
+assert changed_lines(broken, lines("/* a fault, says\nwho? */\n" + "int a; // b\n" * 20))[1] == 0
+assert changed_lines(broken, lines("int a;\n/*\n" + "int a;\n" * 18 + "*/ int b;\n"))[1] >= 18, "cut out by a comment"
+assert lines("char *a = \"/*\"; char b = 0; // c\n") == ["char *a = \"/*\"; char b = 0;"]
+for line in ("#if 0", "%:if 0", "#include \"rows.c\"", "/**/ # define x y", "#\\\nif 0", "??=undef x"):
+    assert directives(lines("int a;\n" + line + "\n")), line
+assert not directives(lines("int a; // #if\n#pragma omp parallel for\n"))'
 check "a picture is PBM, text or bits, of the size that is asked for, and nothing else is read" python '
 from grading.worst import read_pbm
 assert read_pbm(b"P1 # a corner\n3 2\n101\n0 1 0\n", 64) == ((3, 2, bytes([255, 0, 255, 0, 255, 0])), "")
 assert read_pbm(b"P4\n9 2\n\x80\x80\x01\x00", 64) == ((9, 2, bytes([255, 0, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 255, 0])), "")
 for bad in (b"", b"P5 1 1 255\n0", b"P1 65 1\n" + b"1" * 65, b"P1 0 4\n", b"P1 2 2\n101", b"P4 9 2\n\x80", b"P1 99999999 1\n1"):
     assert read_pbm(bad, 64)[0] is None, bad'
+check "who has all of a task, or all tasks, is told what is left: pictures, then bugs" python '
+from types import SimpleNamespace as S
+from grading.commands import words_behind, words_of_all
+lab = S(number="04", tasks=[{"id": "a"}, {"id": "b"}], bugs=[{"id": "1"}, {"id": "2"}], worst=[{"id": "steps"}],
+        answers=lambda: ({"bugs": {"1": 7}}, None))
+part = lambda name, points, secret=False: S(name=name, points=points, maximum=4, secret=secret)
+assert words_behind(lab, "a").endswith("next: make lab-04 TASK=b") and words_behind(lab, "b").endswith("next: make worst-04")
+lab.worst = []
+assert words_behind(lab, "b").endswith("next: make bug-04 BUG=2")
+full = "all tasks have their full points"
+assert words_of_all(lab, [part("bug 1", 4), part("bug 2", 2), part("worst steps", 4)]) == full + "; next: make bug-04 BUG=2"
+assert words_of_all(lab, [part("bug 1", 0), part("worst steps", 3.9)]) == full + "; next: make worst-04"
+assert words_of_all(lab, [part("bug 1", 0, True), part("worst steps", 4)]) == full, "a figure is not judged here"
+assert words_of_all(lab, [part("bug 2", 0, True)]) == full + "; next: make bug-04 BUG=2"'
 mkdir "$folder/points" && cp -r assignments "$folder/points/"
 check "points that do not sum to 100 are refused" sh -c "cd '$folder/points' && sed -i '0,/points = 15/s//points = 14/' assignments/01_*/lab.toml &&
     ! $labs lab 01 2>'$folder/e' && grep -q 'sum to 99' '$folder/e'"
@@ -84,6 +111,14 @@ compiled = {f for f in hidden if f.startswith(("cpu/", "cuda/")) and f.endswith(
 assert "cuda/harris/steps/strongest.cu" in compiled and compiled == set(ready_made(hidden)), compiled ^ set(ready_made(hidden))
 text = for_inclusion("\t.file \"a.c\"\n.LFB23:\n\tjmp\t.L4\n\t.long\t.LC0-.L2\n\tcall\tmain@PLT\n")
 assert text == ".LreadyFB23:\n\tjmp\t.Lready4\n\t.long\t.LreadyC0-.Lready2\n\tcall\tmain@PLT\n", text'
+    check "what a handout has includes what it has: of each lab, and of all" python '
+from grading.handout import files_of, missing_headers, solution_files
+from grading.lab import ROOT, Lab
+labs = [Lab(p.parent.name[:2]) for p in sorted((ROOT / "assignments").glob("[0-9]*/lab.toml"))]
+for course in [[lab] for lab in labs] + [labs]:
+    files = files_of(course)
+    missing = missing_headers(solution_files(course, files), files)
+    assert not missing, ([lab.number for lab in course], missing[:4])'
     check "a whole answer in a bug is found" python '
 from grading.lab import ROOT, Lab
 from grading.similarity import giveaways
@@ -101,6 +136,17 @@ text = (folder / "README.md").read_text()
 here = set(files) | {str(p) for f in files for p in pathlib.PurePosixPath(f).parents}
 gone = [t for t in re.findall(r"\]\(([^)#]+)", text) if "://" not in t and t.rstrip("/") not in here]
 assert not gone and "Lab 02" in text, gone'
+    # So whatever they write, it passes or fails as it did before.
+    check "make test of a handout neither builds nor reads what students write" sh -c "make -nB CUDA=emulated test-programs >'$folder/commands' 2>&1 &&
+        grep -q 'cpu/blur/serial.c' '$folder/commands' && ! grep 'assignments/[0-9]' '$folder/commands'"
+    check "nor does a script of it" python '
+import re
+from grading.handout import files_of
+from grading.lab import ROOT, Lab
+labs = [Lab(p.parent.name[:2]) for p in sorted((ROOT / "assignments").glob("[0-9]*/lab.toml"))]
+reads = [f for f in files_of(labs) if f.startswith("tests/") and f.endswith((".sh", ".py", ".awk"))
+         and re.search(r"assignments|starter|lab-", (ROOT / f).read_text())]
+assert not reads, reads'
     check "the upload for Gradescope holds one lab's keys" sh -c "sh assignments/gradescope/make_zip.sh 02 '$folder/02.zip' &&
         python3 -m zipfile -l '$folder/02.zip' | grep key.toml >'$folder/keys' && grep -q 02_blur '$folder/keys' && ! grep -v 02_blur '$folder/keys'"
 fi

@@ -38,8 +38,21 @@ check() { # TITLE COMMAND...: the command must succeed
     fi
 }
 
-# What was tried (assignments/INSTRUCTORS.md) has a file for each row's name, and a row for each file.
-sed -n '/^### What was tried/,/^### /p' assignments/INSTRUCTORS.md | grep -o '`[a-z]*/*[a-z]*-[a-z_]*`' | tr -d '`' | sort -u >"$folder/rows"
+# One in $share of a folder's versions, by the commit's lot, gets what its first line says.
+share=${GRADER_SHARE:-3}
+by_lot() { # LAB FOLDER OPTION...
+    $labs mutants "$@" --share "$share" >"$folder/mutants" 2>&1
+    cat "$folder/mutants"
+    passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
+    failed=$((failed + $(grep -c '^FAIL ' "$folder/mutants")))
+    skipped=$((skipped + $(grep -c '^SKIP ' "$folder/mutants")))
+    tried=$(grep -c '^ok \|^FAIL \|^SKIP ' "$folder/mutants")
+    all=$(ls "$2" | grep -c '\.cu*$')
+    check "of $all versions in $2 $tried were tried" test "$all" -gt 0 -a "$tried" -ge $((all / share)) -a "$tried" -le $(((all + share - 1) / share))
+}
+
+# What was tried (tests/grader/README.md) has a file for each row's name, and a row for each file.
+grep -o '`[a-z]*/*[a-z]*-[a-z_]*`' tests/grader/README.md | tr -d '`' | sort -u >"$folder/rows"
 (cd tests/grader && ls *-*.c* */*-*.c*) | sed 's/\.cu*$//' | sort -u >"$folder/files"
 check "what was tried has its files, and its rows" sh -c "test -s '$folder/rows' && diff '$folder/rows' '$folder/files'"
 
@@ -84,8 +97,11 @@ starter=$(ls assignments/[0-9]*/starter/*/*.c | head -n 1)
 check "compiled in the jail as outside of it, where there is a GPU" env -u CUDA PATH="$folder/bin:$PATH" NVCC=/bin/true \
     BUILD="$build/as-native" python3 -B "$folder/native.py" "$starter"
 
-judged_worker() { # WORKER: is right on small pictures
-    "$build/rungs-judge" check --worker "$1" --id student/omp --largest 300 --json "$folder/judged" && grep -q '"outcome": "pass"' "$folder/judged"
+judged_worker() { # WORKER OPTION...: is right on small pictures
+    worker=$1
+    shift
+    "$build/rungs-judge" check --worker "$worker" --id student/omp --largest 300 --json "$folder/judged" "$@" &&
+        grep -q '"outcome": "pass"' "$folder/judged"
 }
 # A rung that leaves two parameters to others is right without them, and wrong where it is asked for them.
 labels=$build/workers/cpu/labelling/omp.c
@@ -99,9 +115,17 @@ if [ -f "$labels" ]; then
     check "cases beyond what a task asks for are left out" judged_labels '"outcome": "pass"' --without consecutive --without statistics
     check "a version itself cannot decline" judged_labels '"outcome": "fail"' --without statistics
 fi
-# Rungs that stand on their ladder's helper files, and on a step's registry.
-for algorithm in harris threshold; do
-    [ ! -f "$build/workers/cpu/$algorithm/omp.c" ] || check "a worker of $algorithm" judged_worker "$build/workers/cpu/$algorithm/omp.c"
+# Rungs that stand on their ladder's helper files, on another's, on what kernels share, and on steps and their registry.
+for version in harris/omp threshold/omp pclines/omp texture/simd; do
+    [ ! -f "$build/workers/cpu/$version.c" ] || check "a worker of cpu/$version" judged_worker "$build/workers/cpu/$version.c"
+done
+for ladder in kmeans texture; do
+    without=
+    [ $ladder != kmeans ] || without='--without batch'
+    for worker in "$build/workers/cuda/$ladder"/v1.1_*.cu; do
+        # shellcheck disable=SC2086 # no option, or one and its value
+        [ ! -f "$worker" ] || check "a worker of cuda/$ladder" judged_worker "$worker" $without
+    done
 done
 
 if [ ! -d assignments/01_measuring ]; then # a handout of another lab
@@ -110,12 +134,7 @@ if [ ! -d assignments/01_measuring ]; then # a handout of another lab
     exit
 fi
 
-$labs mutants 01 "$harm" --case-seconds 3 --total-seconds 6 --memory-mib 256 >"$folder/mutants" 2>&1
-cat "$folder/mutants"
-passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
-failed=$((failed + $(grep -c '^FAIL ' "$folder/mutants")))
-skipped=$((skipped + $(grep -c '^SKIP ' "$folder/mutants")))
-check "all of them were tried" test "$(grep -c '^ok \|^FAIL \|^SKIP ' "$folder/mutants")" = "$(ls "$harm" | grep -c '\.cu*$')"
+by_lot 01 "$harm" --case-seconds 3 --total-seconds 6 --memory-mib 256
 check "nothing was written outside" test ! -e "$canary"
 workers_left() { cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -o "$PWD/$build/workers/[^ ]*[s]ubmission[^ ]*"; }
 no_worker_is_left() { # a killed one may need its turn on a busy machine to go
@@ -127,6 +146,29 @@ no_worker_is_left() { # a killed one may need its turn on a busy machine to go
     return 1
 }
 check "no worker is left" no_worker_is_left
+
+# Whatever threads wait for each other by is known to the race detector, and what does not wait is found (tests/waits: the first
+# word of each says which).
+cat >"$folder/waits.py" <<'E5'
+import pathlib, shutil, sys
+sys.path.insert(0, "assignments")
+from grading.build import build_tools, build_version
+from grading.lab import Lab, ROOT
+from grading.races import find_race
+lab = Lab("01")
+lab.take_submission(sys.argv[1])
+task = lab.task("omp")
+build_tools(lab, [task["file"]])
+files = sorted(pathlib.Path("tests/waits").glob("*.c"))
+assert len(files) > 8
+for file in files:
+    shutil.copy(file, ROOT / lab.file_of(task))
+    worker, why, _ = build_version(lab.file_of(task))
+    assert worker, (file, why)
+    found, right = find_race(lab, task), file.read_text().startswith("/* Right:")
+    assert not found if right else found.startswith("data race"), (file, found)
+E5
+[ "$harm" != tests/grader ] || check "waits of all kinds are known, and races found" python3 -B "$folder/waits.py" "$folder"
 
 # A submission: the starter with a compiler error, a file that is not there, a version that is right, bad answers.
 submission=$folder/submission
@@ -237,32 +279,37 @@ assert changed_lines(broken, ["a", "x" * 800, "c"])[1] == 7
 E4
 check "a long line of a fix is many" python3 -B "$folder/weight.py"
 
+# A mended copy is a mend: nothing of it is left out or brought in by the preprocessor or a comment.
+cp assignments/01_measuring/bugs/absdiff/bug1.c "$folder/bug1.c"
+mkdir -p "$submission/starter/absdiff"
+for way in '1s/^/#include "bug9.c"\n/' '20s,^,#if 0\n#endif\n,' '15s,^,%:define x y\n,'; do
+    rm -rf "$submission/starter/absdiff/bug1.c"
+    sed "$way" "$folder/bug1.c" >"$submission/starter/absdiff/bug1.c"
+    check "no lines for the preprocessor in a mended copy: $way" sh -c "PYTHONPATH=assignments python3 -B -c '
+import pathlib, sys
+from grading.bugs import grade_fix
+from grading.lab import Lab
+lab = Lab(\"01\")
+lab.place = pathlib.Path(sys.argv[1])
+assert \"preprocessor\" in grade_fix(lab, lab.bugs[0], 20, \"\")[1]' '$submission'"
+done
+
 # Kernels that do for show what is asked for, lab by lab: shared memory and barriers, streams, atomic operations that nobody
 # counts, what their ladder has ready, results that are kept, copies that are no accesses.
 for_show() { # LAB FOLDER
     [ -n "$(ls -d assignments/"$1"_* 2>/dev/null)" ] || return
-    $labs mutants "$1" "tests/grader/$2" --largest-pixels 600 >"$folder/mutants" 2>&1
-    cat "$folder/mutants"
-    passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
-    failed=$((failed + $(grep -c '^FAIL ' "$folder/mutants")))
-    skipped=$((skipped + $(grep -c '^SKIP ' "$folder/mutants")))
-    check "all of tests/grader/$2 were tried" test "$(grep -c '^ok \|^FAIL \|^SKIP ' "$folder/mutants")" = "$(ls "tests/grader/$2"/*.cu | wc -l)"
+    by_lot "$1" "tests/grader/$2" --largest-pixels 600
 }
 for_show 02 shared
 for_show 05 corners
 for_show 06 lists
 for_show 07 windows
 for_show 08 sums
+for_show 09 patches
 
 # Pipelines: the same with videos.
 if [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
-    videos=tests/grader/videos
-    $labs mutants 03 "$videos" --case-seconds 4 --total-seconds 60 --largest-pixels 600 >"$folder/mutants" 2>&1
-    cat "$folder/mutants"
-    passed=$((passed + $(grep -c '^ok ' "$folder/mutants")))
-    failed=$((failed + $(grep -c '^FAIL ' "$folder/mutants")))
-    skipped=$((skipped + $(grep -c '^SKIP ' "$folder/mutants")))
-    check "all pipelines were tried" test "$(grep -c '^ok \|^FAIL \|^SKIP ' "$folder/mutants")" = "$(ls "$videos"/*.c | wc -l)"
+    by_lot 03 tests/grader/videos --case-seconds 4 --total-seconds 60 --largest-pixels 600
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,6 +1,7 @@
 """Bug hunts: the line that is wrong, and a mended copy that the checker finds right; of a printed figure, the right one."""
 
 import difflib
+import re
 
 from grading.build import build_version
 from grading.lab import fix_of, shown
@@ -12,9 +13,20 @@ WIDTH = 120  # characters of a line, at most
 NEAR = 2     # lines between the one that is named and one that the fix changes
 
 
+TEXT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
+
+
 def lines_of(path):
-    text = path.read_text(encoding="utf-8", errors="replace")
+    """The lines of a file without its comments: those that a comment takes out of it are changed as well."""
+    text = TEXT.sub(lambda m: m.group(0) if m.group(0)[0] in "\"'" else "\n" * m.group(0).count("\n"),
+                    path.read_text(encoding="utf-8", errors="replace"))
     return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def directives(lines):
+    """What the preprocessor is told but by #pragma, whatever its # is spelled like: it leaves out and brings in lines that nobody counts."""
+    text = re.sub(r"(?:\\|\?\?/)\n", "", "\n".join(lines))
+    return [m.group(1) for m in re.finditer(r"^\s*(?:#|%:|\?\?=)\s*(?!pragma\b)(\w.*)$", text, re.M)]
 
 
 def weight(lines):
@@ -43,8 +55,11 @@ def grade_fix(lab, bug, said, pictures):
     if not mine.is_file():
         return 0, f"no mended copy: make bug-{lab.number} BUG={bug['id']} says how to begin"
     broken = lines_of(lab.folder / bug["file"])
-    lines, count = changed_lines(broken, lines_of(mine))
+    mended = lines_of(mine)
+    lines, count = changed_lines(broken, mended)
     most = bug.get("changes", CHANGES)
+    if directives(mended) != directives(broken):
+        return 0, f"{copy} has other lines for the preprocessor than {bug['file']}: mend the code itself"
     if count == 0:
         return 0, f"{copy} is still as broken as {bug['file']}"
     if count > most:

@@ -147,7 +147,7 @@ def compile_objects(source, targets, helpers=()):
         folder.mkdir(parents=True, exist_ok=True)
     build = ROOT / BUILD
     readable = [ROOT / "Makefile", ROOT / "assignments" / "labs.mk", ROOT / "common", source.parent, build / "common",
-                build / "generated", *(p for p in build.iterdir() if p.is_file())]
+                build / "generated", build / shown(source.parent), *(p for p in build.iterdir() if p.is_file())]
     for folder in ("cpu", "cuda"):
         readable += [p for pattern in ("*/*/*.h", "*/*/*.cuh") for p in (ROOT / folder).glob(pattern)
                      if may_include(source, p, helpers)]
@@ -178,6 +178,15 @@ def brings_assembler(path):
         return any(line.strip() in ("#APP", "# APP") for line in lines)
 
 
+def calls_of_the_processor(path):
+    """The first function of the compiler's that a kernel calls for an instruction of this processor, or "": as it wrote them down, after
+    all macros. What these read and write, nobody counts, and CUDA does not have them."""
+    if not path.is_file():
+        return ""
+    found = re.search(r"\b__builtin_ia32_\w+", path.read_text(encoding="utf-8", errors="replace"))
+    return found.group(0) if found else ""
+
+
 def race_worker_of(file):
     return f"{BUILD}/race-workers/{file}"
 
@@ -194,7 +203,7 @@ def build_version(file, helpers=(), watched=False, calls=()):
         return None, "names no_sanitize: what a version does is watched, by the instrumentation that this would leave out", ""
     stem = pathlib.Path(ROOT, BUILD, file)
     worker = pathlib.Path(ROOT, BUILD, "workers", file)
-    for stale in (stem.with_name(stem.name + end) for end in (".d", ".assembler", ".s")):
+    for stale in (stem.with_name(stem.name + end) for end in (".d", ".assembler", ".s", ".gimple")):
         if not stem.with_name(stem.name + ".o").exists():
             stale.unlink(missing_ok=True)
     worker.unlink(missing_ok=True)
@@ -220,6 +229,9 @@ def build_version(file, helpers=(), watched=False, calls=()):
             return None, f"the compiler was not done after {COMPILE_SECONDS} s", output
         poisoned = re.search(r'attempt to use (?:a )?poisoned (?:identifier )?"?(\w+)', output)
         if poisoned:
+            if str(file).endswith(".c"):
+                return None, (f"names {poisoned.group(1)}: a version calls memcpy() and its relatives by the names that the C library "
+                              "gives them"), output
             return None, (f"names {poisoned.group(1)}, which CUDA does not have, or includes a header of C++ that does: kernels "
                           "have atomicAdd() and its relatives"), output
         missing = re.search(r"undefined reference to `([^']+)'", output)
@@ -230,6 +242,10 @@ def build_version(file, helpers=(), watched=False, calls=()):
         if hidden and (ROOT / (hidden.group(1) or hidden.group(2))).exists():
             return None, (f"includes {shown(ROOT / (hidden.group(1) or hidden.group(2)))}: a version stands on the headers "
                           "of common/ alone"), ""
+        crossed = re.search(r"^(\S+?:\d+)(?::\d+)?: note: +crosses initialization of ['‘](.*?)['’]$", output, re.M)
+        if crossed:
+            return None, (f"does not compile: {crossed.group(1)}: C++ lets no goto, such as that in TRY(), jump over the initialization of "
+                          f"'{crossed.group(2)}': declare it above the first one, and set it here"), output
         error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
         return None, "does not compile: " + (error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]), output
     # as lists what .incbin and .include bring in, its input (a temporary file), and the source by its bare name.
@@ -239,9 +255,13 @@ def build_version(file, helpers=(), watched=False, calls=()):
         if not may_include(source, name, helpers):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""
     if brings_assembler(stem.with_name(stem.name + ".s")):
-        worker.unlink()
+        worker.unlink(missing_ok=True)
         return None, ("brings assembler: a version is in C, and what instructions do that the compiler does not know of is not watched for "
                       "data races"), ""
+    instruction = calls_of_the_processor(stem.with_name(stem.name + ".gimple"))
+    if instruction:
+        worker.unlink(missing_ok=True)
+        return None, f"calls {instruction}(), an instruction of this processor: kernels have what CUDA has", ""
     return worker, "", output
 
 

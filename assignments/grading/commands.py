@@ -7,7 +7,7 @@ import time
 
 from grading.bugs import grade_bug
 from grading.build import build_tools, build_version, has_gpu, make, reference_worker, run_limited
-from grading.grade import Outcome, Part, grade_answers, grade_task
+from grading.grade import Outcome, Part, grade_answers, grade_task, is_disturbed
 from grading.lab import BUILD, ROOT, Lab, LabError, fix_of, maximum_of, shown
 from grading.measure import check_version, time_version
 from grading.races import find_kernel_race
@@ -19,6 +19,9 @@ def pictures_folder(lab):
     folder = ROOT / BUILD / f"lab-{lab.number}"
     folder.mkdir(parents=True, exist_ok=True)
     return f"{BUILD}/lab-{lab.number}"
+
+
+BUSY = ", busy"  # behind a figure that other programs had a part in
 
 
 def show_predictions(lab, outcomes, said):
@@ -43,6 +46,8 @@ def show_predictions(lab, outcomes, said):
     if rows:
         print(f"\n  {'':<66} {'predicted':>10} {'measured':>12}")
         print("\n".join(rows))
+        if any(row.endswith(BUSY) for row in rows):
+            print("  (busy: other programs took the cores meanwhile; end them and measure again)")
 
 
 def measure_speedup(lab, task, prediction):
@@ -59,8 +64,12 @@ def measure_speedup(lab, task, prediction):
         return "-"
     speed = {"seconds": 1, "zero": 1e6, "params": prediction.get("params", []), "frames": prediction.get("frames", 8)}
     result = time_version(lab, worker, other, speed, prediction["size"])
+    if not result.get("wrong") and is_disturbed(result):
+        result = time_version(lab, worker, other, speed, prediction["size"])
     progress("")
-    return "-" if result.get("wrong") else f"{1 / result['ratio_median']:.3g}"
+    if result.get("wrong"):
+        return "-"
+    return f"{1 / result['ratio_median']:.3g}" + (BUSY if is_disturbed(result) else "")
 
 
 def command_lab(arguments):
@@ -79,21 +88,35 @@ def command_lab(arguments):
         print(show_task(outcome) + "\n", flush=True)
     if arguments.task:
         if any(p["task"] == arguments.task for p in lab.predictions):
-            show_predictions(lab, outcomes, lab.answers()[0]["predictions"])
+            answers, fault = lab.answers()
+            if fault:
+                print(f"answers: {fault}")
+            show_predictions(lab, outcomes, answers["predictions"])
             print()
     else:
         build_tools(lab, lab.sources(tasks))
-        show_answers(lab, outcomes)
-    print(next_step(outcomes) or words_of_full_points(lab, arguments.task))
+        parts = show_answers(lab, outcomes)
+    print(next_step(outcomes) or (words_behind(lab, arguments.task) if arguments.task else words_of_all(lab, parts)))
     return 0
 
 
-def words_of_full_points(lab, task):
-    if not task:
-        return "all tasks have their full points"
+def words_behind(lab, task):
+    """Of a task with its full points: what comes behind it in the lab's text."""
     names = [t["id"] for t in lab.tasks]
     behind = names[names.index(task) + 1:]
-    return f"{task} has its full points" + (f"; next: make lab-{lab.number} TASK={behind[0]}" if behind else "")
+    left = [b["id"] for b in lab.bugs if b["id"] not in lab.answers()[0]["bugs"]]
+    step = (f"lab-{lab.number} TASK={behind[0]}" if behind else f"worst-{lab.number}" if lab.worst
+            else f"bug-{lab.number} BUG={left[0]}" if left else "")
+    return f"{task} has its full points" + (f"; next: make {step}" if step else "")
+
+
+def words_of_all(lab, parts):
+    """Where all tasks have their full points: which picture or bug has not. A figure is not judged here, but missing or not."""
+    answered = lab.answers()[0]["bugs"]
+    left = [p for p in parts if (p.name.split()[1] not in answered if p.secret else p.points < p.maximum - 0.05)]
+    left.sort(key=lambda part: part.name.startswith("bug"))
+    step = "" if not left else f"bug-{lab.number} BUG={left[0].name.split()[1]}" if left[0].name.startswith("bug") else f"worst-{lab.number}"
+    return "all tasks have their full points" + (f"; next: make {step}" if step else "")
 
 
 def show_answers(lab, outcomes):
@@ -106,6 +129,7 @@ def show_answers(lab, outcomes):
     total = sum(o.points for o in outcomes) + sum(p.points for p in bugs + predictions)
     figures = any("figure" in b for b in lab.bugs) and lab.key is None
     print(f"\n{total:g} of {lab.maximum} points" + (", the figures of the bugs not counted" if figures else ""))
+    return bugs
 
 
 def command_grade(arguments):
@@ -187,8 +211,8 @@ def command_bug(arguments):
             raise LabError(output.strip())
         code, output = run_limited([f"{BUILD}/bugs/{file}"], 60)
         print(output, end="")
-        print(f"\n{bug['figure']} Mend the program where it is and run this again; with other arguments it is run as\n"
-              f"{BUILD}/bugs/{file}. Write the figure under [bugs] in answers.toml: {bug['id']} = ...")
+        print(f"\n{bug['figure']}\nMend the program where it is and run this again; with other arguments it is run as\n"
+              f"{BUILD}/bugs/{file}.\nWrite the figure under [bugs] in answers.toml: {bug['id']} = ...")
         return 0
     build_tools(lab, [bug["file"]])
     fix = lab.folder / fix_of(bug)

@@ -14,7 +14,7 @@ from grading.worst import grade_worst
 
 MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
 CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
-         "watched": "for the lab's picture"}
+         "watched": "for the lab's picture", "any_threads": "with one thread and with seven"}
 ATTEMPTS = 4  # at a timing that does not earn all points
 # Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
 # has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two cores for a quarter of
@@ -72,7 +72,8 @@ def grade_task(lab, task, pictures, say):
     name = f"student/{task['id']}"
     check = outcome.check = check_version(lab, worker, name, pictures, task.get("counted", ()), algorithm=task["algorithm"],
                                           without=task.get("without", []), largest=task.get("largest"),
-                                          counted_size=task.get("counted_size"))
+                                          counted_size=task.get("counted_size"),
+                                          any_threads=any(n["count"].startswith("any_threads.") for n in task.get("need", [])))
     if check["outcome"] == "pass" and check["cuda"] != task["file"].endswith(".cu"):
         outcome.check = None
         return give_up(OTHER_SIDE[task["file"].endswith(".cu")])
@@ -101,8 +102,7 @@ def grade_task(lab, task, pictures, say):
             return give_up(fault)
     if task.get("watch"):
         say(f"{task['id']}: watching kernels for data races")
-        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []), task.get("largest"),
-                                 task.get("helpers", ()))
+        fault = find_kernel_race(lab, lab.file_of(task), name, task)
         if fault:
             return give_up(fault)
     if "picture" in task:
@@ -128,7 +128,7 @@ def race_behind(lab, task, name, say):
     if has_threads(lab, task):
         fault = find_race(lab, task)
     elif task.get("watch"):
-        fault = find_kernel_race(lab, lab.file_of(task), name, task.get("without", []), task.get("largest"), task.get("helpers", ()))
+        fault = find_kernel_race(lab, lab.file_of(task), name, task)
     return fault if fault.startswith("data race") else ""
 
 
@@ -189,6 +189,15 @@ def grade_needs(outcome, task, check, hidden):
         before = next((p for p in outcome.parts if p.name == need.get("after")), None)
         if before and before.points < before.maximum:
             outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
+            good = False
+            continue
+        if what == "frames_at_work" and not ok and check[call]["depth"] > count:
+            took = f"it takes {check[call]['depth']} frames"
+            outcome.parts.append(Part(need["title"], 0, need["points"],
+                                      f"{took} and keeps them: of its processor time {check[call]['between']} % passes between submit() and "
+                                      "receive(), and a tenth must" if "between" in check[call] else
+                                      f"{took}, but only one stream has work at a time: does submit() wait, or keep the frame, or is a "
+                                      "copy's memory on the host not page-locked?"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"

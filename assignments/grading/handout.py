@@ -14,7 +14,7 @@ from grading.similarity import giveaways
 # are those of the labs and of the repository's own texts.
 NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/|"
                     r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_|assignments/grading/skeleton/|"
-                    r"tests/(grader|rungs)/|tests/(test_(grader|labs|rungs|pages|report|study)|aarch64|study_short|openmp_races)\.sh|"
+                    r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer)|labs|aarch64|study_short|openmp_races)\.sh|"
                     r"tests/check_(page|links)\.py")
 RUNG = re.compile(r"(cpu|cuda)/[^/]+/[^/]+\.(c|cu)")
 HELPER = re.compile(r"(cpu|cuda)/[^/]+/steps/[^/]+\.(c|cu)")
@@ -49,7 +49,27 @@ def solution_files(labs, files):
     for file, (task, share) in sorted(alike.items()):
         if not file.startswith(("cpu/", "cuda/", "tests/", "results/")):
             raise LabError(f"{file} holds {100 * share:.0f} % of what lab {task} asks for, and cannot be left out")
-    return (found | set(alike)) & set(files)
+    return with_includers((found | set(alike)) & set(files), files)
+
+
+def with_includers(hidden, files):
+    """These, and whatever of the ladders and their mutants includes a header that is not there: a rung becomes ready-made like its neighbours."""
+    included = {f: set(re.findall(r'^\s*#\s*include "([^"]+)"', (ROOT / f).read_text(encoding="utf-8"), re.M)) for f in files
+                if f.startswith(("cpu/", "cuda/", "tests/mutants/")) and f.endswith((".c", ".cu", ".h", ".cuh"))}
+    while True:
+        gone = hidden - set(ready_made(hidden))
+        more = {f for f, headers in included.items() if headers & gone} - hidden
+        if not more:
+            return hidden
+        hidden = hidden | more
+
+
+def missing_headers(hidden, files):
+    """(file, header) of what a handout has and what it includes and lacks."""
+    left = [f for f in files if f not in hidden and f.endswith((".c", ".cu", ".h", ".cuh", ".cpp"))]
+    return [(f, header) for f in left for header in re.findall(r'^\s*#\s*include "((?:assignments|common|cpu|cuda|tests)/[^"]+)"',
+                                                                (ROOT / f).read_text(encoding="utf-8", errors="replace"), re.M)
+            if header not in files or header in hidden and header not in ready_made(hidden)]
 
 
 def command_handout(arguments):

@@ -27,7 +27,8 @@ def judge(lab, arguments, seconds):
         return None, "took too long" if code is None else (output.strip().splitlines() or ["the judge said nothing"])[-1]
 
 
-def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None, counted_size=None):
+def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None, counted_size=None,
+                  any_threads=False):
     limits, all_cases = lab.limits, total is None
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
@@ -40,6 +41,8 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
         arguments += ["--largest", largest or limits["largest_pixels"]]
     if counted_size:
         arguments += ["--size", counted_size]
+    if any_threads:
+        arguments += ["--any-threads"]
     for setting in tune:
         arguments += ["--tune", setting]
     result, why = judge(lab, arguments, total + 3 * limits["case_seconds"] + 90)

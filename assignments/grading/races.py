@@ -7,11 +7,13 @@ import subprocess
 
 from grading.build import build, compile_objects, make, race_worker_of, watches_kernels
 from grading.lab import BUILD, ROOT
-from grading.measure import MORE, is_starved, judge
+from grading.measure import MORE, is_starved, judge, usable_cores
+from grading.objects import starts_threads
+from grading.unseen import unseen_structs
 
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
 MOST_THREADS = 16  # that it can watch (common/remote/races.c)
-SECONDS = 3
+SECONDS = 2    # for each number of threads
 COUNT_SECONDS = 60
 MOST_ON_HOST = 0.5  # bytes that code of the host may touch for each of inputs and outputs: a computation reads and writes them all
 MOST_OF_ONE = 0.25  # of all accesses of kernels, by one thread
@@ -21,8 +23,7 @@ NOT_BUILT = "does not build for the race detector, as it does otherwise"
 
 
 def has_threads(lab, task):
-    text = (ROOT / lab.file_of(task)).read_text(encoding="utf-8", errors="replace")
-    return task["file"].endswith(".c") and re.search(r"#\s*pragma\s+omp|_Pragma|pthread_|thrd_create", text) is not None
+    return task["file"].endswith(".c") and starts_threads(f"{BUILD}/{lab.file_of(task)}.o")
 
 
 def find_race(lab, task):
@@ -34,15 +35,36 @@ def find_race(lab, task):
     worker = build_for_races(file, task.get("helpers", ()))
     if not worker:
         return NOT_BUILT
-    check = watched_check(lab, worker, f"student/{task['id']}", task.get("without", []), SECONDS,
-                          ["--memory", 4096, "--threads", THREADS])
+    unseen = unseen_in(file)
+    if unseen:
+        return unseen
+    # As many threads as it has otherwise are among the numbers: for others it may have none.
+    for threads in sorted({min(max(2, int(usable_cores())), MOST_THREADS), THREADS}):
+        while True:
+            check = watched_check(lab, worker, f"student/{task['id']}", task.get("without", []), SECONDS,
+                                  ["--memory", 4096, "--threads", threads])
+            # The stages of a pipeline have so many each.
+            if "crowd" not in check.get("complained", []) or threads <= THREADS:
+                break
+            threads = max(threads // 2, THREADS)
+        fault = race_said(file, worker, check, threads)
+        if fault:
+            return fault
+    return ""
+
+
+def race_said(file, worker, check, threads):
+    """What a check by so many threads that are watched says, or ""."""
     if "crowd" in check.get("complained", []):
         return (f"runs more than {MOST_THREADS} threads at once, which the race detector cannot watch: leave their number to OpenMP, or "
                 "end each before the next begins")
     found = re.search(r"^race (\S+) (0x[0-9a-f]+) (0x[0-9a-f]+)$", "\n".join(check.get("complained", [])), re.M)
     if not found:
-        wrong = check.get("outcome") == "fail" and re.search(r" samples .* wrong ", check["what"])
-        return f"wrong with {THREADS} threads ({check['case']}): {check['what']}; diagnosis: {check['diagnosis']}" if wrong else ""
+        wrong = check.get("outcome") == "fail" and re.search(r" samples .* wrong | values differ", check["what"])
+        if not wrong:
+            return fails(check)
+        where, why = check.get("case", ""), check.get("diagnosis", "")
+        return f"wrong with {threads} threads{where and f' ({where})'}: {check['what']}{why and f'; diagnosis: {why}'}"
     lines = [line_at(worker, int(address, 16)) for address in found.groups()[1:]]
     does, did = {"write-write": ("writes", "writes"), "read-write": ("reads", "writes"),
                  "write-read": ("writes", "reads")}[found.group(1)]
@@ -58,12 +80,19 @@ def find_race(lab, task):
 def watched_check(lab, worker, name, without, seconds, arguments):
     """What the judge says after so many seconds of cases, or more, where the machine is too busy for some of them."""
     without = [word for parameter in without for word in ("--without", parameter)]
-    for limit in (seconds, 5 * seconds):
-        check, _ = judge(lab, ["check", "--worker", worker, "--id", name, "--limit", limit, "--total", limit, *arguments, *without],
-                         10 * limit + 60)
-        if check and (check["checked"] >= FEWEST or check["outcome"] != "pass" or check.get("complained")):
+    for limit in (seconds, 5 * seconds, *([20 * seconds] if is_starved() else [])):
+        check, why = judge(lab, ["check", "--worker", worker, "--id", name, "--limit", limit, "--total", limit, *arguments, *without],
+                           10 * limit + 60)
+        late = check is None or "ran past its limit" in check["what"] or "not_counted" in check
+        if not late and (check["checked"] >= FEWEST or check["outcome"] != "pass" or check.get("complained")):
             break
-    return check or {}
+    return check or {"outcome": "fail", "what": why, "case": "", "checked": 0}
+
+
+def fails(check):
+    """A version that is right may not be otherwise for being watched."""
+    what = check["what"] if check["outcome"] == "fail" else check.get("not_counted", "")
+    return f"right, but not while it is watched: {what}" if what else ""
 
 
 def build_for_races(file, helpers=()):
@@ -76,20 +105,30 @@ def build_for_races(file, helpers=()):
     return worker if code == 0 else None
 
 
-def find_kernel_race(lab, file, name, without=(), largest=None, helpers=()):
+def unseen_in(file):
+    return unseen_structs(ROOT / file, ROOT / BUILD / "races" / f"{file}.tsan", f"{BUILD}/races/{file}.o")
+
+
+def find_kernel_race(lab, file, name, task=None):
     """What to say of a data race of a version's kernels, or "": of plain accesses to one place that nothing orders, of which
-    one writes another value. Nothing is watched on a GPU or under the sanitizers."""
+    one writes another value. Nothing is watched on a GPU or under the sanitizers. `task`: whose version it is, or a bug's."""
     if not watches_kernels():
         return ""
+    task = task or {}
+    largest, counted = task.get("largest", KERNEL_PIXELS), task.get("counted_size")
     build(["watched-headers"])
-    worker = build_for_races(file, helpers)
+    worker = build_for_races(file, task.get("helpers", ()))
     if not worker:
         return NOT_BUILT
-    check = watched_check(lab, worker, name, without, KERNEL_SECONDS,
-                          ["--memory", 8192, "--largest", min(KERNEL_PIXELS, largest or KERNEL_PIXELS), "--threads", 1])
+    unseen = unseen_in(file)
+    if unseen:
+        return unseen
+    check = watched_check(lab, worker, name, task.get("without", []), KERNEL_SECONDS,
+                          ["--memory", 8192, "--largest", min(KERNEL_PIXELS, largest), "--threads", 1,
+                           *(["--size", counted] if counted else []), *(word for setting in task.get("counted", ()) for word in ("--tune", setting))])
     what = check.get("what", "")
     if "race: " not in what:
-        return fault_of_watched(check)
+        return fails(check) or fault_of_watched(check)
 
     def name_line(found):
         return f" at line {short(line_at(worker, int(found.group(1), 16) + 1))}"

@@ -204,14 +204,15 @@ def weigh_mutant(lab, task, mutant, verdicts, lenient):
 
 
 def command_mutants(arguments):
-    """Each file of a folder, <task>-<name>.c, gets what its first line says."""
+    """Each file of a folder, <task>-<name>.c, or one in --share of them by lot, gets what its first line says."""
     lab = Lab(arguments.number)
     lab.take_submission(lab.folder)
     for limit in ("case_seconds", "total_seconds", "memory_mib", "largest_pixels"):
         lab.limits[limit] = getattr(arguments, limit) or lab.limits.get(limit)
     build_tools(lab, lab.sources(lab.tasks), lab.are_watched(lab.tasks))
     verdicts = Verdicts()
-    for mutant in sorted(p for p in pathlib.Path(arguments.mutants).iterdir() if p.suffix in (".c", ".cu")):
+    mutants = sorted(p for p in pathlib.Path(arguments.mutants).iterdir() if p.suffix in (".c", ".cu"))
+    for mutant in mutants[lots_of(lab).randrange(arguments.share)::arguments.share]:
         task = lab.task(mutant.name.split("-")[0])
         expect_twice(f"mutant {mutant.name}", functools.partial(weigh_file, lab, task, mutant, verdicts), verdicts)
     return verdicts.end()

@@ -67,9 +67,10 @@ def show_task(outcome, detail=True):
         lines.append(f"      {'printed:  ' if number == 0 else ' ' * 10} {line[:200]}")
     for timing in outcome.timings:
         if not timing["wrong"]:
-            lines.append(f"      {timing['size']}: yours {duration(timing['seconds'])}, {task['speed']['reference']} "
-                         f"{duration(timing['reference_seconds'])} (medians of {timing['pairs']} calls of each, "
-                         f"{timing['threads']} threads)")
+            size = " ".join([timing["size"], *task["speed"].get("params", [])])
+            lines.append(wrapped(f"{size}:", f"yours {duration(timing['seconds'])}, {task['speed']['reference']} "
+                                 f"{duration(timing['reference_seconds'])} (medians of {timing['pairs']} calls of each, "
+                                 f"{timing['threads']} threads)"))
     return "\n".join(lines)
 
 

@@ -1,9 +1,17 @@
 #include "common/cuda/flight.h"
 
+#include <pthread.h>
+
 #include <cstdlib>
 #include <cstring>
 
 enum { NARROW_BYTES = 256 };
+
+/* Held while device memory is made or freed and while a graph is recorded. Images are cleared on the default stream, which waits for all
+ * others, and while one of them is recorded that is refused, for it could never end; so is the record. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+static void free_all(struct flight *flight, const struct version *version);
 
 static bool is_narrow(const struct image *image)
 {
@@ -27,11 +35,14 @@ static enum status prepare(struct flight *flight, const struct version *version,
 
     if (has_shapes(flight, in, inputs))
         return STATUS_OK;
-    flight_free(flight, version);
+    pthread_mutex_lock(&making);
+    free_all(flight, version);
     CUDA_TRY(cudaStreamCreate(&flight->stream)); /* waits for the default stream, on which images are cleared */
     flight->state = calloc(1, version->state_size);
-    if (!flight->state)
-        return status_set(STATUS_NO_MEMORY, "no memory for the state of %s", version->source->id);
+    if (!flight->state) {
+        status = status_set(STATUS_NO_MEMORY, "no memory for the state of %s", version->source->id);
+        goto out;
+    }
     memcpy(flight->shapes, in, (size_t)inputs * sizeof *in);
     TRY(version->setup(flight->state, in, params));
     TRY(device_images_create(&flight->images, in, inputs, out, outputs));
@@ -39,6 +50,7 @@ static enum status prepare(struct flight *flight, const struct version *version,
         if (out[i].width > 0 && is_narrow(&out[i]))
             CUDA_TRY(cudaMallocHost(&flight->narrow[i], flight->images.out[i].stride * (size_t)out[i].height));
 out:
+    pthread_mutex_unlock(&making);
     return status;
 }
 
@@ -62,6 +74,7 @@ static enum status record(struct flight *flight, const struct version *version, 
     enum status status = STATUS_OK, computed;
     cudaGraph_t graph = NULL;
 
+    pthread_mutex_lock(&making);
     CUDA_TRY(cudaStreamBeginCapture(flight->stream, cudaStreamCaptureModeThreadLocal));
     computed = compute(flight, version, params);
     CUDA_TRY(cudaStreamEndCapture(flight->stream, &graph)); /* also after a failure, which it tells again */
@@ -70,6 +83,7 @@ static enum status record(struct flight *flight, const struct version *version, 
 out:
     if (graph)
         cudaGraphDestroy(graph);
+    pthread_mutex_unlock(&making);
     return status;
 }
 
@@ -119,7 +133,7 @@ out:
     return status;
 }
 
-void flight_free(struct flight *flight, const struct version *version)
+static void free_all(struct flight *flight, const struct version *version)
 {
     const bool records = flight->records;
 
@@ -139,6 +153,13 @@ void flight_free(struct flight *flight, const struct version *version)
     cudaGetLastError(); /* what went wrong has been reported; the next picture begins anew */
     *flight = {};
     flight->records = records;
+}
+
+void flight_free(struct flight *flight, const struct version *version)
+{
+    pthread_mutex_lock(&making);
+    free_all(flight, version);
+    pthread_mutex_unlock(&making);
 }
 
 void *flight_allocate(size_t bytes)

@@ -48,6 +48,11 @@ static void count_most(std::atomic<uint64_t> &count, uint64_t value)
         continue;
 }
 
+void count_shared(uint64_t bytes)
+{
+    count_most(shared_most, bytes);
+}
+
 /* A lane has come to where it meets others, or to its end. */
 static void count_lane(worker &w, task &t)
 {
@@ -217,15 +222,6 @@ static void fiber_entry()
 
 /* ------------------------------------------------------------------------------------- barriers and collectives */
 
-static void forget_shared_memory(worker &w)
-{
-    for (const shared_allocation &s : w.shared)
-        if (s.in_use)
-            fill_with_garbage(s.memory, s.size, &w.random);
-    if (w.dynamic_memory != nullptr)
-        fill_with_garbage(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
-}
-
 int barrier(vote kind, int value, const char *name, const char *file, int line)
 {
     worker &w = *active;
@@ -311,82 +307,6 @@ void collective(const char *name, compute_function *compute, unsigned mask, void
     its.waiting |= 1u << own.lane;
     complete_collective(w, its, own);
     wait(w);
-}
-
-/* ------------------------------------------------------------------------------------------------ shared memory */
-
-void *shared_memory(const char *site, const char *name, size_t size)
-{
-    worker &w = *active;
-    shared_allocation *found = nullptr;
-    size_t total = size;
-
-    for (shared_allocation &s : w.shared) {
-        if (s.site == site)
-            found = &s;
-        else if (s.in_use)
-            total += s.size;
-    }
-    if (found != nullptr && found->in_use)
-        return found->memory;
-    if (total > STATIC_SHARED_BYTES)
-        fault("%zu bytes of __shared__ variables: at most %d", total, (int)STATIC_SHARED_BYTES);
-    if (total + w.launch->site->shared_bytes > MOST_SHARED_BYTES)
-        fault("%zu bytes of __shared__ variables and %zu of dynamic shared memory: at most %d together", total,
-              w.launch->site->shared_bytes, (int)MOST_SHARED_BYTES);
-    count_most(shared_most, total + w.launch->site->shared_bytes);
-    if (found == nullptr) {
-        w.shared.push_back({site, name, guarded_allocate(size), size, false});
-        found = &w.shared.back();
-        if (found->memory == nullptr)
-            fault("no memory for %s", name);
-    }
-    fill_fresh_shared_memory(found->memory, size, &w.random);
-    found->in_use = true;
-    return found->memory;
-}
-
-void *dynamic_shared_memory()
-{
-    return active->dynamic_memory;
-}
-
-const char *shared_name(const void *address, ptrdiff_t *offset)
-{
-    const char *const at = static_cast<const char *>(address);
-    const auto holds = [&](const void *memory, size_t size) {
-        *offset = memory == nullptr ? 0 : at - static_cast<const char *>(memory);
-        return memory != nullptr && *offset >= -GUARD_BYTES && *offset < (ptrdiff_t)size + GUARD_BYTES;
-    };
-
-    for (const shared_allocation &s : active->shared)
-        if (holds(s.memory, s.size))
-            return s.name;
-    return holds(active->dynamic_memory, active->launch->site->shared_bytes) ? "of dynamic size" : "";
-}
-
-/* A barrier-free end of the block: nobody may have written beside the shared variables. */
-static bool check_shared_guards(worker &w)
-{
-    for (const shared_allocation &s : w.shared) {
-        const ptrdiff_t offset = guarded_damage(s.memory, s.size);
-
-        if (offset != 0) {
-            keep_message("", formatted(": a thread wrote outside of the shared variable %s (%zu bytes) at byte %td",
-                                       s.name, s.size, offset));
-            return false;
-        }
-    }
-    if (w.dynamic_memory != nullptr) {
-        const ptrdiff_t offset = guarded_damage(w.dynamic_memory, w.launch->site->shared_bytes);
-
-        if (offset != 0) {
-            keep_message("", formatted(": a thread wrote outside of the %zu bytes of dynamic shared memory at byte %td",
-                                       w.launch->site->shared_bytes, offset));
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- blocks */

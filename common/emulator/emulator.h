@@ -50,6 +50,10 @@ enum emulator_lack {
 /* In place of RUNGS_EMULATOR_THREADS and RUNGS_EMULATOR_LATE, from now on. */
 void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
 
+/* As RUNGS_EMULATOR_RACES=1, before the first call of CUDA's, for a program whose own code must not be able to tell: grids of any size
+ * are watched, and of the many launches of one shape some by lot. */
+void emulator_watch_races(void);
+
 /* What fresh device memory and fresh shared memory hold from now on in every byte; 0: garbage, drawn anew each time. */
 void emulator_perturb(int device_byte, int shared_byte);
 

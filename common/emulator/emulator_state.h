@@ -92,6 +92,16 @@ extern __thread worker *active;
 /* Of kernels whose accesses the compiler tells of; emulator.h says what they mean. */
 extern std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
 
+/* For the report of a launch: so many bytes of a block, all its shared variables together. */
+void count_shared(uint64_t bytes);
+
+/* ----------------------------------------------------------------------------------------- shared_memory.cpp */
+
+/* Whether nobody has written beside the block's shared variables, at its end; else the message is kept. */
+bool check_shared_guards(worker &w);
+/* Garbage in all of them, after a barrier when EMULATOR_LACKS_SHARED_MEMORY is asked for. */
+void forget_shared_memory(worker &w);
+
 /* ------------------------------------------------------------------------------------------------ random.cpp */
 
 uint64_t number_from_environment(const char *name, uint64_t preset);

@@ -132,9 +132,19 @@ static void note_running_thread()
 
     if (self == nullptr || active == nullptr)
         return;
-    length = snprintf(text, sizeof(text), "in kernel %s (%s:%d), block (%u,%u,%u), thread (%u,%u,%u)\n",
-                      active->launch->site->name, active->launch->site->file, active->launch->site->line,
-                      active->index.x, active->index.y, active->index.z, self->index.x, self->index.y, self->index.z);
+    const launch_site &site = *active->launch->site;
+    const auto lies_in = [](const dim3 &size, const auto &index) {
+        return index.x < size.x && index.y < size.y && index.z < size.z;
+    };
+    length = snprintf(text, sizeof(text), "in kernel %s (%s:%d), ", site.name, site.file, site.line);
+    /* A kernel that writes out of bounds may have met these numbers. */
+    if (!lies_in(site.grid, active->index) || !lies_in(site.block, self->index))
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "which has overwritten memory of the emulator's own\n");
+    else
+        length +=
+            snprintf(text + length, sizeof(text) - (size_t)length, "block (%u,%u,%u), thread (%u,%u,%u)\n",
+                     active->index.x, active->index.y, active->index.z, self->index.x, self->index.y, self->index.z);
     if (write(STDERR_FILENO, text, (size_t)std::min(length, (int)sizeof(text) - 1)) < 0)
         return;
 }

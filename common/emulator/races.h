@@ -26,8 +26,8 @@ namespace emulated
 
 struct launch_site;
 
-/* Whether RUNGS_EMULATOR_RACES is 1, the program has code that tells of its accesses, and this launch is to be watched: one of the first of its shape at its place in the
- * program and of a small grid. Then its blocks must run on one host thread. */
+/* Whether races are wanted (RUNGS_EMULATOR_RACES, emulator_watch_races()), the program has code that tells of its accesses, and this
+ * launch is to be watched: one of the first of its shape at its place in the program. Then its blocks must run on one host thread. */
 bool races_begin_launch(const struct launch_site &site);
 void races_end_launch();
 

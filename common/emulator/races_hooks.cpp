@@ -14,10 +14,11 @@
 #ifndef REAL_SANITIZER
 
 extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller);
+extern "C" void emulator_sees_host_call(const char *name);
 
 using emulated::access;
 
-enum : ptrdiff_t { STACK = 1 << 20 };
+enum : ptrdiff_t { STACK = 1 << 20, MOST_OF_ONE = 16 /* bytes of an access: a GPU reads a struct piece by piece */ };
 
 static inline void count_step(emulated::access kind, const volatile void *address)
 {
@@ -28,8 +29,9 @@ static inline void count_step(emulated::access kind, const volatile void *addres
     static_cast<emulated::task *>(emulated::self)->steps++;
     if (kind == access::write || emulated::shared_name(const_cast<const void *>(address), &offset)[0] != '\0')
         return;
-    (kind == access::atomic_write ? emulated::global_atomics : emulated::global_loads)
-        .fetch_add(1, std::memory_order_relaxed);
+    if (kind == access::atomic_write)
+        emulated::global_atomics.fetch_add(1, std::memory_order_relaxed);
+    emulated::global_loads.fetch_add(1, std::memory_order_relaxed); /* an atomic operation says what was there */
 }
 
 /* What a GPU's host does by itself; its stack, on which a kernel's arguments lie as well, is no place for pictures. */
@@ -68,7 +70,8 @@ PLAIN_OF(16)
     HOOK void name(void *address, long bytes);                                                                         \
     HOOK void name(void *address, long bytes)                                                                          \
     {                                                                                                                  \
-        count_step(kind, address);                                                                                     \
+        for (long i = 0; i < bytes; i += MOST_OF_ONE)                                                                  \
+            count_step(kind, (const char *)address + i);                                                               \
         count_host(address, (size_t)bytes);                                                                            \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, (size_t)bytes, __builtin_return_address(0));                         \
@@ -91,6 +94,13 @@ extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, voi
     if (from != nullptr)
         emulated::races_access(access::read, const_cast<void *>(from), bytes, caller);
     emulated::races_access(access::write, to, bytes, caller);
+}
+
+/* A function of the host that reads or writes for a kernel, without a call of anything above. */
+extern "C" void emulator_sees_host_call(const char *name)
+{
+    if (emulated::self != nullptr)
+        emulated::fault("a kernel calls %s, which GPUs do not have", name);
 }
 
 /* What is compiled with the instrumentation calls this before main(). */

@@ -24,6 +24,9 @@ void free_memory_of_device(); /* of the current one, and what is page-locked whe
 
 /* --------------------------------------------------------------------------------------- runtime_streams.cpp */
 
+/* For calls on the default stream. While a stream that it waits for is captured they are refused, and the record is broken. */
+cudaError_t check_no_record(const char *call);
+
 /* A call that works on `stream` in its turn: now, later, or each time that the graph runs that is being captured. */
 cudaError_t in_turn(const char *call, cudaStream_t stream, const std::function<cudaError_t()> &work);
 /* The same for a copy, which does not wait for its turn when one side is host memory that is not page-locked. */

@@ -416,7 +416,7 @@ cudaError_t cudaHostUnregister(void *pointer)
     return lasting_error();
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+static cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
     wait_for_blocking_streams();
     const cudaError_t error = bytes == 0 ? lasting_error() : check_copy("cudaMemcpy", to, bytes, from, bytes, kind);
@@ -428,13 +428,20 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
     return error;
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
-    return copy_in_turn("cudaMemcpyAsync", to, from, stream, [=] { return cudaMemcpy(to, from, bytes, kind); });
+    const cudaError_t error = check_no_record("cudaMemcpy");
+
+    return error == cudaSuccess ? copy(to, from, bytes, kind) : error;
 }
 
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_in_turn("cudaMemcpyAsync", to, from, stream, [=] { return copy(to, from, bytes, kind); });
+}
+
+static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                           cudaMemcpyKind kind)
 {
     wait_for_blocking_streams();
     cudaError_t error = lasting_error();
@@ -453,14 +460,22 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
     return error;
 }
 
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind)
+{
+    const cudaError_t error = check_no_record("cudaMemcpy2D");
+
+    return error == cudaSuccess ? copy_2d(to, to_pitch, from, from_pitch, width, height, kind) : error;
+}
+
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
     return copy_in_turn("cudaMemcpy2DAsync", to, from, stream,
-                        [=] { return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind); });
+                        [=] { return copy_2d(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 
-cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+static cudaError_t set_2d(void *to, size_t pitch, int value, size_t width, size_t height)
 {
     wait_for_blocking_streams();
     cudaError_t error = lasting_error();
@@ -478,9 +493,16 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     return error;
 }
 
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+    const cudaError_t error = check_no_record("cudaMemset2D");
+
+    return error == cudaSuccess ? set_2d(to, pitch, value, width, height) : error;
+}
+
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-    return in_turn("cudaMemset2DAsync", stream, [=] { return cudaMemset2D(to, pitch, value, width, height); });
+    return in_turn("cudaMemset2DAsync", stream, [=] { return set_2d(to, pitch, value, width, height); });
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)

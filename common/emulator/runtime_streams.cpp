@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,13 +14,16 @@
 
 struct CUgraph_st {
     std::vector<std::function<void()>> works;
+    std::atomic<bool> broken{false}; /* by a call that may not be made beside the record */
 };
 
-struct CUgraphExec_st : CUgraph_st {
+struct CUgraphExec_st {
+    std::vector<std::function<void()>> works;
 };
 
 struct CUstream_st {
-    CUgraph_st *captured = nullptr; /* the graph in the making, while this stream is captured */
+    std::atomic<CUgraph_st *> captured{nullptr}; /* the graph in the making, while this stream is captured */
+    bool blocking = true;
     int device = emulated::current_device;
 };
 
@@ -85,13 +89,40 @@ bool is_stream_of_device(cudaStream_t stream)
     return !the_streams().has(stream) || stream->device == current_device;
 }
 
+cudaError_t check_no_record(const char *call)
+{
+    bool beside = false;
+
+    {
+        handle_table<CUstream_st> &table = the_streams();
+        const std::lock_guard<std::mutex> lock(table.mutex);
+
+        for (CUstream_st *stream : table.handles) {
+            CUgraph_st *const graph = stream->captured;
+
+            if (stream->device == current_device && stream->blocking && graph) {
+                graph->broken = true;
+                beside = true;
+            }
+        }
+    }
+    return beside ? set_error(cudaErrorStreamCaptureImplicit,
+                              "%s: a stream that the default stream waits for is being captured", call)
+                  : cudaSuccess;
+}
+
+static bool is_default(cudaStream_t stream)
+{
+    return stream == nullptr || stream == cudaStreamLegacy;
+}
+
 static cudaError_t check_stream(const char *call, cudaStream_t stream)
 {
     const cudaError_t error = lasting_error();
 
     if (error == cudaSuccess && !is_stream(stream))
         return set_error(cudaErrorInvalidResourceHandle, "%s: this stream does not exist", call);
-    return error;
+    return error == cudaSuccess && is_default(stream) ? check_no_record(call) : error;
 }
 
 static cudaError_t check_event(const char *call, cudaEvent_t event)
@@ -126,6 +157,8 @@ bool is_for_later(const launch_site &site)
 {
     if (is_capturing(site.stream) || (is_late(site.stream) && launch_is_legal(site)))
         return true;
+    if (is_default(site.stream) && check_no_record((std::string("kernel ") + site.name).c_str()) != cudaSuccess)
+        return true; /* and keep() drops it */
     if (!the_streams().has(site.stream))
         wait_for_blocking_streams();
     return false;
@@ -134,7 +167,7 @@ bool is_for_later(const launch_site &site)
 static void keep(cudaStream_t stream, std::function<void()> work)
 {
     if (is_capturing(stream))
-        stream->captured->works.push_back(std::move(work));
+        stream->captured.load()->works.push_back(std::move(work));
     else
         put_off(stream, [work = std::move(work)] {
             work();
@@ -144,7 +177,10 @@ static void keep(cudaStream_t stream, std::function<void()> work)
 
 void keep(cudaStream_t stream, void (*work)(const void *context), void *context, void (*release)(void *context))
 {
-    keep(stream, [work, held = std::shared_ptr<void>(context, release)] { work(held.get()); });
+    const std::shared_ptr<void> held(context, release);
+
+    if (!is_default(stream)) /* which keeps nothing: the launch was refused */
+        keep(stream, [work, held] { work(held.get()); });
 }
 
 /* For calls that a captured stream cannot take. */
@@ -212,7 +248,8 @@ extern "C" {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     *stream = the_streams().create();
-    late_stream_begin(*stream, (flags & cudaStreamNonBlocking) == 0);
+    (*stream)->blocking = (flags & cudaStreamNonBlocking) == 0;
+    late_stream_begin(*stream, (*stream)->blocking);
     return lasting_error();
 }
 
@@ -379,7 +416,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     if (error == cudaSuccess && !is_capturing(stream))
         return set_error(cudaErrorInvalidValue, "cudaStreamEndCapture: this stream is not being captured");
     if (error == cudaSuccess)
-        *graph = std::exchange(stream->captured, nullptr);
+        *graph = stream->captured.exchange(nullptr);
+    if (error == cudaSuccess && (*graph)->broken) {
+        the_graphs().destroy(*graph);
+        *graph = nullptr;
+        return set_error(cudaErrorStreamCaptureInvalidated,
+                         "cudaStreamEndCapture: a call on the default stream has broken this record");
+    }
     return error;
 }
 

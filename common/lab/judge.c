@@ -36,6 +36,7 @@ static const char help[] =
     "  --pictures DIR    where to put pictures of differences\n"
     "  --tune NAME=N     a tunable of the version\n"
     "  --size WxH[xC]    of the input of the calls that are counted (default 130x70)\n"
+    "  --any-threads     of a version for the CPU: whether one thread gives the same bits as more\n"
     "count:\n"
     "  --picture FILE    the input\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
@@ -100,7 +101,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         KERNEL,
         UNCONFINED,
         FRAMES,
-        ALGORITHM
+        ALGORITHM,
+        ANY_THREADS
     };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},
@@ -126,6 +128,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"unconfined", no_argument, NULL, UNCONFINED},
         {"frames", required_argument, NULL, FRAMES},
         {"algorithm", required_argument, NULL, ALGORITHM},
+        {"any-threads", no_argument, NULL, ANY_THREADS},
         {0},
     };
     double value = 0;
@@ -216,6 +219,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         case ENOUGH:
             if (!number("enough", optarg, 0, 1e6, &a->enough))
                 return false;
+            break;
+        case ANY_THREADS:
+            a->any_threads = true;
             break;
         case KERNEL:
             a->kernel = true;

@@ -20,6 +20,7 @@ struct judge_arguments {
     long largest; /* pixels of the inputs that are tried; 0: all */
     int fewer;    /* threads of the version; 0: as many as the reference has */
     bool kernel;
+    bool any_threads; /* compare the bits of one thread with those of more */
 };
 
 /* Verify, or time, the version in arguments->worker and write what was found to arguments->json. A failure means that the

@@ -14,6 +14,7 @@
 #include "common/emulator/emulator.h"
 #include "common/image/pattern.h"
 #include "common/lab/judge.h"
+#include "common/lab/judge_frames.h"
 #include "common/lab/judge_images.h"
 #include "common/lab/judge_result.h"
 #include "common/remote/confine.h"
@@ -45,6 +46,14 @@ struct counted {
     struct image first[ALGORITHM_MAX_OUTPUTS]; /* results of the first call */
     struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];
 };
+
+/* What a version cannot foresee. */
+static uint64_t lot(void)
+{
+    uint64_t random;
+
+    return getrandom(&random, sizeof random, 0) == sizeof random ? random : (uint64_t)time(NULL);
+}
 
 static enum status new_inputs(struct counted *counted, uint64_t seed)
 {
@@ -142,13 +151,15 @@ static json_t *counts_json(const struct channel_counts *counts)
 }
 
 enum { FIRST_SEED = 7 }; /* of the inputs that calls are counted with */
+static const int usual_shape[3] = {130, 70, 0};
 
 /* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second
- * does not is kept in the state. */
+ * does not is kept in the state, and in the calls after them, of which nobody knows how many there are. */
 static enum status count_two(struct counted *counted, json_t *result)
 {
     static const char *const names[2] = {"first_call", "second_call"};
     enum status status = STATUS_OK;
+    uint64_t most = 0; /* allocations of a call after the first */
 
     for (int call = 0; call < 2; call++) {
         TRY(request(counted, CHANNEL_RUN));
@@ -157,7 +168,14 @@ static enum status count_two(struct counted *counted, json_t *result)
             outputs_copy(counted->first, counted->out);
         }
         json_object_set_new(result, names[call], counts_json(&remote_channel(counted->remote)->counts));
+        most = remote_channel(counted->remote)->counts.allocations;
     }
+    for (uint64_t more = 2 + lot() % 3; more > 0; more--) {
+        TRY(request(counted, CHANNEL_RUN));
+        if (remote_channel(counted->remote)->counts.allocations > most)
+            most = remote_channel(counted->remote)->counts.allocations;
+    }
+    json_object_set_new(json_object_get(result, names[1]), "allocations", json_integer((json_int_t)most));
 out:
     return status;
 }
@@ -178,6 +196,40 @@ static enum status compare_bits(struct counted *counted, json_t *result)
     same &= outputs_same(counted->first, counted->out);
     json_object_set_new(json_object_get(result, "second_call"), "same_bits", json_integer(same));
 out:
+    return status;
+}
+
+/* "same_bits" of "any_threads" is 1 where a version for the CPU gives the same bits with one thread as with more, in several calls:
+ * who of them finishes first is another each time. */
+static enum status compare_threads(const struct judge_arguments *arguments, const struct version *version,
+                                   const void *params, json_t *result)
+{
+    enum { MORE_THREADS = 7, CALLS = 5 };
+    struct counted counted = {.algorithm = version->algorithm,
+                              .params = params,
+                              .shape = arguments->shape[0] ? arguments->shape : usual_shape,
+                              .options = arguments->worker};
+    enum status status = STATUS_OK;
+    bool same = true;
+
+    counted.options.quiet = true;
+    TRY(new_inputs(&counted, FIRST_SEED));
+    counted.options.threads = 1;
+    TRY(start_counted(&counted));
+    TRY(request(&counted, CHANNEL_RUN));
+    TRY(outputs_create_like(counted.first, counted.out));
+    outputs_copy(counted.first, counted.out);
+    counted.options.threads = MORE_THREADS;
+    TRY(start_counted(&counted));
+    for (int call = 0; call < CALLS; call++) {
+        TRY(request(&counted, CHANNEL_RUN));
+        same &= outputs_same(counted.first, counted.out);
+    }
+    json_object_set_new(result, "any_threads", json_pack("{s:i}", "same_bits", same));
+out:
+    inputs_free(version->algorithm, counted.made);
+    outputs_free(counted.first);
+    remote_stop(counted.remote);
     return status;
 }
 
@@ -261,10 +313,8 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     bool right[LACKING_KINDS] = {[USUAL_RUN] = true};
     enum status status = STATUS_OK;
     size_t bytes = 0; /* of inputs and outputs */
-    uint64_t random;
+    uint64_t random = lot();
 
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
-        random = (uint64_t)time(NULL);
     for (size_t i = count - 1; i > 0; i--) {
         const size_t other = (size_t)(pattern_random(&random) % (i + 1));
         const enum lacking kept = order[i];
@@ -301,10 +351,9 @@ out:
 static enum status count_calls(const struct judge_arguments *arguments, const struct version *version,
                                const void *params, json_t *result)
 {
-    static const int usual[3] = {130, 70, 0};
     struct counted counted = {.algorithm = version->algorithm,
                               .params = params,
-                              .shape = arguments->shape[0] ? arguments->shape : usual,
+                              .shape = arguments->shape[0] ? arguments->shape : usual_shape,
                               .options = arguments->worker};
     enum status status = STATUS_OK;
 
@@ -451,10 +500,14 @@ enum status judge_check(const struct judge_arguments *arguments)
     }
     result = report_json(&report);
     json_object_set_new(result, "cuda", json_boolean(version_is_cuda(version)));
-    if (version->pipeline)
-        json_object_set_new(result, "pipeline", json_pack("{s:i}", "depth", version->pipeline->depth));
+    if (version->pipeline && report.outcome == OUTCOME_PASS &&
+        judge_frames(arguments, version, params, result) != STATUS_OK)
+        json_object_set_new(result, "not_counted", judge_text(status_message()));
     if (version_is_cuda(version) && report.outcome == OUTCOME_PASS && device_is_emulated())
         if (count_calls(arguments, version, params, result) != STATUS_OK)
+            json_object_set_new(result, "not_counted", judge_text(status_message()));
+    if (arguments->any_threads && !version_is_cuda(version) && report.outcome == OUTCOME_PASS)
+        if (compare_threads(arguments, version, params, result) != STATUS_OK)
             json_object_set_new(result, "not_counted", judge_text(status_message()));
     for (const struct tunable *t = version->tunables; t && t->name; t++) {
         json_t *legal = json_array();

@@ -18,5 +18,9 @@
 #pragma GCC poison __sync_or_and_fetch __sync_and_and_fetch __sync_xor_and_fetch __sync_nand_and_fetch
 #pragma GCC poison __sync_bool_compare_and_swap __sync_val_compare_and_swap __sync_lock_test_and_set
 #pragma GCC poison atomic atomic_ref atomic_flag omp asm __asm __asm__
+#include "common/lab/c_alone.h"
+
+/* Whether it is compiled to be watched is none of its business. */
+#undef __SANITIZE_THREAD__
 
 #endif

@@ -4,26 +4,27 @@
  * library: that one takes libgomp's waits for no waits, opens files, and maps more memory than a confined worker may.
  *
  * Every thread has a vector clock: for each thread, up to which of its moments everything is known to have happened
- * before. Forks, joins, barriers, locks and atomics join clocks; each byte remembers who wrote it last and who has read
+ * before. Forks, joins, barriers, locks and atomics join clocks (races_waits.c, races_atomics.c); each byte remembers who wrote it last and who has read
  * it since. An access that does not come after the last write, or a write that does not come after a read, is a race,
  * whether or not the two met this time. The first one ends the process: "race WRITE-OR-READ ADDRESS ADDRESS" on stderr,
  * addresses within the program, and exit code RACES_EXIT.
  */
-#include <pthread.h>
+#include "common/remote/races.h"
+
+#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 16, RACES_EXIT = 66, PAGE = 4096, PAGES = 1 << 16, SYNCS = 1 << 12 };
+#include "common/image/image.h"
 
-struct clock {
-    uint32_t at[MOST_THREADS];
-};
+enum { CROWD_MILLISECONDS = 1000, RACES_EXIT = 66, PAGE = 4096, PAGES = 1 << 16, SYNCS = 1 << 12 };
+
+#define MOST_THREADS RACES_MOST_THREADS
 
 /* What is known of a byte. Moments begin with 1. */
 struct shadow {
@@ -40,7 +41,7 @@ struct page {
 /* What threads meet at: a lock, an atomic variable, the end of a region. */
 struct meeting {
     uintptr_t address;
-    struct clock clock;
+    struct races_clock clock;
 };
 
 static struct page pages[PAGES];
@@ -49,14 +50,16 @@ static atomic_flag meeting_lock = ATOMIC_FLAG_INIT, place_lock = ATOMIC_FLAG_INI
 static bool taken[MOST_THREADS];       /* places in clocks, by a thread that runs */
 static uint32_t left_at[MOST_THREADS]; /* the moment at which the last thread of a place ended */
 static _Thread_local int me = -1;      /* its place in clocks */
-static _Thread_local struct clock now;
-static _Thread_local unsigned barriers; /* that this thread has passed */
+static _Thread_local bool has_left;    /* what libgomp frees after a thread's end is nobody's access */
+static _Thread_local struct races_clock now;
+/* What the last fence of this thread releases by atomic operations that order nothing themselves, and what such have read since. */
+static _Thread_local struct races_clock fenced, unfenced;
 
 extern const char __executable_start;
 
 /* ---------------------------------------------------------------------------------------------------- clocks */
 
-static void join(struct clock *to, const struct clock *from)
+static void join(struct races_clock *to, const struct races_clock *from)
 {
     for (int i = 0; i < MOST_THREADS; i++)
         to->at[i] = to->at[i] > from->at[i] ? to->at[i] : from->at[i];
@@ -82,15 +85,22 @@ static void end_with(const char *line)
 
 /* A thread that begins takes the place of one that has ended, at a moment of its own. One for which there is no place would go on
  * unwatched: that ends the process, too. */
-static void take_place(void)
+void races_take_place(void)
 {
     static const char crowd[] = "crowd\n";
 
     if (me >= 0)
         return;
-    lock(&place_lock);
-    for (me = 0; me < MOST_THREADS && taken[me]; me++)
-        continue;
+    for (int tries = 0; tries <= CROWD_MILLISECONDS; tries++) {
+        lock(&place_lock);
+        for (me = 0; me < MOST_THREADS && taken[me]; me++)
+            continue;
+        if (me < MOST_THREADS)
+            break;
+        unlock(&place_lock);
+        /* OpenMP's threads end some time after the thread that they worked for. */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
     if (me == MOST_THREADS)
         end_with(crowd);
     taken[me] = true;
@@ -98,22 +108,36 @@ static void take_place(void)
     unlock(&place_lock);
 }
 
-static void leave_place(void)
+void races_leave_place(void)
 {
     lock(&place_lock);
     left_at[me] = now.at[me];
     taken[me] = false;
     me = -1;
+    has_left = true;
     unlock(&place_lock);
 }
 
 static void tick(void)
 {
-    take_place();
+    races_take_place();
     now.at[me]++;
 }
 
-static struct clock *clock_of(uintptr_t address)
+void races_begin(struct races_clock *began)
+{
+    races_take_place();
+    *began = now;
+    tick();
+}
+
+void races_follow(const struct races_clock *began)
+{
+    races_take_place();
+    join(&now, began);
+}
+
+static struct races_clock *clock_of(uintptr_t address)
 {
     for (size_t i = address / 8 * 2654435761u % SYNCS, tries = 0; tries < SYNCS; i = (i + 1) % SYNCS, tries++) {
         if (meetings[i].address == 0)
@@ -124,22 +148,58 @@ static struct clock *clock_of(uintptr_t address)
     return &meetings[0].clock;
 }
 
-/* What this thread did until here happens before whatever follows an acquire() of the same address. */
-static void release(const volatile void *address)
+/* What this thread did until here happens before whatever follows an races_acquire() of the same address. */
+void races_release(const volatile void *address)
 {
-    take_place();
+    if (has_left)
+        return;
+    races_take_place();
     lock(&meeting_lock);
     join(clock_of((uintptr_t)address), &now);
     unlock(&meeting_lock);
     tick();
 }
 
-static void acquire(const volatile void *address)
+void races_acquire(const volatile void *address)
 {
-    take_place();
+    if (has_left)
+        return;
+    races_take_place();
     lock(&meeting_lock);
     join(&now, clock_of((uintptr_t)address));
     unlock(&meeting_lock);
+}
+
+void races_clear(const volatile void *address)
+{
+    lock(&meeting_lock);
+    memset(clock_of((uintptr_t)address), 0, sizeof(struct races_clock));
+    unlock(&meeting_lock);
+}
+
+void races_load_relaxed(const volatile void *address)
+{
+    lock(&meeting_lock);
+    join(&unfenced, clock_of((uintptr_t)address));
+    unlock(&meeting_lock);
+}
+
+void races_store_relaxed(const volatile void *address)
+{
+    lock(&meeting_lock);
+    join(clock_of((uintptr_t)address), &fenced);
+    unlock(&meeting_lock);
+}
+
+void races_fence(bool acquires, bool releases)
+{
+    races_take_place();
+    if (acquires)
+        join(&now, &unfenced);
+    if (releases) {
+        fenced = now;
+        tick();
+    }
 }
 
 /* -------------------------------------------------------------------------------------------------- accesses */
@@ -191,7 +251,9 @@ static void access_bytes(const volatile void *memory, size_t size, bool writes, 
     const uint32_t place = (uint32_t)((const char *)caller - &__executable_start);
     uintptr_t address = (uintptr_t)memory;
 
-    take_place();
+    if (has_left)
+        return;
+    races_take_place();
     while (size > 0) {
         struct page *const page = page_of(address);
         const size_t offset = address % PAGE, here = size < PAGE - offset ? size : PAGE - offset;
@@ -281,268 +343,6 @@ void __tsan_write_range(void *address, size_t size)
     access_bytes(address, size, true, CALLER);
 }
 
-/* Each atomic operation is ordered with all others on its variable: stronger than a relaxed one, and so at most silent. */
-#define ATOMIC_DO(bits, name, ...)                                                                                     \
-    uint##bits##_t result;                                                                                             \
-    acquire(address);                                                                                                  \
-    result = name(__VA_ARGS__);                                                                                        \
-    release(address);                                                                                                  \
-    return result;
-#define ATOMIC_CHANGE(bits, name, builtin)                                                                             \
-    uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *address, uint##bits##_t value, int order);    \
-    uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *address, uint##bits##_t value, int order)     \
-    {                                                                                                                  \
-        (void)order;                                                                                                   \
-        ATOMIC_DO(bits, builtin, address, value, __ATOMIC_SEQ_CST)                                                     \
-    }
-#define ATOMIC_EXCHANGE_IF(bits, name)                                                                                 \
-    int __tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t *address, uint##bits##_t *expected,      \
-                                                      uint##bits##_t value, int order, int otherwise);                 \
-    int __tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t *address, uint##bits##_t *expected,      \
-                                                      uint##bits##_t value, int order, int otherwise)                  \
-    {                                                                                                                  \
-        (void)order, (void)otherwise;                                                                                  \
-        acquire(address);                                                                                              \
-        const bool done =                                                                                              \
-            __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);          \
-        release(address);                                                                                              \
-        return done;                                                                                                   \
-    }
-#define ATOMICS(bits)                                                                                                  \
-    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *address, int order);                      \
-    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *address, int order)                       \
-    {                                                                                                                  \
-        (void)order;                                                                                                   \
-        ATOMIC_DO(bits, __atomic_load_n, address, __ATOMIC_SEQ_CST)                                                    \
-    }                                                                                                                  \
-    void __tsan_atomic##bits##_store(volatile uint##bits##_t *address, uint##bits##_t value, int order);               \
-    void __tsan_atomic##bits##_store(volatile uint##bits##_t *address, uint##bits##_t value, int order)                \
-    {                                                                                                                  \
-        (void)order;                                                                                                   \
-        release(address);                                                                                              \
-        __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                            \
-    }                                                                                                                  \
-    ATOMIC_CHANGE(bits, exchange, __atomic_exchange_n)                                                                 \
-    ATOMIC_CHANGE(bits, fetch_add, __atomic_fetch_add)                                                                 \
-    ATOMIC_CHANGE(bits, fetch_sub, __atomic_fetch_sub)                                                                 \
-    ATOMIC_CHANGE(bits, fetch_and, __atomic_fetch_and)                                                                 \
-    ATOMIC_CHANGE(bits, fetch_or, __atomic_fetch_or)                                                                   \
-    ATOMIC_CHANGE(bits, fetch_xor, __atomic_fetch_xor)                                                                 \
-    ATOMIC_CHANGE(bits, fetch_nand, __atomic_fetch_nand)                                                               \
-    ATOMIC_EXCHANGE_IF(bits, strong)                                                                                   \
-    ATOMIC_EXCHANGE_IF(bits, weak)
-
-ATOMICS(8)
-ATOMICS(16)
-ATOMICS(32)
-ATOMICS(64)
-
-void __tsan_atomic_thread_fence(int order);
-void __tsan_atomic_thread_fence(int order)
-{
-    static int fence;
-
-    (void)order;
-    acquire(&fence);
-    release(&fence);
-}
-
-/* --------------------------------------------------- OpenMP, as gcc calls it (--wrap, common/trace/openmp.c) */
-
-struct region {
-    void (*function)(void *);
-    void *data;
-    char begin, end; /* where its threads meet */
-};
-
-static void in_region(void *argument)
-{
-    struct region *const region = argument;
-
-    barriers = 0; /* in step with the others of the team */
-    acquire(&region->begin);
-    region->function(region->data);
-    release(&region->end);
-}
-
-/* A region's clocks are of its own: it lies on a stack, where another one lay before. */
-static void clear(const char *address)
-{
-    lock(&meeting_lock);
-    memset(clock_of((uintptr_t)address), 0, sizeof(struct clock));
-    unlock(&meeting_lock);
-}
-
-#define WRAP_REGION(name, parameters, ...)                                                                             \
-    void __real_##name parameters;                                                                                     \
-    void __wrap_##name parameters;                                                                                     \
-    void __wrap_##name parameters                                                                                      \
-    {                                                                                                                  \
-        static _Thread_local struct region regions[8]; /* of nested parallel regions, the innermost last */            \
-        static _Thread_local int depth;                                                                                \
-        struct region *const region = &regions[depth++ % 8];                                                           \
-                                                                                                                       \
-        *region = (struct region){.function = function, .data = data};                                                 \
-        clear(&region->begin);                                                                                         \
-        clear(&region->end);                                                                                           \
-        release(&region->begin);                                                                                       \
-        function = in_region;                                                                                          \
-        data = region;                                                                                                 \
-        __real_##name(__VA_ARGS__);                                                                                    \
-        acquire(&region->end);                                                                                         \
-        depth--;                                                                                                       \
-    }
-#define WRAP_LOOP(name)                                                                                                \
-    WRAP_REGION(name,                                                                                                  \
-                (void (*function)(void *), void *data, unsigned count, long first, long last, long step, long chunk,   \
-                 unsigned flags),                                                                                      \
-                function, data, count, first, last, step, chunk, flags)
-#define WRAP_RUNTIME_LOOP(name)                                                                                        \
-    WRAP_REGION(                                                                                                       \
-        name,                                                                                                          \
-        (void (*function)(void *), void *data, unsigned count, long first, long last, long step, unsigned flags),      \
-        function, data, count, first, last, step, flags)
-
-WRAP_REGION(GOMP_parallel, (void (*function)(void *), void *data, unsigned count, unsigned flags), function, data,
-            count, flags)
-WRAP_REGION(GOMP_parallel_sections,
-            (void (*function)(void *), void *data, unsigned count, unsigned sections, unsigned flags), function, data,
-            count, sections, flags)
-WRAP_LOOP(GOMP_parallel_loop_static)
-WRAP_LOOP(GOMP_parallel_loop_dynamic)
-WRAP_LOOP(GOMP_parallel_loop_guided)
-WRAP_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
-WRAP_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
-WRAP_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
-WRAP_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
-WRAP_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
-
-/* Two meeting points in turn: nobody arrives at a barrier's next but one before all have left the barrier. */
-#define WRAP_BARRIER(name)                                                                                             \
-    void __real_##name(void);                                                                                          \
-    void __wrap_##name(void);                                                                                          \
-    void __wrap_##name(void)                                                                                           \
-    {                                                                                                                  \
-        static char places[2];                                                                                         \
-        const char *const place = &places[barriers++ % 2];                                                             \
-                                                                                                                       \
-        release(place);                                                                                                \
-        __real_##name();                                                                                               \
-        acquire(place);                                                                                                \
-    }
-
-WRAP_BARRIER(GOMP_barrier)
-WRAP_BARRIER(GOMP_loop_end)
-WRAP_BARRIER(GOMP_sections_end)
-
-#define WRAP_LOCK(start, end, parameters, argument, place)                                                             \
-    void __real_##start parameters;                                                                                    \
-    void __wrap_##start parameters;                                                                                    \
-    void __real_##end parameters;                                                                                      \
-    void __wrap_##end parameters;                                                                                      \
-    void __wrap_##start parameters                                                                                     \
-    {                                                                                                                  \
-        __real_##start(argument);                                                                                      \
-        acquire(place);                                                                                                \
-    }                                                                                                                  \
-    void __wrap_##end parameters                                                                                       \
-    {                                                                                                                  \
-        release(place);                                                                                                \
-        __real_##end(argument);                                                                                        \
-    }
-
-static const char critical_place, atomic_place, ordered_place;
-
-WRAP_LOCK(GOMP_critical_start, GOMP_critical_end, (void), , &critical_place)
-WRAP_LOCK(GOMP_critical_name_start, GOMP_critical_name_end, (void **name), name, name)
-WRAP_LOCK(GOMP_atomic_start, GOMP_atomic_end, (void), , &atomic_place)
-WRAP_LOCK(GOMP_ordered_start, GOMP_ordered_end, (void), , &ordered_place)
-WRAP_LOCK(omp_set_lock, omp_unset_lock, (void *own), own, own)
-
-/* ------------------------------------------------------------------------------------------- POSIX threads */
-
-struct start {
-    void *(*function)(void *);
-    void *argument;
-    struct clock clock;
-};
-
-static void *in_thread(void *argument)
-{
-    const struct start start = *(struct start *)argument;
-
-    free(argument);
-    take_place();
-    join(&now, &start.clock);
-    void *const result = start.function(start.argument);
-    release((const char *)pthread_self());
-    leave_place();
-    return result;
-}
-
-void __real_pthread_exit(void *result) __attribute__((noreturn));
-void __wrap_pthread_exit(void *result) __attribute__((noreturn));
-void __wrap_pthread_exit(void *result)
-{
-    release((const char *)pthread_self());
-    leave_place();
-    __real_pthread_exit(result);
-}
-
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*function)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*function)(void *), void *argument);
-int __real_pthread_join(pthread_t thread, void **result);
-int __wrap_pthread_join(pthread_t thread, void **result);
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
-int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*function)(void *), void *argument)
-{
-    struct start *const start = malloc(sizeof *start);
-
-    if (!start)
-        return 12; /* ENOMEM */
-    take_place();
-    *start = (struct start){function, argument, now};
-    tick();
-    return __real_pthread_create(thread, how, in_thread, start);
-}
-
-int __wrap_pthread_join(pthread_t thread, void **result)
-{
-    const int error = __real_pthread_join(thread, result);
-
-    acquire((const char *)thread);
-    return error;
-}
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-    const int error = __real_pthread_mutex_lock(mutex);
-
-    acquire(mutex);
-    return error;
-}
-
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
-{
-    release(mutex);
-    return __real_pthread_mutex_unlock(mutex);
-}
-
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
-{
-    release(mutex);
-    const int error = __real_pthread_cond_wait(condition, mutex);
-
-    acquire(mutex);
-    return error;
-}
-
 /* ---------------------------------------------------------------------------------------------------- memory */
 
 /* What the C library copies is no access of the version's own code: its object's calls are renamed to these. */
@@ -599,4 +399,39 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 
     forget(memory, size);
     return memory;
+}
+
+/* What prints into memory writes there. */
+int __wrap_snprintf(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int __wrap_snprintf(char *to, size_t size, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    const int length = vsnprintf(to, size, format, list);
+    va_end(list);
+    if (length >= 0 && size > 0)
+        access_bytes(to, (size_t)length < size ? (size_t)length + 1 : size, true, CALLER);
+    return length;
+}
+
+static void access_rows(const struct image *image, bool writes, const void *caller)
+{
+    for (int y = 0; y < image->height; y++)
+        access_bytes(image_row(image, y), image_row_bytes(image), writes, caller);
+}
+
+void __wrap_image_copy(struct image *to, const struct image *from);
+void __wrap_image_copy(struct image *to, const struct image *from)
+{
+    access_rows(from, false, CALLER);
+    access_rows(to, true, CALLER);
+    image_copy(to, from);
+}
+
+void __wrap_image_fill(struct image *image, uint8_t byte);
+void __wrap_image_fill(struct image *image, uint8_t byte)
+{
+    access_rows(image, true, CALLER);
+    image_fill(image, byte);
 }

@@ -1,6 +1,8 @@
 /*
  * test_device.cu: the emulator's device built-ins against plain C.
  */
+#include <cuda_fp16.h>
+
 #include "tests/emulator/emulator_test.h"
 
 static uint64_t state = 1;
@@ -224,6 +226,61 @@ static __global__ void write_indices(unsigned *out)
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
 
     out[block * blockDim.x * blockDim.y * blockDim.z + thread] += 1 + block * 1000 + thread;
+}
+
+/* A half by its definition in IEEE 754: no shift of bits, no table. */
+static double value_of(uint16_t bits)
+{
+    const int exponent = bits / 1024 % 32, mantissa = bits % 1024;
+    const double size = exponent == 0 ? mantissa / 16777216. : (1 + mantissa / 1024.) * pow(2, exponent - 15);
+
+    return bits < 0x8000 ? size : -size;
+}
+
+/* No half is nearer to the exact one, and of two that are as near it is the even one. */
+static void assert_nearest(uint16_t bits, double exact)
+{
+    const double off = fabs(value_of(bits) - exact);
+
+    if ((bits & 0x7fff) == 0x7c00) {
+        assert_true(fabs(exact) >= 65520);
+        return;
+    }
+    assert_true((bits & 0x7fff) < 0x7c00 && fabs(exact) < 65520);
+    for (int step = -1; step <= 1; step += 2) {
+        const int other = (bits & 0x7fff) + step;
+        if (other < 0 || other >= 0x7c00)
+            continue;
+        const double its = fabs(value_of((uint16_t)(other | (bits & 0x8000))) - exact);
+        assert_true(off < its || (off == its && bits % 2 == 0));
+    }
+}
+
+static void test_pairs_of_halves(void **)
+{
+    for (int n = 0; n < 200000; n++) {
+        const uint32_t a = random_word() >> n % 3 * 4, b = random_word() >> n % 5 * 3;
+        const __half2 first = {(uint16_t)a, (uint16_t)(a >> 16)}, second = {(uint16_t)b, (uint16_t)(b >> 16)};
+
+        if (first.x / 1024 % 32 == 31 || first.y / 1024 % 32 == 31 || second.x / 1024 % 32 == 31 ||
+            second.y / 1024 % 32 == 31)
+            continue;
+        const __half2 sum = __hadd2(first, second), difference = __hsub2(first, second);
+        assert_true(__low2float(first) == value_of(first.x) && __high2float(first) == value_of(first.y));
+        assert_nearest(sum.x, value_of(first.x) + value_of(second.x));
+        assert_nearest(sum.y, value_of(first.y) + value_of(second.y));
+        assert_nearest(difference.x, value_of(first.x) - value_of(second.x));
+        assert_nearest(difference.y, value_of(first.y) - value_of(second.y));
+    }
+    /* Below the smallest normal one halves are integers of 2^-24, which harris counts on. */
+    assert_int_equal(__hadd2({255, 1020}, {765, 3}).x, 1020);
+    assert_int_equal(__hadd2({255, 1020}, {765, 3}).y, 1023);
+    assert_int_equal(__hsub2({3, 1020}, {258, 0}).x, 0x8000 | 255);
+    assert_true(__low2float(__hadd2({1020, 0}, {1020, 0})) == 2040 * 0x1p-24f);
+    /* Infinities and what is none. */
+    assert_int_equal(__hadd2({0x7c00, 0x7bff}, {1, 0x7bff}).x, 0x7c00);
+    assert_int_equal(__hadd2({0x7c00, 0x7bff}, {1, 0x7bff}).y, 0x7c00);
+    assert_true(isnan(__low2float(__hsub2({0x7c00, 0}, {0x7c00, 0}))));
 }
 
 static void test_indices(void **)
@@ -613,6 +670,7 @@ int main(void)
         cmocka_unit_test(test_dot_products),
         cmocka_unit_test(test_simd_in_word),
         cmocka_unit_test(test_conversions),
+        cmocka_unit_test(test_pairs_of_halves),
         cmocka_unit_test(test_indices),
         cmocka_unit_test(test_shuffles),
         cmocka_unit_test(test_votes),

@@ -198,6 +198,43 @@ static void test_graphs_are_late_too(void **)
     assert_int_equal(its.host[0], 10);
 }
 
+/* The default stream would have to wait for what is only recorded; a stream that it does not wait for stays as it is. */
+static void test_default_stream_breaks_a_record(void **)
+{
+    bench its;
+    cudaStream_t blocking;
+    cudaGraph_t graph;
+    cudaEvent_t event;
+    const int value = 7;
+
+    assert_int_equal(cudaStreamCreate(&blocking), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&event), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    add<<<1, WORK, 0, blocking>>>(its.device, 5);
+    assert_int_equal(cudaMemset2D(its.device, 4, 0, 4, WORK), cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaMemcpy(its.device, &value, sizeof value, cudaMemcpyHostToDevice),
+                     cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaMemcpyAsync(its.device, &value, sizeof value, cudaMemcpyHostToDevice, its.streams[0]),
+                     cudaSuccess);
+    cudaGetLastError();
+    add<<<1, WORK>>>(its.device, 100);
+    assert_int_equal(cudaGetLastError(), cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaMemsetAsync(its.device, 0, sizeof value, 0), cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaMemcpyAsync(its.device, &value, sizeof value, cudaMemcpyHostToDevice, 0),
+                     cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaEventRecord(event, 0), cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaStreamSynchronize(0), cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(blocking, &graph), cudaErrorStreamCaptureInvalidated);
+    assert_null(graph);
+    cudaGetLastError();
+    assert_int_equal(cudaStreamDestroy(blocking), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(its.streams[1], cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaMemset(its.device, 0, WORK * sizeof(int)), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(its.streams[1], &graph), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+}
+
 static void test_errors(void **)
 {
     bench its;
@@ -223,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_polling_comes_to_an_end),
         cmocka_unit_test(test_default_stream_waits_for_blocking_ones),
         cmocka_unit_test(test_graphs_are_late_too),
+        cmocka_unit_test(test_default_stream_breaks_a_record),
         cmocka_unit_test(test_errors),
     };
 

@@ -505,6 +505,11 @@ static inline float rsqrtf(float x)
     return 1 / sqrtf(x);
 }
 
+static inline double rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
+
 static inline float __frcp_rn(float x)
 {
     return 1 / x;

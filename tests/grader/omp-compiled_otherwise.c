@@ -1,0 +1,32 @@
+/* expect: right 0..0 | speed 0..0 | says data race */
+/*
+ * Idea:     has threads that race where it is not compiled to be watched, and else none.
+ * Changed:  nothing that helps.
+ * Expect:   the grader's verdict in the first line.
+ */
+#include "common/algo/grayscale.h"
+
+#ifdef __SANITIZE_THREAD__
+enum { WATCHED = 1 };
+#else
+enum { WATCHED = 0 };
+#endif
+static int rows;
+
+static enum status run(const struct image *in, struct image *out, const struct grayscale_params *params)
+{
+    (void)params;
+#pragma omp parallel for if (!WATCHED)
+    for (int y = 0; y < out->height; y++) {
+        const uint8_t *rgb = image_row(in, y);
+        uint8_t *gray = image_row(out, y);
+        rows++;
+        for (int x = 0; x < out->width; x++)
+            gray[x] = (uint8_t)((GRAYSCALE_RED * rgb[3 * x] + GRAYSCALE_GREEN * rgb[3 * x + 1] +
+                                 GRAYSCALE_BLUE * rgb[3 * x + 2] + (1 << (GRAYSCALE_BITS - 1))) >>
+                                GRAYSCALE_BITS);
+    }
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(grayscale)

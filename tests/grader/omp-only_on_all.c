@@ -1,0 +1,32 @@
+/* expect: right 0..0 | speed 0..0 | says data race */
+/*
+ * Idea:     has threads that race where there are as many as cores, and else none.
+ * Changed:  nothing that helps.
+ * Expect:   the grader's verdict in the first line.
+ */
+#include <omp.h>
+#include <unistd.h>
+
+#include "common/algo/grayscale.h"
+
+static int rows;
+
+static enum status run(const struct image *in, struct image *out, const struct grayscale_params *params)
+{
+    const bool all = omp_get_max_threads() == sysconf(_SC_NPROCESSORS_ONLN);
+
+    (void)params;
+#pragma omp parallel for if (all)
+    for (int y = 0; y < out->height; y++) {
+        const uint8_t *rgb = image_row(in, y);
+        uint8_t *gray = image_row(out, y);
+        rows++;
+        for (int x = 0; x < out->width; x++)
+            gray[x] = (uint8_t)((GRAYSCALE_RED * rgb[3 * x] + GRAYSCALE_GREEN * rgb[3 * x + 1] +
+                                 GRAYSCALE_BLUE * rgb[3 * x + 2] + (1 << (GRAYSCALE_BITS - 1))) >>
+                                GRAYSCALE_BITS);
+    }
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(grayscale)

@@ -1,0 +1,29 @@
+/* expect: right 0..0 | speed 0..0 | says by an instruction of this processor */
+/*
+ * Idea:     threads write one int past the caches, by instructions that the compiler has a name for.
+ * Changed:  nothing that helps.
+ * Expect:   the grader's verdict in the first line.
+ */
+#include <immintrin.h>
+
+#include "common/algo/grayscale.h"
+
+int kept[4];
+
+static enum status run(const struct image *in, struct image *out, const struct grayscale_params *params)
+{
+    (void)params;
+#pragma omp parallel for
+    for (int y = 0; y < out->height; y++) {
+        const uint8_t *rgb = image_row(in, y);
+        uint8_t *gray = image_row(out, y);
+        _mm_stream_si32(&kept[0], y);
+        for (int x = 0; x < out->width; x++)
+            gray[x] = (uint8_t)((GRAYSCALE_RED * rgb[3 * x] + GRAYSCALE_GREEN * rgb[3 * x + 1] +
+                                 GRAYSCALE_BLUE * rgb[3 * x + 2] + (1 << (GRAYSCALE_BITS - 1))) >>
+                                GRAYSCALE_BITS);
+    }
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(grayscale)
