@@ -253,6 +253,7 @@ static const struct drawing {
     {"noise of 10 %", draw_noise, 10, 1},
     {"noise of 65 %", draw_noise, 65, 1},
     {"noise of 90 %", draw_noise, 90, 1},
+    {"full", draw_noise, 100, 1},
     {"noise in squares of 3", draw_noise, 50, 3},
     {"noise in squares of 16", draw_noise, 60, 16},
 };
@@ -264,6 +265,10 @@ static const int shapes_of_lines[][3] = {{43, 38, 1}, {2, 33, 1}, {0}};
 static const int shapes_of_noise[][3] = {{131, 67, 1}, {64, 48, 1}, {0}};
 static const int flat_shapes[][3] = {{2177, 3, 1}, {5, 2113, 1}, {301, 259, 1}, {0}};
 static const int large_shapes[][3] = {{2177, 33, 1}, {41, 2113, 1}, {301, 259, 1}, {0}};
+/* One component whose columns, or rows, add up to more than 2^32; 65,581 components, of which the table's last ones begin below row
+ * 4096. */
+static const int long_shapes[][3] = {{65535, 3, 1}, {3, 65535, 1}, {0}};
+static const int many_shapes[][3] = {{31, 4231, 1}, {0}};
 
 static const struct hard_case hard_cases[] = {
     {"spiral", shapes_of_lines, NULL},
@@ -273,17 +278,20 @@ static const struct hard_case hard_cases[] = {
     {"snake", large_shapes, "connectivity=4 consecutive=1 statistics=1"},
     {"checkerboard", shapes_of_noise, NULL},
     {"checkerboard", large_shapes, "connectivity=4 consecutive=1"},
+    {"checkerboard", many_shapes, "connectivity=4 consecutive=1 statistics=1 max_components=65534"},
     {"lattice", shapes_of_noise, "statistics=1"},
     {"maze", shapes_of_lines, "connectivity=4"},
     {"maze", large_shapes, "consecutive=1"},
     {"noise of 10 %", flat_shapes, NULL},
     {"noise of 10 %", large_shapes, "statistics=1 consecutive=1"},
     {"noise of 65 %", shapes_of_noise, "connectivity=4"},
+    {"noise of 65 %", shapes_of_noise, "statistics=1"}, /* runs end with a row of whole words */
     {"noise of 65 %", large_shapes, "connectivity=4 statistics=1 max_components=60"},
     {"noise of 90 %", shapes_of_noise, NULL},
     {"noise in squares of 3", shapes_of_noise, NULL},
     {"noise in squares of 3", large_shapes, "consecutive=1"},
     {"noise in squares of 16", large_shapes, "statistics=1 consecutive=1"},
+    {"full", long_shapes, "statistics=1"},
     {0},
 };
 
@@ -326,6 +334,19 @@ const char *labelling_background_only(const struct image in[], const void *param
         const uint8_t *row = image_row(in, y);
         for (int x = 0; x < in->width; x++)
             if (row[x])
+                return "finds no components";
+    }
+    return labelling_labels_only(in, params);
+}
+
+const char *labelling_one_kind_only(const struct image in[], const void *params)
+{
+    const bool first = *(const uint8_t *)in->data;
+
+    for (int y = 0; y < in->height; y++) {
+        const uint8_t *row = image_row(in, y);
+        for (int x = 0; x < in->width; x++)
+            if ((row[x] != 0) != first)
                 return "finds no components";
     }
     return labelling_labels_only(in, params);

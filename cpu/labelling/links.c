@@ -1,6 +1,6 @@
 /*
- * Idea:     most unions need no look at roots. A run that touches one above for the first time just takes its parent;
- *           only further runs above may lie in another tree, and mostly they have the same parent by then.
+ * Idea:     most unions need no look at roots. A run that touches a run above for the first time just takes that one's
+ *           parent; only the further runs above may lie in another tree, and mostly they have the same parent by then.
  * Changed:  a word's pairs fall into the first of each run, which an addition finds for all runs of the word at once, and
  *           the rest. The first only copy; the rest compare, and nearly always that is all.
  * Expect:   photographs as pairs. In noise 2 times faster, for nothing waits any more: pairs reads parents that it has
@@ -15,17 +15,6 @@
 #include "cpu/labelling/steps/paint.h"
 #include "cpu/labelling/steps/runs.h"
 #include "cpu/labelling/steps/trees.h"
-
-/* Of each stretch from a start to the next, the lowest pair; a stretch may go on from the word before: `open` says that it
- * does and has met no pair so far. Adding a start to ones carries up to the first zero, which is the lowest pair, or the
- * stretch's last bit. */
-SIMD_INLINE uint64_t lowest_of_each(uint64_t pairs, uint64_t starts, uint64_t *open)
-{
-    const uint64_t stops = pairs | starts >> 1, sum = ~stops + (starts | *open);
-
-    *open = sum < ~stops;
-    return sum & pairs;
-}
 
 /* Unites the runs of row y with those they touch in the row above. `fresh`: the runs of row y have no parents yet. */
 SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y, bool fresh)

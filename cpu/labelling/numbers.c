@@ -18,17 +18,6 @@
 #include "cpu/labelling/steps/runs.h"
 #include "cpu/labelling/steps/trees.h"
 
-/* Of each stretch from a start to the next, the lowest pair; a stretch may go on from the word before: `open` says that it
- * does and has met no pair so far. Adding a start to ones carries up to the first zero, which is the lowest pair, or the
- * stretch's last bit. */
-SIMD_INLINE uint64_t lowest_of_each(uint64_t pairs, uint64_t starts, uint64_t *open)
-{
-    const uint64_t stops = pairs | starts >> 1, sum = ~stops + (starts | *open);
-
-    *open = sum < ~stops;
-    return sum & pairs;
-}
-
 /* Unites the runs of row y with those they touch in the row above. `fresh`: the runs of row y have no parents yet. */
 SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y, bool fresh)
 {

@@ -3,7 +3,7 @@
  *           so threads share nothing; then the few rows where bands meet are joined, and labels are written row by row.
  * Changed:  bands; between the two scans one thread joins each band's first row with the row above it.
  * Expect:   1.9 times faster than serial with 2 threads: the rows that one thread joins alone are 7 of 1080.
- * Result:   1.6 times serial on two shared cores (results/cpu2/labelling/labelling_1920x1080.json).
+ * Result:   1.8 times serial on two cores (results/cpu2/labelling/labelling_1920x1080.json).
  */
 /* Try: make bench-labelling VERSIONS=cpu,peer/opencv */
 #include <stdlib.h>

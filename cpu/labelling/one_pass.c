@@ -6,7 +6,7 @@
  *           looked at, not just those before a pixel, and the stack jumps where union_find's scans go straight.
  * Expect:   twice union_find's time on photographs: no walks to roots, but 8 neighbours a pixel in place of 4, and what
  *           the stack visits is not in the order that caches and prefetchers like.
- * Result:   2.1 times union_find's time (results/cpu2/labelling/labelling_1920x1080.json), as predicted.
+ * Result:   2.0 times union_find's time (results/cpu2/labelling/labelling_1920x1080.json), as predicted.
  * From:     cpu/union_find
  */
 /* Try: make bench-labelling VERSIONS=cpu/serial,cpu/one_pass,cpu/union_find,cpu/two_scan,cpu/front_back

@@ -4,7 +4,7 @@
  * Changed:  a row is read as pairs of [start, end) before it is joined. Bands are as in omp.
  * Expect:   3 times faster than omp on photographs, where one node stands for 20 pixels and only one of them walks to a
  *           root. As fast in noise: a run has 2 pixels, and each of its edges is a mispredicted branch or two, 10 ns.
- * Result:   3.5 times omp (results/cpu2/labelling/labelling_1920x1080.json).
+ * Result:   3.7 times omp (results/cpu2/labelling/labelling_1920x1080.json).
  * From:     cpu/omp
  */
 /* Try: make bench-labelling VERSIONS=cpu,peer/opencv

@@ -1,11 +1,11 @@
 /*
  * Idea:     one instruction for many edges, and one for many labels. A compress writes the positions of all edges of a
- *           word, however many they are. An expansion of bits to lanes spreads 16 pixels' labels at once: a lane's run is
- *           the number of starts before.
+ *           word, however many they are. An expansion of bits to lanes spreads 16 pixels' labels at once: how many runs
+ *           begin before a lane is the number of its run.
  * Changed:  no loop over edges, and none over pixels: what is found and what is written costs the same for any picture.
  * Expect:   photographs 2 times faster than words: what is left is to write 4 bytes a pixel. In noise each run still
  *           costs a mispredicted branch or two in the two pointers, some 10 ns: 1.5 times.
- * Result:   1.8 times words (results/cpu2/labelling/labelling_1920x1080.json); 3.5 times OpenCV. With AVX2, which has
+ * Result:   1.9 times words (results/cpu2/labelling/labelling_1920x1080.json); 3.2 times OpenCV. With AVX2, which has
  *           neither instruction, as words within the noise (results/cpu2_avx2/labelling/labelling_1920x1080.json).
  * From:     cpu/words
  */

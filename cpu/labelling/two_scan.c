@@ -1,12 +1,12 @@
 /*
- * Idea:     two scans over provisional labels 0, 1, 2 ... with He's tables: of each label the representative of its
- *           set, the next label of the set, and of each representative the last. Two sets are joined by going once
- *           through the one whose representative is larger, so a look-up is always a single step.
+ * Idea:     two scans over provisional labels 0, 1, 2 ... with He's three tables: the representative of each label's
+ *           set, the next label of the set, and the last label of each set. To join two sets, the one whose
+ *           representative is larger is gone through once, so a look-up is always a single step.
  * Changed:  tables by label in place of parents by pixel: they are as small as the labels are few, and stay in the
  *           cache. find() is gone; joining two sets writes to all labels of one of them.
  * Expect:   0.7 times union_find's time on photographs, more the more components touch late. KTH 2016 found it the
  *           fastest of its four, and the hungriest: three tables of half a picture's size.
- * Result:   0.9 times union_find's time (results/cpu2/labelling/labelling_1920x1080.json), not 0.7.
+ * Result:   union_find's time within the noise (results/cpu2/labelling/labelling_1920x1080.json), not 0.7.
  * From:     cpu/union_find
  */
 /* Try: make bench-labelling VERSIONS=cpu/serial,cpu/one_pass,cpu/union_find,cpu/two_scan,cpu/front_back

@@ -5,7 +5,7 @@
  *           copy from the left and then the row above.
  * Expect:   serial's time on photographs, where most pixels only copy. What a walk costs depends on the picture: on a
  *           comb each tooth adds a step, unlike in serial, which halves paths.
- * Result:   missed: 1.7 times serial's time (results/cpu2/labelling/labelling_1920x1080.json). Serial halves paths, which this
+ * Result:   missed: 1.3 times serial's time (results/cpu2/labelling/labelling_1920x1080.json). Serial halves paths, which this
  *           one does not.
  * From:     cpu/serial
  */

@@ -1,10 +1,10 @@
 /*
- * Idea:     64 pixels become the bits of a word. x ^ (x << 1) has a bit where a run begins or ends, and nothing is done
- *           for the pixels between.
+ * Idea:     64 pixels become the bits of a word. x ^ (x << 1) has a bit where a run begins or ends, and the pixels
+ *           between cost nothing.
  * Changed:  find_runs goes from edge to edge; a comparison of 64 bytes with 0 gives a word.
  * Expect:   reading a photograph becomes free, and what is left is to write labels: 2 times faster than runs. In noise
  *           one mispredicted branch of three is gone: 1.3 times.
- * Result:   2.1 times runs (results/cpu2/labelling/labelling_1920x1080.json), as predicted.
+ * Result:   1.8 times runs (results/cpu2/labelling/labelling_1920x1080.json), nearly as predicted.
  * From:     cpu/runs
  */
 /* Try: make bench-labelling VERSIONS=cpu,peer/opencv

@@ -32,7 +32,7 @@ static __global__ void init_kernel(struct image in, struct image out)
 }
 
 /* Races, all benign: a label on an arm may be the one before or after it is written here. Both are labels of the
- * component, and who wrote set `changed`, so another pass looks again. All writers of `changed` write 1. */
+ * component, and the writer set `changed`, so another pass looks again. All writers of `changed` write 1. */
 static __global__ void propagate_kernel(struct image out, int connectivity, int *changed)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

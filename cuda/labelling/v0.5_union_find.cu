@@ -30,7 +30,7 @@ static __global__ void init_kernel(struct image in, int *parent)
 
 /* Races, all benign: of two stores to one root the later one stays, and a walk may see a parent before or after it
  * changes. Parents are smaller than their children either way, so every walk ends; a link that got lost is missed by
- * the pixel between the two trees in the next pass, which comes since who wrote also set `changed`. */
+ * the pixel between the two trees in the next pass, which comes, for the writer also set `changed`. */
 static __global__ void merge_kernel(struct image in, int *parent, int connectivity, int *changed)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

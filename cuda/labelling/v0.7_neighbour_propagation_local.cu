@@ -1,6 +1,6 @@
 /*
- * Idea:     a tile of labels is brought to rest in shared memory first, so that a pass over the image carries a label
- *           across a whole tile and not one pixel further.
+ * Idea:     each tile propagates its labels in shared memory until nothing changes there, so that a pass over the image
+ *           carries a label across a whole tile and not one pixel further.
  * Changed:  each pass begins with a kernel that propagates inside tiles until nothing changes there, along arms as in
  *           v0.2; the kernel of v0.1 behind it carries labels across the borders, and alone says whether something
  *           changed.
@@ -57,7 +57,7 @@ static __global__ void local_kernel(struct image out, int connectivity)
 }
 
 /* Races, all benign: a neighbour's label may be the one before or after it is written here. Both are labels of the
- * component, and who wrote set `changed`, so another pass looks again. All writers of `changed` write 1. */
+ * component, and the writer set `changed`, so another pass looks again. All writers of `changed` write 1. */
 static __global__ void propagate_kernel(struct image out, int connectivity, int *changed)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

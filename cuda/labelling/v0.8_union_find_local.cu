@@ -1,5 +1,6 @@
 /*
- * Idea:     tiles are brought to rest in shared memory before each pass of union-find as well.
+ * Idea:     before each pass of union-find the tiles propagate their labels in shared memory until nothing changes
+ *           there, as in v0.7.
  * Changed:  the local kernel of v0.7 goes before each merge and propagates parents, which are in general outside the
  *           tile: union-find itself could not be the local solver.
  * Expect:   slower than v0.5: that takes a few passes only, so there is little for a tile to save, and each pass reads
@@ -53,7 +54,7 @@ static __global__ void local_kernel(struct image in, int *parent, int connectivi
 
 /* Races, all benign: of two stores to one root the later one stays, and a walk may see a parent before or after it
  * changes. Parents are smaller than their children either way, so every walk ends; a link that got lost is missed by
- * the pixel between the two trees in the next pass, which comes since who wrote also set `changed`. */
+ * the pixel between the two trees in the next pass, which comes, for the writer also set `changed`. */
 static __global__ void merge_kernel(struct image in, int *parent, int connectivity, int *changed)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

@@ -2,7 +2,7 @@
  * Idea:     a run's root is looked up once, not once for each 4 pixels of it. A warp takes 32 words of a row: each lane
  *           walks for the runs of its word and leaves their labels in shared memory, from where all lanes write them,
  *           4 at a time; background is written without a look at anything.
- * Changed:  compress.
+ * Changed:  the kernel compress; init and merge stay.
  * Expect:   kernel 10 us faster than v2.1's at 3840x2160: one walk of three dependent loads (300 cycles each) for a word
  *           in place of up to 8, and 65 thousand warps' stores left, which take 8 us (33 MB at 4.2 TB/s).
  * Result:   missed: 87.3 us, 1.5 us less than v2.0 (results/h200/labelling/labelling_3840x2160_pairs.json). The walks of a

@@ -1,7 +1,7 @@
 /*
  * Idea:     most unions within a tile need no atomics and no walk: a run's parent is the first run that it touches,
  *           which a plain store says. Then walks flatten the tile, and only what runs touch besides is united.
- * Changed:  init.
+ * Changed:  the kernel init, which links, flattens and then unites; merge and compress stay.
  * Expect:   kernel 3 us faster than v2.4's at any size: a third of init, which waits for unions that undo each other.
  * Result:   158 us in place of 161 for noise of 50 % (results/h200/labelling/labelling_3840x2160_noise.json).
  */

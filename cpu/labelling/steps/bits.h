@@ -121,4 +121,20 @@ SIMD_INLINE int bits_positions(uint64_t word, int32_t base, int32_t *to)
 #endif
 }
 
+/* The same, for words that mostly have few: with AVX-512 a second vector is stored only where there are more than 16. */
+SIMD_INLINE int bits_positions_few(uint64_t word, int32_t base, int32_t *to)
+{
+#if defined(BITS_COMPRESS)
+    const __m512i places = bits_places(word), offset = _mm512_set1_epi32(base);
+    const __m128i low = _mm512_castsi512_si128(places), high = _mm512_extracti32x4_epi32(places, 1);
+    const int count = __builtin_popcountll(word);
+    _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(low), offset));
+    if (count > 16)
+        _mm512_storeu_si512(to + 16, _mm512_add_epi32(_mm512_cvtepu8_epi32(high), offset));
+    return count;
+#else
+    return bits_positions(word, base, to);
+#endif
+}
+
 #endif

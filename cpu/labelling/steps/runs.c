@@ -21,7 +21,9 @@ static size_t lay_out(struct runs *runs, size_t rows, size_t bands, int wanted)
     runs->count = part(runs->block, &at, rows, sizeof *runs->count);
     runs->parent = part(runs->block, &at, most, sizeof *runs->parent);
     runs->label = part(runs->block, &at, most, sizeof *runs->label);
+    runs->roots = part(runs->block, &at, wanted & RUNS_NUMBERS ? rows : 0, sizeof *runs->roots);
     runs->number = part(runs->block, &at, wanted & RUNS_NUMBERS ? most : 0, sizeof *runs->number);
+    runs->hung = part(runs->block, &at, wanted & RUNS_HUNG ? most : 0, sizeof *runs->hung);
     runs->edges = part(runs->block, &at, wanted & RUNS_EDGES ? 2 * most : 0, sizeof *runs->edges);
     return at;
 }

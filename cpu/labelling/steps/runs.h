@@ -19,14 +19,16 @@ struct runs {
     uint16_t *edges;         /* of each run [start, end) */
     int32_t *parent, *label; /* of each run; label: 1 + raster index of its first pixel */
     int32_t *number;         /* of each root, from 1, for rungs that number components */
+    int32_t *hung;           /* of each root of a band, where bands are joined apart: the root that it hangs under */
     int32_t *first, *count;  /* of each row: its first run, and how many */
+    int32_t *roots;          /* of each row, where there are numbers: how many of its runs are roots */
     void *block;
     size_t bytes; /* of the block */
 };
 
-/* Memory for the runs of `in`, whose rows are cut into so many bands; nothing is initialised. Edges and numbers are there
- * where `wanted` has them. */
-enum { RUNS_EDGES = 1, RUNS_NUMBERS = 2 };
+/* Memory for the runs of `in`, whose rows are cut into so many bands; nothing is initialised. Edges, numbers and what is hung
+ * are there where `wanted` has them. */
+enum { RUNS_EDGES = 1, RUNS_NUMBERS = 2, RUNS_HUNG = 4 };
 enum status runs_create(struct runs *runs, const struct image *in, int bands, int wanted);
 /* The same for runs that are all zero or were created for another image: their memory serves again if it is enough. */
 enum status runs_reserve(struct runs *runs, const struct image *in, int bands, int wanted);

@@ -11,7 +11,7 @@ static __device__ int sums_before(int value, int *total)
         int other = __shfl_up_sync(0xffffffff, sum, step);
         sum += lane >= step ? other : 0;
     }
-    __syncthreads(); /* who calls twice has read the last sums before they are overwritten */
+    __syncthreads(); /* a second call overwrites sums only after all threads have read those of the first */
     if (lane == 31)
         sums[warp] = sum;
     __syncthreads();
