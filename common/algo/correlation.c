@@ -248,7 +248,13 @@ static const int mixtures[][3] = {{31, 13, 31}, {5, 3, 198}, {48, 43, 65}, {0}};
 static const int manies[][3] = {{300, 221, 2}, {0}}; /* 66,300 pixels: u8 sums pass 2^32 */
 /* 17 runs of 16 pixels a warp: beyond 2^24. 33 bands are one warp's, 57 a block's. */
 static const int runs[][3] = {{300, 221, 2}, {257, 128, 33}, {257, 128, 57}, {0}};
+/* Of 9 to 16 bands of bytes a vector has four pixels: a lane of 32 bits takes 16,578 steps of its largest products, those of four threads
+ * are some 17,000 each. */
+static const int longs[][3] = {{740, 369, 9}, {0}};
 static const int fews[][3] = {{61, 37, 3}, {0}};
+/* 3 and 4 whole numbers a pixel, which cpu/few takes apart from all others, 4096 pixels of a row at a time: several such runs in a row,
+ * with sums of u8 products beyond 2^32. */
+static const int wides[][3] = {{16411, 5, 3}, {16411, 5, 4}, {0}}, wide_rows[][3] = {{4099, 3, 3}, {4099, 3, 4}, {0}};
 static const int singles[][3] = {{1, 1, 198}, {1, 1, 257}, {0}};
 
 static const struct hard_case hard_cases[] = {
@@ -262,6 +268,9 @@ static const struct hard_case hard_cases[] = {
     {.name = "largest samples", .shapes = manies, .settings = "type=u8"},
     {.name = "largest samples", .shapes = manies, .settings = "type=u16 center=1"},
     {.name = "nearly the largest samples", .shapes = runs, .settings = "type=u8"},
+    {.name = "nearly the largest samples", .shapes = longs, .settings = "type=u8"},
+    {.name = "nearly the largest samples", .shapes = wides, .settings = "type=u8"},
+    {.name = "mixture of three spectra", .shapes = wide_rows, .settings = "center=1 type=u16"},
     {.name = "largest samples", .shapes = singles, .settings = "type=u16"},
     {0},
 };

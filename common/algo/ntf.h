@@ -155,6 +155,9 @@ enum status ntf_take_floats(const struct image *in, const float **samples, size_
 /* Aligned memory of so many floats, zeros; NULL where there is none. */
 float *ntf_floats(size_t count);
 
+/* NULL, or in one line why tensorly's non_negative_parafac() is not what these parameters ask for (peers/ntf/tensorly.py). */
+const char *ntf_tensorly_declines(const struct image in[], const void *params);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,7 @@
 /*
- * Idea:     no copy where none is needed: the samples of a f32 cube are its planes as they lie, so that tiles read them from
- *           the picture. What a vector reads behind its pixel are planes of the next one, and their sums are never used.
+ * Idea:     no copy where none is needed: a f32 cube has its samples in memory as the planes of a tile must lie, so
+ *           that tiles read the picture itself. A vector may reach beyond its pixel into the planes of the next one;
+ *           those sums are never used.
  * Changed:  runs lie within a row of the picture; only a row's last pixels, behind which nothing may be read, and cubes of
  *           integers, of center=1 or with short rows still go through the panel.
  * Expect:   31 bands: 2 loads and 2 stores less of some 70 instructions for a pixel, and the samples come from the caches
@@ -18,18 +19,25 @@ enum { LANES = SIMD_BYTES / 4 };
 /* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one. MULTIPLE: of ROWS and of LANES. */
 enum { ROWS = LANES == 8 ? 6 : 8, MULTIPLE = LANES == 8 ? 24 : LANES > ROWS ? LANES : ROWS };
 
+/* Runs of so many bands that lie in place are shorter, for tiles read them again and again out of the first-level cache. */
+enum { MANY = 64 /* bands */, MANY_RUN = 64 /* pixels */ };
+
 /* The sums of one tile over `count` pixels, whose planes begin `step` floats apart: rows u to u + ROWS - 1, `vectors` vectors from plane v on. */
 SIMD_INLINE void add_tile(const float *panel, int step, int count, int u, int v, int vectors, int stride, double *sums)
 {
     simd_f32 tile[ROWS][2] = {{{0}}};
 
-    for (int i = 0; i < count; i++, panel += step)
-        for (int column = 0; column < vectors; column++) {
-            const simd_f32 right = (simd_f32)simd_load(panel + v + column * LANES);
+    for (int i = 0; i < count; i++, panel += step) {
+        simd_f32 right[2];
+        for (int column = 0; column < vectors; column++)
+            right[column] = (simd_f32)simd_load(panel + v + column * LANES);
 #pragma GCC unroll 8
-            for (int row = 0; row < ROWS; row++)
-                tile[row][column] = simd_multiply_add(tile[row][column], panel[u + row] - (simd_f32){0}, right);
+        for (int row = 0; row < ROWS; row++) {
+            const simd_f32 left = panel[u + row] - (simd_f32){0};
+            for (int column = 0; column < vectors; column++)
+                tile[row][column] = simd_multiply_add(tile[row][column], left, right[column]);
         }
+    }
     for (int row = 0; row < ROWS; row++)
         for (int column = 0; column < vectors; column++)
             for (int lane = 0; lane < LANES; lane++)
@@ -55,7 +63,8 @@ static enum status run(const struct image *in, struct image *out, const struct c
     /* What is not read in place counts as one long row. */
     const bool in_place = in->type == PIXEL_F32 && !params->center && in->width >= CORRELATION_RUN;
     const int64_t width = in_place ? in->width : pixels, lines = pixels / width;
-    const int64_t chunks = (width + CORRELATION_RUN - 1) / CORRELATION_RUN, tail = stride / in->channels + 1;
+    const int64_t run_pixels = in_place && in->channels >= MANY ? MANY_RUN : CORRELATION_RUN;
+    const int64_t chunks = (width + run_pixels - 1) / run_pixels, tail = stride / in->channels + 1;
     const size_t entries = (size_t)planes * (size_t)planes;
     double *totals = calloc(entries, sizeof *totals);
     enum status status = totals ? STATUS_OK : STATUS_NO_MEMORY;
@@ -68,8 +77,8 @@ static enum status run(const struct image *in, struct image *out, const struct c
 
 #pragma omp for schedule(static)
         for (int64_t chunk = 0; chunk < chunks * lines; chunk++) {
-            const int64_t begin = chunk / chunks * width + chunk % chunks * CORRELATION_RUN;
-            const int64_t end = begin + CORRELATION_RUN, line = (chunk / chunks + 1) * width;
+            const int64_t begin = chunk / chunks * width + chunk % chunks * run_pixels;
+            const int64_t end = begin + run_pixels, line = (chunk / chunks + 1) * width;
             const int count = (int)((end < line ? end : line) - begin);
             const int within = (int)(line - tail - begin), direct = !in_place || within < 0 ? 0
                                                                     : within < count        ? within

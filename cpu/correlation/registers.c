@@ -22,13 +22,17 @@ SIMD_INLINE void add_tile(const float *panel, int stride, int count, int u, int 
 {
     simd_f32 tile[ROWS][2] = {{{0}}};
 
-    for (int i = 0; i < count; i++, panel += stride)
-        for (int column = 0; column < vectors; column++) {
-            const simd_f32 right = (simd_f32)simd_load(panel + v + column * LANES);
+    for (int i = 0; i < count; i++, panel += stride) {
+        simd_f32 right[2];
+        for (int column = 0; column < vectors; column++)
+            right[column] = (simd_f32)simd_load(panel + v + column * LANES);
 #pragma GCC unroll 8
-            for (int row = 0; row < ROWS; row++)
-                tile[row][column] = simd_multiply_add(tile[row][column], panel[u + row] - (simd_f32){0}, right);
+        for (int row = 0; row < ROWS; row++) {
+            const simd_f32 left = panel[u + row] - (simd_f32){0};
+            for (int column = 0; column < vectors; column++)
+                tile[row][column] = simd_multiply_add(tile[row][column], left, right[column]);
         }
+    }
     for (int row = 0; row < ROWS; row++)
         for (int column = 0; column < vectors; column++)
             for (int lane = 0; lane < LANES; lane++)

@@ -1,8 +1,9 @@
 /*
- * Idea:     few bands leave most lanes of a tile empty. But the products of a row of samples, all bands of all pixels in a
- *           line, with the same row shifted by d samples are those of all pairs (u, u + d), in lanes that repeat every few
- *           vectors: n shifts of 1, 3 or 5 vectors, 9 sums for 3 bands and 18 for 6, all in registers. The products of a
- *           pixel with the next one's bands fall in lanes of their own, which are left out in the end.
+ * Idea:     with few bands most lanes of a tile are empty. Instead a row of samples, all bands of all pixels in a line,
+ *           is multiplied by the same row shifted by d samples: these are the products of all pairs of bands (u, u +
+ *           d), in lanes that repeat every few vectors. n shifts of 1, 3 or 5 vectors give all pairs, 9 sums for 3
+ *           bands and 18 for 6, all in registers. The products of a pixel with the next one's bands fall in lanes of
+ *           their own, which are left out in the end.
  * Changed:  runs of cubes of at most 6 bands, and of 8, that lie in place go through add_shifted() instead of tiles.
  * Expect:   3 bands: 9 multiply-adds for 16 pixels, so that only memory counts: 12 MB in 0.5 ms or so, 10 times less than
  *           tiles; 6 bands: 18 for 8 pixels, 1 ms for a million.
@@ -24,18 +25,25 @@ enum {
     FEW_RUN = 64 * LANES /* pixels */
 };
 
+/* Runs of so many bands that lie in place are shorter, for tiles read them again and again out of the first-level cache. */
+enum { MANY = 64 /* bands */, MANY_RUN = 64 /* pixels */ };
+
 /* The sums of one tile over `count` pixels, whose planes begin `step` floats apart: rows u to u + ROWS - 1, `vectors` vectors from plane v on. */
 SIMD_INLINE void add_tile(const float *panel, int step, int count, int u, int v, int vectors, int stride, double *sums)
 {
     simd_f32 tile[ROWS][2] = {{{0}}};
 
-    for (int i = 0; i < count; i++, panel += step)
-        for (int column = 0; column < vectors; column++) {
-            const simd_f32 right = (simd_f32)simd_load(panel + v + column * LANES);
+    for (int i = 0; i < count; i++, panel += step) {
+        simd_f32 right[2];
+        for (int column = 0; column < vectors; column++)
+            right[column] = (simd_f32)simd_load(panel + v + column * LANES);
 #pragma GCC unroll 8
-            for (int row = 0; row < ROWS; row++)
-                tile[row][column] = simd_multiply_add(tile[row][column], panel[u + row] - (simd_f32){0}, right);
+        for (int row = 0; row < ROWS; row++) {
+            const simd_f32 left = panel[u + row] - (simd_f32){0};
+            for (int column = 0; column < vectors; column++)
+                tile[row][column] = simd_multiply_add(tile[row][column], left, right[column]);
         }
+    }
     for (int row = 0; row < ROWS; row++)
         for (int column = 0; column < vectors; column++)
             for (int lane = 0; lane < LANES; lane++)
@@ -120,7 +128,9 @@ static enum status run(const struct image *in, struct image *out, const struct c
     /* What is not read in place counts as one long row. */
     const bool in_place = in->type == PIXEL_F32 && !params->center && in->width >= CORRELATION_RUN;
     const int64_t width = in_place ? in->width : pixels, lines = pixels / width;
-    const int64_t run_pixels = in_place && has_few(in->channels) ? FEW_RUN : CORRELATION_RUN;
+    const int64_t run_pixels = in_place && has_few(in->channels)  ? FEW_RUN
+                               : in_place && in->channels >= MANY ? MANY_RUN
+                                                                  : CORRELATION_RUN;
     const int64_t chunks = (width + run_pixels - 1) / run_pixels, tail = stride / in->channels + 1;
     const size_t entries = (size_t)planes * (size_t)planes;
     double *totals = calloc(entries, sizeof *totals);

@@ -1,6 +1,7 @@
 /*
- * Idea:     the squares of the lengths, two of the three products of a pair, are kept: a rotation by an angle of tangent t moves t
- *           times the third from one to the other.
+ * Idea:     the squares of the lines' lengths are kept from pair to pair, for they are two of the three products that a
+ *           pair needs: a rotation by an angle of tangent t moves t times the third product from one square to the
+ *           other.
  * Changed:  an array of squares, summed anew in each sweep, so that their rounding errors do not add up.
  * Expect:   two of three products go: 1.5 times cpu/simd for n = 198; less for n = 31, where roots and quotients of the angle, 60
  *           cycles, take longer than the lines.

@@ -1,6 +1,6 @@
 /*
- * Idea:     a line of the matrix is read once for a reflection: what the reflection before it takes off the line, and what the line
- *           adds to the product with the matrix, is one loop.
+ * Idea:     a line of the matrix is read once for a reflection: one loop takes off the line what the reflection before
+ *           it changes, and adds the line's part to the product with the matrix.
  * Changed:  reduce() leaves its update of the matrix, but for the next line, to the next reflection.
  * Expect:   one pass in place of three over the third of n^3 entries, whose loads and stores bound it: for n = 198 the diagonals
  *           take half their time, a quarter of the whole, and the whole 1.2 times cpu/strips.

@@ -1,6 +1,6 @@
 /*
- * Idea:     reflections of the vectors wait until all are known. Then they, too, go through strips of columns in the first-level
- *           cache, which threads share.
+ * Idea:     the reflections are applied to the vectors when all of them are known, not one by one. Then they, too, go
+ *           through strips of columns in the first-level cache, which threads share.
  * Changed:  reduce() keeps its lines and factors; reflect() takes strips through all of them, and reads a line once for two.
  * Expect:   n^3 multiply-adds that took two passes over memory of the second level take one in the first, on two cores: for
  *           n = 198 a third of their time, which is a third of the whole: 1.3 times cpu/once. Nothing for n = 31.

@@ -1,6 +1,6 @@
 /*
- * Idea:     plain matrices: the tensor as R rows of S T samples of f32, and the Khatri-Rao product of v and w, formed once
- *           an iteration, as S T rows of K. u's numerators are one times the other.
+ * Idea:     the sums become a product of matrices: the tensor as R rows of S T samples of f32, and the Khatri-Rao
+ *           product of v and w, formed once an iteration, as S T rows of K. Multiplied they are u's numerators.
  * Changed:  a u8 tensor becomes one of f32 first, and the loops over s and t one over samples, at most 1024 of them in one
  *           f32 sum.
  * Expect:   no faster by itself: a multiply-add of a vector for each sample, which waits for the one before it. It is what

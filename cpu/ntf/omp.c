@@ -1,7 +1,7 @@
 /*
  * Idea:     threads share the rows of the factor that is updated: each reads the slices of the tensor that belong to its rows,
  *           and nobody else writes there.
- * Changed:  one pragma.
+ * Changed:  one line, the OpenMP pragma above the loop over rows.
  * Expect:   as many times faster than serial as there are cores, but for a side that is shorter than their number; a slice
  *           of the third mode is one sample of each cache line, so that every thread reads all of the tensor there.
  * Result:   1.8 times serial on two cores (results/cpu2/ntf/ntf_24x16520.json, rank 4).

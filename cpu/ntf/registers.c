@@ -1,5 +1,5 @@
 /*
- * Idea:     a tile in registers for P: 8 products are added to a row of it before it is stored.
+ * Idea:     a tile of P stays in registers: 8 products are added to a row of it before it is stored.
  * Changed:  add_run() became add_slices(), 8 slices at a time.
  * Expect:   a load and a store for 8 multiply-adds instead of one: P's half of the time 3 times faster, so that both
  *           halves do about one multiply-add a cycle.

@@ -1,6 +1,6 @@
 /*
- * Idea:     a tile in registers for u: 8 slices at a time, whose sums go on beside one another, so that a row of the
- *           Khatri-Rao product is loaded once for all of them.
+ * Idea:     a tile of u's sums stays in registers: 8 slices at a time are summed beside one another, so that a row of
+ *           the Khatri-Rao product is loaded once for all of them.
  * Changed:  update_u() takes 8 slices.
  * Expect:   u is no longer bound by the 4 cycles of a multiply-add that waits for the one before it, and near one a cycle:
  *           3 times faster in its half of the time. The product of 576 rows of 16 columns fits the first-level cache.

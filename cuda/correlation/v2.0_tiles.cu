@@ -1,7 +1,7 @@
 /*
- * Idea:     register tiles: a thread sums an 8x8 tile of the matrix, so that 16 loads from shared memory, 4 of 16 bytes, are
- *           64 multiply-adds. A block ends after so many pixels that f32 sums stay within the contract: one addition in f64
- *           for each entry and block.
+ * Idea:     register tiles: a thread sums an 8x8 tile of the matrix, so that 16 samples, four loads of 16 bytes from
+ *           shared memory, serve 64 multiply-adds. A block ends after so many pixels that f32 sums stay within the
+ *           contract: one addition in f64 for each entry and block.
  * Changed:  from a product, and two loads, for each pair. All 8x8 tiles on the diagonal are summed whole, and what lies behind
  *           the last plane, too: sums that nobody takes. At the end the groups add up one row of all tiles at a time.
  * Expect:   31 bands: 640 multiply-adds for each pixel of 124 bytes, 25 us of arithmetic for a million on 132

@@ -1,6 +1,6 @@
 /*
- * Idea:     loads in flight: a thread takes its 9 samples of the next panel into registers before it sums the present one, so
- *           that memory answers meanwhile.
+ * Idea:     a thread loads its 9 samples of the next panel into registers before it sums the present one, so that
+ *           memory answers meanwhile.
  * Changed:  panels have 9 samples a thread at most, and blocks 256 threads, so that two share the registers. A picture whose
  *           rows follow one another is one row, and the place in a
  *           panel comes from a product with 1 / n, so that no sample costs a division.

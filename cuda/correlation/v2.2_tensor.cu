@@ -1,6 +1,7 @@
 /*
- * Idea:     the sums are the tensor cores' business. A sample is the sum of two bfloat16 within 2^-17 of it, and three products
- *           of these are the product of two samples within 2^-15, where the contract allows 2^-12; a byte is one bfloat16.
+ * Idea:     the tensor cores multiply and add. A sample is the sum of two bfloat16 within 2^-17 of it, and three
+ *           products of these are the product of two samples within 2^-15, where the contract allows 2^-12; a byte is
+ *           one bfloat16.
  * Changed:  the kernel. A warp loads 16 pixels of 8 planes where the tensor cores want them, and multiplies 32 by 32 planes
  *           that lie split in shared memory; its sums stay in registers. Tiles below the diagonal are left out.
  * Expect:   31 bands of a million pixels: 18 instructions of 2048 products for 16 pixels, 5 us of the tensor cores and 8 of

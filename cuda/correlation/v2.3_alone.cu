@@ -1,6 +1,6 @@
 /*
- * Idea:     a warp alone: up to 32 planes a lane splits what it loads and multiplies it where it is, for the operands of both
- *           sides are the same registers. No shared memory, no barrier, and no warp waits for another one.
+ * Idea:     a warp works alone. With up to 32 planes each lane splits what it loads and multiplies it where it is, for
+ *           both sides of a product want the same registers: no shared memory, no barrier.
  * Changed:  a second kernel, for each number of tiles up to 4; the samples of the next 16 pixels are loaded before those at
  *           hand are multiplied. More planes go the way of v2.2.
  * Expect:   31 bands of a million pixels in 45 us instead of 90: 24 warps of a multiprocessor have 48 KB under way, which is

@@ -1,15 +1,15 @@
 /*
- * Idea:     more registers, fewer trips: up to 88 planes a warp is alone as well, with the sums of 11 by 11 tiles, 144 floats a
- *           lane. What it does not share it need not bring through shared memory, where v2.2 goes three times with each sample.
+ * Idea:     a warp works alone with up to 88 planes, too, because a lane has registers for its 144 sums of 11 by 11
+ *           tiles. A sample then never passes through shared memory, where v2.2 moves it three times.
  * Changed:  the kernel of few planes takes up to 11 tiles. Above 4 it has 8 warps a multiprocessor and loads no samples ahead,
  *           for both take registers. The warps' sums are added up a row of tiles at a time. Between the loads of f32 pixels lies
  *           no branch.
  * Expect:   81 bands of a million pixels: 44 loads, 130 instructions to split and 108 of the tensor cores for 16 pixels, which
  *           other warps overlap with waiting for memory: 120 us instead of 351.
- * Result:   13.8 us with 3 bands and 14.4 us with 6, both 1.1 times v2.3
- *           (results/h200/correlation/correlation_1024x1024x3.json, correlation_1024x1024x6.json); with 31 the kernel
- *           takes 39.4 us instead of 44.0 (ncu_correlation_v2.4_31.txt, ncu_correlation_v2.3_31.txt beside them). 81 bands
- *           gain nothing, 354 us, probably because 8 warps hide too little (kernels_v2.6.txt).
+ * Result:   13.8 us with 3 bands and 14.4 with 6, both 1.1 times v2.3, and 39.4 instead of 44.0 with 31 (correlation_1024x1024x3.json,
+ *           correlation_1024x1024x6.json, ncu_correlation_v2.4_31.txt in results/h200/correlation). 81 bands gained nothing, 354
+ *           us (kernels_v2.6.txt), while nvcc kept the loop over their products and, so, operands in local memory; unrolled,
+ *           as it is now, v2.5, whose sums are made the same way, takes 180 us (kernels_v2.5.txt).
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.2,cuda/v2.3,cuda/v2.4,peer/cublas */
 #include "common/algo/correlation.h"

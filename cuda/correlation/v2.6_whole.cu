@@ -1,6 +1,6 @@
 /*
- * Idea:     all planes in one block. 16 warps have the sums of 64 by 32 planes each, so that up to 224 planes are loaded and split
- *           by one block, and a warp's products share what it takes from shared memory.
+ * Idea:     one block has all planes: each of its 16 warps has the sums of 64 by 32 of them. So up to 224 planes are
+ *           loaded and split by one block only, and what a warp takes from shared memory serves many of its products.
  * Changed:  the kernel of more than 56 planes, but for 129 to 160, whose squares fill a block. The samples of the next panel are
  *           under way, with no branch between them, while the present one is multiplied, and three products lie between two of
  *           one sum. (A first form had it from 89 planes on.)
@@ -10,7 +10,7 @@
  *           all; splitting does not overlap with them. 156 bands in 0.35 ms instead of 0.78.
  * Result:   0.99 ms with 198 bands where cuBLAS takes 2.54, not 0.5: one block with two barriers a panel probably leaves the
  *           multiprocessor waiting. 156 bands took 0.92 by it and take 0.78 by squares; 81 take 0.29, v2.4: 0.35
- *           (results/h200/correlation/kernels_v2.6.txt).
+ *           (results/h200/correlation/kernels_v2.6.txt), but v2.5 0.18 since its products are unrolled (kernels_v2.5.txt).
  */
 /* Try: make bench-correlation VERSIONS=cuda/v2.4,cuda/v2.5,cuda/v2.6,peer/cublas */
 #include "common/algo/correlation.h"

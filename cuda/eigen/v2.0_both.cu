@@ -43,7 +43,7 @@ static __device__ void rotate(double *p, double *q, const double turn[2])
     *q = turn[1] * a + turn[0] * b;
 }
 
-/* Lines a[0] and a[1] and columns b[0] and b[1] turned, where they meet. Whoever sits out has the partner n and no turn. */
+/* Lines a[0] and a[1] and columns b[0] and b[1] turned, where they meet. A line that sits out has the partner n and no turn. */
 static __device__ void rotate_both(double *matrix, int n, const short a[2], const short b[2], const double turn_a[2],
                                    const double turn_b[2])
 {
@@ -99,7 +99,6 @@ static __global__ void solve_kernel(struct image in, double *work, struct image 
             __syncthreads();
         }
     }
-
     /* The largest value first, the largest component of its vector positive. */
     for (int k = threadIdx.x; k < n; k += blockDim.x) {
         const double value = matrix[k * n + k];

@@ -1,5 +1,5 @@
 /*
- * Idea:     the document's algorithm 3: a block for each slice, whose N x N threads walk over its tiles; each thread keeps
+ * Idea:     Jošth 2014's algorithm 3: a block for each slice, whose N x N threads walk over its tiles; each thread keeps
  *           a sum for every column, so that a sample is read once, and the tile's rows of both factors are in shared
  *           memory.
  * Changed:  from a thread for each entry. 16 columns at a time are in registers, more of them in further blocks; a thread

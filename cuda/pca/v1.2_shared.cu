@@ -1,6 +1,6 @@
 /*
  * Idea:     the ranges of a block are found in shared memory, and only a block's go to global memory.
- * Changed:  a block has one range, of the component in work; the steps are cuda/v1.2 of correlation, the document's
+ * Changed:  a block has one range, of the component in work; the steps are cuda/v1.2 of correlation, Jošth 2014's
  *           groups, and v1.1 of eigen.
  * Expect:   256 times fewer atomics on the same address: the projection is bound by reading the cube again, 30 us for a
  *           million pixels of 31 bands; the matrix takes most.

@@ -1,5 +1,6 @@
 /*
- * Idea:     a stretch is computed once a block: its square root and division in f64 are more work than a pixel's colours.
+ * Idea:     the stretch of a colour is computed once a block and not in every thread: its square root and division in
+ *           f64 are more work than a pixel's colours.
  * Changed:  three threads of colour_kernel() put lo and the scale of each colour into shared memory. The steps are cuda/v2.1 of
  *           correlation and v2.0 of eigen.
  * Expect:   the colours take 8 us of a million pixels, the time to read three components and to write three bytes, instead of

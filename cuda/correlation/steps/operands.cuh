@@ -209,20 +209,23 @@ static __device__ inline void multiply_square(float sums[SQUARE / 2][SQUARE][4],
     }
 }
 
-/* Adds products of all pairs of TILES tiles that a lane has in registers. No product waits for the one before it. */
+/* Adds products of all pairs of TILES tiles that a lane has in registers. No product waits for the one before it. (Without
+ * UNROLL nvcc keeps the loop at 11 tiles, and the operands, which then have an index, in local memory.) */
 template <int TILES, int ACROSS>
 static __device__ inline void multiply_own(float sums[][ACROSS][4], const uint4 own[TILES + 1], bool bytes)
 {
-    for (int part = 0; part < (bytes ? 1 : 3); part++)
-        for (int k = 0; k < (TILES + 1) / 2 * ACROSS; k++) {
-            const int r = k / ACROSS, c = k % ACROSS;
-            if (c >= TILES || c < 2 * r)
-                continue;
-            const uint4 left = own[2 * r], right = own[2 * r + 1], beside = own[c];
-            const unsigned upper[4] = {left.x, right.x, left.y, right.y}, lower[4] = {left.z, right.z, left.w, right.w};
-            const unsigned top[2] = {beside.x, beside.y}, rest[2] = {beside.z, beside.w};
-            mma_m16n8k16_bf16(sums[r][c], part == 2 ? lower : upper, part == 1 ? rest : top, sums[r][c]);
-        }
+    constexpr int PAIRS = (TILES + 1) / 2 * ACROSS;
+
+    UNROLL
+    for (int k = 0; k < 3 * PAIRS; k++) {
+        const int part = k / PAIRS, r = k % PAIRS / ACROSS, c = k % ACROSS;
+        if (c >= TILES || c < 2 * r || (bytes && part > 0))
+            continue;
+        const uint4 left = own[2 * r], right = own[2 * r + 1], beside = own[c];
+        const unsigned upper[4] = {left.x, right.x, left.y, right.y}, lower[4] = {left.z, right.z, left.w, right.w};
+        const unsigned top[2] = {beside.x, beside.y}, rest[2] = {beside.z, beside.w};
+        mma_m16n8k16_bf16(sums[r][c], part == 2 ? lower : upper, part == 1 ? rest : top, sums[r][c]);
+    }
 }
 
 /* The same of 2 PAIRS tiles with SQUARE: each is loaded once, and four products lie between two that wait for each other. */

@@ -1,3 +1,4 @@
+#include "cuda/ntf/steps/entries.cuh"
 #include "cuda/ntf/steps/iterate.h"
 
 enum {
@@ -7,14 +8,6 @@ enum {
     COLUMN = 512 /* threads of a column at most */,
     TALL = 256
 };
-
-static __global__ void start_kernel(struct ntf_params params, int mode, float *factor, int count)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-
-    if (i < count)
-        factor[i] = ntf_start(&params, mode, i / params.rank, i % params.rank);
-}
 
 /* The sum of a value of each thread, in thread 0. */
 static __device__ double sum_of_block(double value, double *parts)
@@ -90,21 +83,6 @@ static __global__ void gram_kernel(const float *factor, int side, int rank, doub
     }
 }
 
-/* A thread for each entry; its row of the old factor is read by its neighbours, too. */
-static __global__ void update_kernel(const float *factor, const float *numerators, const double *left,
-                                     const double *right, float *next, int count, int rank, int update,
-                                     const int *settled)
-{
-    const int at = blockIdx.x * blockDim.x + threadIdx.x, k = at % rank;
-    float denominator = 0;
-
-    if (at >= count)
-        return;
-    for (int m = 0; m < rank; m++)
-        denominator += factor[at - k + m] * (float)(left[m * rank + k] * right[m * rank + k]);
-    next[at] = *settled ? factor[at] : ntf_updated(factor[at], numerators[at], denominator, update);
-}
-
 static __device__ void note_error(double product, double model, const struct ntf_params &params, double norm,
                                   const struct image &errors, int iteration, int *settled)
 {
@@ -132,22 +110,6 @@ static __global__ void error_kernel(const float *w, const float *numerators, int
     model = sum_of_block(model, parts);
     if (threadIdx.x == 0)
         note_error(product, model, params, *norm, errors, iteration, settled);
-}
-
-/* A thread for each entry of v or w: P(s,t,k) times the other one. */
-static __global__ void contract_kernel(const float *sums, int mode, int s_side, int t_side, const float *other,
-                                       int rank, float *numerators)
-{
-    const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
-    double sum = 0;
-
-    if (i >= (mode == 1 ? s_side : t_side))
-        return;
-    for (int j = 0; j < (mode == 1 ? t_side : s_side); j++) {
-        const int s = mode == 1 ? i : j, t = mode == 1 ? j : i;
-        sum += sums[((size_t)k * s_side + s) * t_side + t] * other[(size_t)j * rank + k];
-    }
-    numerators[entry] = (float)sum;
 }
 
 /* A thread for each entry: F'F of all rows. */
@@ -374,28 +336,6 @@ static __global__ void __launch_bounds__(COLUMN)
     if (lane == 0) {
         note_error(product, model, params, *device.norm, errors, iteration, device.settled);
         *device.arrived = 0;
-    }
-}
-
-static __global__ void products_kernel(const float *v, const float *w, int t_side, int rank, int count, float *products)
-{
-    const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
-
-    if (entry < count)
-        products[entry] = v[(size_t)(i / t_side) * rank + k] * w[(size_t)(i % t_side) * rank + k];
-}
-
-static __global__ void approx_kernel(const float *u, const float *v, const float *w, int rank, struct image approx)
-{
-    const int samples = approx.width * approx.channels;
-    const int r = blockIdx.x;
-
-    for (int64_t i = blockIdx.y * blockDim.x + threadIdx.x; i < samples; i += gridDim.y * blockDim.x) {
-        const int s = (int)i / approx.channels, t = (int)i % approx.channels;
-        float sum = 0;
-        for (int k = 0; k < rank; k++)
-            sum += u[(size_t)r * rank + k] * v[(size_t)s * rank + k] * w[(size_t)t * rank + k];
-        ((float *)image_row(&approx, r))[i] = sum;
     }
 }
 

@@ -1,0 +1,169 @@
+/*
+ * Idea:     no warp waits without need. No angle depends on the vectors, so the other warps turn them while the first
+ *           ones find the angles of the next step.
+ * Changed:  pairs and turns are there twice, those of the step before for the vectors. A block's sums go through a warp's shuffles
+ *           in place of a chain of additions of every thread's.
+ * Expect:   of some 2000 cycles of a step, 31 columns, the vectors' part goes, and of a sweep's 4000 for its sum a tenth
+ *           remains: an angle 400, two barriers, the entries 200: 100 us for one matrix in place of 300.
+ */
+/* Try: make bench-eigen VERSIONS=cuda SIZE=31x3100 */
+#include "common/algo/eigen.h"
+#include "common/cuda/device.h"
+#include "cuda/eigen/steps/turns.cuh"
+
+struct state {
+    double *work; /* in device memory: a matrix and the rows of its vectors, for each block */
+};
+
+enum { MOST = 1024 /* threads */, LARGEST = 156 /* columns of a matrix in shared memory */ };
+
+static int threads = 256;
+static const int threads_legal[] = {64, 128, 256, 512, MOST, 0};
+static struct tunable tunables[] = {{"threads", &threads, threads_legal, "threads of a block, which has one matrix"},
+                                    {}};
+
+/* The sum of a value of each thread, for all threads. */
+static __device__ double sum_of_block(double value, double *parts)
+{
+    double sum = 0;
+
+    for (int distance = 16; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, distance);
+    __syncthreads();
+    parts[threadIdx.x / 32] = value;
+    __syncthreads();
+    for (int i = 0; i < (int)blockDim.x / 32; i++)
+        sum += parts[i];
+    return sum;
+}
+
+static __device__ void rotate(double *p, double *q, const double turn[2])
+{
+    const double a = *p, b = *q;
+
+    *p = turn[0] * a - turn[1] * b;
+    *q = turn[1] * a + turn[0] * b;
+}
+
+/* Lines a[0] and a[1] and columns b[0] and b[1] turned, where they meet. A line that sits out has the partner n and no turn. */
+static __device__ void rotate_both(double *matrix, int n, const short a[2], const short b[2], const double turn_a[2],
+                                   const double turn_b[2])
+{
+    double entries[2][2];
+
+    for (int k = 0; k < 4; k++)
+        entries[k / 2][k % 2] = a[k / 2] < n && b[k % 2] < n ? matrix[a[k / 2] * n + b[k % 2]] : 0;
+    rotate(&entries[0][0], &entries[1][0], turn_a);
+    rotate(&entries[0][1], &entries[1][1], turn_a);
+    rotate(&entries[0][0], &entries[0][1], turn_b);
+    rotate(&entries[1][0], &entries[1][1], turn_b);
+    for (int k = 0; k < 4; k++)
+        if (a[k / 2] < n && b[k % 2] < n)
+            matrix[a[k / 2] * n + b[k % 2]] = entries[k / 2][k % 2];
+}
+
+/* The vectors by one step's turns, shared by the threads with an id of 0 and above. */
+static __device__ void turn_vectors(double *rows, int n, int pairs, int id, int lines, int columns,
+                                    const short pair[][2], const double turn[][2])
+{
+    for (int k = id / n, i = id % n; k < pairs; move_on(&k, &i, n, lines, columns))
+        if (pair[k][1] < n)
+            rotate(&rows[pair[k][0] * n + i], &rows[pair[k][1] * n + i], turn[k]);
+}
+
+static __global__ void solve_kernel(struct image in, double *work, struct image values, struct image vectors)
+{
+    extern __shared__ double shared[];
+    __shared__ double parts[MOST / 32], turn[2][EIGEN_MAX_SIDE / 2][2];
+    __shared__ short pair[2][EIGEN_MAX_SIDE / 2][2];
+    const int n = in.width, pairs = (n + 1) / 2, top = blockIdx.x * n;
+    double *own = work + (size_t)blockIdx.x * 2 * n * n, *rows = own + n * n, *matrix = n <= LARGEST ? shared : own;
+    const int across = blockDim.x / pairs, along = blockDim.x % pairs;
+    const int own_a = threadIdx.x / pairs, own_b = threadIdx.x % pairs;
+    const int finders = min((int)blockDim.x / 2, (pairs + 31) / 32 * 32), id = threadIdx.x - finders;
+    const int turners = blockDim.x - finders, lines = turners / n, columns = turners % n;
+    bool begun = false;
+    double sum = 0;
+    int now = 0;
+    for (int i = threadIdx.x; i < n * n; i += blockDim.x) {
+        const int y = i / n, x = i % n;
+        matrix[i] = ((const double *)image_row(&in, top + min(x, y)))[max(x, y)];
+        rows[i] = x == y;
+        sum += matrix[i] * matrix[i];
+    }
+    const double norm = sum_of_block(sum, parts);
+    for (int sweep = 0; sweep < EIGEN_MAX_SWEEPS; sweep++) {
+        double rest = 0;
+        for (int i = threadIdx.x; i < n * n; i += blockDim.x)
+            rest += i / n == i % n ? 0 : matrix[i] * matrix[i];
+        if (sum_of_block(rest, parts) <= EIGEN_REST * norm)
+            break;
+        for (int step = 0; step < 2 * pairs - 1; step++) {
+            for (int k = threadIdx.x; k < pairs && id < 0; k += finders) {
+                make_pair(pairs, step, k, pair[now][k]);
+                const int p = pair[now][k][0], q = pair[now][k][1];
+                make_turn(matrix[p * n + p], q < n ? matrix[q * n + q] : 0, q < n ? matrix[p * n + q] : 0,
+                          turn[now][k]);
+            }
+            if (id >= 0 && begun)
+                turn_vectors(rows, n, pairs, id, lines, columns, pair[1 - now], turn[1 - now]);
+            __syncthreads();
+            for (int a = own_a, b = own_b; a < pairs; move_on(&a, &b, pairs, across, along))
+                rotate_both(matrix, n, pair[now][a], pair[now][b], turn[now][a], turn[now][b]);
+            __syncthreads();
+            begun = true;
+            now = 1 - now;
+        }
+    }
+    if (id >= 0 && begun)
+        turn_vectors(rows, n, pairs, id, lines, columns, pair[1 - now], turn[1 - now]);
+    __syncthreads();
+    /* The largest value first, the largest component of its vector positive. */
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        const double value = matrix[k * n + k];
+        double largest = 0;
+        int place = 0;
+
+        for (int i = 0; i < n; i++) {
+            place += matrix[i * n + i] > value || (matrix[i * n + i] == value && i < k);
+            largest = fabs(rows[k * n + i]) > fabs(largest) ? rows[k * n + i] : largest;
+        }
+        *(double *)image_row(&values, top + place) = value;
+        for (int y = 0; y < n; y++)
+            ((double *)image_row(&vectors, top + y))[place] = largest < 0 ? -rows[k * n + y] : rows[k * n + y];
+    }
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct eigen_params *params)
+{
+    enum status status = STATUS_OK;
+
+    (void)params;
+    if (state->work)
+        return STATUS_OK;
+    CUDA_TRY(cudaFuncSetAttribute(solve_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  LARGEST * LARGEST * sizeof(double)));
+    TRY(device_allocate((void **)&state->work, 2 * (size_t)in->width * in->height * sizeof *state->work));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct eigen_params *params, cudaStream_t stream)
+{
+    const size_t bytes = in->width <= LARGEST ? sizeof(double) * in->width * in->width : 0;
+    enum status status = STATUS_OK;
+
+    (void)params;
+    solve_kernel<<<in->height / in->width, threads, bytes, stream>>>(*in, state->work, out[0], out[1]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->work);
+}
+
+RUNGS_CUDA_VERSION(eigen, .tunables = tunables)
