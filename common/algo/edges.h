@@ -22,7 +22,7 @@
  *              |gy| 2^15 > (13573 + 2^16) |gx|         m > m(x, y-1) and m >= m(x, y+1)
  *              else, s = -1 where just one of gx, gy is negative, else 1:   m > m(x-s, y-1) and m > m(x+s, y+1)
  *
- * Hysteresis    With low a pixel is weak when m > min(low, high); weak pixels that chains of eight neighbours, all weak, join to
+ * Weak     With low a pixel is weak when m > min(low, high); weak pixels that chains of eight neighbours, all weak, join to
  *          a strong one are edge points, besides the strong ones (those with m > max(low, high)). low=none: strong ones alone.
  *          Thinning comes first.
  *

@@ -33,7 +33,7 @@
  *          window=cross looks at the four neighbours in theta and rho, and rows outside 0 .. theta_steps - 1 are empty:
  *          OpenCV's rule, which can find a line near theta = 0 twice. window=n looks at n x n cells, with the wrap.
  *
- * Orientation   A line's normal is the direction of the gradient across it. With orientation = w < 90 degrees a point votes
+ * Bins     A line's normal is the direction of the gradient across it. With orientation = w < 90 degrees a point votes
  *          only for rows n whose distance from its bin, round the circle of theta_steps, is at most
  *          half_width = round(w theta_steps / 180). The bin is that of the rows nearest to the direction of (gx, gy)
  *          modulo pi, found by cross products with the directions between rows, (n - 1/2) pi / theta_steps, in integers

@@ -143,14 +143,15 @@ static int radius(const void *params)
     return 0;
 }
 
-/* Reads each pixel and writes the outputs once. A point increments one counter for each row. */
+/* Reads each pixel and writes the outputs once. With an orientation a point increments a counter for each row near its own; without,
+ * a bit of each pixel and row can be added in its place in a byte, by a sum and a carry: the ceiling is that of vectors of bytes. */
 static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct pclines_params *params = params_erased;
     const struct hough_space space = pclines_make_space(in->width, in->height, params);
     double points = 0.05 * in->width * in->height; /* an estimate, where the data are not at hand */
 
-    if (out) {
+    if (out && params->hough.half_width != HOUGH_ALL_ROWS) {
         points = 0;
         for (int y = 0; y < in->height; y++)
             for (int x = 0; x < in->width; x++) {
@@ -163,8 +164,10 @@ static void cost(const struct image in[], const struct image out[], const void *
         cost->bytes += 4.0 * PCLINES_COLUMNS * (params->hough.maximum + 1);
     if (params->hough.outputs != HOUGH_LINES)
         cost->bytes += 4.0 * space.rows * space.cells;
-    cost->operations[OPERATION_COUNTER_INCREMENT] =
-        points * (params->hough.half_width == HOUGH_ALL_ROWS ? space.rows : 2 * params->hough.half_width + 1);
+    if (params->hough.half_width == HOUGH_ALL_ROWS)
+        cost->operations[OPERATION_COMPARISON_8] = 2.0 / 8 * in->width * in->height * space.rows;
+    else
+        cost->operations[OPERATION_COUNTER_INCREMENT] = points * (2 * params->hough.half_width + 1);
 }
 
 /* -------------------------------------------------------------------------------------- shared by CPU versions */
@@ -248,6 +251,7 @@ static enum status make_inputs(const struct input_request *request, struct image
 {
     static const enum pixel_type types[] = {PIXEL_U8};
     static const uint8_t white[3] = {255, 255, 255};
+    const char *const hard = request->hard_case ? request->hard_case : "noise";
     const int width = request->width, height = request->height;
     uint64_t seed = request->seed;
     const struct pclines_params *params = request->params;
@@ -263,7 +267,7 @@ static enum status make_inputs(const struct input_request *request, struct image
     for (int y = 0; y < height; y++) {
         uint8_t *row = image_row(in, y);
         for (int x = 0; x < width; x++)
-            row[x] = request->hard_case ? strcmp(request->hard_case, "full") == 0 : pattern_random(&seed) % 24 == 0;
+            row[x] = strcmp(hard, "noise") == 0 ? pattern_random(&seed) % 24 == 0 : strcmp(hard, "full") == 0;
     }
     if (request->hard_case)
         return status;
@@ -276,10 +280,16 @@ static enum status make_inputs(const struct input_request *request, struct image
 
 static const int some_shapes[][3] = {{1, 1, 1}, {64, 48, 1}, {1, 300, 1}, {300, 1, 1}, {0}};
 static const int long_shapes[][3] = {{2051, 3, 1}, {65535, 2, 1}, {2, 65535, 1}, {0}};
+/* 255 and 256 diagonals, which all have a pixel in one cell. */
+static const int bound_shapes[][3] = {{128, 128, 1}, {129, 128, 1}, {0}};
+/* Diagonals of more than 512 pixels, a vector's bits, in noise: every count shows. */
+static const int deep_shapes[][3] = {{601, 560, 1}, {0}};
 static const struct hard_case hard_cases[] = {
     {"none", some_shapes, "d=16"},
     {"full", some_shapes, "d=16 threshold=1 outputs=both"},
-    {"full", long_shapes, "d=16 outputs=both"}, /* a counter of 16 bits overflows */
+    {"full", bound_shapes, "d=16 outputs=both"}, /* a counter of 8 bits overflows */
+    {"full", long_shapes, "d=16 outputs=both"},  /* a counter of 16 bits overflows */
+    {"noise", deep_shapes, "d=16 threshold=200 outputs=both"},
     {0},
 };
 

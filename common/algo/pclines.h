@@ -22,7 +22,7 @@
  *          2 centre + 1. Points of one line meet in one cell: (a, b, c) = (d - |u|, u, -v d).
  *          |X|, |Y| <= 32767 and d <= 4096, so that sums stay below 2^28: exact, and all versions agree to the bit.
  *
- * Orientation   As in hough.h: a point votes only for rows whose distance from its bin, round the circle of 2 d rows, is at
+ * Bins     As in hough.h: a point votes only for rows whose distance from its bin, round the circle of 2 d rows, is at
  *          most half_width = round(w 2 d / 180). The bin is the row whose (d - |u|, u) is nearest to the gradient (gx, gy) or
  *          its opposite: u = d gy / (gx + |gy|) for gx >= 0, rounded, halves up in the order of angles: whole numbers again. Rows are 1 / d
  *          to 2 / d radians apart, so that w degrees are 0.64 w at upright and level lines and 1.27 w at 45 degrees.

@@ -3,7 +3,7 @@
  *           stored waits until the store buffer hands it over; a batch later it comes from the cache, two in one load.
  * Changed:  vote_range(): a batch in place of a vector.
  * Expect:   a quarter faster than simd: 2 cycles a vote become 1.5, of which one is the store.
- * Result:   1.3 times simd (results/cpu2/hough/hough_1920x1080.json), as predicted.
+ * Result:   1.13 times simd (results/cpu2/hough/hough_1920x1080.json), half of what was predicted.
  * From:     cpu/simd
  */
 /* Try: make bench-hough */

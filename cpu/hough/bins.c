@@ -6,7 +6,7 @@
  *           the edges of a building have most of the points.
  * Expect:   nothing with orientation=90. With orientation=10, a ninth of the votes: six times as fast as dealt, whose tests
  *           cost more than their votes; what remains are the gradients of 2 million pixels.
- * Result:   the same time as dealt with orientation=90 (results/cpu2/hough/hough_1920x1080.json), as predicted; 18 times dealt
+ * Result:   the same time as dealt with orientation=90 (results/cpu2/hough/hough_1920x1080.json), as predicted; 19 times dealt
  *           with orientation=10 (results/cpu2/hough/hough_1920x1080_orientation_10.json).
  * From:     cpu/dealt
  */

@@ -2,11 +2,11 @@
  * Idea:     the points are dealt out like cards: of 16 that follow each other in the list, each is from another sixteenth of
  *           the picture. Neighbours on an edge vote for the same cell in the rows along it, and a counter that has just been
  *           stored takes six cycles more to load; dealt out, they are far apart.
- * Changed:  deal(), after the points are found.
+ * Changed:  deal() puts the points into another order after they are found.
  * Expect:   nothing on noise; a fifth faster than batches on a photograph, whose edges lie level for many pixels. Dealing
  *           costs 0.1 ms.
- * Result:   1.1 times batches, within the noise (results/cpu2/hough/hough_1920x1080.json), half of what was predicted. 5.5
- *           times OpenCV.
+ * Result:   1.08 times batches (results/cpu2/hough/hough_1920x1080.json), less than predicted: 7.3 ms, 4.4 times OpenCV on
+ *           the same two cores, and six tenths of the rate at which they add to counters that do not meet.
  * From:     cpu/batches
  */
 /* Try: make bench-hough */

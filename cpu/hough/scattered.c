@@ -4,8 +4,8 @@
  * Changed:  sort_points(), which takes a list as it is found, and deals.
  * Expect:   1.2 times bins with orientation=10 on two threads, more on more: one thread sorts for 0.4 ms there, while the
  *           others wait, and points are moved twice. Nothing with orientation=90.
- * Result:   1.2 times bins with orientation=10 (results/cpu2/hough/hough_1920x1080_orientation_10.json), as predicted: 2.9 ms,
- *           where OpenCV takes 86 ms for all votes (results/cpu2/hough/hough_1920x1080_sobel.json). Nothing with
+ * Result:   1.09 times bins with orientation=10 (results/cpu2/hough/hough_1920x1080_orientation_10.json): 1.75 ms,
+ *           where OpenCV takes 46 ms for all votes (results/cpu2/hough/hough_1920x1080_sobel.json). Nothing with
  *           orientation=90.
  * From:     cpu/bins
  */

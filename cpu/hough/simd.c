@@ -1,10 +1,10 @@
 /*
  * Idea:     the cells of 16 points are computed at once: two products, a sum, and the rounding by adding 1.5 * 2^23, which
  *           leaves the whole number, halves to even, in the lower bits of the float. Only the increments are one by one.
- * Changed:  vote(), where all points vote for all rows.
+ * Changed:  vote() goes by vectors of 16 points where all points vote for all rows.
  * Expect:   twice as fast as buffer: what is left of a vote is to load an index and to increment a counter, one store a
  *           cycle at best.
- * Result:   2.5 times buffer (results/cpu2/hough/hough_1920x1080.json), more than predicted.
+ * Result:   2.8 times buffer (results/cpu2/hough/hough_1920x1080.json), more than predicted.
  * From:     cpu/buffer
  */
 /* Try: make bench-hough */

@@ -1,16 +1,15 @@
 /*
  * Idea:     of each step the best rung of its ladder: gray and edges in vectors, the votes of a row from a list that is dealt out,
- *           rows in a circular buffer, or parallel coordinates in vectors of whole numbers.
- * Changed:  the ids of the steps.
+ *           rows in a circular buffer, or parallel coordinates as sums of diagonals.
+ * Changed:  the ids of the four steps.
  * Expect:   5 times omp, 7 ms a frame of 1920x1080 with two threads: edges 2 ms, of which half is one thread that follows weak
  *           pixels, hough 4 ms for 40,000 points.
- * Result:   9 times omp, 2.6 ms a frame (results/cpu2/lines/lines_1920x1080.json): edges takes 1.5 ms in place of 2, hough 0.7
- *           in place of 4.
+ * Result:   6.6 times omp, 1.8 ms a frame (results/cpu2/lines/lines_1920x1080.json), more than predicted.
  */
 /* Try: make bench-lines VERSIONS=cpu */
 #include "common/algo/lines.h"
 
-static const struct lines_ids ids = {"cpu/simd", "cpu/simd", "cpu/dealt", "cpu/kept"};
+static const struct lines_ids ids = {"cpu/simd", "cpu/simd", "cpu/dealt", "cpu/joined"};
 
 struct state {
     struct step steps[LINES_STEPS];

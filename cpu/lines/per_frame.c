@@ -1,14 +1,14 @@
 /*
- * Idea:     a thread takes a whole frame. Up to 16 are in flight, and whoever asks for the oldest has all that wait computed, each
- *           by the next thread that is free.
+ * Idea:     a thread takes a whole frame, so that threads do not meet within one. Up to 16 frames are in flight; the
+ *           call that asks for the oldest has all that wait computed, each by the next thread that is free.
  * Changed:  what was the state is what each frame in flight has of its own; submit() only notes the frame, receive() shares out
  *           what was submitted. Steps within a frame find themselves in a parallel region and keep to their thread.
  * Expect:   1.3 times best with two threads: weak pixels are followed by one thread while the other waits, half of edges' time,
  *           and threads meet a dozen times a frame. Each frame takes as long as one core needs for it: throughput is bought
  *           with delay. One frame by itself, a picture, is shared out as in best.
- * Result:   1.7 times best, 149 frames a second, on two cores that other programs used as well
- *           (results/cpu2_avx2/lines/lines_1920x1080.json): whom the system takes off its core probably keeps the other
- *           waiting in every step of best.
+ * Result:   1.2 times best, 674 frames a second, on two quiet cores (results/cpu2/lines/lines_1920x1080.json), as predicted; 1.7 times on two that
+ *           other programs used as well (results/cpu2_avx2/lines/lines_1920x1080.json): whom the system takes off its core probably keeps
+ *           the other waiting in every step of best.
  * From:     cpu/best
  */
 /* Try: make bench-lines VERSIONS=cpu/best,cpu/per_frame */

@@ -6,8 +6,8 @@
  *           building have most of the points.
  * Expect:   nothing with orientation=90. With orientation=10 a ninth of the votes: five times as fast as kept, whose tests cost
  *           as much as votes; what remains are gradients, bins and the search.
- * Result:   12 times as fast as kept with orientation=10, 26 ms, not five: a test probably costs more than a
- *           vote (results/cpu2_avx2/pclines/pclines_1920x1080_orientation_10.json).
+ * Result:   20 times as fast as kept with orientation=10, 5.5 ms, not five: a test probably costs more than a
+ *           vote (results/cpu2/pclines/pclines_1920x1080_orientation_10.json).
  * From:     cpu/kept
  */
 /* Try: make bench-pclines P="edges=sobel orientation=10" */

@@ -4,7 +4,7 @@
  *           counter that has just been stored takes six cycles more to load.
  * Changed:  the order in which find_points() makes words.
  * Expect:   twice as fast as simd: in half of the rows neighbours share their cells.
- * Result:   1.5 times simd, not 2 (results/cpu2/pclines/pclines_1920x1080.json).
+ * Result:   1.2 times simd, not 2 (results/cpu2/pclines/pclines_1920x1080.json).
  * From:     cpu/simd
  */
 /* Try: make bench-pclines */

@@ -3,7 +3,7 @@
  * Changed:  a parallel region around votes and search; each thread has a run of rows, looks at all pixels, and keeps the
  *           lines of its rows, which are put together in the order of the threads.
  * Expect:   as many times as fast as serial as there are threads: with 1024 rows, looking for the points does not count.
- * Result:   2.4 times serial on two cores (results/cpu2/pclines/pclines_1920x1080.json).
+ * Result:   2.1 times serial on two cores (results/cpu2/pclines/pclines_1920x1080.json).
  */
 /* Try: make bench-pclines */
 #include <omp.h>

@@ -1,11 +1,12 @@
 /*
- * Idea:     row by row. The points are listed once, and all of them vote for one row before the next row begins, so that its
- *           counters stay in first-level cache. The cells of 1024 points are computed at once, in vectors of whole numbers;
- *           only the increments are one by one.
+ * Idea:     the points are listed once, and all of them vote for one row before the next row begins, so that its
+ *           counters stay in first-level cache. The cells of 1024 points are computed at once, in vectors of whole
+ *           numbers; only the increments are one by one.
  * Changed:  find_points(); the loop over rows is the outer one.
  * Expect:   8 times as fast as omp: 97 million votes for 95,000 points at 1.5 cycles, 22 ms with 2 threads.
- * Result:   2.3 times omp, not 8 (results/cpu2/pclines/pclines_1920x1080.json), probably because increments wait for one
+ * Result:   1.8 times omp, not 8 (results/cpu2/pclines/pclines_1920x1080.json), probably because increments wait for one
  *           another.
+ * From:     cpu/omp
  */
 /* Try: make bench-pclines */
 #include <omp.h>

@@ -1,10 +1,10 @@
 /*
- * Idea:     X and Y, which fit in 16 bits, lie together in a word, and X (d - |u|) + Y u is one instruction for 16 points: the sum
- *           of two products of halves of words. Of what is left of a vote, four cells are loaded by two loads.
+ * Idea:     X and Y, which fit in 16 bits, are the halves of a word, and X (d - |u|) + Y u for 16 points is one
+ *           instruction, which adds the two products of the halves. Besides, two loads bring the cells of four votes.
  * Changed:  points are words, made of the list that all threads find as in hough; vote().
  * Expect:   a quarter faster than rows: half as many bytes a point and a third of the instructions, but each increment is still
  *           a load and a store, and those of a run of pixels wait for each other in rows where they share a cell.
- * Result:   1.3 times rows (results/cpu2/pclines/pclines_1920x1080.json), as predicted.
+ * Result:   2.6 times rows (results/cpu2/pclines/pclines_1920x1080.json), more than predicted.
  * From:     cpu/rows
  */
 /* Try: make bench-pclines */

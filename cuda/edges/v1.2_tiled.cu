@@ -1,7 +1,7 @@
 /*
  * Idea:     a block computes the magnitudes of its pixels and of the frame around them into shared memory, so that they never
  *           are in global memory, and one kernel does all.
- * Changed:  the tile and the barrier between filling and using it. run() is the house's (common/cuda/device_run.cu).
+ * Changed:  the tile and the barrier between filling and using it. run() is the harness's (common/cuda/device_run.cu).
  * Expect:   kernel a third less: one launch of two is gone, and 4 bytes a pixel written and read again; a tile of 34x10 for
  *           32x8 pixels computes a third of the magnitudes twice.
  * Result:   a quarter slower instead, 20.5 us against 16.5 (results/h200/edges/edges_1920x1080.json): the 4 bytes a pixel

@@ -1,6 +1,6 @@
 /*
- * Idea:     a thread marks 4 pixels of 8 rows and keeps what its rows share in registers: three rows of samples, read as words,
- *           and three of magnitudes. Nothing lies in shared memory and nobody waits for anybody.
+ * Idea:     a thread marks 4 pixels of 8 rows and keeps what its rows share in registers: three rows of samples, read
+ *           as words, and three of magnitudes. Nothing lies in shared memory, so no thread waits at a barrier.
  * Changed:  the walk down in place of the tile; sums of Sobel's weights down the columns, each used by three pixels; the mask
  *           is written in words. Whether edges are thinned is known to the compiler.
  * Expect:   kernel a third of v1.3's: 0.4 loads a pixel in place of 32 through first-level cache, and magnitudes at 10 rows for

@@ -1,15 +1,16 @@
 /*
  * Idea:     the kernel that marks pixels also plants the forest of hysteresis, as it has the marks in registers.
- * Changed:  the parents, written for the few pixels that are marked; edges_end_planted().
+ * Changed:  the parents, written for the few pixels that are marked; edges_end_planted(). The rungs above have the same kernel, so it
+ *           lies in steps/planted.cu.
  * Expect:   with low, one launch less of four, 2 us, and the mask is read once less; nothing without.
- * Result:   without low 7.8 us, 6 % more than v2.0 (results/h200/edges/edges_1920x1080.json); with low it was not measured.
+ * Result:   with low 66.8 us in place of 72.5 (results/h200/edges/edges_1920x1080_canny.json); without low 7.8 us, 6 % more than
+ *           v2.0 (results/h200/edges/edges_1920x1080.json).
  */
 /* Try: make bench-edges VERSIONS=cuda/v2.0,cuda/v2.1 P="low=50 high=150 thin=canny"
  *      make tune-edges V=cuda/v2.1 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
 #include "cuda/edges/steps/edges.h"
-#include "cuda/edges/steps/walk.cuh"
 
 struct state {
     struct edges_step step;
@@ -28,51 +29,6 @@ static const char *illegal(const struct image in[], const void *params)
     return device_block_illegal(block_width * block_height, 0);
 }
 
-template <bool THIN>
-static __global__ void mark_kernel(struct image in, struct image mask, const struct edges_thresholds *thresholds,
-                                   unsigned *parent)
-{
-    int x = (blockIdx.x * blockDim.x + threadIdx.x) * PIXELS;
-    int y = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
-    const struct edges_thresholds limits = *thresholds;
-    int samples[3][FAR];
-    int16_t m[3][NEAR];
-    struct hough_gradient g[2][NEAR];
-
-    if (x >= in.width || y >= in.height)
-        return;
-    const struct words words = words_around(x, in.width);
-    load(in, words, x, y - 2, samples[0]);
-    load(in, words, x, y - 1, samples[1]);
-#pragma unroll
-    for (int r = -1; r <= ROWS; r++) { /* magnitudes of row y + r; then the one above it has all its neighbours */
-        const int k = r + 1;
-        load(in, words, x, y + r + 1, samples[(k + 2) % 3]);
-        find_magnitudes(in, x, y + r, samples[k % 3], samples[(k + 1) % 3], samples[(k + 2) % 3], g[k % 2], m[k % 3]);
-        if (r < 1 || y + r - 1 >= in.height)
-            continue;
-        unsigned marks = 0;
-#pragma unroll
-        for (int i = 1; i <= PIXELS; i++) {
-            const int own = m[(k + 2) % 3][i];
-            bool kept = own > limits.weak;
-            if (kept && THIN)
-                kept = edges_is_ridge(g[(k + 1) % 2][i], m[(k + 1) % 3], m[(k + 2) % 3], m[k % 3], i);
-            const int mark = kept ? own > limits.strong ? EDGES_STRONG : EDGES_WEAK : EDGES_NOTHING;
-            const unsigned node = edges_node(in.width, x + i - 1, y + r - 1);
-            if (parent && kept)
-                parent[node] = edges_first_parent(mark, node);
-            marks |= mark << (i - 1) * 8;
-        }
-        uint8_t *out = (uint8_t *)image_row(&mask, y + r - 1) + x;
-        if (x + PIXELS <= in.width)
-            *(unsigned *)out = marks;
-        else
-            for (int i = 0; x + i < in.width; i++)
-                out[i] = (uint8_t)(marks >> 8 * i);
-    }
-}
-
 static enum status setup(struct state *state, const struct image in[], const struct edges_params *params)
 {
     return edges_setup(&state->step, in, params);
@@ -83,15 +39,10 @@ static enum status launch(struct state *state, const struct image in[], struct i
 {
     enum status status = STATUS_OK;
     const struct image mask = edges_mask(&state->step, out);
-    dim3 block(block_width, block_height);
-    dim3 grid(ceiling_divide(in->width, block.x * PIXELS), ceiling_divide(in->height, block.y * ROWS));
+    const dim3 block(block_width, block_height);
 
     TRY(edges_begin(&state->step, in, params, stream));
-    if (params->thin == EDGES_CANNY)
-        mark_kernel<true><<<grid, block, 0, stream>>>(*in, mask, state->step.thresholds, state->step.parent);
-    else
-        mark_kernel<false><<<grid, block, 0, stream>>>(*in, mask, state->step.thresholds, state->step.parent);
-    CUDA_TRY(cudaGetLastError());
+    TRY(edges_mark_and_plant(&state->step, in, &mask, params, block, stream));
     TRY(edges_end_planted(&state->step, in, out, params, stream));
 out:
     return status;

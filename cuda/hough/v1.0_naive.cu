@@ -6,6 +6,8 @@
  * Expect:   kernel some 30 times faster than cpu/serial: 17 million atomics for 95,000 points; the 4.3 MB of the accumulator
  *           stay in second-level cache, which takes some 100 a nanosecond, but a warp has one or two points of 32
  *           pixels, so that most of its lanes idle. A 1920x1080 call is 0.1 ms of upload and 0.3 ms of allocation besides.
+ * Result:   371 us, 550 times cpu/serial on that machine, whose call takes 204 ms; end to end 1.4 ms
+ *           (results/h200/hough/hough_1920x1080_sobel.json).
  */
 /* Try: make bench-hough VERSIONS=cuda */
 #include "common/algo/hough.h"

@@ -3,6 +3,7 @@
  * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
  * Expect:   allocate and free vanish from every call but the first, 0.3 ms at 1920x1080: both tables of keys, the
  *           accumulator and the images are 15 MB. Upload, kernels and download stay as they are.
+ * Result:   end to end 0.6 ms less, 780 us; kernels the same (results/h200/hough/hough_1920x1080_sobel.json).
  */
 /* Try: make bench-hough VERSIONS=cuda */
 #include "common/algo/hough.h"

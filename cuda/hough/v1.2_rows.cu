@@ -4,7 +4,7 @@
  *           whole accumulator never exists, unless it is asked for.
  * Changed:  the points are listed first (steps/points.cu), a thread takes every 256th; a block computes n / 2 rows beyond
  *           its run at either end, where theta wraps. Where n rows do not fit in shared memory, they lie in global memory.
- *           run() is the house's (common/cuda/device_run.cu).
+ *           run() is the harness's (common/cuda/device_run.cu).
  * Expect:   votes 3 times as fast as v1.1: shared atomics of a block take 32 a cycle where they do not meet. With runs of
  *           4 rows there are 45 blocks for 132 multiprocessors, and half as many votes again for the overlap.
  * Result:   4 times slower instead, kernels of 1.44 ms where v1.1 has 0.37 ms at 1920x1080, and 2.8 times slower at

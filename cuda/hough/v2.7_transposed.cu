@@ -1,7 +1,7 @@
 /*
- * Idea:     8 counters that are neighbours in global memory lie 128 bytes apart in shared memory, all in one bank, and a
- *           warp that reads 8 of 4 rows waits for 8 cycles. Here every lane reads the counters of its own row, and 8
- *           lanes hand them to each other by shuffles.
+ * Idea:     every lane reads the counters of its own row, and 8 lanes hand them to each other by shuffles. 8 counters that
+ *           are neighbours in global memory lie 128 bytes apart in shared memory, all in one bank, so a warp that reads 8 of
+ *           4 rows waits for 8 cycles.
  * Changed:  transpose(), and what goes to the accumulator from there.
  * Expect:   3 us less than v2.6 at 1920x1080, where 4.7 million counters are looked at.
  * Result:   missed: 62.7 us, 1 % less (results/h200/hough/hough_1920x1080.json). The next rung stands on it.

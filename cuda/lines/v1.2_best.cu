@@ -1,7 +1,7 @@
 /*
  * Idea:     of each step the best rung of its ladder: pixels as words, edges marked and planted in one pass, hough with counters of
  *           several rows in shared memory, parallel coordinates by sums.
- * Changed:  the ids of the steps.
+ * Changed:  the ids of the four steps.
  * Expect:   kernels of 0.15 ms in place of 0.5; the frame takes 0.9 ms, and four fifths of that are the copies of pageable memory.
  * Result:   1.6 ms (results/h200/lines/lines_1920x1080.json), with cuda/v2.3 of hough. The kernels take 81 us, less than
  *           expected; the upload of 6.2 MB of pageable memory 1.3 ms, which is nine tenths of the frame.

@@ -1,7 +1,7 @@
 /*
  * Idea:     the most votes of a window are the most of its columns' most, which neighbours share: 18 comparisons a cell in
  *           place of 81, on a tile in shared memory (lines_search_maxima(), cuda/hough/steps/maxima.cu).
- * Changed:  the search.
+ * Changed:  the search for lines is lines_search_maxima(); the votes stay.
  * Expect:   60 us less than v2.2: most of 2 million cells are above the threshold, and a warp of the old search goes on while
  *           one of its 32 cells has found no greater neighbour. 2 million cells at 20 loads are 6 us.
  * Result:   missed: 294 us, 7 us less than v2.2 (results/h200/pclines/pclines_1920x1080_groups.json); probably the

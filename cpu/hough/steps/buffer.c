@@ -56,22 +56,41 @@ static bool is_most(const struct buffer *buffer, const struct hough_params *para
     return true;
 }
 
-/* Of each stretch the most votes are known first, which takes a vector of comparisons where a test of each cell takes a
- * jump; few stretches have more than the threshold. */
+/* 1 for a cell with enough votes that its four neighbours do not outdo, 0 for others. Of equal ones that with the smaller index counts,
+ * also where theta goes round: row 0 lies before the last one. */
+static void find_peaks(const struct buffer *buffer, const struct hough_params *params, int n, int from, int cells,
+                       uint8_t *restrict peaks)
+{
+    const int32_t *restrict row = buffer_row(buffer, n) + from, threshold = params->threshold;
+    const int32_t *restrict above = buffer_row(buffer, n - 1) + from;
+    const int32_t *restrict below = buffer_row(buffer, n + 1) + from;
+    const int32_t before = n > 0, behind = n + 1 == params->theta_steps;
+
+    for (int i = 0; i < cells; i++)
+        peaks[i] = (row[i] > threshold) & (row[i] > row[i - 1]) & (row[i] >= row[i + 1]) &
+                   (row[i] >= above[i] + before) & (row[i] >= below[i] + behind);
+}
+
+/* Comparisons with four neighbours take vectors, and leave few cells whose whole neighbourhood is looked at. */
 static enum status search_row(const struct buffer *buffer, const struct task *task, int n, struct hough_list *list)
 {
     enum { STRETCH = 128 };
-    const int32_t *row = buffer_row(buffer, n), threshold = task->params->threshold;
+    const int32_t *row = buffer_row(buffer, n);
     enum status status = STATUS_OK;
 
     for (int from = -buffer->reach; from <= buffer->reach; from += STRETCH) {
-        const int to = from + STRETCH <= buffer->reach ? from + STRETCH : buffer->reach + 1;
-        int32_t most = 0;
-        for (int i = from; i < to; i++)
-            most = row[i] > most ? row[i] : most;
-        for (int i = from; i < to && most > threshold && status == STATUS_OK; i++)
-            if (row[i] > threshold && is_most(buffer, task->params, n, i))
-                status = hough_append(list, hough_key(task->space, n, task->space.centre + i, row[i]));
+        const int left = buffer->reach + 1 - from;
+        uint8_t peaks[STRETCH] = {0};
+        find_peaks(buffer, task->params, n, from, left < STRETCH ? left : STRETCH, peaks);
+        for (int i = 0; i < STRETCH; i += 8) {
+            uint64_t some;
+            memcpy(&some, peaks + i, sizeof some);
+            for (int k = i; some && k < i + 8 && status == STATUS_OK; k++) {
+                const int cell = task->space.centre + from + k;
+                if (peaks[k] && is_most(buffer, task->params, n, from + k))
+                    status = hough_append(list, hough_key(task->space, n, cell, row[from + k]));
+            }
+        }
     }
     return status;
 }

@@ -28,6 +28,14 @@ struct image edges_mask(const struct edges_step *step, const struct image out[])
 /* Before pixels are marked: what weak and strong mean. */
 enum status edges_begin(struct edges_step *step, const struct image *in, const struct edges_params *params,
                         cudaStream_t stream);
+/* Marks pixels by blocks of threads that have 4 x 8 pixels each, and plants the forest with low: planted.cu. */
+enum status edges_mark_and_plant(const struct edges_step *step, const struct image *in, const struct image *mask,
+                                 const struct edges_params *params, dim3 block, cudaStream_t stream);
+/* The same, and sets the rows of a table to 0. */
+enum status edges_mark_and_clear(const struct edges_step *step, const struct image *in, const struct image *mask,
+                                 struct image table, const struct edges_params *params, dim3 block,
+                                 cudaStream_t stream);
+
 /* From a mask of weak and strong pixels to the outputs. */
 enum status edges_end(struct edges_step *step, const struct image *in, const struct image out[],
                       const struct edges_params *params, cudaStream_t stream);
