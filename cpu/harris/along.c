@@ -1,6 +1,6 @@
 /*
- * Idea:     the window's other order. Sums along the row come first, straight from the gradients, and a row of sums is then
- *           weighed with those above it: products are never stored.
+ * Idea:     the window is summed in the other order: along the row first, straight from the gradients, and then a row
+ *           of sums is weighed with those above it. So products are never stored.
  * Changed:  make_gradients() moved to steps/gradients.c and leaves gradients of 16 bits in place of products, with those
  *           beyond the border; sum_along() takes the place of the second pass of weigh().
  * Expect:   for each row of pixels simd writes nine rows of 32-bit numbers and reads 21, of which six and nine are left;

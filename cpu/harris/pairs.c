@@ -1,6 +1,6 @@
 /*
- * Idea:     pairs of neighbours. One instruction multiplies two 16-bit gradients by two others and adds both products to a
- *           sum of 32 bits (pmaddwd, vpdpwssd), so no gradient is ever widened.
+ * Idea:     neighbours are multiplied in pairs. One instruction multiplies two 16-bit gradients by two others and adds
+ *           both products to a sum of 32 bits (pmaddwd, vpdpwssd), so no gradient is ever widened.
  * Changed:  sum_along() in vectors of pairs, whose sums belong to every other column: those of even columns and those of
  *           odd ones are stored in turn.
  * Expect:   a box of 3 takes 12 multiplications and no addition for 32 pixels, where along has 18, 12 additions and 12

@@ -1,6 +1,7 @@
 /*
- * Idea:     gradients as the window: Sobel's weights are 1 2 1 down a column times -1 0 1 along the row, and the other way
- *           round. Loops run along a row without a branch, for the border is put in place beforehand.
+ * Idea:     gradients fall apart like the window: Sobel's weights are 1 2 1 down a column times -1 0 1 along the row,
+ *           and the other way round. The border is put in place beforehand, so that loops run along a row without a
+ *           branch.
  * Changed:  multiply_row(), which makes a line of smoothed and one of falling columns first, takes the place of
  *           multiply_gradients() with its reflections.
  * Expect:   the compiler makes vectors of 16-bit numbers of both loops: the gradients' share, two thirds of separable,

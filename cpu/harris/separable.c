@@ -1,6 +1,6 @@
 /*
- * Idea:     a window of weights taps[i] * taps[j] is a column of weights times a row of them: sums down the columns first,
- *           then along the row, 2 size products in place of size^2.
+ * Idea:     a window of weights taps[i] * taps[j] falls apart: sums down the columns come first, then sums of those
+ *           along the row, 2 size products a pixel in place of size^2.
  * Changed:  sum_window() became weigh(), which is called with rows above each other and then with one row at several
  *           shifts; the three products are arrays of their own, so that its loop runs along contiguous numbers.
  * Expect:   6 taps in place of 9 at size 3, and the compiler vectorises them: the window costs a tenth of what it did.

@@ -1,6 +1,6 @@
 /*
- * Idea:     the rest of a row's loops as vectors. Up to a weight of 49 det and t are exact in doubles (harris.h), of which a
- *           vector multiplies eight and a 64-bit integer multiplication is none; fma and conversion are one instruction.
+ * Idea:     the rest of a row's loops as vectors. Up to a weight of 49 det and t are exact in doubles (harris.h): one
+ *           instruction multiplies eight, and none 64-bit integers; fma and conversion are one each.
  * Changed:  respond_row(), in doubles where they are exact; weigh() knows the common window when it is compiled.
  * Expect:   some 70 vector instructions for 16 pixels: 1 ms at 1920x1080 on two cores, 5 times faster than rows.
  * Result:   3.1 times rows for the response alone, not 5 (results/cpu2/harris/harris_1920x1080_response.json); 2.1 ms.

@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of a block is found by search, not assumed; 8x8 and 16x16, which the document compares, are among
+ * Idea:     the shape of a block is found by search, not assumed; 8x8 and 16x16, which the project report compares, are among
  *           the shapes.
  * Changed:  block_width and block_height are tunables.
  * Expect:   wide and flat wins by a third: rows of 32 load whole sectors, and 64x8 shares as much halo as 16x16. The

@@ -2,7 +2,7 @@
  * Idea:     the same response in three passes, each a kernel of its own: gradients, their products, sums and response,
  *           with 16 bits a gradient and 32 bits a product in device memory between them.
  * Changed:  one kernel became three, and products are computed once, not once for each pixel whose window holds them.
- * Expect:   the document chose one kernel because of traffic and did not measure the other: 5 bytes a pixel against 5 +
+ * Expect:   the project report chose one kernel because of traffic and did not measure the other: 5 bytes a pixel against 5 +
  *           8 + 16 + 12 = 41. At 3840x2160 that is 340 MB and 80 us at 4.2 TB/s, half a kernel of v1.0 that computes
  *           everything nine times: traffic is not all. Without a window (window=none) v1.0 should win clearly.
  * Result:   209 us, half of v1.0's 399, with a window of 3x3 (results/h200/harris/harris_3840x2160_response.json);

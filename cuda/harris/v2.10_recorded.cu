@@ -1,5 +1,5 @@
 /*
- * Idea:     the host gets out of the way. What it enqueues for a picture is recorded once as a graph, and from the second
+ * Idea:     less work for the host. What it enqueues for a picture is recorded once as a graph, and from the second
  *           picture on it makes two calls in place of ten: an upload and the start of the graph.
  * Changed:  another queue, the same with flights that record (common/cuda/flight.cu).
  * Expect:   v2.9 takes 44 us a picture with one device and with two, though each has a bus of its own: 10 calls of 3 to 5 us

@@ -1,5 +1,6 @@
 /*
- * Idea:     all warps at once. The picture is shared out over just those that a device has room for; none waits for its turn.
+ * Idea:     all warps run at once. The picture is shared out over just those that the device has room for, so that none
+ *           waits for its turn.
  * Changed:  launch() asks how many blocks fit and gives each warp as many rows as that leaves; rows are no tunable any more.
  * Expect:   a tenth less. With 16 rows a warp 3840x2160 takes 1,088 blocks, of which 528 fit: two rounds and a bit. With 34 it
  *           takes one, and a tenth fewer rows of gradients. (Written after a first form was measured.)

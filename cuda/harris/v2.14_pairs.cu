@@ -1,6 +1,6 @@
 /*
- * Idea:     two gradients a register. They fit in 16 bits, and sums of pairs are one addition, whatever the signs: a pair is
- *           low + 65536 high. Products are of 32 bits again.
+ * Idea:     two gradients share a register. They fit in 16 bits each: a pair is low + 65536 high, and one addition adds
+ *           both parts, whatever their signs. Products take 32 bits each, as before.
  * Changed:  make_pairs() and the gradients. Each gx gy gets an addend, for nothing in its multiplication, that keeps the sums
  *           positive, so that they are halves of a double as they are.
  * Expect:   a fifth faster: 165 instructions for 4 pixels of a row in place of 187, and 96 registers in place of 114, so that a
@@ -8,19 +8,18 @@
  *           was measured.)
  * Result:   the response of 3840x2160 in 26.6 us, half of v2.10's 53.3, where NPP takes 109
  *           (results/h200/harris/harris_3840x2160_response_pairs.json), of 1920x1080 in 9.7 us, v2.10: 24.8
- *           (harris_1920x1080_response.json); with corners 41.9 us, v2.10: 57.4 (harris_1920x1080_corners.json). The
- *           rungs between were not timed alone.
+ *           (harris_1920x1080_response.json); with corners 41.9 us, v2.10: 57.4 (harris_1920x1080_corners.json).
  */
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
 #include "cuda/harris/steps/inside.cuh"
+#include "cuda/harris/steps/once.cuh"
+#include "cuda/harris/steps/pairs.cuh"
 #include "cuda/harris/steps/strongest.h"
 
 enum { AHEAD = 2 /* rows between a load and its use */, MAX_WARPS = 4 /* of a block, one below the other */ };
-enum { LEAST_ROWS = 4 /* that a warp gives */, ADDEND = 1 << 20 /* above any |gx gy| */ };
-enum { COLUMNS = 4 /* of a thread: a word of pixels */, STRIP = (32 - 2) * COLUMNS /* that a warp gives */ };
 
 struct state {
     struct strongest_step corners;
@@ -29,40 +28,6 @@ struct state {
 static int warps = 4;
 static const int warp_choices[] = {1, 2, MAX_WARPS, 0};
 static struct tunable tunables[] = {{"warps", &warps, warp_choices, "warps of a block, one below the other"}, {}};
-
-/* Of a thread's columns in one row: right less left neighbour, and both and the pixel weighed 1 2 1; without Sobel the
- * pixel alone. Columns 0 and 2 are one pair, 1 and 3 the other; a pair is low + 65536 high, where low may be negative. */
-struct pairs {
-    unsigned difference[2], sum[2];
-};
-
-template <bool SOBEL> static __device__ struct pairs make_pairs(unsigned word)
-{
-    const unsigned even = word & 0x00ff00ff, odd = __byte_perm(word, 0, 0x4341), both = even + odd;
-    const unsigned left = __byte_perm(__shfl_up_sync(0xffffffff, odd, 1), odd, 0x5432);
-    const unsigned right = __byte_perm(even, __shfl_down_sync(0xffffffff, even, 1), 0x5432);
-
-    return {{odd - left, right - even}, {SOBEL ? left + even + both : even, SOBEL ? both + odd + right : odd}};
-}
-
-static __device__ int take(unsigned pair, int which)
-{
-    return which == 0 ? (int16_t)pair : (int)(pair + 0x8000) >> 16;
-}
-
-template <int SIZE, bool BOX>
-static __device__ float respond_added(const struct harris_params &params, struct harris_sums sums)
-{
-    constexpr int WEIGHT = BOX ? SIZE * SIZE : SIZE < 5 ? 1 << 2 * (SIZE - 1) : 256, ADDED = WEIGHT * ADDEND;
-    constexpr int HIGH = 0x43300000; /* with a number below it, 2^52 more than that */
-    const double a = __hiloint2double(HIGH, sums.a) - 0x1p52, c = __hiloint2double(HIGH, sums.c) - 0x1p52;
-    const double b = __hiloint2double(HIGH, sums.b) - (0x1p52 + (double)ADDED), trace = a + c;
-
-    if constexpr (WEIGHT > 49) /* more than doubles hold (harris.h) */
-        return harris_response(&params, {sums.a, sums.b - ADDED, sums.c});
-    const float response = (float)fma(-params.k, trace * trace, a * c - b * b) * params.scale;
-    return SIZE == 1 && params.window == HARRIS_NONE ? fabsf(response) : response; /* a window is larger */
-}
 
 /* The response of `count` rows from `top` on; returns the largest. */
 template <int SIZE, bool SOBEL, bool BOX, bool EDGE>
@@ -158,30 +123,19 @@ static enum status setup(struct state *state, const struct image in[], const str
     return strongest_setup(&state->corners, in, params);
 }
 
-#define KERNELS(sobel, box)                                                                                            \
-    {                                                                                                                  \
-        harris_kernel<1, sobel, box>, harris_kernel<3, sobel, box>, harris_kernel<5, sobel, box>,                      \
-            harris_kernel<7, sobel, box>                                                                               \
-    }
-
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct harris_params *params, cudaStream_t stream)
 {
-    static void (*const kernels[2][2][4])(struct image, struct image, const struct harris_params, int, float *) = {
-        {KERNELS(false, false), KERNELS(false, true)}, {KERNELS(true, false), KERNELS(true, true)}};
+    static const walk_kernel kernels[2][2][4] = ALL_KERNELS;
     enum status status = STATUS_OK;
-    const struct image response = corners_response(&state->corners.corners, out);
     const auto kernel = kernels[params->gradient == HARRIS_SOBEL][params->window == HARRIS_BOX][params->size / 2];
-    int device, multiprocessors, blocks, rows, strips = (int)ceiling_divide(in->width, STRIP);
+    dim3 grid;
+    int rows;
 
-    CUDA_TRY(cudaGetDevice(&device));
-    CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, 0));
-    blocks = max(multiprocessors * blocks / strips, 1); /* one below the other */
-    rows = max((int)ceiling_divide(in->height, blocks * warps), (int)LEAST_ROWS);
     TRY(strongest_begin(&state->corners, params, stream));
-    kernel<<<dim3(strips, ceiling_divide(in->height, rows * warps)), dim3(32, warps), 0, stream>>>(
-        *in, response, *params, rows, strongest_largest(&state->corners, params));
+    TRY(share_out(kernel, *in, STRIP, warps, 1, &grid, &rows));
+    kernel<<<grid, dim3(32, warps), 0, stream>>>(*in, corners_response(&state->corners.corners, out), *params, rows,
+                                                 strongest_largest(&state->corners, params));
     CUDA_TRY(cudaGetLastError());
     TRY(strongest_launch(&state->corners, out, params, stream));
 out:

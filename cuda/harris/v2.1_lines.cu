@@ -1,6 +1,6 @@
 /*
- * Idea:     gradients walk, too. Of a row only the differences and sums of neighbours along it are computed, once; those of
- *           three rows give gx and gy.
+ * Idea:     what gradients share is kept from row to row, too. Of a row only the differences and sums of neighbours
+ *           along it are computed, once; those of three rows give gx and gy.
  * Changed:  multiply_gradients() became make_line() and a few additions. A column left or right of the picture is
  *           computed from reflected pixels, where gx only has the other sign, and gy above and below.
  * Expect:   kernel twice as fast: 3 loads a pixel and row in place of 8, and 1 reflection of a row in place of 8.

@@ -1,6 +1,6 @@
 /*
- * Idea:     4 pixels are a word. One load a row, whose neighbours a thread asks the threads beside it for, and dp4a takes
- *           differences and sums straight from the bytes. The next word is loaded a row ahead of the work.
+ * Idea:     4 pixels are a word. A thread loads one word a row and asks the threads beside it for the neighbours, and
+ *           dp4a takes differences and sums straight from the bytes. The next word is loaded a row ahead of the work.
  * Changed:  load() and make_line(). Only strips that reach over an edge reflect pixels one by one.
  * Expect:   kernel 1.5 times faster: one load and 2 shuffles in place of 6 loads, 8 dp4a in place of 20 additions, and no
  *           wait for the load, which the row before hides.

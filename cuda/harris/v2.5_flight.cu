@@ -1,6 +1,7 @@
 /*
- * Idea:     more loads in flight. A warp asks for its words four rows ahead, and a search finds how many rows a warp walks:
- *           the fewer, the more warps there are to hide each other's waits, and the more rows are computed twice.
+ * Idea:     more loads are under way at a time. A warp asks for its words four rows ahead, and a search finds how many
+ *           rows a warp walks: the fewer, the more warps there are to hide each other's waits, and the more rows are
+ *           computed twice.
  * Changed:  next[] is a queue; rows and warps are tunables. make_line() moved to steps/lines.cuh.
  * Expect:   v2.4 has 16 warps of 64 on a multiprocessor at 3840x2160, and each waits some 600 cycles for the word of the
  *           next row, 35 times: 12 us that its 31 instructions a pixel do not fill. With 16 rows there are twice as many

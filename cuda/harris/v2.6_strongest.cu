@@ -1,7 +1,8 @@
 /*
- * Idea:     no pass for what is known already. The kernel that computes the response notes the largest; peaks are looked for
- *           in 4 x 4 pixels a thread, get their places in the list by a scan of the block and one atomic operation, and
- *           are counted by strength, so that only those that can be among the strongest are sorted.
+ * Idea:     no pass over the picture for what is known already. The kernel that computes the response notes the
+ *           largest. Peaks are looked for in 4 x 4 pixels a thread, and get their places in the list by a scan of the
+ *           block and one atomic operation. They are counted by strength, so that only those that can be among the
+ *           strongest are sorted.
  * Changed:  `largest` in the kernel; steps/strongest.cu takes the place of corners_launch().
  * Expect:   nothing with outputs=response. With corners, one reading of 33 MB less, and the other at the rate of the
  *           second-level cache, 10 us in place of some 25; the block that selects reads a thousand keys, not ten times

@@ -1,7 +1,7 @@
 /*
- * Idea:     the way to the device and back. A copy from or to ordinary memory goes through a small page-locked buffer of the
- *           driver, by one thread; with a buffer of its own the version copies by all threads, a band of rows at a time,
- *           while the bus carries the band before.
+ * Idea:     faster copies to the device and back. A copy from or to ordinary memory goes through a small page-locked
+ *           buffer of the driver, by one thread. With a buffer of its own the version copies by all threads, a band of
+ *           rows at a time, while the bus carries the band before.
  * Changed:  run() and steps/staging.cu; the kernels are v2.6's.
  * Expect:   kernels as before. End to end at 3840x2160 with both outputs 41 MB cross the bus, 0.8 ms at 55 GB/s, behind
  *           copies of 16 threads of which all but one band is hidden: 1 to 1.5 ms in place of 3.8. With outputs=corners 8

@@ -176,7 +176,7 @@ const struct golden harris_goldens[] = {
                        -0.5, -0.5, -0.5, -0.5, -0.5)},
     },
     {
-        /* The document's response at (2,2): dx = 9 - 7 = 2, dy = 5 - 1 = 4, (4 + 16)^2 / 4 = 100. */
+        /* The project report's response at (2,2): dx = 9 - 7 = 2, dy = 5 - 1 = 4, (4 + 16)^2 / 4 = 100. */
         .name = "central differences, no window, frame",
         .settings = "gradient=central window=none border=frame scale=raw k=0.25 maximum=1",
         .width = 5,
