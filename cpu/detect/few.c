@@ -1,6 +1,6 @@
 /*
- * Idea:     a stage costs a vector of bounds the same whether one of its windows is left or all. When so few are left that the queue
- *           takes them through a stage for less, it gets them.
+ * Idea:     a stage costs a vector of bounds the same whether one of its windows is left or all. As soon as the queue
+ *           would take the windows that are left through a stage for less, it gets them.
  * Changed:  the loop of look() ends at BOUNDS_FEW windows, which the cost of a look-up says: 20 of 32 with AVX2, whose bounds take 16
  *           permutations, 3 of 64 with AVX-512 VBMI, whose take two.
  * Expect:   with AVX2, 13 stages a vector become 2, for ten times as many windows in the queue, of which four in five leave within 8

@@ -4,7 +4,7 @@
  * Changed:  make_planes(), and is_hit() reads its cells from them.
  * Expect:   three operations a pixel of the pyramid buy off up to three additions and a division a cell: a stage takes 12 ns
  *           instead of 40, three times faster than omp.
- * Result:   1.2 times omp, not 3 (results/cpu2/detect/detect_1280x720.json), and why was not looked into.
+ * Result:   1.3 times omp, not 3 (results/cpu2/detect/detect_1280x720.json), and why was not looked into.
  * From:     cpu/omp
  */
 /* Try: make bench-detect */

@@ -5,7 +5,7 @@
  * Expect:   40 instructions a stage for 64 windows, with AVX-512, are a fifth of a nanosecond a window; but one window in 64
  *           reaches the 30th stage, and all take part: five times faster than planes with a short classifier, less with a
  *           long one.
- * Result:   1.2 times planes, not 5 (results/cpu2/detect/detect_1280x720.json): the model has 300 stages, and 64 windows go on
+ * Result:   1.3 times planes, not 5 (results/cpu2/detect/detect_1280x720.json): the model has 300 stages, and 64 windows go on
  *           until the last of them leaves.
  * From:     cpu/planes
  */

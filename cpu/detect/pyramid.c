@@ -1,6 +1,6 @@
 /*
- * Idea:     the fastest pyramid.
- * Changed:  the version of the step.
+ * Idea:     the pyramid comes from the fastest version of its own ladder.
+ * Changed:  the pyramid is its ladder's cpu/shuffled, not cpu/simd.
  * Expect:   a fifth of the time is the pyramid's, and half of that is left: 1.1 times second.
  *           (Written after a first form was measured.)
  * Result:   20.9 ms, 1.19 times second (results/cpu2_avx2/detect/detect_1280x720.json): 8.9 times OpenCV with

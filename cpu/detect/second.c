@@ -1,6 +1,6 @@
 /*
- * Idea:     of the windows that reach the queue, few are left after 24 stages: too few for the 276 tables that follow to be fetched
- *           for. So they wait in a second queue until there are two thousand again.
+ * Idea:     of the windows that reach the queue few are left after 24 stages, too few to pay for fetching the 276
+ *           tables that follow. So they wait in a second queue until there are two thousand again.
  * Changed:  drain() takes the first queue through EARLY stages and moves what is left; finish() takes the second through the rest.
  * Expect:   a stage behind the 24th costs a window twice as much as one before it, and three in ten are: 1.1 times few.
  *           (Written after a first form was measured.)

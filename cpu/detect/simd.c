@@ -4,7 +4,7 @@
  * Changed:  the loop over stages ends early, and go_on() takes what is left through the other stages; pyramid by vectors.
  * Expect:   a stage costs a vector 15 ns whoever is left, and a window 3 ns: from four on the latter is cheaper. With 500 stages
  *           twice as fast as cells, whose every window starts alone.
- * Result:   1.8 times cells (results/cpu2/detect/detect_1280x720.json).
+ * Result:   1.9 times cells (results/cpu2/detect/detect_1280x720.json).
  * From:     cpu/positions
  */
 /* Try: make bench-detect */

@@ -1,5 +1,5 @@
 /*
- * Idea:     the shape of the blocks is searched, not guessed: the document found widths that divide the picture's the best.
+ * Idea:     the shape of the blocks is searched, not guessed: Jošth 2014 found widths that divide the picture's the best.
  * Changed:  block_width and block_height are launch parameters; their defaults are to be those that rungs tune finds.
  * Expect:   higher blocks read fewer pixels twice, 23 rows and columns around each, but hold on to more idle warps: 64 x 8, a
  *           few percent.

@@ -1,9 +1,12 @@
 /*
- * Idea:     stages and tables come from global memory by loads of what nobody writes, through the cache that textures have too: the
- *           document's tables tie in constant and in texture memory, and from the latter any size is read as fast.
+ * Idea:     stages and tables are read from global memory by __ldg(), through the read-only cache that serves textures
+ *           too. In Jošth 2014 tables in constant memory are as fast as in texture memory, and the latter reads any
+ *           size as fast.
  * Changed:  is_hit() loads a stage's three words and its vote by __ldg(); no kernel parameter holds stages.
  * Expect:   all lanes of a warp ask for the same stage, so a stage is three loads more, of one sector each, from the first-level cache:
  *           some 30 cycles apiece beside nine cells from shared memory. 1.1 times the time of v1.2.
+ * Result:   missed, it gains: 915 us in place of 1368 with 100 stages, 440 in place of 683 with 16 (results/h200/detect/detect_1280x720_memories_100.json and
+ *           _16.json): probably because the constant cache hands out one address at a time, and lanes look up different votes.
  * From:     cuda/v1.2
  */
 /* Try: make bench-detect VERSIONS=cuda */

@@ -1,6 +1,6 @@
 /*
- * Idea:     a hit overlaps with one or two stronger ones, not with all. Of the 60 words that say with whom, those that are not 0 are
- *           marked, and rounds read no others; its place and box are noted when they are known.
+ * Idea:     rounds read only the words that are not 0. A hit overlaps with one or two stronger ones, not with all: of the 60
+ *           words that say with whom, the few that do are marked; its place and box are noted when they are known.
  * Changed:  groups_note() and hits_note() in place of groups_setup() and hits_add() (steps/groups.cu).
  * Expect:   six rounds read 60 words a hit, and 300 parts of the pairs look boxes up level by level: 62 us become 20 us.
  * Result:   160 us in place of 196 (results/h200/detect/detect_1280x720_pictures.json).

@@ -1,5 +1,5 @@
 /*
- * Idea:     the same again, up to three times, as in the document: of a hundred windows ten are left after the second list and
+ * Idea:     the same again, up to three times, as in Jošth 2014: of a hundred windows ten are left after the second list and
  *           two after the third.
  * Changed:  two lists that take turns, a loop over the parts of the stages, and after which stages each of them ends.
  * Expect:   the first rearrangement brought most of it: another third off v2.1, and the third list next to nothing, as the

@@ -1,9 +1,9 @@
 /*
- * Idea:     as the document tried: a thread whose window is rejected fetches the next one of the tile at once, so that no lane
+ * Idea:     as Jošth 2014 tried: a thread whose window is rejected fetches the next one of the tile at once, so that no lane
  *           waits for the last window of its warp.
  * Changed:  a loop over stages in which each lane is at its own window and stage; next windows come from a counter in shared
  *           memory.
- * Expect:   slower, as the document found: lanes are at different stages, so the stages' records no longer come by broadcast, cells
+ * Expect:   slower, as Jošth 2014 found: lanes are at different stages, so the stages' records no longer come by broadcast, cells
  *           of several sizes diverge, and every window pays an atomic operation.
  * Result:   2.04 ms, 5 % slower than v2.1 (results/h200/detect/detect_1280x720.json).
  * From:     cuda/v2.1

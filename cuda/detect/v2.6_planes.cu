@@ -1,7 +1,7 @@
 /*
  * Idea:     the mean of a cell is the same for all windows and stages that look at it: the tile has a plane for each size of
  *           cells, and a stage loads nine bytes.
- * Changed:  planes_fill() and planes_bin().
+ * Changed:  planes_fill() makes the planes, and planes_bin() reads a stage's nine bytes from them.
  * Expect:   most features have cells of 2 x 2 pixels, for which 36 loads and nine divisions become nine loads; four times the
  *           shared memory leaves room for eight blocks still. Twice as fast as v2.5.
  * Result:   1.16 ms, 1.64 times v2.5 (results/h200/detect/detect_1280x720.json); of its 1.16 ms the stages take 0.35, so they

@@ -1,7 +1,7 @@
 /*
- * Idea:     of a tile's 1,024 windows nine see stage 41, one warp's worth of lanes at best, and that warp goes on for hundreds of
- *           stages while the other seven wait. A warp takes one window, and its lanes are stages: 32 at a time, tables looked
- *           up at once, and the responses after each of them summed in order by shuffles.
+ * Idea:     from stage 41 on a warp takes one window, and its lanes are stages: 32 at a time, tables looked up at once, and
+ *           the responses after each of them summed in order by shuffles. Of a tile's 1,024 windows nine come so far. They
+ *           filled less than a warp, which went on for hundreds of stages while the block's other seven waited.
  * Changed:  together_pass() (steps/together.cuh) behind the last list, and one part fewer.
  * Expect:   half of the kernel's instructions were of that warp, and all of its longest waits; 32 shuffles and 80 instructions for 32
  *           stages. detect_kernel 200 us in place of 348 us.

@@ -1,5 +1,6 @@
 #include "common/algo/detect/windows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static enum status make_planes(struct detect_windows *windows)
@@ -37,6 +38,7 @@ enum status detect_all_windows(struct detect_windows *windows, const struct imag
     const int beyond = params->pyramid.window - 1; /* pixels behind a window's first, to the right and below */
     struct detect_list list = {0};
     enum status status = STATUS_OK;
+    char reason[1024] = ""; /* a thread's message is its own */
 
     TRY(detect_make_levels(&windows->levels, in, params, "cpu/omp"));
     TRY(make_planes(windows));
@@ -54,11 +56,14 @@ enum status detect_all_windows(struct detect_windows *windows, const struct imag
                     result = look(windows, params, y, level->x, level->x + level->width - beyond, &own);
         }
 #pragma omp critical
-        if (status == STATUS_OK)
+        if (status == STATUS_OK) {
             status = result == STATUS_OK ? detect_join(&list, &own) : result;
+            if (status != STATUS_OK)
+                snprintf(reason, sizeof reason, "%s", status_message());
+        }
         free(own.keys);
     }
-    TRY(status);
+    TRY(status == STATUS_OK ? STATUS_OK : status_set(status, "%s", reason));
     TRY(detect_write(&list, layout, params, out));
 out:
     free(list.keys);

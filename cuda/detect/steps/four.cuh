@@ -18,16 +18,16 @@ static inline __device__ unsigned four_ranks(const unsigned cells[DETECT_CELLS],
     return ranks;
 }
 
-/* The bins of a stage, a byte each, in the windows at `window` of the first plane, a multiple of 4, and the three behind it. */
-static inline __device__ unsigned four_bins(int feature, const struct detect_stage &stage, const uint8_t *window,
-                                            int stride, int size)
+/* The bins of four windows, a byte each. The first cell of the first is `skipped` bytes, less than 4, behind `words`, cells are `width` bytes
+ * wide and those of the next row `below` bytes on; a and b are the stage's. */
+static inline __device__ unsigned four_bins(int feature, const uint8_t *words, int skipped, int width, int below, int a,
+                                            int b)
 {
-    const uint8_t *from = window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * stride + stage.x;
-    const int skipped = stage.x % 4, last = (skipped + 2 * stage.width + 3) / 4, bits = 8 * stage.width;
+    const int last = (skipped + 2 * width + 3) / 4, bits = 8 * width;
     unsigned cells[DETECT_CELLS];
 
     for (int j = 0; j < 3; j++) {
-        const unsigned *row = (const unsigned *)(from - skipped + j * stage.height * stride);
+        const unsigned *row = (const unsigned *)(words + j * below);
         const unsigned middle = row[min(1, last)];
         const unsigned low = __funnelshift_r(row[0], middle, 8 * skipped);
         const unsigned high = __funnelshift_r(middle, row[last], 8 * skipped);
@@ -43,8 +43,17 @@ static inline __device__ unsigned four_bins(int feature, const struct detect_sta
             codes |= __vsetgtu4(cells[border[i]], cells[4]) << i;
         return codes;
     }
-    const unsigned a = four_ranks(cells, stage.a), b = four_ranks(cells, stage.b);
-    return feature == DETECT_LRP ? DETECT_CELLS * a + b : a - b + (DETECT_CELLS - 1) * 0x01010101u;
+    const unsigned ranks = four_ranks(cells, a), others = four_ranks(cells, b);
+    return feature == DETECT_LRP ? DETECT_CELLS * ranks + others : ranks - others + (DETECT_CELLS - 1) * 0x01010101u;
+}
+
+/* The bins of a stage in the windows at `window` of the first plane, a multiple of 4, and the three behind it. */
+static inline __device__ unsigned four_bins(int feature, const struct detect_stage &stage, const uint8_t *window,
+                                            int stride, int size)
+{
+    const uint8_t *from = window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * stride + stage.x;
+
+    return four_bins(feature, from - stage.x % 4, stage.x % 4, stage.width, stage.height * stride, stage.a, stage.b);
 }
 
 #endif

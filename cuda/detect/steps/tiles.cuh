@@ -35,6 +35,36 @@ static inline HOST_DEVICE struct tile tile_find(const struct pyramid_layout *lay
     return tile;
 }
 
+/* The first tile of each level and, behind the last level, their number; of a level without tiles that of the next one. */
+struct tile_numbers {
+    int first[PYRAMID_MAX_LEVELS + 1];
+};
+
+static inline struct tile_numbers tiles_number(const struct pyramid_layout *layout, int window, int width, int height)
+{
+    struct tile_numbers numbers = {};
+
+    for (int l = 0; l < layout->count; l++)
+        numbers.first[l + 1] = numbers.first[l] + tiles_along(layout->levels[l].width, window, width) *
+                                                      tiles_along(layout->levels[l].height, window, height);
+    return numbers;
+}
+
+/* As tile_find(), of a tile that there is. */
+static inline __device__ struct tile tile_look_up(const struct tile_numbers &numbers,
+                                                  const struct pyramid_layout &layout, int window, int width,
+                                                  int height, int index)
+{
+    int level = 0;
+
+    while (index >= numbers.first[level + 1])
+        level++;
+    const unsigned columns = tiles_along(layout.levels[level].width, window, width);
+    const unsigned own = index - numbers.first[level], row = own / columns;
+
+    return {level, (int)(own - row * columns) * width, (int)row * height};
+}
+
 static inline int tiles_count(const struct pyramid_layout *layout, int window, int width, int height)
 {
     int count = 0;
