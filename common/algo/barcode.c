@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/algo/barcode/train.h"
 #include "common/algo/blur.h"
 #include "common/algo/boxes.h"
 #include "common/contract/inputs.h"
-#include "common/core/file.h"
 #include "common/image/draw.h"
-#include "common/image/npy.h"
 
 static const struct texture_model *model_of(const struct model *file)
 {
@@ -107,291 +106,6 @@ void barcode_close(struct barcode_steps *steps)
         image_free(images[i]);
 }
 
-/* ------------------------------------------------------------------------------------------ boxes of a training */
-
-struct known_box {
-    char file[1024]; /* without folders */
-    int x_min, y_min, x_max, y_max;
-};
-
-struct known_boxes {
-    struct known_box *items;
-    size_t count;
-};
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-/* Cuts off and gives back what is before the next comma; NULL at the end. */
-static char *next_field(char **rest)
-{
-    char *field = *rest;
-
-    if (!field)
-        return NULL;
-    *rest = strchr(field, ',');
-    if (*rest)
-        *(*rest)++ = '\0';
-    return field;
-}
-
-enum { MOST_COORDINATE = 1 << 24 };
-enum { FILE_COLUMN, X_MIN, Y_MIN, X_MAX, Y_MAX, COLUMNS };
-
-/* Which field each column is, from the header line. */
-static enum status read_header(const char *path, char *line, int fields[COLUMNS])
-{
-    static const char *const names[] = {"file", "xmin", "ymin", "xmax", "ymax"};
-    char *rest = line, *field;
-
-    for (int c = 0; c < COLUMNS; c++)
-        fields[c] = -1;
-    for (int at = 0; (field = next_field(&rest)); at++)
-        for (int c = 0; c < COLUMNS; c++)
-            if (strcmp(field, names[c]) == 0)
-                fields[c] = at;
-    for (int c = 0; c < COLUMNS; c++)
-        if (fields[c] < 0)
-            return status_set(STATUS_BAD_INPUT, "%s: its first line has no column '%s'", path, names[c]);
-    return STATUS_OK;
-}
-
-static enum status read_box(const char *path, int number, char *line, const int fields[COLUMNS], struct known_box *box)
-{
-    int *const values[] = {NULL, &box->x_min, &box->y_min, &box->x_max, &box->y_max};
-    char *rest = line, *field;
-    int found = 0;
-
-    for (int at = 0; (field = next_field(&rest)); at++)
-        for (int c = 0; c < COLUMNS; c++) {
-            char *end = field;
-            long value;
-            if (fields[c] != at)
-                continue;
-            found++;
-            if (c == FILE_COLUMN) {
-                snprintf(box->file, sizeof box->file, "%s", file_name(field));
-                continue;
-            }
-            value = strtol(field, &end, 10);
-            if (end == field || *end || value < -MOST_COORDINATE || value > MOST_COORDINATE)
-                return status_set(STATUS_BAD_INPUT, "%s:%d: '%s' is no whole number of pixels", path, number, field);
-            *values[c] = (int)value;
-        }
-    if (found < COLUMNS || box->x_max <= box->x_min || box->y_max <= box->y_min)
-        return status_set(STATUS_BAD_INPUT, "%s:%d: no box of a file (file, xmin, ymin, xmax, ymax)", path, number);
-    return STATUS_OK;
-}
-
-static enum status read_boxes(const char *path, struct known_boxes *boxes)
-{
-    FILE *stream = NULL;
-    uint64_t size;
-    char line[1024];
-    int fields[COLUMNS];
-    enum status status = STATUS_OK;
-
-    TRY(file_open(path, &stream, &size));
-    for (int number = 1; fgets(line, sizeof line, stream); number++) {
-        struct known_box box = {.file = ""}, *items;
-        if (strlen(line) == sizeof line - 1) {
-            status = status_set(STATUS_BAD_INPUT, "%s:%d: a line of more than %zu characters", path, number,
-                                sizeof line - 2);
-            goto out;
-        }
-        line[strcspn(line, "\r\n")] = '\0';
-        if (number == 1) {
-            TRY(read_header(path, line, fields));
-            continue;
-        }
-        if (!line[0])
-            continue;
-        TRY(read_box(path, number, line, fields, &box));
-        items = realloc(boxes->items, (boxes->count + 1) * sizeof *items);
-        if (!items) {
-            status = status_set(STATUS_NO_MEMORY, "%s: no memory for its boxes", path);
-            goto out;
-        }
-        boxes->items = items;
-        boxes->items[boxes->count++] = box;
-    }
-    if (boxes->count == 0)
-        status = status_set(STATUS_BAD_INPUT, "%s: there is no box in it", path);
-out:
-    if (stream)
-        fclose(stream);
-    return status;
-}
-
-/* ------------------------------------------------------------------------------------------------- training */
-
-struct barcode_training {
-    int k, rows, iterations, seed;
-};
-
-/* All patches, and whether each is in a box. */
-struct examples {
-    struct known_boxes boxes;
-    uint16_t *bins;
-    uint8_t *inside;
-    size_t count, room;
-    size_t used; /* boxes that a picture was found for */
-};
-
-static enum status make_room(struct examples *all, size_t more)
-{
-    const size_t room = 2 * all->room + more;
-    uint16_t *bins;
-    uint8_t *inside;
-
-    if (all->count + more <= all->room)
-        return STATUS_OK;
-    bins = realloc(all->bins, room * LBP_BINS * sizeof *bins);
-    all->bins = bins ? bins : all->bins;
-    inside = realloc(all->inside, room);
-    all->inside = inside ? inside : all->inside;
-    if (!bins || !inside)
-        return status_set(STATUS_NO_MEMORY, "no memory for %zu histograms", room);
-    all->room = room;
-    return STATUS_OK;
-}
-
-static enum status collect(void *context, const char *path, const struct image *histograms)
-{
-    struct examples *all = context;
-    enum status status = STATUS_OK;
-
-    TRY(make_room(all, (size_t)histograms->width * (size_t)histograms->height));
-    for (size_t b = 0; b < all->boxes.count; b++)
-        all->used += strcmp(all->boxes.items[b].file, file_name(path)) == 0;
-    for (int row = 0; row < histograms->height; row++)
-        for (int column = 0; column < histograms->width; column++, all->count++) {
-            const int x = BARCODE_PATCH * column + BARCODE_PATCH / 2, y = BARCODE_PATCH * row + BARCODE_PATCH / 2;
-            memcpy(all->bins + all->count * LBP_BINS, lbp_bins(histograms, row, column), LBP_BINS * sizeof *all->bins);
-            all->inside[all->count] = 0;
-            for (size_t b = 0; b < all->boxes.count; b++) {
-                const struct known_box *box = &all->boxes.items[b];
-                if (x >= box->x_min && x < box->x_max && y >= box->y_min && y < box->y_max &&
-                    strcmp(box->file, file_name(path)) == 0)
-                    all->inside[all->count] = 1;
-            }
-        }
-out:
-    return status;
-}
-
-/* The centroid of each example. */
-static enum status find_labels(const struct examples *all, const struct image *centroids, struct image *labels)
-{
-    const struct image histograms = {.width = 1,
-                                     .height = (int)all->count,
-                                     .channels = LBP_BINS,
-                                     .type = PIXEL_U16,
-                                     .stride = LBP_BINS * sizeof *all->bins,
-                                     .data = all->bins};
-    const struct image both[2] = {histograms, *centroids};
-    struct step step = {0};
-    enum status status = STATUS_OK;
-
-    TRY(array_create(labels, 1, (int)all->count, 1, PIXEL_U8));
-    TRY(step_open(&step, "nearest", "nearest", "cpu/simd", ""));
-    TRY(step_run(&step, both, labels, NULL));
-out:
-    if (step.version)
-        step_close(&step);
-    return status;
-}
-
-/* Centroids, and in the last column P: the share of a centroid's patches in a box, of one patch more that is in one as often
- * as any. */
-static enum status make_model(const struct examples *all, const struct image *centroids, const struct image *labels,
-                              struct image *model)
-{
-    double inside[NEAREST_MAX_K] = {0}, count[NEAREST_MAX_K] = {0}, total = 0;
-    enum status status = STATUS_OK;
-
-    TRY(array_create(model, LBP_BINS + 1, centroids->height, 1, PIXEL_F32));
-    for (size_t i = 0; i < all->count; i++) {
-        const int label = *(const uint8_t *)image_row(labels, (int)i);
-        inside[label] += all->inside[i];
-        count[label]++;
-        total += all->inside[i];
-    }
-    for (int j = 0; j < centroids->height; j++) {
-        float *row = image_row(model, j);
-        memcpy(row, image_row(centroids, j), LBP_BINS * sizeof *row);
-        row[LBP_BINS] = (float)((inside[j] + total / (double)all->count) / (count[j] + 1));
-    }
-out:
-    return status;
-}
-
-static enum status train(const struct training *training)
-{
-    const struct barcode_training *params = training->params;
-    struct examples all = {.count = 0};
-    struct image rows = {0}, centroids = {0}, labels = {0}, model = {0};
-    enum status status = STATUS_OK;
-
-    if (!training->extra) {
-        status = status_set(STATUS_BAD_INPUT, "train barcode needs --boxes FILE.csv");
-        goto out;
-    }
-    TRY(read_boxes(training->extra, &all.boxes));
-    TRY(texture_each(training, BARCODE_PATCH, collect, &all));
-    if (all.used == 0) {
-        status = status_set(STATUS_BAD_INPUT, "%s: none of its files is among the pictures", training->extra);
-        goto out;
-    }
-    const size_t count = all.count < (size_t)params->rows ? all.count : (size_t)params->rows;
-    if (count < (size_t)params->k || all.count > INT32_MAX) {
-        status = status_set(STATUS_BAD_INPUT, "k=%d centroids need as many patches, and at most 2^31-1; there are %zu",
-                            params->k, all.count);
-        goto out;
-    }
-    TRY(array_create(&rows, LBP_BINS, (int)count, 1, PIXEL_U16));
-    for (size_t i = 0; i < count; i++)
-        memcpy(image_row(&rows, (int)i), all.bins + i * all.count / count * LBP_BINS, LBP_BINS * sizeof *all.bins);
-    TRY(texture_cluster(&rows, params->k, params->iterations, params->seed, &centroids));
-    TRY(find_labels(&all, &centroids, &labels));
-    TRY(make_model(&all, &centroids, &labels, &model));
-    TRY(npy_save(&model, training->out));
-out:
-    free(all.boxes.items);
-    free(all.bins);
-    free(all.inside);
-    image_free(&rows);
-    image_free(&centroids);
-    image_free(&labels);
-    image_free(&model);
-    return status;
-}
-
-#define INT(of, field, low, high, normal, text)                                                                        \
-    {                                                                                                                  \
-        .name = #field, .kind = PARAMETER_INT, .offset = offsetof(struct of, field), .minimum = low, .maximum = high,  \
-        .preset = normal, .help = text                                                                                 \
-    }
-
-static const struct parameter training_parameters[] = {
-    INT(barcode_training, k, 1, NEAREST_MAX_K, 64, "centroids"),
-    INT(barcode_training, rows, 1, 1 << 24, 100000, "patches that k-means sees at most"),
-    INT(barcode_training, iterations, 1, 1000, 25, "of k-means, at most"),
-    INT(barcode_training, seed, 0, 1e9, 1, "of k-means++"),
-    {0},
-};
-
-static const struct trainer trainer = {
-    .params_size = sizeof(struct barcode_training),
-    .parameters = training_parameters,
-    .data_help = "pictures and folders of pictures, with --boxes FILE.csv (file, xmin, ymin, xmax, ymax)",
-    .train = train,
-};
-
 /* ---------------------------------------------------------------------------------------------- parameters */
 
 static enum status load(const char *path, void **data, size_t *size)
@@ -419,6 +133,12 @@ out:
     return status;
 }
 
+#define INT(field, low, high, normal, text)                                                                            \
+    {                                                                                                                  \
+        .name = #field, .kind = PARAMETER_INT, .offset = offsetof(struct barcode_params, field), .minimum = low,       \
+        .maximum = high, .preset = normal, .help = text                                                                \
+    }
+
 static const char *const default_model[] = {"models/barcode.npy", NULL};
 
 static const struct parameter parameters[] = {
@@ -428,7 +148,7 @@ static const struct parameter parameters[] = {
      .words = default_model,
      .load = load,
      .help = "centroids and the share of each in barcodes (.npy), of rungs train barcode"},
-    INT(barcode_params, ksize, 3, BLUR_MAX_KSIZE, 13, "width of the smoothing in patches, odd"),
+    INT(ksize, 3, BLUR_MAX_KSIZE, 13, "width of the smoothing in patches, odd"),
     {.name = "sigma",
      .kind = PARAMETER_REAL,
      .offset = offsetof(struct barcode_params, sigma),
@@ -436,10 +156,10 @@ static const struct parameter parameters[] = {
      .maximum = 100,
      .preset = 2,
      .help = "standard deviation of the smoothing in patches"},
-    INT(barcode_params, value, 0, 255, 92, "largest score that is no barcode"),
-    INT(barcode_params, min_area, 1, 1 << 28, 100, "patches that a barcode has at least"),
-    INT(barcode_params, ratio, 1, 1024, 3, "longer side of a box over the shorter one, at most"),
-    INT(barcode_params, max_boxes, 1, BARCODE_CANDIDATES, 64, "rows of the table"),
+    INT(value, 0, 255, 92, "largest score that is no barcode"),
+    INT(min_area, 1, 1 << 28, 100, "patches that a barcode has at least"),
+    INT(ratio, 1, 1024, 3, "longer side of a box over the shorter one, at most"),
+    INT(max_boxes, 1, BARCODE_CANDIDATES, 64, "rows of the table"),
     {0},
 };
 
@@ -603,7 +323,7 @@ static struct algorithm barcode = {
     .check_shapes = check_shapes,
     .bench_channels = 3,
     .bench_shape = (const int[]){1600, 1200, 3},
-    .trainer = &trainer,
+    .trainer = &barcode_trainer,
 };
 
 RUNGS_ALGORITHM(barcode)

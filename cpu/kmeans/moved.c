@@ -4,8 +4,8 @@
  * Expect:   1.2 times prefetch over ten iterations: after three of them one row in ten still moves, and what is left is the
  *           product.
  * Result:   1.2 times prefetch over start and eleven updates (results/cpu2/kmeans/kmeans_epita_11.json), as predicted. An
- *           iteration, ten more updates after the first (kmeans_epita_1.json), takes 1.8 ms: 12 times OpenCV and 4.9 times
- *           scikit-learn.
+ *           iteration, ten more updates after the first (kmeans_epita_1.json), takes 0.84 ms: 12 times OpenCV and 5.4
+ *           times scikit-learn.
  * From:     cpu/prefetch
  */
 /* Try: make bench-kmeans VERSIONS=cpu P="start=rows iterations=10" */

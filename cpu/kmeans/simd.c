@@ -1,6 +1,6 @@
 /*
- * Idea:     a matrix product, rows by centroids, with the centroids side by side: sixteen of them are a vector, and one
- *           instruction multiplies two samples of a row with two features of all sixteen.
+ * Idea:     the scores are a product of matrices, rows by centroids, with the centroids side by side: sixteen of them
+ *           are a vector, and one instruction multiplies two samples of a row with two features of all sixteen.
  * Changed:  the table's layout, and nearest(), in which BLOCK rows share each load of it.
  * Expect:   2 times narrow: no sums over lanes, and one load of centroids for eight products. 195 million products, 32 a
  *           cycle and core, are 1 ms with two threads; adding up the rows is half as much.

@@ -3,7 +3,7 @@
  *           around it, and masks take away what belongs to the next patch.
  * Changed:  count_patch() became three loops over a strip: copy, codes, increments. None of them asks where it is.
  * Expect:   10 times omp: 32 comparisons of coordinates a pixel are gone, and the compiler makes vectors of the codes.
- * Result:   9.8 times omp (results/cpu2/lbp/lbp_4032x3024.json), as predicted.
+ * Result:   9.0 times omp (results/cpu2/lbp/lbp_4032x3024.json), as predicted.
  * From:     cpu/omp
  */
 /* Try: make bench-lbp VERSIONS=cpu */

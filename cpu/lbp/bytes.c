@@ -1,10 +1,11 @@
 /*
- * Idea:     counters of a byte: a chain has 64, 128 or 256 pixels of a patch. Only 256 equal codes are too many for a byte, and
- *           that shows: the counter of a code that is there is 0.
+ * Idea:     counters take a byte each: a chain has 64, 128 or 256 pixels of a patch. Only 256 equal codes are too many
+ *           for a byte, and that shows: the counter of a code that is there is then 0.
  * Changed:  count_strip() clears and adds up half as much memory, and looks at the counter of each chain's first code.
  * Expect:   1.1 times words: to clear 4 KB and to add them up is 250 cycles of a strip's 1500.
  *           (Written after a first form was measured.)
- * Result:   1.09 times, within the noise (results/cpu2_avx2/lbp/lbp_4032x3024.json); 286 times scikit-image.
+ * Result:   with AVX-512 1.37 times words, 412 times scikit-image (results/cpu2/lbp/lbp_4032x3024.json); with AVX2 1.09 times, within
+ *           the noise, and 286 times (results/cpu2_avx2/lbp/lbp_4032x3024.json).
  * From:     cpu/words
  */
 /* Try: make bench-lbp VERSIONS=cpu */

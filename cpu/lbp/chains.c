@@ -5,7 +5,7 @@
  *           its histogram past the caches: 24 MB for 4032x3024 that need not be read first.
  * Expect:   1.5 times simd, more in flat areas: an increment is two instructions, a load of the code and inc in memory, and
  *           near one a cycle and core.
- * Result:   1.3 times simd (results/cpu2/lbp/lbp_4032x3024.json); 241 times scikit-image.
+ * Result:   1.8 times simd (results/cpu2/lbp/lbp_4032x3024.json).
  * From:     cpu/simd
  */
 /* Try: make bench-lbp VERSIONS=cpu */

@@ -4,7 +4,8 @@
  * Changed:  find_codes(), by columns of vectors instead of pixels.
  * Expect:   1.5 times border: codes cost half a cycle a pixel, and what is left is one increment, a load and a store, a
  *           pixel. In flat areas the code is 255 again and again, and each increment waits for the store of the one before.
- * Result:   1.6 times border by the medians, but not certain: its spread was 35 % (results/cpu2/lbp/lbp_4032x3024.json).
+ * Result:   missed: 1.07 times border (results/cpu2/lbp/lbp_4032x3024.json), probably because the compiler makes vectors of
+ *           border's loops too; increments are what is left.
  * From:     cpu/border
  */
 /* Try: make bench-lbp VERSIONS=cpu */

@@ -1,11 +1,12 @@
 /*
- * Idea:     a load fetches eight codes, not one: with a load of its code, and a load and a store of its counter, an increment
- *           takes all three accesses to memory that a core has in a cycle.
+ * Idea:     one load fetches eight codes. With a load for each code an increment takes three accesses to memory, its
+ *           counter's load and store among them, which is all that a core has in a cycle.
  * Changed:  count_strip() has the eight codes of each chain in a register, and shifts them out.
  * Expect:   1.3 times direct: increments are two thirds of its time, and near one a cycle is what the stores allow. A shift more
  *           a pixel costs nothing, for there are six instructions a cycle and three are needed.
  *           (Written after a first form was measured.)
- * Result:   missed: 1.08 times, within the noise (results/cpu2_avx2/lbp/lbp_4032x3024.json).
+ * Result:   missed: 1.08 times, within the noise, with AVX2 (results/cpu2_avx2/lbp/lbp_4032x3024.json), 0.96 times with
+ *           AVX-512 (results/cpu2/lbp/lbp_4032x3024.json).
  * From:     cpu/direct
  */
 /* Try: make bench-lbp VERSIONS=cpu */

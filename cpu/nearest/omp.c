@@ -2,7 +2,7 @@
  * Idea:     every thread takes rows of patches.
  * Changed:  one line, the OpenMP pragma above the loop over rows.
  * Expect:   as many times faster as there are cores.
- * Result:   1.9 times serial on two cores (results/cpu2/nearest/nearest_252x189.json).
+ * Result:   2.0 times serial on two cores (results/cpu2/nearest/nearest_252x189.json).
  */
 /* Try: make bench-nearest VERSIONS=cpu */
 #include "common/algo/nearest.h"

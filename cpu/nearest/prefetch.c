@@ -3,7 +3,7 @@
  * Changed:  nearest() asks for a line of the next block at each step. Eight histograms side by side are eight streams of 512
  *           bytes, too short for the processor to see them coming.
  * Expect:   2 times simd where histograms come from memory, 0.9 ms with two threads: a multiplication a cycle and core.
- * Result:   2.3 times simd (results/cpu2/nearest/nearest_252x189.json), as predicted.
+ * Result:   2.8 times simd (results/cpu2/nearest/nearest_252x189.json).
  * From:     cpu/simd
  */
 /* Try: make bench-nearest VERSIONS=cpu */

@@ -1,10 +1,10 @@
 /*
- * Idea:     a matrix product, histograms by centroids: of |64 h - C|^2 only |C|^2 - 128 h C decides, and one instruction
- *           multiplies two bins with two components of sixteen centroids.
+ * Idea:     the distances are a product of matrices, histograms by centroids: of |64 h - C|^2 only |C|^2 - 128 h C
+ *           decides which is the nearest. One instruction multiplies two bins by two components of sixteen centroids.
  * Changed:  nearest() has BLOCK patches at a time, which share each load of the centroids.
  * Expect:   10 times omp: 32 products a cycle and core, 1 ms with two threads; then reading 24 MB of histograms is what
  *           is left, which texture's fused rung does not have.
- * Result:   2.8 times omp, not 10 (results/cpu2/nearest/nearest_252x189.json): it waits for memory, as the next rung shows.
+ * Result:   1.6 times omp, not 10 (results/cpu2/nearest/nearest_252x189.json): it waits for memory, as the next rung shows.
  */
 /* Try: make bench-nearest VERSIONS=cpu */
 #include <string.h>

@@ -2,7 +2,7 @@
  * Idea:     every step shares its rows out to all threads.
  * Changed:  the steps are the cpu/omp versions of their ladders.
  * Expect:   as many times faster as there are cores.
- * Result:   1.4 times serial on two cores (results/cpu2/texture/texture_4032x3024.json).
+ * Result:   1.8 times serial on two cores (results/cpu2/texture/texture_4032x3024.json).
  */
 /* Try: make bench-texture VERSIONS=cpu */
 #include "common/algo/texture.h"

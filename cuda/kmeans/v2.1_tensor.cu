@@ -1,5 +1,6 @@
 /*
- * Idea:     rows by centroids is a matrix product, and tensor cores have one of 16 x 32 bytes by 32 x 8 as an instruction.
+ * Idea:     rows by centroids is a product of matrices, and the tensor cores multiply 16 x 32 bytes by 32 x 8 in one
+ *           instruction.
  * Changed:  the loops of assign_kernel(): a warp has 8 rows and 16 centroids at a time, and the smallest score of a row is
  *           found by three shuffles. Features are taken in the order in which 4 lanes load 64 bytes of a row.
  * Expect:   3 times v2.0: 1600 products a multiprocessor take less than a microsecond, and what is left is to read the rows,

@@ -1,5 +1,5 @@
 /*
- * Idea:     a warp waits for memory once for its 8 rows: what else is read of a row is read together with its samples.
+ * Idea:     a warp waits for memory once for its 8 rows: all that is read of a row is read together with its samples.
  * Changed:  wide features, |x|^2 and the label before are read ahead of the products, not where they are needed.
  * Expect:   1.05 times v2.4: an assignment takes 12 us in the place of 15, as each of a warp's 3 times 8 rows waited for the
  *           second-level cache four times, some 0.3 us each, and 16 warps a multiprocessor are too few to hide that.

@@ -1,6 +1,6 @@
 /*
- * Idea:     no thread waits for one: the block clears and copies its bins together, 256 threads for 256 bins, and a code
- *           goes straight to its bin. The optimised kernel of Schoose 2021.
+ * Idea:     no block waits for one of its threads: it clears and copies its bins together, 256 threads for 256 bins,
+ *           and a code goes straight to its bin. The optimised kernel of Schoose 2021.
  * Changed:  the array of codes and the barrier behind it are gone; the two loops of thread 0 belong to all.
  * Expect:   kernel 10 times faster: two loops of 256 steps, one of them stores of 2 bytes to global memory, become one step
  *           each, and the stores of a warp one of 64 bytes. Their authors saw 10.8 to 8.2 ms, transfers included.

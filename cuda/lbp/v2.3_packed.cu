@@ -1,6 +1,6 @@
 /*
- * Idea:     the side of a patch is known to the compiler, and two counters share a word: of 770 instructions a patch most find out
- *           where a word of the tile lies, by divisions, or clear and pack counters.
+ * Idea:     the compiler knows the side of a patch, and two counters share a word. Most of the 770 instructions of a
+ *           patch found out by divisions where a word of the tile lies, or cleared and packed counters.
  * Changed:  lbp_kernel<PATCH>; counters of 16 bits, two a word, leave shared memory as they are written.
  * Expect:   1.8 times v2.2, which issues 3.1 instructions a cycle and multiprocessor: a division by a number that is known is a
  *           shift or a multiplication, where one of any two numbers is some 20 instructions, six times a word.

@@ -1,5 +1,6 @@
 /*
- * Idea:     a warp a patch: sums by shuffles in registers, no atomics, no barriers, and every lane knows the smallest.
+ * Idea:     a warp takes a patch: it adds up by shuffles in registers, without atomics or barriers, and afterwards
+ *           every lane knows the smallest sum.
  * Changed:  a lane has 8 bins, which it keeps for all centroids; 8 patches share a block, and so the centroids in the
  *           first-level cache.
  * Expect:   20 times v1.1: five shuffles in the place of 256 atomic additions to one address for each centroid.

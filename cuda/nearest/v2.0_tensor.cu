@@ -1,6 +1,6 @@
 /*
- * Idea:     |h - c|^2 = |h|^2 - 2 h c + |c|^2, and |h|^2 is the same for all centroids: what decides are products, which are
- *           the tensor cores' business. Of bytes they are exact (steps/planes.h).
+ * Idea:     |h - c|^2 = |h|^2 - 2 h c + |c|^2, and |h|^2 is the same for all centroids: what decides are products,
+ *           which the tensor cores compute. Of bytes they are exact (steps/planes.h).
  * Changed:  a warp has 8 patches and 16 centroids at a time; centroids are converted once a block, in shared memory, and a
  *           patch's counts are packed into 16 registers, before which all its loads are on their way.
  * Expect:   9 times v1.3, 8 us at 252x189 and 16 centroids: 24 MB take 5.8 us at the copy rate, 780 million products of bytes

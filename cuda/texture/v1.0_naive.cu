@@ -5,7 +5,7 @@
  *           does around them, this rung does around all.
  * Expect:   the sum of its steps, 5 ms for 4032x3024, and as much again for memory: 36 MB through pageable memory, and 6
  *           allocations.
- * Result:   kernels of 14.2 ms, three times what was expected; the call takes 20.9 ms
+ * Result:   kernels of 14.2 ms, three times what was expected; the call takes 18.5 ms
  *           (results/h200/texture/texture_4032x3024.json).
  */
 /* Try: make bench-texture VERSIONS=cuda */

@@ -2,7 +2,7 @@
  * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
  * Changed:  run() is the harness's, which keeps its images; the steps are the cuda/v1.1 versions, with the same kernels.
  * Expect:   allocate and free vanish from every call but the first; kernels and transfers stay as they are.
- * Result:   the call takes 19.8 ms in place of 20.9 (results/h200/texture/texture_4032x3024.json).
+ * Result:   the call takes 18.0 ms in place of 18.5 (results/h200/texture/texture_4032x3024.json).
  */
 /* Try: make bench-texture VERSIONS=cuda */
 #include "cuda/texture/steps/textures.h"

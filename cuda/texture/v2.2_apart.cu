@@ -1,6 +1,7 @@
 /*
- * Idea:     three kernels that each do one thing well, in the place of one: what goes out to memory between them is less than what the
- *           fused one loses by additions in shared memory and by products without tensor cores.
+ * Idea:     three kernels in place of the fused one, each the fastest of its step: to write gray and histograms to
+ *           memory costs less than the fused one loses by additions that meet in shared memory and by products without
+ *           tensor cores.
  * Changed:  lbp is cuda/v2.5, nearest cuda/v2.0.
  * Expect:   2.2 times v2.1: 14 us for gray, 16 for histograms and 11 for labels, and a launch between them.
  * Result:   45.6 us, 2.1 times v2.1 (results/h200/texture/texture_4032x3024.json), as predicted.
