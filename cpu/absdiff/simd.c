@@ -1,7 +1,7 @@
 /*
- * Idea:     arithmetic was never the limit here, so what is left is how memory is asked. Early: a page ahead, where the
- *           hardware's own prefetch ends. And not for nothing: a store into the cache first reads the line that it
- *           overwrites, so a large result is stored past the caches.
+ * Idea:     the loop waits for memory and not for arithmetic, so memory is asked in another way. Each line is
+ *           prefetched a page before it is needed, because the hardware's own prefetch ends with its page. A large
+ *           result is stored past the caches, because a store into the cache first reads the line that it overwrites.
  * Changed:  vectors by hand, since the compiler neither prefetches nor stores past the caches by itself; absolute
  *           differences stay bytes.
  * Expect:   four streams (two read, one read for nothing, one written) become three: 1.33 times omp, and something for

@@ -1,6 +1,7 @@
 /*
- * Idea:     a vector keeps every sum until it is a byte: the four phases of a block are four registers, and byte 2 of each of
- *           their lanes, shifted to its place, makes one register of results.
+ * Idea:     sums stay in vectors until they are bytes: the four phases of a block of results are four registers. Byte 2
+ *           of each lane is the result; shifted to their places, those of the four registers make one register of
+ *           results.
  * Changed:  blur_down() takes the four phases of a block on together and stores 8-bit results; the array of 32-bit sums, and
  *           the loop that put them back in order, are gone.
  * Expect:   seven instructions for a vector of results, in place of four stores, their loads and a narrowing that costs as

@@ -1,6 +1,6 @@
 /*
- * Idea:     the sums of two rows share a 32-bit lane, 16 bits each, and one instruction, dot2, adds both times their weights
- *           to a lane, which waits in a register until all taps are in.
+ * Idea:     the sums of two rows, 16 bits each, are the halves of a 32-bit lane. One instruction, dot2, multiplies both
+ *           halves by their weights and adds both products to a sum, which stays in a register until all taps are in.
  * Changed:  rows of sums became rows of pairs, and blur_down() goes through them by vectors, for two rows of the result at
  *           once. A sum along a row, 0..65280, minus 32768 fits in 16 bits with a sign.
  * Expect:   two taps down the columns are half a load and an instruction in place of four loads, two stores, two products

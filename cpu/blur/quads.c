@@ -1,7 +1,7 @@
 /*
- * Idea:     four neighbouring samples of a channel are a quad, one 32-bit lane, and one instruction, dot4, adds all four
- *           times their weights. The outputs at the four places of a quad, its phases, differ only in their weights:
- *           nothing is shuffled.
+ * Idea:     four neighbouring samples of a channel are the bytes of a 32-bit lane (a quad). One instruction, dot4,
+ *           multiplies all four by their weights and adds them up. The outputs at the four places of a quad, its
+ *           phases, have shifted weights, so that no sample has to be shifted.
  * Changed:  blur_across() takes two lines at once, by vectors, and blur_down() puts the phases back in order. Samples are
  *           taken as sample - 128, so that dot4 may take the weights, up to 254, as unsigned; 256 is a copy.
  * Expect:   5 dot4 for 4 outputs, 20 a vector of quads, in place of 15 taps of a load or two, a product and a sum for half as

@@ -1,6 +1,6 @@
 /*
- * Idea:     a row of pairs is needed by the next rows of the result and no others: go down a strip, keep the latest rows of
- *           pairs in a ring, and they never leave the first-level cache.
+ * Idea:     a row of pairs is needed by the next rows of the result and by no others. A thread goes down a strip and
+ *           keeps only the latest rows, in a ring, so that they never leave the first-level cache.
  * Changed:  the two passes became one, blur_strip(), down a strip of a band of rows, and the image of pairs its ring. The
  *           height of a band and how OpenMP shares bands and strips out are for a search to find.
  * Expect:   2 bytes a sample between cache and memory in place of 6, and no pages of malloc() for the kernel to fill: now

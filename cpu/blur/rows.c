@@ -1,5 +1,6 @@
 /*
- * Idea:     loops that run along a row, with no question in them, are what a compiler makes vectors of.
+ * Idea:     the compiler makes vectors of a loop that runs along a row and has no branch in it, so all loops become
+ *           like that.
  * Changed:  each tap is added to a whole strip of sums, so that the innermost loops run over neighbours in memory. A copy
  *           of the strip with what lies beside it needs no clamp, nor do sums of the rows beyond the border.
  * Expect:   16-bit sums along a row fill 32 lanes of a vector with AVX-512, 32-bit sums down the columns 16, and a tap is

@@ -1,6 +1,7 @@
 /*
- * Idea:     a weighted square is a weighted row of weighted columns: the sum along a row is made once and then serves the
- *           ksize samples of the result above and below it.
+ * Idea:     the weights of the square are products of a row's and a column's weights, w[j] w[i], so the sum falls
+ *           apart: the sum along a row is made once and then serves the ksize samples of the result above and below it.
+ *           A sample costs 2 ksize products, not ksize squared.
  * Changed:  blur_sample() fell apart into two sums, and the loop over rows into two passes with an image of 16-bit sums
  *           between them; a row's sum is at most 255 * 256, so nothing is rounded on the way.
  * Expect:   2 * ksize taps a sample in place of ksize * ksize, 30 for 225: 7 times omp. The sums take 4 MB at 1920x1080,

@@ -1,6 +1,7 @@
 /*
- * Idea:     a table of the components that there are, and a map from labels to its entries. The map is never cleared, for an
- *           entry that does not point back is no entry (a sparse set, Briggs and Torczon 1993).
+ * Idea:     the table has only the components that there are, and a map leads from labels to its entries. The map is
+ *           never cleared: what it says counts only where that entry of the table names the label in turn (a sparse
+ *           set, Briggs and Torczon 1993).
  * Changed:  from a table with an entry for each possible label; this one is sorted in the end if labels come in another order
  *           than their runs.
  * Expect:   10 times faster than runs: the 83 MB of the table are gone, and of the map's 8 MB only the places of labels that

@@ -1,6 +1,6 @@
 /*
- * Idea:     memory, asked early and not asked in vain: prefetches run 4 KiB ahead of the loads, and large results are
- *           stored past the caches, or every line would first be read to be overwritten.
+ * Idea:     the loop waits for memory. Prefetches run 4 KiB ahead of the loads, and large results are stored past the
+ *           caches, because a store into the cache first reads the line that it overwrites.
  * Changed:  the loop of a row prefetches, and stores in one of two ways; run() says which, by the result's size.
  * Expect:   1.3 times vectors, 3 to 5 times omp: a line of the result is written and no longer read before, which
  *           leaves 4 of 5 bytes. Loads are the limit: they come at some 12 GB/s a core however far ahead one asks, and

@@ -1,7 +1,6 @@
 /*
- * Idea:     memory is asked before it is needed, and told what nobody needs: the rows that the next pair adds are
- *           fetched while this one is computed, and a result that no cache can keep until it is read is written past
- *           the cache.
+ * Idea:     the rows that the next pair of results adds are fetched while this pair is computed, and a result that no
+ *           cache can keep until it is read is written past the cache.
  * Changed:  up_and_down fetches two rows ahead (rows of 4 KB are too short for the hardware to foresee the next one);
  *           along streams results of 32 MB and more.
  * Expect:   1920x1080 lies in the cache and gains nothing to speak of; 8192x8192 gains what a store's read of its line

@@ -1,5 +1,5 @@
 /*
- * Idea:     keep the columns' maxima in registers, and all that cpu/simd knows besides: a result costs aligned loads
+ * Idea:     the columns' maxima stay in registers, and all that cpu/simd does is added: a result costs aligned loads
  *           and one store, and no other memory. Columns of one height beside each other are taken 3 or 9 at once; rows
  *           are fetched ahead, those to be written too; results that no cache keeps are streamed.
  * Changed:  along() widens, group() fetches and streams. Without AVX-512 VBMI's vpermt2b a move is 3 to 5 instructions,

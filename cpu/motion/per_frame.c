@@ -1,5 +1,5 @@
 /*
- * Idea:     a thread takes a whole frame, and no thread ever waits for another.
+ * Idea:     a thread takes a whole frame, so that no thread waits for another within one.
  * Changed:  nothing in a frame: what was the state is what each thread has of its own, and start() and receive() are what a
  *           thread does with it. submit() puts the frame into a queue (steps/lanes.h), receive() waits for the oldest, and up
  *           to 32 are in flight. A running mean needs each frame before the next: it stays as it was, all threads in a frame.

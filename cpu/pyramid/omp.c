@@ -2,7 +2,7 @@
  * Idea:     the rows of a level are shared out among the threads; a level waits for the one that it is made of.
  * Changed:  one parallel region around the loop over the levels, and a loop over rows in it.
  * Expect:   as many times faster as there are cores; twelve levels at 1280x720 are twelve barriers of a microsecond.
- * Result:   1.6 times serial on two cores (results/cpu2/pyramid/pyramid_1280x720.json).
+ * Result:   1.8 times serial on two cores (results/cpu2/pyramid/pyramid_1280x720.json).
  */
 /* Try: make bench-pyramid SIZE=1280x720 */
 #include <string.h>

@@ -5,7 +5,7 @@
  * Changed:  resample(): pairs of a source row, then pixels; taps are two arrays, and each thread has a row of words.
  * Expect:   a pixel costs an eighth of a gather, of 10 cycles, and 1.2 to 2 pairs of 6 operations on 16 lanes: 5 times taps with
  *           AVX2.
- * Result:   2.8 times taps with AVX-512 (results/cpu2/pyramid/pyramid_1280x720.json), not 5, and why was not looked into.
+ * Result:   2.0 times taps with AVX-512 (results/cpu2/pyramid/pyramid_1280x720.json), not 5, and why was not looked into.
  * From:     cpu/taps
  */
 /* Try: make bench-pyramid SIZE=1280x720 */

@@ -1,6 +1,6 @@
 /*
- * Idea:     a row's sums are a product of its bytes with a banded matrix of weights, which the int8 units of the tensor cores
- *           take at one instruction for 16 x 8 sums of 32 bytes.
+ * Idea:     the sums along a row are a product of matrices: its bytes times a banded matrix of weights. One instruction
+ *           of the tensor cores' int8 units makes 16 x 8 sums of 32 bytes each.
  * Changed:  the tile of bytes and the sums along it: a warp loads 16 rows and a strip of 32 bytes with their halo as operands,
  *           straight from memory, 16 bytes a lane. The border is in the weights of the outer strips. Columns stay as they are.
  * Expect:   kernel twice as fast: filling the tile and 15 * 46 / 32 = 21 taps a pixel become 8 products for 512 pixels, and a

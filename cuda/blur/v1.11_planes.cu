@@ -1,5 +1,6 @@
 /*
- * Idea:     columns are a product with a banded matrix too: of bytes, which 16-bit sums are once they are parted in two.
+ * Idea:     the sums down the columns are a product with a banded matrix, too. The units take bytes, so each 16-bit sum
+ *           is split into its high and its low byte, and each of the two is multiplied.
  * Changed:  the second pass. Sums along rows lie in shared memory as a plane of high bytes and one of low bytes; each goes
  *           through a product with the weights of the columns, and 256 times the one plus the other is the sum. A halo of up
  *           to 8 rows takes one product of 32 rows, a wider one two. A warp waits for none but itself.

@@ -1,5 +1,6 @@
 /*
- * Idea:     what a thread holds of a product's result it holds of an operand too, so the sums need not leave their registers.
+ * Idea:     the tensor cores leave the result of a product in just the lanes that must hold it as an operand of the
+ *           next product, so the sums along the rows stay in registers and pass through no shared memory.
  * Changed:  split_sums() in place of shared memory: 4 sums of a thread become a word of high and a word of low bytes, rows in
  *           the order that the weights of the columns have. A warp gives 16 rows, and loads their halo.
  * Expect:   kernel twice as fast: 24 permutations for 512 pixels in place of 64 stores and 48 loads in shared memory.

@@ -1,5 +1,6 @@
 /*
- * Idea:     a warp that goes down its strip has the sums of the rows above already, and its weights in registers.
+ * Idea:     a warp goes down its strip and keeps in registers the sums of the rows above, and its weights, so that a
+ *           row is summed along once and not once for each band that needs it.
  * Changed:  the loop over bands gives 8 of them in place of one, and the sums along rows of each band move up in the registers
  *           for the next.
  * Expect:   kernel 1.5 times as fast: 9 bands are loaded and summed along for 8 of the result in place of 16, and the 4 KB of

@@ -1,5 +1,6 @@
 /*
- * Idea:     a weighted square is a weighted row of weighted columns: 2 * ksize products a sample, not ksize * ksize.
+ * Idea:     the weights of the square are products of a row's and a column's weights, so the rows are summed first, and
+ *           the columns of those sums give the result: 2 * ksize products a sample, not ksize * ksize.
  * Changed:  a second stage in shared memory: the tile's rows are summed once, and the columns of those sums give the
  *           result. A tall block wins now, since the rows of the halo above and below are summed too.
  * Expect:   kernel some 4 times faster: 32x32 threads sum 46 rows for 32, so 15 * 46 / 32 + 15 = 37 taps in place of 225,

@@ -1,5 +1,6 @@
 /*
- * Idea:     columns first: what a thread loads from memory it sums itself, and only sums pass through shared memory.
+ * Idea:     columns come first: a thread sums up the column of samples that it has loaded itself, so that only sums
+ *           pass through shared memory, behind one barrier in place of two.
  * Changed:  blur_columns() in place of tile and first pass: a thread has 16 + ksize - 1 samples of a column in registers and
  *           sums 16 rows of them; a block gives 32 rows of 256 columns less the halo, one barrier in place of two. Sums lie
  *           channel by channel, so that channels are no distance in the second pass.

@@ -1,5 +1,6 @@
 /*
- * Idea:     four neighbours down a column are a word, and one instruction, dp4a, adds all four times their weights.
+ * Idea:     four neighbours down a column are the bytes of a word, and one instruction, dp4a, multiplies all four by
+ *           their weights and adds them up.
  * Changed:  blur_columns(). A thread loads 4 bytes of a row at once, 4 columns, and turns 4 rows by 4 columns round to have
  *           words of columns. Weights become bytes, at 4 displacements; 256, which is none, is a copy. The border is a
  *           selector that puts the border pixel in place of the bytes outside.

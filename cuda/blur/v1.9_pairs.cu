@@ -1,6 +1,6 @@
 /*
- * Idea:     two 16-bit sums are a word, and one instruction, dp2a, adds both times their weights; a thread that gives 8
- *           neighbouring pixels loads each word once for all of them.
+ * Idea:     two 16-bit sums are the halves of a word, and one instruction, dp2a, multiplies both by their weights and
+ *           adds them up. A thread that gives 8 neighbouring pixels loads each word once for all of them.
  * Changed:  the second pass. A thread loads the sums of 8 pixels and their halo 16 bytes at a time into registers; weights are
  *           there at 2 displacements; 8 results are stored as two words where they end inside the image.
  * Expect:   kernel 3 times as fast: 8 dp2a a pixel and 3 loads for 8 pixels in place of 15 multiply-adds and 15 loads; fewer stores.

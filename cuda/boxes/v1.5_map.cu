@@ -1,6 +1,6 @@
 /*
  * Idea:     a map of one bit a label says which entries of the table are in use, and only these are read.
- * Changed:  who adds the first pixels to an entry (its area was 0) sets its bit. In count and write a thread looks at
+ * Changed:  the thread that adds the first pixels to an entry (its area was 0) sets its bit. In count and write a thread looks at
  *           32 bits of the map, not at an entry; so there are 1013 counts to turn into offsets, not 32400.
  * Expect:   kernel 6 times faster, near 100 us at 3840x2160: of the table's 664 MB 2 MB of map are left, and the one
  *           block that scans the counts goes through its loop 4 times, not 127. What takes time from here on is to add.

@@ -1,6 +1,7 @@
 /*
- * Idea:     a chord once. A block goes down a band of rows. Of each row a thread finds the maxima over the element's
- *           chords, growing from the middle, and gives them to the 2 * radius results that are under way in registers.
+ * Idea:     each chord of the element is found once for a row. A block goes down a band of rows. Of each row a thread
+ *           finds the maxima over the element's chords, growing from the middle, and gives them to the 2 * radius
+ *           results that are under way in registers.
  * Changed:  the tile became one row (two, in turn, so that one barrier a row is enough), the loop over taps two loops
  *           over a row: 2 * radius + 1 loads and maxima for all chords, and one maximum for each row of the element.
  * Expect:   kernel 4 times faster, 50 us: 15 loads a row in place of 169, and 1.4 times as many rows as a band gives,

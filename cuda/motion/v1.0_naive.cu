@@ -1,7 +1,7 @@
 /*
  * Idea:     every step is a kernel, the cuda/v1.0 version of its ladder, and a frame is computed as if it were the only
  *           one: allocate, upload the first frame and this one, make the background, detect, download, free.
- * Changed:  the seven steps up to the labels moved to the device; boxes stays on the host, as in the document. A step is
+ * Changed:  the seven steps up to the labels moved to the device; boxes stays on the host, as in Huet 2023. A step is
  *           its version's setup() and launch(): what run() of that version does around them, this rung does around all.
  * Expect:   over 100 times the frames of cpu/serial. Half of a frame goes to memory, not to kernels: 15 cudaMalloc and
  *           cudaFree (some 2 ms at 1920x1080) and 19 bytes a pixel through pageable memory.

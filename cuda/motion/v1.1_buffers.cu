@@ -1,9 +1,9 @@
 /*
  * Idea:     device memory is allocated and the background processed once, when the video starts.
  * Changed:  start() does what receive() did for every frame: open the steps, allocate, make the background. A frame is
- *           uploaded and its label image downloaded, 7 bytes a pixel, as in the document.
+ *           uploaded and its label image downloaded, 7 bytes a pixel, as in Huet 2023.
  * Expect:   frames per second at least double: allocate and free, over half of v1.0's frame, are gone, and so are one
- *           upload, one grayscale and one blur of two. Of the rest, morphology is the largest step, as in the document.
+ *           upload, one grayscale and one blur of two. Of the rest, morphology is the largest step, as in Huet 2023.
  * Result:   right in the sum, 1.9 times (results/h200/motion/motion_596x336.json), not in its parts: allocate and free
  *           were more than a third, the second upload a sixth; of the rest, upload and boxes are each larger than close.
  *           boxes is the same code on the host in all four rungs: 219, 125, 97 and 128 us in v1.0 to v1.3, 21 us in

@@ -3,7 +3,7 @@
  *           constant memory.
  * Changed:  blur, close and open are the cuda/v1.2 versions of their ladders; the other steps stay those of v1.1.
  *           Labelling has a version with tiles in shared memory as well: -p labelling=cuda/v1.2 puts it in.
- * Expect:   blur and both morphology steps take half of their time, as in the document (40 and 46 % less). Frames per
+ * Expect:   blur and both morphology steps take half of their time, as in Huet 2023 (40 and 46 % less). Frames per
  *           second gain less: the transfers, and boxes on the host, stay as they are.
  * Result:   blur 41.5 to 28.3 us, close 83.5 to 46.2 us, frames 1.10 times (results/h200/motion/motion_596x336.json).
  *           With tiles labelling gets slower, 33.2 to 54.0 us (motion_596x336_fd7720c.json there, whose v1.2 has them):

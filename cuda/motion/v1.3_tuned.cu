@@ -3,7 +3,7 @@
  * Changed:  all steps are the cuda/v1.3 versions of their ladders, so grayscale, absdiff and threshold move 16 bytes a
  *           load and labelling has tiles besides; block_width and block_height are tunables, handed on to every step that
  *           has them.
- * Expect:   little, as in the document (14 % in all, for 16x16): on a GPU with 132 multiprocessors a 596x336 frame is 84
+ * Expect:   little, as in Huet 2023 (14 % in all, for 16x16): on a GPU with 132 multiprocessors a 596x336 frame is 84
  *           blocks of 32x32 pixels, too few; smaller blocks fill it, and that shows more than their shape.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.2,cuda/v1.3 */

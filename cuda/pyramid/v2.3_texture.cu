@@ -1,5 +1,5 @@
 /*
- * Idea:     source pixels are fetched by the texture units, as in the document: they turn two coordinates into an address, and
+ * Idea:     source pixels are fetched by the texture units, as in Jošth 2014: they turn two coordinates into an address, and
  *           their cache holds neighbours in both directions. Points are sampled, since nothing says how a filtered value is
  *           rounded; its weights would be the definition's 8 bits.
  * Changed:  a texture object on a pyramid of its own, for textures begin at multiples of 512 bytes and a result anywhere; all
