@@ -48,19 +48,20 @@ read_first() { # FILE: its first line, or nothing
     printf '%s' "$line"
 }
 # cmocka.h wants the others before it.
-has_header() { printf '#include <%s>\n' setjmp.h stdarg.h stddef.h stdint.h "$1" | "$CC" -E -x c - >/dev/null 2>&1; }
+has_header() { printf '#include <%s>\n' setjmp.h stdarg.h stddef.h stdint.h "$1" | $CC -E -x c - >/dev/null 2>&1; }
 
 # --- needed: what `make` cannot do without ---------------------------------------------------------------------------
 deps='make deps, or '
 has make || deps=
 
 for compiler in "$CC" "$CXX"; do
-    if ! has "$compiler"; then
+    # CC may be two words: ccache gcc.
+    if ! has "${compiler%% *}"; then
         lacks compiler "$compiler: not found" "$deps$(install gcc g++ libc6-dev)"
-    elif ! echo 'int main(void) { return 0; }' | "$compiler" -x c - -o "$work/program" 2>"$work/log"; then
+    elif ! echo 'int main(void) { return 0; }' | $compiler -x c - -o "$work/program" 2>"$work/log"; then
         lacks compiler "$compiler cannot link a program: $(head -n 1 "$work/log")" "$deps$(install gcc g++ libc6-dev)"
     else
-        ok compiler "$(first_line "$compiler" --version)"
+        ok compiler "$(first_line $compiler --version)"
     fi
 done
 
@@ -78,9 +79,9 @@ int main(void) { int n = 0;
 _Pragma("omp parallel num_threads(2) reduction(+ : n)") n += omp_get_num_threads() == 2;
 return n == 2 ? 0 : 1; }
 EOF
-if ! has "$CC"; then
+if ! has "${CC%% *}"; then
     note OpenMP "cannot be tried without a compiler"
-elif ! "$CC" -fopenmp "$work/openmp.c" -o "$work/openmp" 2>"$work/log"; then
+elif ! $CC -fopenmp "$work/openmp.c" -o "$work/openmp" 2>"$work/log"; then
     lacks OpenMP "$CC -fopenmp does not compile: $(head -n 1 "$work/log")" "$deps$(install "$(case $CC in *clang*) echo libomp-dev ;; *) echo gcc ;; esac)")"
 elif ! "$work/openmp"; then
     lacks OpenMP "a program with two threads does not get them" "unset OMP_THREAD_LIMIT OMP_DYNAMIC"
@@ -89,11 +90,11 @@ else
 fi
 
 library() { # NAME HEADER LINK-FLAG PACKAGE WHAT-FOR
-    if ! has "$CC"; then
+    if ! has "${CC%% *}"; then
         note "$1" "cannot be tried without a compiler"
     elif ! has_header "$2"; then
         lacks "$1" "no $2, for $5" "$deps$(install "$4")"
-    elif [ -n "$3" ] && ! echo 'int main(void) { return 0; }' | "$CC" -x c - "$3" -o "$work/program" 2>/dev/null; then
+    elif [ -n "$3" ] && ! echo 'int main(void) { return 0; }' | $CC -x c - "$3" -o "$work/program" 2>/dev/null; then
         lacks "$1" "$2 is there, but nothing links with $3" "$deps$(install "$4")"
     else
         ok "$1" "for $5"

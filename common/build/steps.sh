@@ -1,8 +1,9 @@
 #!/bin/sh
-# Of the rungs and helper files that a pipeline could be linked with, those that it needs: rungs that it, or one of these, names in
-# a string ("cuda/v1.2", or v1.2 as a word of one), and helper files of the folders whose headers they include. Ready-made rungs
-# (assignments/grading/handout.py) show strings, and no headers: theirs are all helpers of their ladder. Lines of comments name nothing.
-# usage: steps.sh "PIPELINE FILE-OF-ITS-CONTRACT..." RUNG... -- HELPER...
+# Of the rungs and helper files that a version could be linked with, those that it needs: rungs that it, or one of these, names in
+# a string ("cuda/v1.2", or v1.2 as a word of one), helper files of the folders whose headers they include, and files of common/cuda
+# of the header's name. Ready-made rungs (assignments/grading/handout.py) show strings, and no headers: theirs are all helpers of their
+# ladder. Lines of comments name nothing.
+# usage: steps.sh "VERSION FILE-OF-A-PIPELINE'S-CONTRACT..." RUNG... -- HELPER...
 exec awk '
 function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
 function name_of(path) { sub(/.*\//, "", path); sub(/[.]cu?$/, "", path); if (path ~ /^v[0-9]/) sub(/_.*/, "", path); return path }
@@ -14,6 +15,15 @@ function need_words(text,    words, count, i, n, list, k) {
         for (k = 1; k <= n; k++) need(list[k])
     }
 }
+function need_header(path) {
+    if (path !~ /^(cpu|cuda|common\/cuda)\// || path in headers) return
+    headers[path] = 1
+    queue[++queued] = path
+    if (path ~ /^common/) {
+        sub(/[.]h$/, ".cu", path)
+        if (path in shared) need(path)
+    } else need_helpers(folder_of(path))
+}
 function need_helpers(where,    list, n, i) {
     n = split(helpers[where], list, " ")
     for (i = 1; i <= n; i++) need(list[i])
@@ -22,7 +32,7 @@ function read(path,    line, part, count, i) {
     while ((getline line <path) > 0) {
         count = split(line, part, "\"")
         if (line ~ /^[ \t]*(\/[*\/]|[*])/) continue
-        if (line ~ /^[ \t]*#[ \t]*include/) need_helpers(folder_of(part[2]))
+        if (line ~ /^[ \t]*#[ \t]*include/) need_header(part[2])
         else for (i = 2; i <= count; i += 2) need_words(part[i])
     }
     close(path)
@@ -37,6 +47,10 @@ BEGIN {
     for (i = 2; i < ARGC && ARGV[i] != "--"; i++) rungs[name_of(ARGV[i])] = rungs[name_of(ARGV[i])] " " ARGV[i]
     while (++i < ARGC) {
         where = folder_of(ARGV[i])
+        if (where == "common/cuda") {
+            shared[ARGV[i]] = 1
+            continue
+        }
         helpers[where] = helpers[where] " " ARGV[i]
         helpers[folder_of(where) "/*"] = helpers[folder_of(where) "/*"] " " ARGV[i]
     }

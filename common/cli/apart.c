@@ -53,23 +53,29 @@ static void add_input(void *erased, const char *path)
         add(apart, &apart->inputs, &apart->input_count, path, &about, true);
 }
 
-static void add_output(void *erased, const char *path)
+/* As a name in its folder. */
+static void add_name(struct apart *apart, struct apart_file **files, size_t *count, const char *path)
 {
-    struct apart *apart = erased;
     const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     struct stat about;
-    char *folder;
 
-    if (stat(path, &about) == 0) {
-        add(apart, &apart->outputs, &apart->output_count, path, &about, true);
-        return;
-    }
-    folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (!folder)
         apart->no_memory = true;
     else if (stat(folder, &about) == 0)
-        add(apart, &apart->outputs, &apart->output_count, path, &about, false);
+        add(apart, files, count, path, &about, false);
     free(folder);
+}
+
+static void add_output(void *erased, const char *path)
+{
+    struct apart *apart = erased;
+    struct stat about;
+
+    if (stat(path, &about) == 0)
+        add(apart, &apart->outputs, &apart->output_count, path, &about, true);
+    else
+        add_name(apart, &apart->outputs, &apart->output_count, path);
 }
 
 /* nftw() hands nothing through. */
@@ -111,10 +117,12 @@ void apart_output(struct apart *apart, enum apart_kind kind, const char *name)
 {
     if (!name || !*name)
         return;
-    if (kind == APART_VIDEO)
+    if (kind == APART_VIDEO) {
         video_writer_each_file(name, add_output, apart);
-    else
+        add_name(apart, &apart->videos, &apart->video_count, name);
+    } else {
         add_output(apart, name);
+    }
 }
 
 void apart_settings(struct apart *apart, const struct algorithm *algorithm, const struct cli_list_option *settings)
@@ -151,7 +159,23 @@ void apart_free(struct apart *apart)
 {
     free_all(apart->inputs, apart->input_count);
     free_all(apart->outputs, apart->output_count);
+    free_all(apart->videos, apart->video_count);
     *apart = (struct apart){0};
+}
+
+/* The names that a pattern stands for are known once its video has ended. */
+static enum status check_patterns(const struct apart *apart)
+{
+    for (size_t i = 1; i < apart->video_count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct apart_file *one = &apart->videos[k], *other = &apart->videos[i];
+
+            if (one->device == other->device && one->number == other->number &&
+                video_writer_meet(one->base, other->base))
+                return status_set(STATUS_BAD_INPUT, "%s and %s could name one file, named twice for output", one->shown,
+                                  other->shown);
+        }
+    return STATUS_OK;
 }
 
 enum status apart_check(struct apart *apart)
@@ -165,6 +189,8 @@ enum status apart_check(struct apart *apart)
         if (compare(&apart->outputs[i - 1], &apart->outputs[i]) == 0)
             status = status_set(STATUS_BAD_INPUT, "%s and %s are the same file, named twice for output",
                                 apart->outputs[i - 1].shown, apart->outputs[i].shown);
+    if (status == STATUS_OK)
+        status = check_patterns(apart);
     for (size_t i = 0; i < apart->input_count && status == STATUS_OK && apart->output_count > 0; i++) {
         const struct apart_file *found =
             bsearch(&apart->inputs[i], apart->outputs, apart->output_count, sizeof *apart->outputs, compare);

@@ -17,8 +17,8 @@ enum apart_kind {
 struct apart_file; /* apart.c */
 
 struct apart {
-    struct apart_file *inputs, *outputs;
-    size_t input_count, output_count;
+    struct apart_file *inputs, *outputs, *videos; /* videos: the names of those that are written */
+    size_t input_count, output_count, video_count;
     bool no_memory;
 };
 
@@ -28,7 +28,8 @@ void apart_output(struct apart *apart, enum apart_kind kind, const char *name);
 /* The files that parameters name: VALUE of each "name=VALUE", and models that stand for one that is not given. */
 void apart_settings(struct apart *apart, const struct algorithm *algorithm, const struct cli_list_option *settings);
 
-/* STATUS_BAD_INPUT, naming both, when an output is an input or another output. Frees what was gathered either way. */
+/* STATUS_BAD_INPUT, naming both, when an output is an input or another output, or when images of two patterns could have one
+ * name. Frees what was gathered either way. */
 enum status apart_check(struct apart *apart);
 void apart_free(struct apart *apart);
 

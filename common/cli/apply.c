@@ -51,6 +51,21 @@ void application_unfit(const struct application *application, const struct image
             image_free(&fitted[i]);
 }
 
+static void set_tunables(struct application *application, const struct image in[])
+{
+    struct application_tuning *tuning = application->tuning;
+
+    if (tuning)
+        pthread_mutex_lock(&tuning->lock);
+    if (!tuning || !tuning->done)
+        tuned_apply(&application->version, 1, application->settings->items, application->settings->count,
+                    machine_cores(), in, application->params, false);
+    if (tuning) {
+        tuning->done = true;
+        pthread_mutex_unlock(&tuning->lock);
+    }
+}
+
 enum status application_shape(struct application *application, const char *names, const struct image in[],
                               struct image out[])
 {
@@ -71,8 +86,7 @@ enum status application_shape(struct application *application, const char *names
     /* This process has started CUDA already: it cannot ask for the GPU's name in a child. Threads of a queue read the
      * tunables, so they are set for its first picture. */
     if (!application->queue)
-        tuned_apply(&version, 1, application->settings->items, application->settings->count, machine_cores(), in,
-                    application->params, false);
+        set_tunables(application, in);
     TRY(version_check_tunables(version, in, application->params));
     why = version->declines ? version->declines(in, application->params) : NULL;
     if (why)

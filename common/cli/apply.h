@@ -4,6 +4,8 @@
 #ifndef RUNGS_APPLY_H
 #define RUNGS_APPLY_H
 
+#include <pthread.h>
+
 #include "common/cli/cli.h"
 
 struct application {
@@ -16,6 +18,13 @@ struct application {
     struct image shapes[ALGORITHM_MAX_INPUTS];
     void *queue;
     struct application_memory *memory;
+    struct application_tuning *tuning; /* of several applications at once: that they share; else NULL */
+};
+
+/* Tunables belong to a version, not to an application: of several at once the first sets the kept ones for all. */
+struct application_tuning {
+    pthread_mutex_t lock;
+    bool done;
 };
 
 /* The channels in which the algorithm takes these inputs: their own, or, of pictures that it only takes in gray or only in

@@ -17,7 +17,7 @@
 
 static const char help[] =
     "usage: rungs bench ALGO [--versions a,b] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"
-    "                        [--frames N] [--json FILE] [--csv FILE]\n\n"
+    "                        [--frames N] [--pinned] [--json FILE] [--csv FILE]\n\n"
     "Verifies the versions of an algorithm on one input against cpu/serial, times those that are right, side by side,\n"
     "and prints a table. A version that is wrong gets no times.\n\n"
     "      --versions a,b       only these, and cpu/serial (default: all); a unique prefix of a name is\n"
@@ -25,20 +25,21 @@ static const char help[] =
     "      --frames N           of a video algorithm: how many are loaded (default 124); --input is a video there,\n"
     "                           by default images/fetched/vtest.avi, or a synthetic scene when there is none\n"
     "      --time SECONDS       time budget per version (default 1)\n"
+    "      --pinned             pictures of the host lie in page-locked memory, which a GPU copies from and to by itself\n"
     "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
     "      --csv FILE           the results as CSV too\n"
     "      --help               this text\n\n"
     "Exit status: 0 done, 1 a version was wrong, 2 bad use or bad input.\n\n"
     "example: rungs bench blur --versions serial,simd --size 3840x2160 --threads 4 -p ksize=31\n";
 
-enum { OPTION_VERSIONS = 256, OPTION_FRAMES, OPTION_TIME, OPTION_JSON, OPTION_CSV, OPTION_HELP };
+enum { OPTION_VERSIONS = 256, OPTION_FRAMES, OPTION_TIME, OPTION_PINNED, OPTION_JSON, OPTION_CSV, OPTION_HELP };
 
 struct bench_options {
     struct workload workload;
     const char *names, *json, *csv;
     double seconds;
     int frames; /* 0 = not given */
-    bool help;
+    bool pinned, help;
 };
 
 static enum status parse_seconds(const char *text, double *seconds)
@@ -58,6 +59,7 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
                                             {"versions", required_argument, NULL, OPTION_VERSIONS},
                                             {"frames", required_argument, NULL, OPTION_FRAMES},
                                             {"time", required_argument, NULL, OPTION_TIME},
+                                            {"pinned", no_argument, NULL, OPTION_PINNED},
                                             {"json", required_argument, NULL, OPTION_JSON},
                                             {"csv", required_argument, NULL, OPTION_CSV},
                                             {"help", no_argument, NULL, OPTION_HELP},
@@ -79,6 +81,9 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
                 cli_fail_status();
                 return false;
             }
+            break;
+        case OPTION_PINNED:
+            parsed->pinned = true;
             break;
         case OPTION_JSON:
             parsed->json = optarg;
@@ -161,7 +166,7 @@ static enum status measure(struct bench_options *options, const struct algorithm
 {
     enum status status = STATUS_OK;
     struct bench bench = {0};
-    struct bench_request request = {.algorithm = algorithm, .seconds = options->seconds};
+    struct bench_request request = {.algorithm = algorithm, .seconds = options->seconds, .pinned = options->pinned};
     struct workload *workload = &options->workload;
     struct version *const *all;
     size_t count, asked_count = 0;
@@ -175,6 +180,10 @@ static enum status measure(struct bench_options *options, const struct algorithm
         goto out;
     }
     TRY(collect_versions(algorithm, options->names, asked, &asked_count, versions, &request.version_count));
+    if (algorithm->video && options->pinned) {
+        status = status_set(STATUS_BAD_INPUT, "--pinned: a video's frames lie where the version wants them");
+        goto out;
+    }
     if (algorithm->video) {
         const struct bench_video_options video = {.algorithm = algorithm,
                                                   .asked = asked,

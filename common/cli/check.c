@@ -15,32 +15,36 @@
 #include "common/core/paths.h"
 #include "common/core/progress.h"
 #include "common/verify/check.h"
+#include "common/verify/compare.h"
 
 static const char help[] =
-    "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--pictures DIR] [--largest PIXELS]\n"
-    "                   [--case TEXT] [--first] [--brief] [--share N] [--thorough] [--verbose]\n\n"
+    "usage: rungs check [ALGO[:VERSION]] [--seed N] [--limit SECONDS] [--total SECONDS] [--pictures DIR]\n"
+    "                   [--largest PIXELS] [--case TEXT] [--first] [--brief] [--share N] [--thorough] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
-    "Large pictures are compared with the fastest version of the CPU that agreed with the serial one in all other "
-    "cases.\n"
+    "On large pictures the serial one would take too long: there the fastest version of the CPU that agreed with it\n"
+    "in all other cases takes its place.\n"
     "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
     "small, yellow: never written), and the line that repeats it.\n\n"
     "  --seed N          of the random inputs; without it each run takes a new one, and prints it\n"
     "  --limit SECONDS   a case that takes longer has failed (default 30)\n"
+    "  --total SECONDS   cases of a version that have not begun after so long are left out (default 120)\n"
     "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
     "  --largest PIXELS  leave out the cases whose pictures have more pixels\n"
-    "  --case TEXT       only the cases in whose line TEXT stands, as after `case:` below a failure\n"
-    "  --first           stop a version at the first failure whose cause is sure\n"
+    "  --case TEXT       only cases whose description contains TEXT; a failure prints it behind `case:`\n"
+    "  --first           end the check of a version at its first failure whose cause is certain\n"
     "  --brief           most cases by one call instead of several, and fewer settings: for builds with sanitizers\n"
-    "  --share N         of settings, values, patterns and hard cases an emulated version tries one in N; the next ones of\n"
-    "                    its ladder try the others, in an order that the seed draws: for ladders of many\n"
+    "  --share N         saves time in long ladders: an emulated version tries one in N of the settings, values, "
+    "patterns\n"
+    "                    and hard cases, the next versions of its ladder try the others, in an order that the seed\n"
+    "                    draws; a peer in a process of its own tries one in N of all cases\n"
     "  --thorough        large pictures also where they take long: tens of seconds for an emulated version\n"
     "  --verbose         every case that failed, not just the most telling one\n"
     "  --help            this text\n\n"
     "Exit status: 0 nothing failed, 1 a version failed, 2 bad use.\n";
 
-/* All cases of one version that have not begun after so long are left out, and the output says so. Without a sanitizer
- * or a slow machine no version of today comes near it. */
+/* All cases of one version that have not begun after so long are left out, and the output says so (--total). Without a
+ * sanitizer or a slow machine no version of today comes near it. */
 static const double total_seconds = 120;
 
 static struct {
@@ -86,7 +90,12 @@ static void print_report(const struct version *version, const struct check_repor
         printf("  SKIP  %-*s  %s\n", id_width, version->source->id, report->reason);
         return;
     }
-    if (tolerance > 0 && report->worst > 0)
+    /* Outputs have bounds of their own, in units of their own: the main one's says nothing of a larger difference. */
+    if (tolerance >= COMPARE_ANY_RESULT)
+        snprintf(agreement, sizeof agreement, "timed, not compared");
+    else if (report->worst > tolerance)
+        snprintf(agreement, sizeof agreement, "within each output's bound");
+    else if (tolerance > 0 && report->worst > 0)
         snprintf(agreement, sizeof agreement, "within %g, worst %g", tolerance, report->worst);
     if (report->emulated)
         snprintf(note, sizeof note, "emulated");
@@ -235,13 +244,13 @@ static enum status parse_seed(const char *text, uint64_t *seed)
     return STATUS_OK;
 }
 
-static enum status parse_limit(const char *text, double *seconds)
+static enum status parse_limit(const char *option, const char *text, double *seconds)
 {
     char *end;
 
     *seconds = strtod(text, &end);
     if (end == text || *end || !(*seconds >= 0.1 && *seconds <= 86400))
-        return status_set(STATUS_BAD_INPUT, "--limit: '%s' is not a number of seconds from 0.1 to 86400", text);
+        return status_set(STATUS_BAD_INPUT, "%s: '%s' is not a number of seconds from 0.1 to 86400", option, text);
     return STATUS_OK;
 }
 
@@ -272,6 +281,7 @@ int cli_check(int argc, char **argv)
     static const struct option options[] = {
         {"seed", required_argument, NULL, 's'},
         {"limit", required_argument, NULL, 'l'},
+        {"total", required_argument, NULL, 'a'},
         {"pictures", required_argument, NULL, 'p'},
         {"largest", required_argument, NULL, 'm'},
         {"case", required_argument, NULL, 'c'},
@@ -303,7 +313,11 @@ int cli_check(int argc, char **argv)
                 return cli_fail_status();
             break;
         case 'l':
-            if (parse_limit(optarg, &check.case_seconds) != STATUS_OK)
+            if (parse_limit("--limit", optarg, &check.case_seconds) != STATUS_OK)
+                return cli_fail_status();
+            break;
+        case 'a':
+            if (parse_limit("--total", optarg, &check.total_seconds) != STATUS_OK)
                 return cli_fail_status();
             break;
         case 'p':

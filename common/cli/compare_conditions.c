@@ -46,7 +46,7 @@ void compare_differences(char *reasons, const char *const *keys, const json_t *a
 void compare_find_conditions(const struct compare_results *a, const struct compare_results *b,
                              struct compare_conditions *conditions)
 {
-    static const char *const work[] = {"width", "height", "channels", "type", "frames", "input", NULL};
+    static const char *const work[] = {"width", "height", "channels", "type", "frames", "input", "pinned", NULL};
     static const char *const cpu[] = {"cpu", "cores", NULL}, *const build[] = {"compiler", "flags", NULL};
     static const char *const gpu_notes[] = {"driver", "cuda", NULL};
     const json_t *machine_a = json_object_get(a->document, "machine"),

@@ -8,15 +8,18 @@
 
 #include "common/cli/cli.h"
 #include "common/contract/device_info.h"
+#include "common/contract/sides.h"
 #include "common/measure/machine.h"
 #include "common/measure/tuned.h"
 
 static const char help[] =
-    "usage: rungs list [ALGO] [--json]\n\n"
-    "Lists the algorithms and, for each, its versions in the order of the ladder: what the version\n"
-    "does, how it was built, and, where it cannot run on this machine, why. Of one ALGO also its inputs and\n"
-    "outputs, the slots (`rungs run --help` says which files they take), and its training.\n\n"
-    "  --json    the same as one JSON document on stdout\n"
+    "usage: rungs list [ALGO | --all] [--json]\n\n"
+    "Without ALGO one line for each algorithm: its name, how many versions it has, what it does.\n\n"
+    "With ALGO its inputs and outputs (the slots; `rungs run --help` says which files they take), its parameters, its\n"
+    "training, and its versions in the order of the ladder: the idea of each, what came of it, how it was built and,\n"
+    "where it cannot run on this machine, why.\n\n"
+    "  --all     parameters and versions of every algorithm\n"
+    "  --json    the same as one JSON document on stdout: of ALGO, or of every algorithm\n"
     "  --help    this text\n";
 
 static void how(const struct version *version, const char *unavailable, char *text, size_t size)
@@ -75,7 +78,7 @@ static void print_range(const struct parameter *p)
     }
 }
 
-enum { ID_WIDTH = 18 /* peer/opencv_python */ };
+enum { ID_WIDTH = 18 /* peer/opencv_python */, SUMMARY = 38 /* where summaries begin */ };
 
 /* -p block_width=8|16|32 (default 32): the values, and what a search left in tuned.json. */
 static void print_tunables(const struct version *version)
@@ -167,6 +170,29 @@ static void print_algorithm(const struct algorithm *algorithm, bool in_full)
     }
 }
 
+/* "blur         10 cpu 16 cuda  4 peer   Gaussian blur ..." */
+static void print_summary(const struct algorithm *algorithm)
+{
+    struct version *const *versions;
+    size_t count;
+    char head[128];
+    int used;
+
+    registry_versions(algorithm, &versions, &count);
+    used = snprintf(head, sizeof head, "%-12s", algorithm->name);
+    for (size_t i = 0, next; i < count && used < (int)sizeof head; i = next) {
+        const struct side *side = side_of(versions[i]->source->id);
+
+        for (next = i; next < count && side_of(versions[next]->source->id) == side; next++)
+            ;
+        used += snprintf(head + used, sizeof head - (size_t)used, "%3zu %s", next - i, side->name);
+    }
+    for (; used < SUMMARY && used + 1 < (int)sizeof head; used++)
+        head[used] = ' ';
+    head[used < (int)sizeof head ? used : (int)sizeof head - 1] = '\0';
+    print_wrapped(head, algorithm->summary, 100);
+}
+
 static json_t *describe_version(const struct version *version)
 {
     const char *unavailable = version_unavailable(version);
@@ -226,28 +252,38 @@ static int print_json(const struct algorithm *only)
 
 int cli_list(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const struct option options[] = {
+        {"all", no_argument, NULL, 'a'}, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
     const struct algorithm *only = NULL;
     const struct version *version = NULL;
-    bool json = false;
+    bool json = false, all = false;
 
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
             return CLI_DONE;
         }
-        if (option != 'j')
+        if (option != 'j' && option != 'a')
             return CLI_BAD_USE;
-        json = true;
+        json |= option == 'j';
+        all |= option == 'a';
     }
     if (argc - optind > 1)
         return cli_fail("list takes one algorithm at most, not '%s'", argv[optind + 1]);
+    if (all && optind < argc)
+        return cli_fail("list takes an algorithm or --all, not both");
     if (optind < argc && cli_find(argv[optind], &only, &version) != STATUS_OK)
         return cli_fail_status();
     if (json)
         return print_json(only);
     for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
-        if (!only || a == only)
-            print_algorithm(a, only != NULL);
+        if (only || all) {
+            if (all || a == only)
+                print_algorithm(a, only != NULL);
+        } else {
+            print_summary(a);
+        }
+    if (!only && !all)
+        printf("\n`rungs list ALGO` shows an algorithm's inputs, parameters and versions.\n");
     return CLI_DONE;
 }

@@ -9,7 +9,10 @@
 
 #include "common/cli/apart.h"
 #include "common/cli/apply.h"
+#include "common/cli/several.h"
 #include "common/cli/slot_file.h"
+#include "common/cli/target.h"
+#include "common/cli/video_run.h"
 #include "common/contract/device_info.h"
 #include "common/contract/inputs.h"
 #include "common/measure/machine.h"
@@ -20,9 +23,10 @@ static const char help[] =
     "usage: rungs run ALGO[:VERSION] IN... -o OUT [-o SLOT=OUT]... [-p name=value]...\n"
     "       rungs run ALGO[:VERSION] FOLDER -o FOLDER [--format png] [--jobs N] [-p name=value]...\n"
     "       rungs run ALGO[:VERSION] VIDEO -o OUT [-o SLOT=OUT]... [--fps RATE] [-p name=value]...\n"
-    "       rungs run motion[:VERSION] VIDEO -o OUT [--boxes FILE.csv] [--fps RATE] [-p name=value]...\n\n"
-    "Applies an algorithm to files. Without VERSION the highest rung that runs on this machine is taken (an\n"
-    "emulated one never is). `rungs list ALGO` names the inputs and outputs and says of what kind they are:\n\n"
+    "       rungs run motion[:VERSION] VIDEO -o OUT [--boxes FILE.csv] [--fps RATE] [-p name=value]...\n"
+    "       rungs run ALGO[:VERSION] VIDEO... -o {}.mp4 [-o SLOT={}.csv]...\n\n"
+    "Applies an algorithm to files. Without VERSION it takes the highest rung that runs on this machine, but never\n"
+    "an emulated one. `rungs list ALGO` names the inputs and outputs and says of what kind they are:\n\n"
     "  kind      read from                                   written to\n"
     "  picture   PNG, JPEG, BMP, PGM, PPM, .npy              .png .jpg .bmp .pgm .ppm .npy\n"
     "  labels    the same                                    the same; in colours, but for .npy\n"
@@ -39,7 +43,8 @@ static const char help[] =
     "quoted glob), or - for y4m on standard input. OUT is then .mp4, .mov, .mkv or .avi, a new folder or a\n"
     "pattern of images, with the result drawn; or .csv, the rows of all frames, each behind its frame's number.\n"
     "An algorithm for one picture gets each frame by itself; a folder is its pictures unless OUT is a video\n"
-    "file. Ctrl-C completes the files.\n\n"
+    "file. Ctrl-C completes the files. Of several videos all are played at once, and {} in the names of the outputs\n"
+    "stands for each one's name without folder and extension.\n\n"
     "A picture in colour is turned to gray for an algorithm that takes gray alone (0.299 R + 0.587 G + 0.114 B).\n\n"
     "  -o, --output OUT         write the first output that this file's extension fits, in the form that it says\n"
     "  -o, --output SLOT=OUT    the output of this name; -o may be given several times. All files are written\n"
@@ -57,6 +62,7 @@ static const char help[] =
     "          rungs run blur photos/ -o soft/ --format jpg\n"
     "          rungs run motion images/fetched/vtest.avi -o out.mp4 --boxes boxes.csv\n"
     "          rungs run detect images/fetched/vtest.avi -o faces.mp4 -o faces.csv\n"
+    "          rungs run detect door.mp4 yard.mp4 -o faces/{}.mp4 -o faces/{}.csv\n"
     "          ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run motion - -o out.mp4\n";
 
 /* The last rung that can run: of the GPU's side if there is a GPU, else of the CPU's. */
@@ -78,86 +84,6 @@ static const struct version *best_version(const struct algorithm *algorithm)
             best_cuda = version;
     }
     return best_cuda ? best_cuda : best_cpu;
-}
-
-/* ------------------------------------------------------------------------------------------------ outputs */
-
-/* One -o. */
-struct target {
-    int slot;
-    bool named; /* the slot, by SLOT= */
-    const char *path;
-    struct output_file file;
-};
-
-/* The first output that a file of this name can hold: .csv of a picture and a table is the table. Of shapes, where they are
- * known, an absent one is none. `otherwise` where none fits. */
-static int slot_for(const struct algorithm *algorithm, const char *path, const struct image *shapes, int otherwise)
-{
-    for (int i = 0; i < algorithm->output_count; i++)
-        if ((!shapes || shapes[i].width > 0) && slot_check_form(&algorithm->outputs[i], path) == STATUS_OK)
-            return i;
-    return otherwise;
-}
-
-/* SLOT=FILE or FILE, of the first output that fits. A name in front of the = that no output has is refused, unless it has a /
- * and so is the beginning of a path. */
-static enum status parse_target(const struct algorithm *algorithm, const char *text, struct target *target)
-{
-    const char *equals = strchr(text, '=');
-    char name[64], known[512] = "";
-
-    *target = (struct target){.slot = slot_for(algorithm, text, NULL, 0), .path = text};
-    if (!equals || memchr(text, '/', (size_t)(equals - text)))
-        return STATUS_OK;
-    target->named = true;
-    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    target->slot = algorithm_find_output(algorithm, name);
-    target->path = equals + 1;
-    for (int i = 0; i < algorithm->output_count; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
-                 algorithm->outputs[i].name);
-    return target->slot >= 0
-               ? STATUS_OK
-               : status_set(STATUS_BAD_INPUT, "%s has no output '%s'; it has %s (a file of this name: -o ./%.200s)",
-                            algorithm->name, name, known, text);
-}
-
-static enum status parse_targets(const struct algorithm *algorithm, const struct cli_list_option *outputs,
-                                 struct target *targets)
-{
-    enum status status = STATUS_OK;
-
-    for (size_t i = 0; i < outputs->count; i++) {
-        TRY(parse_target(algorithm, outputs->items[i], &targets[i]));
-        if (!*targets[i].path) {
-            status = status_set(STATUS_BAD_INPUT, "-o '%s': the name of the output file is empty", outputs->items[i]);
-            goto out;
-        }
-        TRY(slot_check_form(&algorithm->outputs[targets[i].slot], targets[i].path));
-        TRY(file_check_output(targets[i].path));
-    }
-out:
-    return status;
-}
-
-/* All files, or none: each is complete under a temporary name before the first gets its own. */
-static enum status write_targets(const struct application *application, struct target *targets, size_t count,
-                                 const struct image in[], const struct image out[])
-{
-    enum status status = STATUS_OK;
-
-    for (size_t i = 0; i < count; i++) {
-        TRY(file_create(&targets[i].file, targets[i].path));
-        TRY(slot_encode(&targets[i].file, application->algorithm, targets[i].slot, in, out, application->params));
-        TRY(file_complete(&targets[i].file));
-    }
-    for (size_t i = 0; i < count; i++)
-        TRY(file_commit(&targets[i].file));
-out:
-    for (size_t i = 0; i < count; i++)
-        file_discard(&targets[i].file);
-    return status;
 }
 
 /* ---------------------------------------------------------------------------------------------- one result */
@@ -188,7 +114,7 @@ static enum status apply(struct application *application, char *const *in_paths,
 
     if (!targets)
         return status_set(STATUS_NO_MEMORY, "no memory for the outputs");
-    TRY(parse_targets(algorithm, outputs, targets));
+    TRY(targets_parse(algorithm, outputs, targets));
     for (int i = 0; i < algorithm->input_count; i++) {
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " and " : "", in_paths[i]);
         TRY(slot_load(&in[i], &algorithm->inputs[i], in_paths[i]));
@@ -197,11 +123,11 @@ static enum status apply(struct application *application, char *const *in_paths,
     TRY(application_shape(application, names, fitted, out));
     for (size_t i = 0; i < outputs->count; i++) {
         if (!targets[i].named)
-            targets[i].slot = slot_for(algorithm, targets[i].path, out, targets[i].slot);
+            targets[i].slot = target_slot(algorithm, targets[i].path, out, targets[i].slot);
         TRY(slot_check_shape(&algorithm->outputs[targets[i].slot], &out[targets[i].slot], targets[i].path));
     }
     TRY(application_run(application, fitted, out));
-    TRY(write_targets(application, targets, outputs->count, in, out));
+    TRY(targets_write(application, targets, outputs->count, in, out));
     print_summary(application, names, in, fitted, targets, outputs->count);
     const char *const advice = algorithm->advise ? algorithm->advise(fitted, application->params) : NULL;
     if (advice)
@@ -324,6 +250,9 @@ static enum status check_use(const struct run_options *options, const struct alg
         return status_set(STATUS_BAD_INPUT, "--fps is for a video");
     if (form != FORM_FOLDER && (options->format || options->jobs))
         return status_set(STATUS_BAD_INPUT, "--%s is for a folder of pictures", options->format ? "format" : "jobs");
+    for (int i = 0; i < in_count && video_has_name(in[i]); i++)
+        if (!plays && i > 0 && i == in_count - 1 && (algorithm->video || algorithm->input_count == 1))
+            return status_set(STATUS_BAD_INPUT, "of several videos each has results of its own: -o {}.mp4, say");
     if (algorithm->video && !plays && in_count != algorithm->input_count)
         return status_set(
             STATUS_BAD_INPUT, "%s takes a video, or %s, got %d inputs (the result goes after -o)", algorithm->name,
@@ -340,7 +269,7 @@ static enum status check_use(const struct run_options *options, const struct alg
         struct target target = {.path = options->outputs.items[i]};
 
         if (form != FORM_VIDEO)
-            TRY(parse_target(algorithm, options->outputs.items[i], &target));
+            TRY(target_parse(algorithm, options->outputs.items[i], &target));
         apart_output(&apart, plays ? APART_VIDEO : APART_FILE, target.path);
     }
     apart_output(&apart, APART_FILE, options->boxes);
@@ -378,7 +307,7 @@ static int run_frames(const struct run_options *options, struct application *app
     for (size_t i = 0; i < count; i++) {
         struct target target;
 
-        if (parse_target(application->algorithm, options->outputs.items[i], &target) != STATUS_OK) {
+        if (target_parse(application->algorithm, options->outputs.items[i], &target) != STATUS_OK) {
             cli_fail_status();
             goto out;
         }
@@ -409,7 +338,7 @@ static int slot_of_folder(const struct application *application, const char *for
     while (first < algorithm->output_count - 1 && shapes[first].width == 0)
         first++;
     snprintf(extension, sizeof extension, ".%s", format ? format : slot_extension(&algorithm->outputs[first]) + 1);
-    return slot_for(algorithm, extension, shapes, first);
+    return target_slot(algorithm, extension, shapes, first);
 }
 
 static int run_folder(const struct run_options *options, struct application *application, const char *in)
@@ -417,7 +346,7 @@ static int run_folder(const struct run_options *options, struct application *app
     struct target target;
     int exit_status;
 
-    if (parse_target(application->algorithm, options->outputs.items[0], &target) != STATUS_OK)
+    if (target_parse(application->algorithm, options->outputs.items[0], &target) != STATUS_OK)
         return cli_fail_status();
     if (!target.named && slot_check_form(&application->algorithm->outputs[target.slot], target.path) != STATUS_OK)
         target.slot = slot_of_folder(application, options->format);
@@ -433,6 +362,146 @@ static int run_folder(const struct run_options *options, struct application *app
     return exit_status;
 }
 
+/* ------------------------------------------------------------------------------------------------ several videos */
+
+/* One of the videos: the options with its name in the place of {}. */
+struct stream {
+    char *in;
+    enum form form;
+    struct run_options options;
+    struct application application;
+};
+
+static bool has_place(const struct run_options *options)
+{
+    bool found = several_has_place(options->boxes);
+
+    for (size_t i = 0; i < options->outputs.count; i++)
+        found = found || several_has_place(options->outputs.items[i]);
+    return found;
+}
+
+/* In every name: results of two videos in one folder would be one beside the other at best. */
+static enum status check_places(const struct run_options *options)
+{
+    const char *text = options->boxes;
+
+    for (size_t i = 0; i < options->outputs.count && (!text || several_has_place(text)); i++)
+        text = options->outputs.items[i];
+    return several_has_place(text)
+               ? STATUS_OK
+               : status_set(STATUS_BAD_INPUT,
+                            "%s: of several videos, each has results of its own: {} stands for its name", text);
+}
+
+static enum status fill_stream(struct stream *stream, const struct run_options *options)
+{
+    enum status status = STATUS_OK;
+    char *filled;
+
+    stream->options = *options;
+    stream->options.outputs = (struct cli_list_option){0};
+    stream->options.boxes = NULL;
+    for (size_t i = 0; i < options->outputs.count; i++) {
+        TRY(several_fill(&filled, options->outputs.items[i], stream->in));
+        status = cli_append(&stream->options.outputs, filled);
+        if (status != STATUS_OK)
+            free(filled);
+        TRY(status);
+    }
+    if (options->boxes) {
+        TRY(several_fill(&filled, options->boxes, stream->in));
+        stream->options.boxes = filled;
+    }
+out:
+    return status;
+}
+
+static void free_stream(struct stream *stream)
+{
+    for (size_t i = 0; i < stream->options.outputs.count; i++)
+        free((char *)stream->options.outputs.items[i]);
+    free(stream->options.outputs.items);
+    free((char *)stream->options.boxes);
+}
+
+/* That each is a video and that no file is that of another. */
+static enum status check_streams(struct stream *streams, int count, const struct algorithm *algorithm)
+{
+    enum status status = STATUS_OK;
+    struct apart apart = {0};
+
+    for (int k = 0; k < count; k++) {
+        struct stream *stream = &streams[k];
+        const struct run_options *options = &stream->options;
+
+        stream->form = form_of(options, algorithm, &stream->in, 1);
+        if (stream->form != FORM_VIDEO && stream->form != FORM_FRAMES) {
+            status =
+                status_set(STATUS_BAD_INPUT, "%s: {} in the name of an output is for videos, and %s is none for %s",
+                           stream->in, stream->in, algorithm->name);
+            goto out;
+        }
+        TRY(check_use(options, algorithm, &stream->in, 1, stream->form));
+        apart_input(&apart, APART_VIDEO, stream->in);
+        for (size_t i = 0; i < options->outputs.count; i++) {
+            struct target target = {.path = options->outputs.items[i]};
+
+            if (stream->form == FORM_FRAMES)
+                TRY(target_parse(algorithm, options->outputs.items[i], &target));
+            apart_output(&apart, APART_VIDEO, target.path);
+        }
+        apart_output(&apart, APART_FILE, options->boxes);
+    }
+out:
+    if (status == STATUS_OK)
+        return apart_check(&apart);
+    apart_free(&apart);
+    return status;
+}
+
+static int play_stream(void *stream_erased)
+{
+    struct stream *stream = stream_erased;
+
+    return stream->form == FORM_VIDEO ? run_video(&stream->options, &stream->application, stream->in)
+                                      : run_frames(&stream->options, &stream->application, stream->in);
+}
+
+static int run_several(const struct run_options *options, const struct application *application, char *const *in,
+                       int count)
+{
+    enum status status = STATUS_OK;
+    struct application_tuning tuning = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct stream streams[SEVERAL_MOST] = {{0}};
+    struct video_info asked;
+    void *arguments[SEVERAL_MOST];
+    int exit_status = CLI_BAD_USE;
+
+    if (count > SEVERAL_MOST)
+        return cli_fail("%d videos; at most %d are played at once", count, SEVERAL_MOST);
+    if (count > 1)
+        TRY(check_places(options));
+    if (options->fps) /* said once, not by each video */
+        TRY(video_run_take_rate(&asked, options->fps));
+    for (int k = 0; k < count; k++) {
+        streams[k].in = in[k];
+        streams[k].application = *application;
+        streams[k].application.tuning = &tuning;
+        arguments[k] = &streams[k];
+        TRY(fill_stream(&streams[k], options));
+    }
+    TRY(check_streams(streams, count, application->algorithm));
+    exit_status =
+        several_play(count, play_stream, arguments, !(version_is_cuda(application->version) && device_is_emulated()));
+out:
+    if (status != STATUS_OK)
+        cli_fail_status();
+    for (int k = 0; k < count; k++)
+        free_stream(&streams[k]);
+    return exit_status;
+}
+
 int cli_run(int argc, char **argv)
 {
     enum status status = STATUS_OK;
@@ -441,7 +510,8 @@ int cli_run(int argc, char **argv)
     const struct algorithm *algorithm = NULL;
     const char *why;
     char *const *in;
-    enum form form;
+    bool several;
+    enum form form = FORM_FILES;
     void *params = NULL;
     char *twice[2]; /* one picture in both places */
     int exit_status, in_count;
@@ -457,13 +527,16 @@ int cli_run(int argc, char **argv)
     algorithm = application.algorithm;
     in = argv + optind + 1;
     in_count = argc - optind - 1;
-    form = form_of(&options, algorithm, in, in_count);
-    if (form == FORM_FILES && algorithm->video && !algorithm->background_file && in_count == 1) {
+    several = in_count > 0 && has_place(&options);
+    if (!several)
+        form = form_of(&options, algorithm, in, in_count);
+    if (!several && form == FORM_FILES && algorithm->video && !algorithm->background_file && in_count == 1) {
         twice[0] = twice[1] = in[0];
         in = twice;
         in_count = 2;
     }
-    TRY(check_use(&options, algorithm, in, in_count, form));
+    if (!several)
+        TRY(check_use(&options, algorithm, in, in_count, form));
     if (!application.version)
         application.version = best_version(algorithm);
     if (!application.version) {
@@ -483,7 +556,9 @@ int cli_run(int argc, char **argv)
     }
     application.params = params;
     TRY(params_parse(algorithm, &application.version, 1, options.settings.items, options.settings.count, params));
-    if (form == FORM_VIDEO) {
+    if (several) {
+        exit_status = run_several(&options, &application, in, in_count);
+    } else if (form == FORM_VIDEO) {
         exit_status = run_video(&options, &application, in[0]);
     } else if (form == FORM_FRAMES) {
         exit_status = run_frames(&options, &application, in[0]);

@@ -14,7 +14,6 @@
 #include "common/contract/device_info.h"
 #include "common/contract/queue.h"
 #include "common/core/clock.h"
-#include "common/core/progress.h"
 #include "common/image/image_io.h"
 #include "common/video/video.h"
 #include "common/video/video_writer.h"
@@ -413,23 +412,24 @@ int cli_run_frames(const struct frames_job *job)
         run.info.rate_base = asked.rate_base;
     }
     video_run_catch(run.reader);
-    progress_start();
     run_frames(&run, &fault);
-    progress_clear();
+    video_run_print_begin();
     if (application_note(run.application))
         cli_fail("%s", application_note(run.application));
     name_outputs(&run, names, sizeof names);
     if (run.kept)
         print_summary(&run, names);
     if (fault.status != STATUS_OK && run.kept)
-        exit_status = cli_fail("%s; what came before is in %s", fault.message, names);
+        exit_status =
+            cli_fail("%s%s; what came before is in %s", video_run_whose(&fault, job->in), fault.message, names);
     else if (fault.status != STATUS_OK)
-        exit_status = cli_fail("%s", fault.message);
+        exit_status = cli_fail("%s%s", video_run_whose(&fault, job->in), fault.message);
     else if (video_run_interrupted())
         cli_fail("interrupted: %ld frame%s written to %s", run.stored, run.stored == 1 ? "" : "s", names);
     if (fault.status == STATUS_OK)
         exit_status = video_run_interrupted() ? CLI_INTERRUPTED : CLI_DONE;
-    video_run_release();
+    video_run_print_end();
+    video_run_release(run.reader);
 out:
     if (status != STATUS_OK)
         exit_status = cli_fail_status();

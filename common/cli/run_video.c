@@ -12,7 +12,6 @@
 #include "common/contract/device_info.h"
 #include "common/contract/pipeline.h"
 #include "common/core/clock.h"
-#include "common/core/progress.h"
 #include "common/image/draw.h"
 #include "common/image/image_io.h"
 #include "common/video/boxes_csv.h"
@@ -329,21 +328,22 @@ int cli_run_video(const struct video_job *job)
         goto out;
     }
     video_run_catch(run.reader);
-    progress_start();
     run_frames(&run, &fault);
-    progress_clear();
     complete(&run, &fault);
+    video_run_print_begin();
     if (run.kept)
         print_summary(&run, clock_seconds() - run.progress.start);
     if (fault.status != STATUS_OK && run.kept)
-        exit_status = cli_fail("%s; what came before is in %s", fault.message, job->out);
+        exit_status =
+            cli_fail("%s%s; what came before is in %s", video_run_whose(&fault, job->in), fault.message, job->out);
     else if (fault.status != STATUS_OK)
-        exit_status = cli_fail("%s", fault.message);
+        exit_status = cli_fail("%s%s", video_run_whose(&fault, job->in), fault.message);
     else if (video_run_interrupted())
         cli_fail("interrupted: %ld frame%s written to %s", run.frames, run.frames == 1 ? "" : "s", job->out);
     if (fault.status == STATUS_OK)
         exit_status = video_run_interrupted() ? CLI_INTERRUPTED : CLI_DONE;
-    video_run_release();
+    video_run_print_end();
+    video_run_release(run.reader);
 out:
     if (status != STATUS_OK)
         exit_status = cli_fail_status();

@@ -15,8 +15,8 @@
 
 static const char help[] =
     "usage: rungs train ALGO DATA... -o MODEL [-p name=value]... [--boxes FILE] [--resume] [--threads N]\n\n"
-    "Makes the file that a model parameter of ALGO names (-p model=MODEL) out of data. What DATA is and which\n"
-    "parameters the training has says `rungs list ALGO`. The same data, parameters and seed give the same model,\n"
+    "Makes the file that a model parameter of ALGO names (-p model=MODEL) out of data. `rungs list ALGO`\n"
+    "says what DATA is and which parameters the training has. The same data, parameters and seed give the same model,\n"
     "whatever the threads.\n\n"
     "  -o, --output MODEL       the file to write: whole or not at all\n"
     "  -p, --param name=value   a parameter of the training\n"

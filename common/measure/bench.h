@@ -55,6 +55,7 @@ struct bench_request {
     const void *params;
     int threads;
     double seconds;         /* time budget per version and kind of time; 0 = only verify */
+    bool pinned;            /* the host's images of CUDA versions are page-locked before their timed calls */
     bool reference_untimed; /* cpu/serial is only compared with, unless it is the only version */
     /* NULL, or for a search how to run each of versions[]; cpu/serial is the first. Then a child does many in turn, for
      * starting a GPU takes longer than timing a kernel, a fault still costs its own entry alone; CUDA versions get kernel

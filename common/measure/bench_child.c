@@ -252,6 +252,8 @@ static enum status time_end_to_end(struct bench_task *task, struct bench_sets *s
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
         task->first_call = clock_seconds() - start;
     }
+    if (request->pinned && version_is_cuda(version))
+        TRY(bench_sets_pin(sets));
     /* Page faults and the start of threads do not matter to calls that take longer than a round. */
     if (task->round > 0 && task->first_call < seconds)
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));

@@ -72,6 +72,20 @@ out:
     return status;
 }
 
+enum status bench_device_pin(const struct image *image)
+{
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaHostRegister(image->data, image->stride * (size_t)image->height, cudaHostRegisterDefault));
+out:
+    return status;
+}
+
+void bench_device_unpin(const struct image *image)
+{
+    cudaHostUnregister(image->data);
+}
+
 /* --------------------------------------------------------------------------------------------------- timing */
 
 struct device_sets {
@@ -309,6 +323,17 @@ enum status bench_device_start(struct device_start *start)
 {
     memset(start, 0, sizeof *start);
     return refuse();
+}
+
+enum status bench_device_pin(const struct image *image)
+{
+    (void)image;
+    return refuse();
+}
+
+void bench_device_unpin(const struct image *image)
+{
+    (void)image;
 }
 
 enum status bench_device_time(struct device_timing *timing, void *state)

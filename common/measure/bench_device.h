@@ -38,6 +38,10 @@ struct device_start {
 };
 enum status bench_device_start(struct device_start *start);
 
+/* Makes the host memory of an image page-locked. On failure it stays as it was. */
+enum status bench_device_pin(const struct image *image);
+void bench_device_unpin(const struct image *image);
+
 /* Copy: 1 GiB (or a quarter of the free memory) to another place, by cudaMemcpyAsync and by a kernel that moves 16
  * bytes a thread; the better median of 10. Operations that the cost counts: independent chains, 8 per thread, enough
  * blocks to fill every multiprocessor, without tensor cores; the median of 10. Nothing is read from a datasheet. In

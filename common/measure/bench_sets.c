@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/contract/inputs.h"
+#include "common/measure/bench_device.h"
 #include "common/measure/machine.h"
 
 enum {
@@ -116,8 +117,43 @@ void bench_sets_poison(struct bench_sets *sets, int set)
         image_fill(&sets->out[set][i], POISON);
 }
 
+static bool has_samples(const struct image *image)
+{
+    return image->data && image->height > 0;
+}
+
+static void unpin(struct bench_sets *sets, int set)
+{
+    for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
+        if (has_samples(&sets->in[set][i]))
+            bench_device_unpin(&sets->in[set][i]);
+    for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+        if (has_samples(&sets->out[set][i]))
+            bench_device_unpin(&sets->out[set][i]);
+}
+
+enum status bench_sets_pin(struct bench_sets *sets)
+{
+    enum status status = STATUS_OK;
+
+    for (; sets->pinned < sets->count; sets->pinned++) {
+        const int set = sets->pinned;
+
+        for (int i = 0; i < ALGORITHM_MAX_INPUTS; i++)
+            if (has_samples(&sets->in[set][i]))
+                TRY(bench_device_pin(&sets->in[set][i]));
+        for (int i = 0; i < ALGORITHM_MAX_OUTPUTS; i++)
+            if (has_samples(&sets->out[set][i]))
+                TRY(bench_device_pin(&sets->out[set][i]));
+    }
+out:
+    return status;
+}
+
 void bench_sets_free(struct bench_sets *sets)
 {
+    for (int set = 0; set < sets->pinned; set++)
+        unpin(sets, set);
     for (int set = 0; set < sets->count; set++) {
         for (int i = 0; i < ALGORITHM_MAX_INPUTS && sets->in; i++)
             image_free(&sets->in[set][i]);

@@ -41,12 +41,16 @@ struct bench_sets {
     int count;
     struct image (*in)[ALGORITHM_MAX_INPUTS];
     struct image (*out)[ALGORITHM_MAX_OUTPUTS];
+    int pinned; /* so many of them, from the first, are page-locked */
 };
 
 /* Makes `count` sets, the contents as of `of` sets in all; outputs hold poison. For a child: OpenMP threads fill them, so
  * that each part of an image is first touched near the core that will read it. */
 enum status bench_sets_create(struct bench_sets *sets, const struct bench_source *source, int count, int of);
 void bench_sets_free(struct bench_sets *sets);
+
+/* Makes all memory of the sets page-locked, once. Starts the CUDA runtime. */
+enum status bench_sets_pin(struct bench_sets *sets);
 
 /* Gives set number `set` the content that it has from the beginning. */
 void bench_sets_fill(struct bench_sets *sets, int set, int of);

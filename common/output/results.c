@@ -209,6 +209,8 @@ enum status results_write_json(const struct bench *bench, struct output_file *fi
 {
     json_t *versions = json_array(), *document = results_head_json(bench, "bench");
 
+    if (bench->request->pinned)
+        json_object_set_new(document, "pinned", json_true());
     if (bench->request->algorithm->count)
         json_object_set_new(document, "counts", counts_json(bench));
     for (size_t i = 0; i < bench->row_count; i++)

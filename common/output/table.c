@@ -33,6 +33,9 @@ void table_number(double number, char text[TABLE_CELL])
     /* 9.996 has decimals for a number below ten but rounds to 10.00. */
     if (decimals > 0 && number > 0 && round(number * pow(10, decimals)) >= 1000)
         decimals--;
+    /* No measurement has more than three digits that mean anything: 38514 is 38500. */
+    if (decimals < 0 && isfinite(number))
+        number = round(number * pow(10, decimals)) * pow(10, -decimals);
     snprintf(text, TABLE_CELL, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, number);
 }
 
@@ -135,8 +138,9 @@ static void print_headline(const struct bench *bench, FILE *stream)
     const struct image *in = &request->in[0];
     char text[2048];
 
-    snprintf(text, sizeof text, "%s, %dx%d, %d channel%s, %d thread%s", bench->settings, in->width, in->height,
-             in->channels, in->channels == 1 ? "" : "s", request->threads, request->threads == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s, %dx%d, %d channel%s, %d thread%s%s", bench->settings, in->width, in->height,
+             in->channels, in->channels == 1 ? "" : "s", request->threads, request->threads == 1 ? "" : "s",
+             request->pinned ? ", pictures in page-locked memory" : "");
     table_wrapped(stream, request->algorithm->name, text);
     table_wrapped(stream, "input", request->input);
     snprintf(text, sizeof text, "%s, %d core%s; %s %s", machine->cpu, machine->cores, machine->cores == 1 ? "" : "s",
@@ -217,20 +221,31 @@ static void fill_cells(const struct bench *bench, const struct bench_row *row, s
 
 enum { TIME = 9, SPREAD = 6 };
 
-/* The table with kernel and end-to-end columns has no row that is emulated, and 100 columns to share. */
-static int verified_width(bool both)
+/* The table with kernel and end-to-end columns has no row that is emulated, and 100 columns to share; the other one has
+ * room for "within 0.000155, emulated". */
+static int verified_width(const struct bench *bench, bool both)
 {
-    return both ? 15 : 18;
+    int width = both ? 15 : 18;
+
+    for (size_t i = 0; i < bench->row_count && !both; i++) {
+        char text[TABLE_CELL];
+
+        table_verified(&bench->rows[i], text);
+        if (bench->rows[i].outcome != BENCH_SKIPPED && (int)strlen(text) + 1 > width)
+            width = (int)strlen(text) + 1;
+    }
+    return width;
 }
 
 /* With a GPU kernel and end-to-end times differ; without one there is one time, and room for the first call's. */
-static void print_row(const struct bench *bench, const struct bench_row *row, int name_width, bool both, FILE *stream)
+static void print_row(const struct bench *bench, const struct bench_row *row, int name_width, int verified, bool both,
+                      FILE *stream)
 {
     struct cells cells;
 
     fill_cells(bench, row, &cells);
     cell(stream, row->version->source->id, -name_width);
-    cell(stream, cells.verified, -(verified_width(both) - 1));
+    cell(stream, cells.verified, -(verified - 1));
     cell(stream, cells.kernel, TIME);
     cell(stream, cells.kernel_spread, SPREAD + 1);
     if (both) {
@@ -238,18 +253,18 @@ static void print_row(const struct bench *bench, const struct bench_row *row, in
         cell(stream, cells.whole_spread, SPREAD + 1);
     }
     cell(stream, cells.limit, both ? 6 : 10);
-    cell(stream, cells.serial_kernel, both ? 8 : 11);
+    cell(stream, cells.serial_kernel, both ? 8 : 10);
     if (both)
         cell(stream, cells.serial_whole, 7);
-    cell(stream, cells.below_kernel, both ? 8 : 12);
+    cell(stream, cells.below_kernel, both ? 8 : 10);
     if (both)
         cell(stream, cells.below_whole, 7);
     else
-        cell(stream, cells.first, 13);
+        cell(stream, cells.first, 12);
     putc('\n', stream);
 }
 
-static int print_header(int name_width, bool both, FILE *stream)
+static int print_header(int name_width, int verified, bool both, FILE *stream)
 {
     const char *times = table_times_sign();
     char over_serial[TABLE_CELL], over_below[TABLE_CELL];
@@ -257,7 +272,7 @@ static int print_header(int name_width, bool both, FILE *stream)
     snprintf(over_serial, sizeof over_serial, "%s serial", times);
     snprintf(over_below, sizeof over_below, "%s rung below", times);
     if (both) {
-        cell(stream, "", -name_width - verified_width(both) + 1);
+        cell(stream, "", -name_width - verified + 1);
         cell(stream, "kernel", TIME + SPREAD + 1);
         cell(stream, "end to end", TIME + SPREAD + 2);
         cell(stream, "of", 6);
@@ -266,7 +281,7 @@ static int print_header(int name_width, bool both, FILE *stream)
         putc('\n', stream);
     }
     cell(stream, "version", -name_width);
-    cell(stream, "verified", -(verified_width(both) - 1));
+    cell(stream, "verified", -(verified - 1));
     cell(stream, both ? "median" : "time", TIME);
     cell(stream, "spread", SPREAD + 1);
     if (both) {
@@ -279,18 +294,33 @@ static int print_header(int name_width, bool both, FILE *stream)
         cell(stream, "e2e", 7);
     } else {
         cell(stream, "of limit", 10);
-        cell(stream, over_serial, 11);
+        cell(stream, over_serial, 10);
         snprintf(over_below, sizeof over_below, "%s below", times);
-        cell(stream, over_below, 12);
-        cell(stream, "first call", 13);
+        cell(stream, over_below, 10);
+        cell(stream, "first call", 12);
     }
     putc('\n', stream);
-    return both ? name_width + 83 : name_width + verified_width(both) - 1 + TIME + SPREAD + 1 + 10 + 11 + 12 + 13;
+    return both ? name_width + 83 : name_width + verified - 1 + TIME + SPREAD + 1 + 10 + 10 + 10 + 12;
+}
+
+/* What the columns say, below the table. */
+static void print_legend(bool both, bool equal, FILE *stream)
+{
+    const char *times = table_times_sign();
+
+    if (both)
+        fputs("kernel: on the GPU alone; end to end, e2e: with the transfers; of limit: limit / kernel\n", stream);
+    fprintf(stream, "%s: of all calls; spread: half of the interquartile range%s\n", both ? "median" : "time: median",
+            both ? "" : "; of limit: limit / time");
+    fprintf(stream, "%s serial, %s %s: how many times as fast as cpu/serial, as the rung that it climbs from\n", times,
+            times, both ? "rung below" : "below");
+    if (equal)
+        fputs("=  not different: the interquartile ranges overlap\n", stream);
 }
 
 static void print_rows(const struct bench *bench, FILE *stream)
 {
-    int name_width = 13, width;
+    int name_width = 13, width, verified;
     bool both = false, any_peer = false, equal = false;
 
     for (size_t i = 0; i < bench->row_count; i++) {
@@ -303,7 +333,8 @@ static void print_rows(const struct bench *bench, FILE *stream)
     /* A long name (student/something) may take the room that 100 columns leave, not more. */
     if (both && name_width > WIDTH - 83)
         name_width = WIDTH - 83;
-    width = print_header(name_width, both, stream);
+    verified = verified_width(bench, both);
+    width = print_header(name_width, verified, both, stream);
     if (width > WIDTH)
         width = WIDTH;
     rule(stream, width);
@@ -317,14 +348,13 @@ static void print_rows(const struct bench *bench, FILE *stream)
             if (peers && !any_peer)
                 rule(stream, width);
             any_peer |= peers;
-            print_row(bench, row, name_width, both, stream);
+            print_row(bench, row, name_width, verified, both, stream);
             fill_cells(bench, row, &cells);
             equal |= strcmp(cells.below_kernel, "=") == 0 || strcmp(cells.below_whole, "=") == 0 ||
                      strcmp(cells.serial_kernel, "=") == 0 || strcmp(cells.serial_whole, "=") == 0;
         }
     putc('\n', stream);
-    if (equal)
-        fputs("=  not different: the interquartile ranges overlap\n", stream);
+    print_legend(both, equal, stream);
 }
 
 /* The fastest rung that the CPU's or the GPU's ceilings limit: peers are not rungs, and an emulated one has no time. */

@@ -18,7 +18,7 @@ enum { TABLE_CELL = 32 };
 void table_time(double seconds, char text[TABLE_CELL]);
 /* "12.4 MB", "12.4 kB", "12 B". */
 void table_bytes(double bytes, char text[TABLE_CELL]);
-/* Three significant digits without an exponent: "0.0123", "1.23", "12.3", "1234". */
+/* Three significant digits without an exponent: "0.0123", "1.23", "12.3", "1230". */
 void table_number(double number, char text[TABLE_CELL]);
 /* "exact", "within 1", "reference", "exact, emulated", "FAIL", "skipped". */
 void table_verified(const struct bench_row *row, char text[TABLE_CELL]);

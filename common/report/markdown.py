@@ -51,27 +51,51 @@ def table(head, rows, numbers_from):
 
 
 def caption(results, path):
-    """What was measured, on what, when, by which command; `path` leads to the file."""
+    """What was measured, on what, when, by which command, as a list; `path` leads to the file."""
     each = (
         rungs.count(results["frames"], "frame")
         if rungs.is_video(results)
         else rungs.count(results["channels"], "channel")
     )
-    what = f"{results['algorithm']}, {results['settings'] or 'no parameters'}, {rungs.size(results)}, {each}"
+    what = f"{rungs.size(results)}, {each}, {rungs.count(results['threads'], 'thread')}"
     return (
-        f"{inline(what)}, {rungs.count(results['threads'], 'thread')}. Input: {inline(results['input'])}.\n"
-        f"{inline(rungs.machine(results))}.\n"
-        f"{inline(results['date'])}, commit {inline(results['commit'])}: {code(results['command'])}\n"
-        f"({link('all numbers', path)})"
+        f"- Input: {inline(results['input'])}; {inline(what)}\n"
+        f"- Parameters: {inline(results['settings'] or 'none')}\n"
+        f"- Machine: {inline(rungs.machine(results))}\n"
+        f"- Measured: {inline(results['date'])}, commit {inline(results['commit'])}, {link('all numbers', path)},"
+        f" by {code(results['command'])}"
     )
 
 
 # ------------------------------------------------------------------------------------------------------- of an image
 
 
-def _verified(row):
-    text = rungs.verified(row)
-    return f"**{text}**" if row["outcome"] == "failed" else text
+# What the columns of the tables below say. Tables stand close together, so it is said once, above all of them.
+LEGEND = """- × serial, × rung below, × `peer/...`: how many times as fast as `cpu/serial`, as the rung that this one climbs
+  from, as the fastest library of the table, by the medians of one run. `=`: not different, the interquartile ranges
+  overlap. `–`: not measured, or nothing to compare with.
+- Kernel: what the GPU computes, without transfers. End to end: from a picture in the memory of the host to its result
+  there. A version on the CPU has one time for both.
+- Of limit: the least time that this machine can take, by the rates that were measured in the same run (copying memory,
+  or the operation that the algorithm needs most), over the kernel's time.
+- ±: half of the interquartile range. Where no GPU took part there are ratios and no times, because such a machine may
+  be shared and slow down as a whole; its times are in the linked files."""
+
+
+def _verified(rows):
+    """The column that says how each row agrees with the reference, and nothing where all give its bits: ([head], cells,
+    what is said underneath)."""
+    texts = [rungs.verified(row) for row in rows]
+    if set(texts) <= {"reference", "exact"}:
+        return [], [[] for _ in rows], "Every version gave the bits of `cpu/serial`."
+    marked = [[f"**{text}**" if row["outcome"] == "failed" else text] for row, text in zip(rows, texts)]
+    return ["verified"], marked, ""
+
+
+def _below(*remarks):
+    """The remarks under a table, in one paragraph."""
+    text = " ".join(remark for remark in remarks if remark)
+    return f"\n\n{text}" if text else ""
 
 
 def _phase(row, phase):
@@ -79,33 +103,32 @@ def _phase(row, phase):
 
 
 def _device_table(rows):
-    head = ["version", "verified", "kernel", "end to end", "of limit", "× serial, kernel", "× serial, end to end"]
-    head += ["× rung below, kernel", "× rung below, end to end"]
+    """First what concerns the kernel, then the same of the whole call."""
+    verified, marked, remark = _verified(rows)
+    head = ["version", *verified, "kernel", "of limit", "× serial", "× rung below"]
+    head += ["end to end", "× serial", "× rung below"]
     cells = []
-    for row in rows:
-        cells.append([code(row["id"]), _verified(row), _phase(row, "kernel"), _phase(row, "end_to_end")])
-        cells[-1].append(rungs.fraction(row["limit_fraction"]))
-        for over in ("over_serial", "over_below"):
-            cells[-1] += [rungs.ratio(row[over], phase) for phase in ("kernel", "end_to_end")]
-    text = table(head, cells, 2)
-    return text + "\n\nMedian ± half of the interquartile range; =: not different, the ranges overlap."
+    for row, mark in zip(rows, marked):
+        cells.append([code(row["id"]), *mark, _phase(row, "kernel"), rungs.fraction(row["limit_fraction"])])
+        cells[-1] += [rungs.ratio(row[over], "kernel") for over in ("over_serial", "over_below")]
+        cells[-1].append(_phase(row, "end_to_end"))
+        cells[-1] += [rungs.ratio(row[over], "end_to_end") for over in ("over_serial", "over_below")]
+    return table(head, cells, 1 + len(verified)) + _below(remark)
 
 
 def _host_table(results, rows):
     """Ratios within the run and no times, for the machine may be shared and slow down or speed up as a whole."""
     peer = rungs.best_peer(results, False)
-    head = ["version", "verified", "× serial", "× rung below"] + ([f"× {code(peer['id'])}"] if peer else [])
+    verified, marked, remark = _verified(rows)
+    head = ["version", *verified, "× serial", "× rung below"] + ([f"× {code(peer['id'])}"] if peer else [])
     cells = []
-    for row in rows:
+    for row, mark in zip(rows, marked):
         serial = "1" if row["reference"] else rungs.ratio(row["over_serial"], "kernel")
-        cells.append([code(row["id"]), _verified(row), serial, rungs.ratio(row["over_below"], "kernel")])
+        cells.append([code(row["id"]), *mark, serial, rungs.ratio(row["over_below"], "kernel")])
         if peer:
             times = row["kernel"] and peer["kernel"]["median"] / row["kernel"]["median"]
             cells[-1].append(rungs.number(times) if times else "–")
-    return (
-        table(head, cells, 2)
-        + "\n\nRatios of medians within one run; =: not different, the interquartile ranges overlap."
-    )
+    return table(head, cells, 1 + len(verified)) + _below(remark)
 
 
 # -------------------------------------------------------------------------------------------------------- of a video
@@ -121,9 +144,9 @@ def _traffic(results, row, kind):
 
 def _frames_table(results, rows, device):
     serial, peer = rungs.find(results, "cpu/serial"), rungs.best_peer(results, False)
-    head = ["version", "boxes equal in"] + (["a frame", "frames/s"] if device else ["× serial"]) + ["× rung below"]
+    head = ["version", "frames verified"] + (["a frame", "frames/s"] if device else ["× serial"]) + ["× rung below"]
     head += [f"× {code(peer['id'])}"] if peer else []
-    head += ["allocated per frame, B/pixel", "uploaded", "downloaded"] if device else []
+    head += ["allocated, B/pixel", "uploaded, B/pixel", "downloaded, B/pixel"] if device else []
     cells = []
     for row in rows:
         median = row["end_to_end"]["median"]
@@ -159,15 +182,13 @@ def _video(results):
     rows = [row for row in results["versions"] if row["end_to_end"]]
     device = any(row["memory"] for row in rows)
     text = _frames_table(results, rows, device)
-    text += "\n\nEnd to end: from the frame in host memory to its boxes there; decoding excluded, transfers included.\n"
+    text += "\n\nA frame's time: from the frame in host memory to its result there; decoding excluded, transfers included."
     by_serial = results.get("frames_by_serial")
     if by_serial is not None and by_serial < results["frames"]:
         text += (
-            f"`cpu/serial` was given time for {by_serial} of the {results['frames']} frames; the rest is compared with "
-            "a fast version that\nagrees with it in those.\n"
+            f"\n`cpu/serial` was given time for {by_serial} of the {results['frames']} frames; the rest is compared with "
+            "a fast version that\nagrees with it in those."
         )
-    text += "Median ± half of the interquartile range" if device else "Ratios of medians within one run"
-    text += "; =: not different, the ranges overlap."
     steps = _steps_table([row for row in rows if row["steps"]], device)
     if steps:
         what = "Time" if device else "Share"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import results as rungs
+import sanitizer
 import schema
 import sources
 import studies
@@ -20,7 +21,7 @@ def note(text):
 
 class Ladder:
     """One algorithm: contract, versions, and by machine: results of benches (the main one first), searches, profiles,
-    studies, other files."""
+    studies, what compute-sanitizer found, other files."""
 
     def __init__(self, name):
         self.name = name
@@ -28,6 +29,7 @@ class Ladder:
         self.versions = sources.versions(ROOT, name)
         self.video = sources.takes_video(ROOT, name)
         self.machines, self.searches, self.profiles, self.studies, self.files = {}, {}, {}, {}, {}
+        self.sanitizers = {}
 
     def add(self, results):
         where = self.machines
@@ -46,7 +48,7 @@ class Ladder:
             many.sort(key=lambda r: order.index(r["bench"]["id"]) if r["bench"]["id"] in order else len(order))
 
     def places(self):
-        everything = (self.machines, self.searches, self.profiles, self.studies, self.files)
+        everything = (self.machines, self.searches, self.profiles, self.studies, self.sanitizers, self.files)
         return sorted(set().union(*everything), key=lambda name: machine_order(name, self.machines.get(name)))
 
 
@@ -59,7 +61,7 @@ def gather(folder, names):
     """Ladders by name, and the files that belong to none of them, by machine."""
     ladders, others, shown = {name: Ladder(name) for name in names}, {}, {}
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "**", "*.json"), recursive=True)):
-        if studies.is_study(path) or os.path.basename(path) == "schema.json":
+        if studies.is_study(path) or os.path.basename(path) in ("schema.json", sanitizer.NAME):
             continue
         try:
             results = rungs.load(path)
@@ -96,6 +98,11 @@ def gather(folder, names):
             ladders[study["algorithm"]].studies.setdefault(study["machine"], []).append(study)
         else:
             note(f"{study['folder']}: left out: there is no algorithm {study['algorithm']} here")
+    for document in sanitizer.committed(folder):
+        if document["algorithm"] in ladders:
+            ladders[document["algorithm"]].sanitizers[document["machine_name"]] = document
+        else:
+            note(f"{document['path']}: left out: there is no algorithm {document['algorithm']} here")
     for ladder in ladders.values():
         ladder.sort_results()
     return ladders, others

@@ -20,7 +20,9 @@ import sys
 
 import markdown
 import results as rungs
+import sanitizer
 import schema
+import short_path
 import sources
 import studies
 from markdown import code, inline, link
@@ -30,8 +32,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FOLDER, README = "docs", "README.md"
 STORY, STORY_END = "<!-- story -->\n", "<!-- /story -->\n"
 LADDERS, LADDERS_END = "<!-- ladders -->\n", "<!-- /ladders -->\n"
-# Labels of the contract's sections that a page shows; the others are for those who write a version.
-EXCERPT = ("Input", "Output", "Model", "Formula", "Parameter", "Peer", "Source")
+# The titles of a page's sections.
+CONTRACT, RUNGS, PATH, MEASURED = "What every version computes", "Rungs", "The short path", "Measured"
+TEACH, EACH = "What the rungs teach", "Each rung: what it changed, what was expected, what came of it"
+# Labels of the contract's sections that a page leaves out: what only those need who write a version or compare with a library.
+LEFT_OUT = ("Errors", "Hard", "Training", "Exact", "Accuracy", "Counters", "Numbers", "Chords", "OpenCV", "Document")
 
 
 class Ladder:
@@ -41,7 +46,7 @@ class Ladder:
         self.name = name
         self.contract = sources.Contract(root, name)
         self.versions = sources.versions(root, name)
-        self.machines, self.studies = {}, {}
+        self.machines, self.studies, self.sanitizers = {}, {}, []
 
     def places(self):
         """Machines with a GPU first: they have the whole ladder."""
@@ -64,6 +69,9 @@ def gather(root):
     for study in studies.committed(os.path.join(root, "results")):
         if study["algorithm"] in ladders:
             ladders[study["algorithm"]].studies.setdefault(study["machine"], []).append(study)
+    for document in sanitizer.committed(os.path.join(root, "results")):
+        if document["algorithm"] in ladders:
+            ladders[document["algorithm"]].sanitizers.append(document)
     for ladder in ladders.values():
         ladder.machines = {machine: rungs.in_order(many) for machine, many in ladder.machines.items()}
     return ladders
@@ -109,7 +117,7 @@ def contract_text(contract):
     """Of the contract what a reader of the tables needs."""
     parts = []
     for label, paragraphs in contract.sections:
-        if not label.startswith(EXCERPT):
+        if label.startswith(LEFT_OUT):
             continue
         pieces = [markdown.block(text) if kind == "pre" else inline(text) for kind, text in paragraphs]
         join = "\n\n" if paragraphs and paragraphs[0][0] == "pre" else " "
@@ -119,17 +127,29 @@ def contract_text(contract):
 
 
 def rungs_table(ladder):
-    rows = [[link(code(v.id), "../" + v.path), inline(v.idea)] for v in ladder.versions]
+    rows = [[link(code(v.id), "../" + v.path), microseconds(inline(v.idea))] for v in ladder.versions]
     return markdown.table(["rung", "idea"], rows, 2)
 
 
 def with_files(root, text):
-    """A header's prose, in which results files are links to them."""
+    """A header's prose, in which results files are links to them; a name without a folder is one of the folder before."""
+    folder = ""
 
     def linked(match):
-        return link(match[0], "../" + match[0]) if os.path.isfile(os.path.join(root, match[0])) else match[0]
+        nonlocal folder
+        if match[0].startswith("results/"):
+            path = match[0]
+            folder = os.path.dirname(path)
+        else:
+            path = f"{folder}/{match[0]}"
+        return link(match[0], "../" + path) if folder and os.path.isfile(os.path.join(root, path)) else match[0]
 
-    return re.sub(r"\bresults/[\w./-]+\.(?:json|txt|csv|svg)\b", linked, inline(text))
+    return re.sub(r"\b(?<!/)(?:results/[\w./-]+/)?\w[\w.-]*\.(?:json|txt|csv|svg)\b", linked, microseconds(inline(text)))
+
+
+def microseconds(text):
+    """Code writes "us", for it is in ASCII; the tables of a page have "µs"."""
+    return re.sub(r"(?<=\d) us\b", " µs", text)
 
 
 def rungs_list(root, ladder):
@@ -139,7 +159,7 @@ def rungs_list(root, ladder):
         if version.side == "peer":
             continue
         start = f", from {code(version.below.id)}" if version.below else ""
-        lines.append(f"**{code(version.id)}**{start}")
+        lines.append(f"**{link(code(version.id), '../' + version.path)}**{start}")
         for title, text in (("Changed", version.changed), ("Expected", version.expect), ("Result", version.result)):
             if text:
                 lines.append(f"*{title}:* {with_files(root, text)}")
@@ -155,9 +175,45 @@ def files_line(root, machine, algorithm):
             shown = path.endswith(".json") and not {"tune", "profile"} & {rungs.load(path).get("kind")}
         except rungs.OtherKind:
             shown = False
-        if not shown:
+        if not shown and os.path.basename(path) != sanitizer.NAME:
             names.append(os.path.basename(path))
     return ", ".join(link(inline(name), f"../{folder}/{name}") for name in names)
+
+
+def compared(results):
+    """Which versions a file compares: the first and the last rung of each side, and the libraries."""
+    ids = [row["id"] for row in results["versions"] if row["outcome"] not in ("skipped", "emulated")]
+    words = []
+    for side in ("cpu", "cuda"):
+        rungs_of_side = [name for name in ids if name.startswith(side + "/") and name != "cpu/serial"]
+        if len(rungs_of_side) > 2:
+            words.append(f"{len(rungs_of_side)} of {rungs_of_side[0]} to {rungs_of_side[-1].split('/')[1]}")
+        else:
+            words += rungs_of_side
+    peers = [name for name in ids if name.startswith("peer/")]
+    words += [f"{len(peers)} libraries"] if len(peers) > 2 else peers
+    return ", ".join(words) or "cpu/serial"
+
+
+def folded(main, results):
+    """The title of a folded table: its size, what else is unlike in the main file, what is compared, the file."""
+    parts = [rungs.size(results)]
+    if results["settings"] != main["settings"]:
+        parts.append(unlike(main["settings"], results["settings"]))
+    if results["channels"] != main["channels"]:
+        parts.append(rungs.count(results["channels"], "channel"))
+    if results["threads"] != main["threads"]:
+        parts.append(rungs.count(results["threads"], "thread"))
+    if results["input"].split(",")[0] != main["input"].split(",")[0]:
+        parts.append(os.path.basename(results["input"].split(",")[0]))
+    name = os.path.basename(results["path"])[: -len(".json")]
+    return f"{', '.join(parts)}: {compared(results)} ({name})"
+
+
+def unlike(settings, others):
+    """Of two texts "a=1 b=2" what the second has and the first has not."""
+    known, words = (re.split(r" (?=\w+=)", text) for text in (settings, others))
+    return " ".join(word for word in words if word not in known) or others or "no parameters"
 
 
 def machine_text(root, ladder, machine):
@@ -170,10 +226,7 @@ def machine_text(root, ladder, machine):
 
     lines += measured(main)
     for results in others:
-        title = rungs.size(results)
-        if results["settings"] != main["settings"]:
-            title += f", {results['settings'] or 'no parameters'}"
-        lines += [f"<details><summary>{inline(title)}</summary>", *measured(results), "</details>"]
+        lines += [f"<details><summary>{inline(folded(main, results))}</summary>", *measured(results), "</details>"]
     files = files_line(root, machine, ladder.name)
     if files:
         lines.append(f"Also measured there: {files}.")
@@ -182,6 +235,28 @@ def machine_text(root, ladder, machine):
         lines.append(f"**Study: {inline(study['title'])}** ({link('tables and plots', path)})")
         lines += [inline(text) for text in study["paragraphs"]]
     return "\n\n".join(lines)
+
+
+def sanitizer_text(root, document):
+    """What compute-sanitizer found on a machine, a line for each tool and each finding."""
+    gpu = document["machine"]["gpu"]
+    path = os.path.relpath(document["path"], os.path.join(root, FOLDER))
+    title = f"compute-sanitizer {document['machine']['sanitizer']} on {document['machine_name']}: {gpu['name']}, driver {gpu['driver']}"
+    lines = [f"{inline(title)}; last at commit {inline(document['commit'])} ({link('all of it', path)}):", ""]
+    return "\n".join(lines + [f"- {inline(line)}" for line in sanitizer.summary(document)])
+
+
+def contents(ladder, with_story):
+    """Links to the sections of a page, some of which are a thousand lines down."""
+
+    def anchor(title, shown=None):
+        kept = "".join(letter for letter in title.lower() if letter.isalnum() or letter in " -_")
+        return link(inline(shown or title), "#" + kept.replace(" ", "-"))
+
+    machines = ", ".join(anchor(f"On {machine}", machine) for machine in ladder.places())
+    sections = [anchor(CONTRACT), anchor(RUNGS), anchor(PATH), anchor(MEASURED) + (f" on {machines}" if machines else "")]
+    sections += [anchor(TEACH)] * with_story + [anchor(EACH, "Each rung's prediction and result")]
+    return "On this page: " + " · ".join(sections)
 
 
 def page(root, ladder, text):
@@ -195,15 +270,22 @@ def page(root, ladder, text):
         f"# {inline(name)}",
         f"{inline(summary)}. {link('All ladders', '../README.md#the-ladders')}; to measure it on your machine: "
         f"`make bench-{name}`.",
+        contents(ladder, bool(text.strip())),
     ]
     if os.path.exists(os.path.join(root, picture)):
         parts.append(f"![each step of {name}](../{picture})")
-    parts += ["## What every version computes", contract_text(contract), "## Rungs", rungs_table(ladder)]
-    parts += ["## Measured", measured or f"Not yet. `make bench-{name}` prints the table of your machine."]
+    parts += [f"## {CONTRACT}", contract_text(contract), f"## {RUNGS}", rungs_table(ladder)]
+    mains = {side: main_of(ladder, side) for side in short_path.SIDES}
+    parts += [f"## {PATH}", short_path.section(ladder, mains, os.path.join(root, FOLDER)), f"## {MEASURED}"]
+    if measured:
+        parts += [markdown.LEGEND, measured]
+    else:
+        parts.append(f"Not yet. `make bench-{name}` prints the table of your machine.")
+    parts += [sanitizer_text(root, document) for document in ladder.sanitizers]
     if text.strip():
-        parts.append("## What the rungs teach")
+        parts.append(f"## {TEACH}")
     parts += [STORY + text + STORY_END.rstrip("\n")]
-    parts += ["## Each rung: what it changed, what was expected, what came of it", rungs_list(root, ladder)]
+    parts += [f"## {EACH}", rungs_list(root, ladder)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -287,10 +369,14 @@ def ladders_text(root, ladders):
         "\n\n× serial: how many times as fast as `cpu/serial` in the same run, by medians; × library: as the fastest\n"
         "library that was timed beside it (a GPU library by kernels, a CPU library end to end). Kernel: without\n"
         "transfers between host and GPU; end to end: with them. =: not different, the interquartile ranges overlap;\n"
-        "–: not measured. Each number is from the main file of a machine (results/README.md says which that is). Of\n"
-        "several machines it is one that timed a library beside the ladder, then the one with the most cores:\n\n"
+        "–: not measured.\n\n"
+        "<details><summary>The machine, the results file and the size of the picture behind each number</summary>\n\n"
+        "Each number is from the main file of a machine (results/README.md says which that is). Of several machines it\n"
+        "is one that timed a library beside the ladder, then the one of the largest picture, then the one with the most\n"
+        "cores.\n\n"
     )
-    return text + "\n".join(f"- {inline(title)}: {', '.join(files[title])}" for title in sorted(files)) + "\n"
+    text += "\n".join(f"- {inline(title)}: {', '.join(files[title])}" for title in sorted(files))
+    return text + "\n\n</details>\n"
 
 
 # -------------------------------------------------------------------------------------------------------------- main

@@ -9,13 +9,14 @@ import pictures
 import plots
 import profiles
 import results as rungs
+import sanitizer
 import studies
 from markup import code, esc, prose, table
 from material import ROOT, note
 from report_tables import about, versions_table
 
 MOST_TEXT = 100 * 1024
-MOST_ROWS = 200
+MOST_ROWS = 100  # of a table in the page; the file has them all
 
 
 class Drawer:
@@ -227,6 +228,16 @@ def profiles_html(many):
     return f"<h4>Under the profiler</h4>{profiles.summary(many)}{details}"
 
 
+def sanitizer_html(document):
+    gpu = document["machine"]["gpu"]
+    items = "".join(f"<li>{prose(line)}</li>" for line in sanitizer.summary(document))
+    return (
+        f"<h4>Under compute-sanitizer {esc(document['machine']['sanitizer'])}</h4>\n"
+        f'<p class="small">{esc(gpu["name"])}, driver {esc(gpu["driver"])}; last at commit {code(document["commit"])}:'
+        f" {code(document['command'])}</p>\n<ul>{items}</ul>"
+    )
+
+
 def machine_html(ladder, machine, drawer):
     many = ladder.machines.get(machine, [])
     lines = [f'<h3><a href="#machine-{esc(machine)}">On {esc(machine)}</a></h3>']
@@ -247,5 +258,6 @@ def machine_html(ladder, machine, drawer):
     lines += [studies.html(study, drawer.next) for study in ladder.studies.get(machine, [])]
     lines += [profiles_html(ladder.profiles.get(machine, []))]
     lines += [search_html(results) for results in ladder.searches.get(machine, [])]
+    lines += [sanitizer_html(ladder.sanitizers[machine])] if machine in ladder.sanitizers else []
     lines += [file_html(path) for path in ladder.files.get(machine, [])]
     return "\n".join(lines)

@@ -156,7 +156,7 @@ def on_device(row):
 def in_order(many):
     """The benches of one machine, the main one first: of the settings in which a library was timed, or else of all, those that
     most of the files have, of several such those of the newest; then the largest picture, of several such a photograph before one
-    that was made up, and then the newest. Whatever shows one file for a machine shows this one."""
+    that was made up, then one of several threads, and then the newest. Whatever shows one file for a machine shows this one."""
     settings = [results["settings"] for results in many]
     beside = {results["settings"] for results in many if best(results, lambda row: side(row) == "peer", "kernel")}
     newest = sorted(sorted(many, key=lambda r: r["path"]), key=lambda r: r["date"], reverse=True)
@@ -169,6 +169,7 @@ def in_order(many):
             latest.index(r["settings"]),
             -pixels(r),
             r["input"].startswith("synthetic"),
+            r.get("threads") == 1,
         ),
     )
 
@@ -241,6 +242,8 @@ def number(value):
     if not value:
         return "0"
     decimals = 2 - math.floor(math.log10(abs(value)))
+    if decimals < 0:
+        value = round(value, decimals)
     if decimals > 0 and round(abs(value) * 10**decimals) >= 1000:
         decimals -= 1
     return f"{value:.{min(max(decimals, 0), 9)}f}"

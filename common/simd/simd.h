@@ -52,6 +52,7 @@ typedef int16_t simd_i16 __attribute__((vector_size(SIMD_BYTES)));
 typedef int32_t simd_i32 __attribute__((vector_size(SIMD_BYTES)));
 typedef uint32_t simd_u32 __attribute__((vector_size(SIMD_BYTES)));
 typedef float simd_f32 __attribute__((vector_size(SIMD_BYTES)));
+typedef uint64_t simd_u64 __attribute__((vector_size(SIMD_BYTES)));
 typedef int64_t simd_i64 __attribute__((vector_size(SIMD_BYTES)));
 typedef double simd_f64 __attribute__((vector_size(SIMD_BYTES)));
 
@@ -118,6 +119,26 @@ SIMD_INLINE simd_f64 simd_root_f64(simd_f64 v)
     for (int lane = 0; lane < SIMD_BYTES / 8; lane++)
         v[lane] = __builtin_sqrt(v[lane]);
     return v;
+#endif
+}
+
+/* Bit by bit: what at least two of three are. With a ^ b ^ c, the sum, it adds three bits in each place. */
+SIMD_INLINE simd_u64 simd_majority(simd_u64 a, simd_u64 b, simd_u64 c)
+{
+#if defined(__AVX512BW__)
+    return (simd_u64)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xe8);
+#else
+    return (a & b) | (c & (a | b));
+#endif
+}
+
+/* Of each pair of words, 128 bits with `low` in front, the 64 from bit `first` on, 0 to 63. */
+SIMD_INLINE simd_u64 simd_bits_from(simd_u64 low, simd_u64 high, unsigned first)
+{
+#if defined(__AVX512BW__) && defined(__AVX512VBMI2__)
+    return (simd_u64)_mm512_shrdv_epi64((__m512i)low, (__m512i)high, _mm512_set1_epi64((int64_t)first));
+#else
+    return low >> first | high << 1 << (63 - first);
 #endif
 }
 

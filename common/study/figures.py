@@ -37,7 +37,8 @@ class Row:
 
 
 def rows_of(point, document, judged):
-    """The rows of the versions that the study asks for; others of the same bench can be asked for by ratio()."""
+    """The rows of the versions that the study asks for; others of the same bench can be asked for by ratio(). What did not run
+    where a result was recorded says nothing about this machine."""
     raw = copy.deepcopy(document)
     result = rungs.checked("results", document)
     peers = {}
@@ -63,7 +64,8 @@ def rows_of(point, document, judged):
             else:
                 values["transfer"] = 0.0
         peers[version["id"]] = Row(values, raw, plain, peers)
-    return [row for name, row in peers.items() if name in point.versions]
+    return [row for name, row in peers.items()
+            if name in point.versions and not (point.recorded and row.get("outcome") == "skipped")]  # fmt: skip
 
 
 def rows_of_table(point):

@@ -30,9 +30,9 @@ def note(text):
 
 
 def catalogue(program):
-    """{algorithm: ([parameters, launch parameters], {version: remark})} from `rungs list`."""
+    """{algorithm: ([parameters, launch parameters], {version: remark})} from `rungs list --all`."""
     try:
-        process = subprocess.run([program, "list"], capture_output=True, text=True, check=False)
+        process = subprocess.run([program, "list", "--all"], capture_output=True, text=True, check=False)
     except OSError as error:
         raise StudyError(f"{program}: {error.strerror}") from None
     if process.returncode != 0:
@@ -99,9 +99,9 @@ class Measurer:
         return "[emulated]" in self.study.catalogue[point.algorithm][1][version].replace("\n", " ")
 
     def timed_only(self, points):
-        """Those that are left when emulated versions take no part."""
+        """Those that are left when emulated versions take no part; what is recorded was measured elsewhere."""
         for point in points:
-            point.versions = [v for v in point.versions if not self._emulated(point, v)]
+            point.versions = [v for v in point.versions if point.recorded or not self._emulated(point, v)]
         return [point for point in points if point.versions]
 
     def _options(self, point, files):
@@ -128,7 +128,7 @@ class Measurer:
         if not versions:
             return None
         command = [self.program, "bench", point.algorithm, "--versions", ",".join(versions)]
-        command += self._options(point, files) + ["--time", f"{point.time:g}"]
+        command += self._options(point, files) + ["--pinned"] * point.pinned + ["--time", f"{point.time:g}"]
         what = [self.binary, command[1:], [_digest(path) for path in files], point.environment, point.tune, turn]
         return command, os.path.join(self.measurements, f"{_short_digest(what)}.json")
 
@@ -220,14 +220,12 @@ class Measurer:
             os.replace(temporary, path)
 
     def judged(self, point):
-        """{column: number} from the judge of a point's sweep, once per point: of one version, for all that were timed are
-        equal. The script gets what the input's script got, and the table, and prints a JSON object."""
+        """{column: number} from the judge of a point's sweep, once per point: of one version, of the CPU where there is one, for all
+        that were timed are equal. The script gets what the input's script got, and the table, and prints a JSON object."""
         if not point.judge:
             return {}
         files, source = self._input_files(point), point.input
-        version = next((v for v in point.versions if v.startswith("cpu/")), None)
-        if version is None:
-            raise StudyError(f"{point.title()}: a judge needs a version of the CPU")
+        version = next((v for v in point.versions if v.startswith("cpu/")), point.versions[0])
         script = os.path.join(self.root, point.judge["script"])
         settings = [word for name, value in point.params.items() for word in ("-p", f"{name}={value}")]
         command = [self.program, "run", f"{point.algorithm}:{version}", *files, *settings]

@@ -26,7 +26,7 @@ SOURCE = {"authors": str, "title": str, "year": int, "where": str}
 SWEEP = {
     "name": str, "algorithm": str, "versions": list, "sizes": list, "inputs": list, "parameters": dict,
     "parameter_sets": list, "threads": list, "environment": dict, "time": (int, float), "rounds": int, "frames": int,
-    "channels": int, "tune": list, "judge": dict, "short": (dict, bool), "recorded": str,
+    "channels": int, "pinned": bool, "tune": list, "judge": dict, "short": (dict, bool), "recorded": str,
 }  # fmt: skip
 RECORDED = ("name", "algorithm", "recorded", "versions", "short")
 JUDGE = {"script": str, "columns": list}
@@ -64,6 +64,7 @@ class Point:
         self.threads, self.params, self.environment = facts["threads"], facts["params"], facts["environment"]
         self.versions, self.time, self.rounds = facts["versions"], facts["time"], facts["rounds"]
         self.frames, self.tune, self.judge, self.channels = facts["frames"], facts["tune"], facts["judge"], facts.get("channels")
+        self.pinned = facts.get("pinned", False)
         # A committed file that is read in place of a measurement; the rows of a table that is no results file of a bench.
         self.recorded, self.table = facts.get("recorded"), facts.get("table", [])
 
@@ -71,6 +72,7 @@ class Point:
         words = [self.algorithm, self.size or "", self.input["label"] if self.input else ""]
         made = self.input["arguments"] if self.input else {}
         words += [f"{name}={value}" for name, value in {**made, **self.params, **self.environment}.items()]
+        words += ["pinned"] * self.pinned
         words += [f"{self.threads} thread{'' if self.threads == 1 else 's'}" if self.threads else ""]
         return ", ".join(word for word in words if word)
 
@@ -192,6 +194,7 @@ class Study:
             patterns = sweep.get("versions", ["*"])
             versions = [row["id"] for row in document["versions"] if row["id"] in known and
                         any(fnmatch.fnmatchcase(row["id"], pattern) for pattern in patterns)]  # fmt: skip
+            self.named.update(versions)
         values = {"sweep": name, "algorithm": algorithm, "input": os.path.basename(path)}
         return Point(name, values, algorithm=algorithm, size=None, input=None, threads=0, params={}, environment={},
                      versions=versions, time=0, rounds=0, frames=None, tune=[], judge=None, recorded=path, table=table)  # fmt: skip
@@ -268,7 +271,7 @@ class Study:
                 "algorithm": algorithm, "size": size, "input": source, "threads": count, "params": parameters,
                 "environment": variables, "versions": versions, "time": time, "rounds": rounds,
                 "frames": sweep.get("frames"), "tune": [version for version in tune if version in versions],
-                "judge": judge, "channels": channels,
+                "judge": judge, "channels": channels, "pinned": sweep.get("pinned", False),
             }  # fmt: skip
             points.append(Point(name, values, **facts))
         return points

@@ -379,6 +379,8 @@ static int check_body(void *argument)
         check_cases_shorten(&list, job->options->seed);
     if (report->emulated && job->options->share)
         check_cases_deal(job->version, &list, job->options->share, job->options->seed);
+    if (job->version->uncharged && job->options->share)
+        check_cases_thin(&list, job->options->share, job->options->seed);
     if (!job->options->brief && job->version->launch && !job->version->remote)
         check_cases_share(&list);
     report->cases += (int)list.count;

@@ -472,6 +472,12 @@ void check_cases_deal(const struct version *version, struct case_list *list, int
     }
 }
 
+void check_cases_thin(struct case_list *list, int share, uint64_t seed)
+{
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i].left_out |= !list->items[i].golden && (i + seed) % (uint64_t)share != 0;
+}
+
 void check_cases_free(struct case_list *list)
 {
     for (size_t i = 0; i < list->text_count; i++)

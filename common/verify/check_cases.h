@@ -59,6 +59,10 @@ enum status check_cases_make_large(const struct version *version, struct case_li
  * does each version over the runs. */
 void check_cases_deal(const struct version *version, struct case_list *list, int share, uint64_t seed);
 
+/* For peers in a process of their own, which each case starts anew, its libraries with it (half a second in Python): one case
+ * in `share`, which ones `seed` says, and all answers worked out by hand. Nobody reads the code of such a peer for its borders. */
+void check_cases_thin(struct case_list *list, int share, uint64_t seed);
+
 /* Whether one of the settings, as after -p, is this parameter's. */
 bool check_settings_name(const char *settings, const char *parameter);
 

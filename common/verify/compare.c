@@ -185,9 +185,6 @@ static void compare_area(const struct image *e, const struct image *a, struct ar
     }
 }
 
-/* The tolerance of a peer that finds something else by its nature, so that only its time counts. */
-static const double any_result = 1e300;
-
 /* The number of rows is never within a tolerance, but of a peer whose results are not compared, and each column has a unit of
  * its own. */
 static void compare_table(const struct comparison *comparison, double share, const struct image *e,
@@ -195,7 +192,7 @@ static void compare_table(const struct comparison *comparison, double share, con
 {
     double smallest = INFINITY;
 
-    compare_area(e, a, (struct area){0, 0, e->width, 1}, share >= any_result ? share : 0, unwritten, difference);
+    compare_area(e, a, (struct area){0, 0, e->width, 1}, share >= COMPARE_ANY_RESULT ? share : 0, unwritten, difference);
     difference->tolerance = difference->wrong ? 0 : share;
     if (!comparison->relative || share == 0) {
         compare_area(e, a, (struct area){0, 1, e->width, e->height}, share, unwritten, difference);

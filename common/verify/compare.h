@@ -6,6 +6,9 @@
 
 #include "common/contract/registry.h"
 
+/* The tolerance of a peer that finds something else by its nature, so that only its time counts. */
+#define COMPARE_ANY_RESULT 1e300
+
 /* How one slot differs. */
 struct slot_difference {
     size_t wrong, samples; /* samples that differ by more than the tolerance, of how many; of a property 0 or 1 of 1 */

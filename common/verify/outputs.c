@@ -1,5 +1,6 @@
 #include "common/verify/outputs.h"
 
+#include <math.h>
 #include <string.h>
 
 enum status outputs_create_like(struct image to[], const struct image like[])
@@ -46,6 +47,37 @@ bool outputs_same(const struct image a[], const struct image b[])
 {
     for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
         if (!slot_same(&a[slot], &b[slot]))
+            return false;
+    return true;
+}
+
+static bool slot_same_but_rounding(const struct image *a, const struct image *b)
+{
+    double largest = 0, difference = 0;
+
+    if (a->type != PIXEL_F32 && a->type != PIXEL_F64)
+        return slot_same(a, b);
+    for (int y = 0; y < a->height; y++) {
+        for (int x = 0; x < a->width; x++) {
+            for (int c = 0; c < a->channels; c++) {
+                const double p = image_sample(a, x, y, c), q = image_sample(b, x, y, c);
+
+                if (isfinite(p) && isfinite(q)) {
+                    largest = fmax(largest, fmax(fabs(p), fabs(q)));
+                    difference = fmax(difference, fabs(p - q));
+                } else if (p != q && !(isnan(p) && isnan(q))) {
+                    return false;
+                }
+            }
+        }
+    }
+    return difference <= 1e-5 * largest;
+}
+
+bool outputs_same_but_rounding(const struct image a[], const struct image b[])
+{
+    for (int slot = 0; slot < ALGORITHM_MAX_OUTPUTS; slot++)
+        if (!slot_same_but_rounding(&a[slot], &b[slot]))
             return false;
     return true;
 }

@@ -76,7 +76,8 @@ bool session_change_inside(const struct session *session, struct image in[], uin
 enum status explain_change(struct session *session, const struct setting settings[2], const struct image in[],
                            const struct image first[], const struct image second[], struct image scratch[]);
 
-/* The version returned a failure under the second setting, and none under the first: finds out which part of it is why. */
+/* The version returned a failure under the second setting, and none under the first: finds out which part of it is
+ * why. Where the first fails too when it is repeated, the failure keeps its own words. */
 enum status explain_failure(struct session *session, const struct setting settings[2], const struct image in[],
                             struct image scratch[]);
 

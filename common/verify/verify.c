@@ -150,9 +150,9 @@ static enum status check_values(struct session *session, const struct setting se
             if (session_count_changes(session, slot, difference.tolerance, &results[0][slot], &results[1][slot]) >
                 unwritten_count)
                 TRY(explain_change(session, settings, in, results[0], results[1], scratch));
-            else if (outputs_same(results[0], results[1]))
+            else if (outputs_same_but_rounding(results[0], results[1]))
                 explain_repeats(session, in, results[0], scratch);
-            if (unwritten_count == 0 && outputs_same(results[0], results[1]))
+            if (unwritten_count == 0 && outputs_same_but_rounding(results[0], results[1]))
                 TRY(explain_flat(session, in, results[0], scratch));
             if (unwritten_count == 0 && !session->verdict->vague)
                 TRY(explain_channels(session, in, results[i]));

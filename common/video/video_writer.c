@@ -82,17 +82,49 @@ bool video_writer_fits(const char *name)
 
 void video_writer_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument)
 {
+    size_t length = strlen(name);
+    char *folder;
+
     switch (kind_of(name)) {
     case KIND_PATTERN:
         video_each_image(name, false, take, argument);
         break;
     case KIND_FOLDER: /* new or empty: check_folder() */
+        while (length > 1 && name[length - 1] == '/')
+            length--;
+        folder = strndup(name, length);
+        take(argument, folder ? folder : name);
+        free(folder);
         break;
     case KIND_VIDEO:
     case KIND_NONE:
         take(argument, name);
         break;
     }
+}
+
+bool video_writer_meet(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    struct frame_pattern one = {0}, other = {0};
+    bool meet = false;
+
+    if (frame_pattern_parse(&one, a) == STATUS_OK && frame_pattern_parse(&other, b) == STATUS_OK) {
+        const size_t before = strlen(one.before), other_before = strlen(other.before);
+        const size_t after = strlen(one.after), other_after = strlen(other.after);
+        const size_t common = before < other_before ? before : other_before;
+        const size_t end = after < other_after ? after : other_after;
+
+        /* What one has before or behind the other's text belongs to the other's number. */
+        meet = strncmp(one.before, other.before, common) == 0 &&
+               strcmp(one.after + after - end, other.after + other_after - end) == 0 &&
+               strspn(one.before + common, digits) == before - common &&
+               strspn(other.before + common, digits) == other_before - common &&
+               strspn(one.after, digits) >= after - end && strspn(other.after, digits) >= other_after - end;
+    }
+    frame_pattern_free(&one);
+    frame_pattern_free(&other);
+    return meet;
 }
 
 static enum status check_folder(const char *name)
