@@ -9,8 +9,8 @@ small_pixels=1500
 middle_pixels=10000
 
 # Of patterns, settings, values, hard cases and large pictures an emulated version tries one in so many, the next ones of its
-# ladder the others.
-emulated_share=4
+# ladder the others; of all cases a peer in Python, which starts anew for each, one in so many.
+emulated_share=6
 # The same under the sanitizers: accesses outside of a buffer hang on shapes, which all are tried.
 sanitized_share=8
 

@@ -1,7 +1,8 @@
-"""Results files with one thing spoilt: every field of a bench, a video, a search, a profile and a study takes numbers that are
-negative, zero, tiny, huge or none, texts with control characters, and every other type, or is left out. Each such file is either
-refused in one printable line that names the file and the field, or the report's page and the plots are made of it; nothing else
-may happen. usage: spoil_results.py VIDEO TUNE, results files of those kinds that the caller has; the others are committed."""
+"""Results files with one thing spoilt: every field of a bench, a video, a search, a profile, a study and of what compute-sanitizer
+found takes numbers that are negative, zero, tiny, huge or none, texts with control characters, and every other type, or is left
+out. Each such file is either refused in one printable line that names the file and the field, or the report's page and the plots
+are made of it; nothing else may happen. usage: spoil_results.py VIDEO TUNE, results files of those kinds that the caller has; the
+others are committed."""
 
 import copy
 import json
@@ -20,6 +21,7 @@ import pieces  # noqa: E402
 import plots  # noqa: E402
 import report_tables  # noqa: E402
 import results as rungs  # noqa: E402
+import sanitizer  # noqa: E402
 import schema  # noqa: E402
 import studies  # noqa: E402
 
@@ -33,6 +35,18 @@ STUDY = {
     "tables": [{"title": "Times", "head": ["a", "b"], "rows": [["1", "2"]]}], "points": [POINT],
     "plots": [{"name": "time", "title": "Time", "caption": "By size"}],
     "source": {"authors": "Nobody", "title": "Nothing", "year": 2026},
+}  # fmt: skip
+ACCESSES = [{"what": what, "thread": "(1,0,0)", "kernel": "k(int *)", "place": "a.cu:1"} for what in ("Read", "Write")]
+RUN = {
+    "outcome": "clean", "source": "abc", "date": "2026-01-31T12:00:00Z", "commit": "abc", "driver": "1", "sanitizer": "2025.3",
+    "command": "compute-sanitizer", "seconds": 1.5, "limit": 90, "cases": 22, "left_out": 3, "errors": 1, "warnings": 1,
+    "messages": [{"text": "Race reported", "accesses": ACCESSES}], "why": "because",
+}  # fmt: skip
+SANITIZER = {
+    "schema": "rungs-sanitizer", "version": 1, "date": "2026-01-31T12:00:00Z", "commit": "abc", "command": "compute-sanitizer",
+    "machine": {"gpu": {"name": "G", "driver": "1", "cuda": "13.0"}, "sanitizer": "2025.3"}, "algorithm": "blur",
+    "versions": [{"id": "cuda/v1.0", "path": "cuda/blur/v1.0_naive.cu", "memcheck": RUN, "racecheck": RUN | {"outcome": "errors"},
+                  "initcheck": RUN | {"outcome": "failed"}, "synccheck": {"outcome": "not run"}}],
 }  # fmt: skip
 
 
@@ -108,6 +122,8 @@ def trial(name, document, path, value, ladders):
                 open(os.path.join(folder, "time.svg"), "w", encoding="utf-8").write(check_plot(0, []))
                 file = os.path.join(folder, "results.json")
                 text = studies.html(studies.load(folder), lambda: 1)
+        elif name == "sanitizer":
+            text = pieces.sanitizer_html(sanitizer.checked(file, document))
         else:
             text = show(rungs.checked(file, document), ladders)
     except rungs.ResultsError as error:
@@ -133,6 +149,7 @@ def main(video, tune):
     documents["profile"] = rungs.read(os.path.join(ROOT, "results/h200/blur/profile_blur_v1.0.json"))
     POINT["results"] = bench | {"versions": bench["versions"][:1]}
     documents["study"] = STUDY
+    documents["sanitizer"] = SANITIZER
     ladders = {name: material.Ladder(name) for name in {d["algorithm"] for d in documents.values()}}
     tried = 0
     wrong = []

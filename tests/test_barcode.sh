@@ -216,6 +216,9 @@ else
     if grep -q '^new.pgm,known,112,80,352,272' "$folder/try.csv" &&
         [ "$(grep -c '^new.pgm at 1/[124]: [01] of 1 known boxes found, ' "$folder/try.txt")" = 3 ]
     then ok; else bad "barcode_try.py: the box of the mask, at three sizes"; fi
+    python3 -B studies/barcode_try.py "$folder/masked" --rungs "$build/rungs" --out "$folder/none" -p value=254 >"$folder/said" 2>&1 || bad "barcode_try.py -p"
+    if [ "$(grep -c '^new.pgm at 1/[124]: 0 of 1 known boxes found, 0 false' "$folder/none.txt")" = 3 ]
+    then ok; else bad "barcode_try.py: a parameter is not handed on"; fi
 fi
 
 # --- mini-batches, by the contract's text in Python: rows drawn by number, a mean of all rows drawn for a cluster so far; of

@@ -595,13 +595,29 @@ static void times_have_three_digits(void **unused)
     } cases[] = {{1.2345, "1.23 s"},     {12.345, "12.3 s"},    {123.45, "123 s"},       {0.9996, "1.00 s"},
                  {0.9994, "999 ms"},     {0.045678, "45.7 ms"}, {0.0099996, "10.0 ms"},  {0.001, "1.00 ms"},
                  {0.0009996, "1.00 ms"}, {0.0009994, "999 us"}, {0.00000123, "1.23 us"}, {0.000000012, "0.0120 us"},
-                 {4321, "4321 s"}};
+                 {4321, "4320 s"}};
     char text[TABLE_CELL];
 
     (void)unused;
     setlocale(LC_CTYPE, "C");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         table_time(cases[i].seconds, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void numbers_have_three_digits(void **unused)
+{
+    static const struct {
+        double number;
+        const char *text;
+    } cases[] = {{0, "0.00"},     {0.01234, "0.0123"}, {9.996, "10.0"},    {99.96, "100"},
+                 {999.6, "1000"}, {1374.4, "1370"},    {38514.2, "38500"}, {338490, "338000"}};
+    char text[TABLE_CELL];
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        table_number(cases[i].number, text);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -752,6 +768,7 @@ int main(void)
         cmocka_unit_test(csv_has_a_field_for_each_column),
         cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),
         cmocka_unit_test(times_have_three_digits),
+        cmocka_unit_test(numbers_have_three_digits),
         cmocka_unit_test(bytes_have_a_fitting_unit),
         cmocka_unit_test(tables_fit_and_say_what_was_measured),
         cmocka_unit_test(overlapping_spreads_are_not_different),

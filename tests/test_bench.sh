@@ -68,6 +68,7 @@ refuses "missing input" "missing.png" bench blur --input "$folder/missing.png"
 refuses "JSON into no folder, before any measuring" "nowhere" bench blur --json "$folder/nowhere/a.json"
 refuses "JSON that is a folder" "out" bench blur --json "$folder/out"
 refuses "CSV into no folder" "nowhere" bench blur --csv "$folder/nowhere/a.csv" --json "$folder/out/a.json"
+refuses "frames of a video cannot be pinned" "--pinned" bench motion --pinned
 refuses "diff of one" "two versions" diff blur serial
 refuses "diff of a version with itself" "cpu/omp" diff blur omp cpu/omp
 refuses "diff, unknown version" "magic" diff blur serial magic
@@ -97,6 +98,12 @@ check "bench counts windows" "$rungs" bench detect --versions omp --input images
 check "hits to compare with" "$rungs" run detect:cpu/serial images/zone_plate.png -o "hits=$folder/hits.csv" $counted -p maximum=4096
 check "windows left" grep -q "\"left\": $(($(wc -l <"$folder/hits.csv") - 1))\.0" "$folder/counts.json"
 check "no counts where none are named" sh -c "! grep -q counts '$folder/out/a.json'"
+
+check "page-locked pictures" "$rungs" bench blur --versions serial,cuda/v1.3 --pinned $small --json "$folder/pinned.json"
+cp "$folder/log" "$folder/pinned"
+check "the table says so" grep -q page-locked "$folder/pinned"
+check "so does the file" grep -q '"pinned": true' "$folder/pinned.json"
+check "not the others" sh -c "! grep -q pinned '$folder/out/a.json'"
 
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
 

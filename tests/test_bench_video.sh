@@ -91,7 +91,7 @@ refuses "step of the other side" "cuda" "$rungs" bench motion --size 64x48 --fra
 check "no half-written file" test ! -e "$folder/x.json"
 
 # --- a step of the GPU's side: the reference, which is not asked for, keeps its own
-if "$rungs" list | grep -q '\[emulated\]'; then
+if "$rungs" list motion | grep -q '\[emulated\]'; then
     bench --input "$folder/scene" --frames 3 --versions cuda/v1.2 -p labelling=cuda/v1.2 >"$folder/table" 2>&1
     check "a CUDA version with a swapped step is verified" grep -q "^cuda/v1.2 .*frames, emulated" "$folder/table"
 fi

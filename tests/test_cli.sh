@@ -115,6 +115,12 @@ refuses "diff: unknown algorithm" "no algorithm 'nothing'" "$rungs" diff nothing
 refuses "check: unknown version" "no version" "$rungs" check blur:cpu/magic
 refuses "check: bad seed" "seed" "$rungs" check blur:cpu/omp --seed x1
 refuses "check: bad number of pixels" "largest" "$rungs" check blur:cpu/omp --largest 0
+refuses "check: bad total" "total: '0' is not" "$rungs" check blur:cpu/omp --total 0
+if "$rungs" check hough:cpu/serial --total 0.1 --seed 1 | grep -q '^ *[1-9][0-9]* of [0-9]* cases left out: 0.1 s were over'; then
+    ok
+else
+    bad "check --total"
+fi
 cases() { "$rungs" check threshold:cpu/omp --seed 3 --largest 1500 "$@" | sed -n 's/^  PASS  cpu.omp *\([0-9]*\) cases.*/\1/p'; }
 all=$(cases) few=$(cases --brief)
 # A quarter of the drawn settings is left and nothing else is left out.
@@ -178,7 +184,11 @@ for command in "" list run check bench diff; do
     has "--help $command" "usage: rungs" "$folder/stdout"
 done
 succeeds "list" "$rungs" list
-has "list" "cpu/serial" "$folder/stdout"
+has "list: one line each" "^blur  *[1-9][0-9]* cpu .*Gaussian blur" "$folder/stdout"
+if grep -q "cpu/serial" "$folder/stdout"; then bad "list: versions in it"; else ok; fi
+succeeds "list --all" "$rungs" list --all
+has "list --all" "cpu/serial" "$folder/stdout"
+refuses "list --all of one" "an algorithm or --all" "$rungs" list blur --all
 succeeds "list --json" "$rungs" list blur --json
 has "list --json" '"id": "cpu/omp"' "$folder/stdout"
 for extension in png jpg bmp ppm npy; do

@@ -30,6 +30,7 @@ says "this machine, which has built Rungs" 0 "^everything needed is here" sh $do
 says "through the program" 0 "^OK OpenMP" "$build/rungs" doctor
 says "no C compiler" 1 "^MISSING compiler nonesuch: not found" CC=nonesuch sh $doctor
 says "and how to get one" 1 "type: .*gcc" CC=nonesuch sh $doctor
+says "a compiler of two words" 0 "^OK compiler" CC="env gcc" sh $doctor
 
 # Next to nothing installed: the usual companions of a shell, no compiler, no make.
 mkdir "$folder/bin"

@@ -140,6 +140,120 @@ for version in harris texture texture:cuda/v2.1; do
     for frame in 1 2 3 4; do same "$version of a camera, frame $frame" live_$frame.ppm file_$frame.ppm; done
 done
 
+# --- several videos at once: what each gets by itself, in files of its own name
+mkdir -p yard/shots several
+y4m 40 30 7 >yard/door.y4m
+y4m 61 33 5 >yard/gate.2.y4m
+cp shots/* yard/shots
+for version in harris:cpu/serial harris:cuda/v2.8 texture:cuda/v2.1; do
+    rm -rf alone several/*
+    mkdir alone
+    for video in yard/door.y4m yard/gate.2.y4m v.y4m; do
+        name=$(basename $video .y4m)
+        case $version in
+        harris*) succeeds "$version alone" "$rungs" run $version $video -o corners=alone/$name.csv -o alone/$name/ ;;
+        *) succeeds "$version alone" "$rungs" run $version $video -o alone/$name/ ;;
+        esac
+    done
+    case $version in
+    harris*) succeeds "$version of three" "$rungs" run $version yard/door.y4m yard/gate.2.y4m v.y4m -o 'corners=several/{}.csv' -o 'several/{}/' ;;
+    *) succeeds "$version of three" "$rungs" run $version yard/door.y4m yard/gate.2.y4m v.y4m -o 'several/{}/' ;;
+    esac
+    is "$version of three: last line" "$(sed -n '$s/, .*//p' stdout)" "3 of 3 videos at once"
+    is "$version of three: frames" "$(sed -n '$s/.*at once, \([0-9]* frames\).*/\1/p' stdout)" "16 frames"
+    if diff -r alone several >differences; then ok; else bad "$version of three: $(head -n 3 differences)"; fi
+    is "$version of three: names" "$(ls several | grep -v csv | tr '\n' ' ')" "door gate.2 v "
+done
+printf '%s\n' door gate.2 shots v >names
+succeeds "motion alone" "$rungs" run motion yard/door.y4m -o door.csv
+succeeds "motion of four" "$rungs" run motion yard/door.y4m yard/gate.2.y4m yard/shots/ v.y4m -o 'at_{}_once_{}/' --boxes 'several/boxes {}.csv' --fps 5
+same "motion of four: boxes" door.csv "several/boxes door.csv"
+is "motion of four: pictures" "$(cat at_door_once_door/*.png | cksum)" "$("$rungs" run motion yard/door.y4m -o alone/motion/ >stdout && cat alone/motion/*.png | cksum)"
+while read -r name; do is "motion of four: folder of $name" "$(ls -d at_${name}_once_$name)" at_${name}_once_$name; done <names
+succeeds "one of several" "$rungs" run harris yard/door.y4m -o 'several/one {}.csv'
+succeeds "standard input and another" sh -c "cat v.y4m | '$rungs' run harris - yard/door.y4m -o 'several/in {}.csv'"
+is "standard input has a name" "$(ls several/in* | tr '\n' ' ')" "several/in door.csv several/in stdin.csv "
+fails "one is not there" 1 'none.y4m: No such file' "$rungs" run harris yard/door.y4m none.y4m -o 'several/left {}.csv'
+same "one is not there: the other" "several/left door.csv" "several/in door.csv"
+is "one is not there: all of them" "$(ls several/left*)" "several/left door.csv"
+fails "one is cut short" 1 'cut.y4m: cut short: frame 3 is incomplete; what came before is in several/cut cut.csv' "$rungs" run harris cut.y4m v.y4m -o 'corners=several/cut {}.csv'
+rm -rf several/*
+RUNGS_EMULATOR_MEMORY=4000 "$rungs" run harris:cuda/v2.8 yard/door.y4m v.y4m -o 'several/short {}.csv' >stdout 2>stderr
+is "no device memory: exit status" $? 2
+is "no device memory: whose" "$(sed -n 's/^rungs: \([^:]*\): .*/\1/p' stderr | sort | tr '\n' ' ')" "v.y4m yard/door.y4m "
+is "no device memory: files" "$(ls several)" ""
+cp v.y4m e # as a letter its name is in every message
+cp v.y4m o
+RUNGS_EMULATOR_MEMORY=4000 "$rungs" run motion:cuda/v1.0 e o -o 'several/{}.csv' >stdout 2>stderr
+is "a name of one letter: whose" "$(sed -n 's/^rungs: \([^:]*\): .*/\1/p' stderr | sort | tr '\n' ' ')" "e o "
+fails "a name of one sign: whose" 2 '^rungs: standard input: cut short' sh -c "head -c 900 v.y4m | '$rungs' run motion - -o 'several/{}.csv'"
+fails "none is there" 2 'none.y4m: No such file' "$rungs" run harris none.y4m -o 'several/none {}.csv'
+refuses "results of several in one" 'out/all/: of several videos, each' harris yard/door.y4m v.y4m -o 'out/{}.csv' -o response=out/all/
+refuses "without a place" 'each has results of its own: -o .{2}.mp4' harris yard/door.y4m v.y4m -o out/x.csv
+refuses "without a place, motion" 'each has results of its own: -o .{2}.mp4' motion yard/door.y4m v.y4m yard/gate.2.y4m -o out/x.csv
+refuses "two of one name" 'named twice for output' harris v.y4m ./v.y4m -o 'out/{}.csv'
+refuses "two of one name, folders" 'out/v/* and out/v/* are .* named twice for output' motion v.y4m ./v.y4m -o 'out/{}/'
+refuses "two of one name, patterns" 'out/v_%d.ppm and out/v_%d.ppm could name one file' harris v.y4m ./v.y4m -o 'response=out/{}_%d.ppm'
+cp yard/door.y4m v1.y4m
+refuses "the eleventh of one and the first of another" 'out/v%d.ppm and out/v1%d.ppm could name one file' motion v.y4m v1.y4m -o 'out/{}%d.ppm'
+refuses "the tenth of one and the first of another" 'out/%d0.ppm and ./out/%d.ppm could name one file' harris v.y4m -o response=out/%d0.ppm -o corners=./out/%d.ppm
+succeeds "patterns that do not meet" "$rungs" run motion v.y4m v1.y4m -o 'several/{}_%d.ppm'
+is "patterns that do not meet: files" "$(ls several | wc -l)" 11
+refuses "two folders of one video" 'out/x and out/x are .* named twice for output' harris v.y4m -o response=out/x -o corners=out/x/
+refuses "no name" 'the name of a video is empty' motion '' v.y4m -o 'out/{}.csv'
+refuses "a rate that is none, once" "--fps: 'x' is not a number" motion v.y4m v1.y4m -o 'out/{}.csv' --fps x
+mkdir -p several/marks
+cp v.y4m 'several/marks/50%.y4m'
+cp v1.y4m 'several/marks/s[1].y4m'
+succeeds "marks of patterns in the names of files" "$rungs" run motion 'several/marks/50%.y4m' 'several/marks/s[1].y4m' -o 'several/marks/{}.csv'
+is "marks of patterns: files" "$(ls several/marks/*.csv | tr '\n' ' ')" 'several/marks/50%.csv several/marks/s[1].csv '
+ln -s ../shots yard/v
+refuses "over another's input" 'yard/v/shot_.*the same file as the input shots/shot_' motion shots v.y4m -o 'yard/{}/shot_%d.ppm'
+refuses "a pattern" 'a pattern has no name' harris v.y4m 'shots/shot_%d.ppm' -o 'out/{}.csv'
+refuses "pictures" 'is for videos, and shots is none for harris' harris v.y4m shots -o 'out/{}.csv'
+refuses "an algorithm of two pictures" 'is for videos, and .* is none for absdiff' absdiff v.y4m yard/door.y4m -o 'out/{}.png'
+refuses "sixty-five" '65 videos; at most 64' harris $(yes v.y4m | head -n 65) -o 'out/{}.csv'
+y4m 40 30 2000 >yard/long.y4m
+{ cat v.y4m; exec sleep 60; } >pipe &
+feeder=$!
+env --default-signal=INT "$rungs" run harris:cuda/v1.1 yard/door.y4m - yard/long.y4m -o 'response=live_{}_%d.ppm' <pipe >stdout 2>stderr &
+child=$!
+tries=0
+until { [ -e live_stdin_4.ppm ] && [ -e live_long_9.ppm ] && [ -e live_door_7.ppm ]; } || [ $tries = 400 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+sleep 0.1
+kill -INT $child
+wait $child
+is "a camera and a video, Ctrl-C: exit status" $? 130
+kill $feeder 2>/dev/null
+is "a camera and a video, Ctrl-C: a line each" "$(sed 's/[0-9][0-9]* frames/N frames/' stderr | sort | tr '\n' ' ')" "rungs: interrupted: N frames written to live_long_%d.ppm rungs: interrupted: N frames written to live_stdin_%d.ppm "
+is "a camera and a video, Ctrl-C: last line" "$(sed -n '$s/, .*//p' stdout)" "3 of 3 videos at once"
+rm -f pipe live_*
+mkfifo pipe
+sleep 60 >pipe & # a camera that has not sent a header
+feeder=$!
+env --default-signal=TERM "$rungs" run harris:cuda/v1.1 - yard/long.y4m -o 'response=live_{}_%d.ppm' <pipe >stdout 2>stderr &
+child=$!
+tries=0
+until [ -e live_long_3.ppm ] || [ $tries = 400 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+kill -TERM $child
+tries=0
+while kill -0 $child 2>/dev/null && [ $tries -lt 200 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+kill -KILL $child 2>/dev/null
+wait $child
+is "a camera that is not there yet, ended: exit status" $? 130
+kill $feeder 2>/dev/null
+is "a camera that is not there yet, ended: a line each" "$(sed 's/[0-9][0-9]* frames/N frames/' stderr | tr '\n' ' ')" "rungs: interrupted: N frames written to live_long_%d.ppm rungs: interrupted: 1 video had not begun "
+is "a camera that is not there yet, ended: last line" "$(sed -n '$s/, .*//p' stdout)" "1 of 2 videos at once"
+
 # --- ffmpeg
 if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
     succeeds "a folder to a video" "$rungs" run detect shots -o faces.mp4 -o faces.csv --fps 12.5

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lines: bad parameters of hough, pclines and lines are one clear line and exit status 2, with no file written; no edges, all
+# Lines: bad parameters of edges, hough, pclines and lines are one clear line and exit status 2, with no file written; no edges, all
 # edges, one point and pictures of one row or column give the lists that they should; a photograph whose pixels all vote is worth
 # a note; frames of a video get the lines that they get as pictures, however many are in flight; known lines of 60 random scenes are found by both, by pclines as well as by hough (lines_scenes.py); lines
 # of six photographs are OpenCV's, byte for byte (lines_opencv.sh).
@@ -41,6 +41,8 @@ refused "needs gradients" pclines orientation=10
 refused "subpixel: 2 is outside 0" pclines subpixel=2
 refused "threshold: -5 is outside 1" pclines threshold=-5
 refused "d: 1e9 is outside 16" pclines d=1e9
+refused "high: -1 is outside 0" edges high=-1
+refused "low: -5 is outside 0" edges low=-5
 refused "threshold: 0 is outside 1" lines threshold=0
 refused "threshold: -5 is outside 1" lines threshold=-5
 refused "theta_steps: 0 is outside 1" lines theta_steps=0
@@ -56,7 +58,7 @@ lists() { # LINES FIRST-LINE ALGORITHM SETTING...: of drawn.pgm, by all versions
     lines=$1 first=$2 algorithm=$3
     shift 3
     for setting; do set -- "$@" -p "$setting"; shift; done
-    for version in cpu/serial cpu/dealt cpu/bins cuda/v1.0 $([ $algorithm = hough ] && echo cpu/buffer cuda/v2.8 || echo cuda/v2.3); do
+    for version in cpu/serial cpu/buffer cpu/dealt cpu/bins cuda/v1.0 $([ $algorithm = hough ] && echo cuda/v2.8 || echo cpu/diagonals cpu/bits cpu/joined cuda/v2.5); do
         rm -f "$folder/out.csv"
         "$build/rungs" run "$algorithm:$version" "$folder/drawn.pgm" -o "$folder/out.csv" "$@" >"$folder/said" 2>&1
         code=$?

@@ -39,7 +39,7 @@ shared_is() { # VERSION KERNEL none|some [OPTION...]
     if [ "$found" = "$wanted" ]; then ok; else bad "$wanted_by $*: $wanted_of has '$found' shared memory, not $wanted"; fi
 }
 mkdir -p "$folder/cuda"
-if [ -e cuda/motion/v1.2_tiled.cu ] && "$rungs" list | grep -q '\[emulated\]'; then
+if [ -e cuda/motion/v1.2_tiled.cu ] && "$rungs" list motion | grep -q '\[emulated\]'; then
     shared_is cuda/v1.1 blur_kernel none
     shared_is cuda/v1.1 morphology_kernel none
     shared_is cuda/v1.2 blur_kernel some

@@ -4,7 +4,7 @@
     test_rooms.py [--dot FILE] [ROOT]       FILE gets the graph for Graphviz: dot -Tsvg FILE
 
 Faults: a room that is not in rooms.txt or has no README.md, an include of a room above, files that include each other in
-a circle, units that call each other in a circle. A unit is x.c with x.h. It calls another when its code names a function
+a circle, units that call each other in a circle, a file of the rooms or the Makefile with more than 600 lines. A unit is x.c with x.h. It calls another when its code names a function
 that the other one's code defines, whichever header declares that. With includes running one way only, rooms cannot form a
 circle. Exit status 1 names each fault.
 """
@@ -23,6 +23,7 @@ NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 DEFINITION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \t]*[\s*](\w+)\([^;{}]*\)\s*\n\{", re.MULTILINE)
 # The emulator is one unit in several files (emulator_internal.h): launches, memory and streams need each other.
 ONE_UNIT = {"common/emulator"}
+MOST_LINES = 600
 
 
 def rooms_in_order(path):
@@ -64,6 +65,15 @@ def calls_between(root, files):
             if homes.get(name, unit_of(file)) != unit_of(file):
                 graph[unit_of(file)].add(homes[name])
     return {unit: sorted(others) for unit, others in sorted(graph.items())}
+
+
+def long_files(root):
+    """What has more than MOST_LINES lines and should be split along its sections: of the rooms' code, and the Makefile."""
+    files = [p for p in (root / "common").rglob("*") if p.suffix in SUFFIXES | {".py", ".sh", ".mk"}]
+    for path in sorted(files + [p for p in [root / "Makefile"] if p.exists()]):
+        lines = path.read_text(encoding="utf-8").count("\n")
+        if lines > MOST_LINES:
+            yield f"{path.relative_to(root)}: {lines} lines, at most {MOST_LINES}"
 
 
 def circle(graph):
@@ -133,7 +143,7 @@ def main():
         lines += [f'    "{room}";' for room in order]
         lines += [f'    "{a}" -> "{b}" [label="{n}"];' for (a, b), n in sorted(arrows.items())]
         pathlib.Path(arguments.dot).write_text("\n".join(lines + ["}", ""]), encoding="utf-8")
-    faults = list(faults_of(arguments.root, includes, order))
+    faults = [*faults_of(arguments.root, includes, order), *long_files(arguments.root)]
     for fault in faults:
         print(f"FAIL {fault}", file=sys.stderr)
     return 1 if faults else 0

@@ -335,7 +335,7 @@ has "list: model" '-p table=  what each value becomes \(a file, default tests/sm
 has "list: training" '^  training: rungs train lut FILE... -o MODEL$' stdout
 succeeds "list" "$rungs" list spots
 has "list: main" 'output spots    table: x, y, value; in pixels \(the main one\)' stdout
-succeeds "short list" "$rungs" list
+succeeds "short list" "$rungs" list --all
 if grep -q "^  output" stdout; then bad "short list: slots in it"; else ok; fi
 succeeds "list --json" "$rungs" list spots --json
 has "list --json" '"kind": "table"' stdout

@@ -60,18 +60,19 @@ rung() { # NAME FROM
 }
 
 # Builds the ladder and opens its registry: the status and what it prints must be these.
+table=$root/common/build/versions.sh sides=cpu
 ladder() { # WHAT STATUS PATTERN
     (
-        cd "$folder" && sh "$root/common/build/versions.sh" cpu/ladder/*.c >versions.c || exit 99
-        for file in versions.c cpu/ladder/*.c; do
+        cd "$folder" && sh "$table" $(ls -d $sides | sed 's,$,/ladder/*.c,') >versions.c || exit 99
+        for file in versions.c $(ls -d $sides | sed 's,$,/ladder/*.c,'); do
             cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$root" -c "$file" -o "$file.o" || exit 99
         done
-        cc *.c.o cpu/ladder/*.c.o -lm -o ladder || exit 99
+        cc *.c.o $(ls -d $sides | sed 's,$,/ladder/*.c.o,') -lm -o ladder || exit 99
         ./ladder
     ) >"$folder/out" 2>&1
     code=$?
     if [ $code = "$2" ] && grep -q "$3" "$folder/out"; then ok; else bad "$1: status $code and: $(cat "$folder/out")"; fi
-    rm -f "$folder"/cpu/ladder/*.o
+    rm -f "$folder"/*/ladder/*.o
 }
 
 for name in serial omp simd a b; do rung $name ""; done
@@ -86,7 +87,25 @@ rung b cpu/b
 ladder "itself" 1 '^cpu/ladder/b.c: From: cpu/b'
 rung b cpu/gone
 ladder "nothing" 1 '^cpu/ladder/b.c: From: cpu/gone'
+
+# --- another side is a line in the table of sides: without it its files are refused, with it they are rungs of their own
+mkdir -p "$folder/mpi/ladder" "$folder/common/build" "$folder/common/contract"
+cp common/build/versions.sh "$folder/common/build"
+cp common/contract/sides.c "$folder/common/contract"
 rung a ""
+rung b ""
+mv "$folder/cpu/ladder/a.c" "$folder/cpu/ladder/b.c" "$folder/mpi/ladder"
+table=$folder/common/build/versions.sh sides="cpu mpi"
+ladder "a side that is not in the table" 99 'mpi/ladder/a.c is in no folder for versions'
+sed -i '/name = "cpu"/i\    {.name = "mpi", .order = 1, .ladder = true, .limits = SIDE_LIMIT_CPU},' "$folder/common/contract/sides.c"
+cc -std=c11 -Wall -Wextra -Werror -I. -c "$folder/common/contract/sides.c" -o "$folder/sides.c.o" || bad "sides.c does not compile"
+ladder "a side of its own" 0 '^cpu/serial< cpu/omp<cpu/serial cpu/simd<cpu/omp mpi/a< mpi/b<mpi/a $'
+sed -i 's/^    {.name = "mpi", .order = 1, .ladder = true,/    {.name = "mpi", .order = 1,/' "$folder/common/contract/sides.c"
+ladder "a side that is no ladder" 99 'mpi/ladder/a.c is in no folder for versions'
+cc -std=c11 -I. -c common/contract/sides.c -o "$folder/sides.c.o"
+rm -r "$folder/mpi"
+table=$root/common/build/versions.sh sides=cpu
+
 rung b ""
 cat >"$folder/cpu/ladder/a.c" <<'END'
 /*

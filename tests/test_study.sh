@@ -68,6 +68,7 @@ sizes = ["64x48"]
 inputs = [{ make = "noise", density = [0.25, 0.5] }]
 parameters = { value = [10, 128, 200] }
 threads = [2]
+pinned = true
 time = 0.02
 rounds = 2
 short = { parameters = { value = [10, 200] } }
@@ -116,6 +117,7 @@ small="$study run $folder/small.toml --rungs $folder/rungs --work $folder/work"
 # --- a study runs, its words agree with its data, and a second call measures nothing
 expect "a study runs" 0 $small --level short
 check "4 points in 2 rounds" test "$(calls)" = 8
+check "from page-locked memory" test "$(grep -c -- "--pinned" "$folder/calls")" = 8
 check "8 measurements are kept" test "$(measured)" = 8
 cat >"$folder/agree.py" <<'PYTHON'
 import csv, json, math, re, sys
@@ -210,6 +212,14 @@ assert [point["values"]["sweep"] for point in document["points"]] == ["here", "t
 assert "worth 0.625." in document["paragraphs"][0]
 PYTHON
 check "its plot is there" grep -q '</svg>' "$folder/recorded/short/worth.svg"
+# Versions that are emulated here have times there, and take part.
+sed -i 's,"cpu/omp","cuda/v1.0",; s,"id": "cpu/omp","id": "cuda/v1.0",' "$folder/recorded.json"
+sed 's,sweep = "there"\, version = "cpu/omp",sweep = "there"\, version = "cuda/v1.0",' "$folder/recorded.toml" >"$folder/device.toml"
+check "its version is one of a device" grep -q '"id": "cuda/v1.0"' "$folder/recorded.json"
+expect "a recorded sweep of a device, timed versions only" 0 $study run "$folder/device.toml" --rungs "$folder/rungs" \
+    --work "$folder/recorded" --level short --timed-only --versions cpu
+check "its times are there" grep -q '^There [1-9][0-9.]* ns' "$folder/recorded/short/study.md"
+sed -i 's,"id": "cuda/v1.0","id": "cpu/omp",' "$folder/recorded.json"
 unrecorded() { # TITLE PATTERN SED-SCRIPT
     sed "$3" "$folder/recorded.toml" >"$folder/unrecorded.toml"
     expect "$1" 2 $study run "$folder/unrecorded.toml" --rungs "$folder/rungs" --work "$folder/unrecorded"
@@ -322,6 +332,25 @@ check "no others are measured" sh -c "test \$(wc -l <'$folder/calls') = 8 && ! g
 check "in gray" test "$(grep -c -e '--channels 1' "$folder/calls")" = 8
 expect "none of its versions" 2 $sides peer
 check "is one line" sh -c "test \$(wc -l <'$folder/said') = 1 && grep -q 'no version of it is one of peer' '$folder/said'"
+# A sweep with a judge where no version of the CPU is measured: the judge gets the table of another one.
+cat >"$folder/judged.toml" <<'TOML'
+title = "A judged study"
+algorithm = "hough"
+[[sweep]]
+versions = ["cpu/serial", "cuda/v1.0"]
+sizes = ["96x64"]
+inputs = [{ script = "cpu/hough/scene.py", lines = 2, noise = 0, seed = 1 }]
+parameters = { threshold = 40, theta_steps = 90, window = 5 }
+time = 0.02
+judge = { script = "cpu/hough/judge.py", columns = ["recall"] }
+[[table]]
+title = "Recall"
+rows = "version"
+y = "recall"
+TOML
+expect "a judge and the GPU's versions alone" 0 $study run "$folder/judged.toml" --rungs "$folder/rungs" --work "$folder/judged" --versions cuda
+check "says what the lines are worth" grep -q ',recall' "$folder/judged/full/results.csv"
+check "and finds them" sh -c "grep -q '\"recall\": 1' '$folder'/judged/measurements/judged_*.json"
 sed 's/worst \* speedup/worst \/ none/; s/^both/none = { count = "kernel", where = { version = "cuda\/*", value = 128 } }\nboth/' \
     "$folder/small.toml" >"$folder/zero.toml"
 expect "division by a count of nothing" 2 $study run "$folder/zero.toml" --rungs "$folder/rungs" --work "$folder/work" --level short

@@ -163,10 +163,17 @@ static void every_point_gets_what_it_deserves(void **unused)
     assert_int_equal(found.tune.timed, 6);
     assert_int_equal(found.tune.failed, 2);
     assert_int_equal(found.tune.illegal, 2);
-    assert_int_equal(pauses[found.tune.best->at[0]], 1);
-    assert_int_equal(found.tune.best->at[1], 1);
+    /* By what was measured: on a busy machine a pause of 1 ms may last longer than one of 2. */
+    for (size_t n = 0; n < found.tune.point_count; n++) {
+        const struct tune_point *point = &found.tune.points[n];
+        const bool timed = point->outcome == TUNE_TIMED;
+
+        assert_true(!timed || point->time.median >= found.tune.best->time.median);
+        assert_true(point->like_best == (timed && !statistics_differ(&point->time, &found.tune.best->time)));
+        assert_true(!point->preset || point == found.tune.preset);
+    }
+    assert_int_equal(found.tune.best->outcome, TUNE_TIMED);
     assert_true(found.tune.best->like_best);
-    assert_false(found.tune.preset->like_best);
     assert_int_equal(pause_length, 2); /* the search leaves no trace in this process */
     assert_int_equal(kind, 1);
     done(&found);
@@ -207,7 +214,10 @@ static void noise_does_not_beat_the_default(void **unused)
 
     (void)unused;
     assert_int_equal(search(&found, NULL, one, 1), STATUS_OK);
-    struct tune_point *best = (struct tune_point *)found.tune.best, *preset = (struct tune_point *)found.tune.preset;
+    struct tune_point *best = &found.tune.points[0], *preset = (struct tune_point *)found.tune.preset;
+    while (pauses[best->at[0]] != 1 || best->at[1] != 1)
+        best++;
+    found.tune.best = best; /* whatever else the machine did meanwhile */
     preset->time = (struct statistics){.median = 1.0, .q1 = 0.95, .q3 = 1.05, .count = 20};
     best->time = (struct statistics){.median = 1e-4, .q1 = 0.5e-4, .q3 = 0.96, .count = 20};
     assert_int_equal(tune_kept(&found.tune, &entry, 1), 1);

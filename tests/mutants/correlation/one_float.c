@@ -1,7 +1,7 @@
 /*
  * Idea:     each thread sums its share of the pixels.
  * Changed:  in one f32 sum over all of them.
- * Expect:   does not have the property | three digits
+ * Expect:   does not have the property | three digits | times what it should be
  */
 #include <stdlib.h>
 
