@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """What the committed model (models/barcode.npy, the parameters' presets) finds in pictures that took no part in its training:
 
-    python3 studies/barcode_try.py DIR [--rungs build/rungs] [--out build/barcode_try]
+    python3 studies/barcode_try.py DIR [--rungs build/rungs] [--out build/barcode_try] [-p ratio=4 ...]
 
 Each picture, NAME.jpg or .pgm, is tried as it is and reduced to a half and a quarter (the mean of 2x2 pixels, `rungs run pyramid -p scale=2`),
 for the texture of a patch of 16x16 pixels depends on how many bars it holds. Where there is a mask NAME-GT.png, white where barcodes
 are, the boxes of its components are known: a box counts as found as in barcode_score.py, by an intersection over union of at least 0.5.
-Without a mask the boxes are counted and nothing is scored. It writes OUT.csv, every box in pixels of the whole picture, and OUT.txt,
-what it also prints. Standard library only.
+Without a mask the boxes are counted and nothing is scored. -p gives barcode another parameter than its preset. It writes OUT.csv,
+every box in pixels of the whole picture, and OUT.txt, what it also prints. Standard library only.
 """
 import argparse
 import csv
@@ -49,7 +49,9 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--rungs", default="build/rungs")
     parser.add_argument("--out", default="build/barcode_try")
+    parser.add_argument("-p", action="append", default=[], metavar="NAME=VALUE", help="a parameter of barcode")
     options = parser.parse_args()
+    settings = [word for setting in options.p for word in ("-p", setting)]
     names = sorted(name for name in os.listdir(options.folder) if name.endswith((".jpg", ".pgm")))
     if not names:
         sys.exit(f"barcode_try.py: no .jpg or .pgm files in {options.folder}")
@@ -68,7 +70,7 @@ def main():
                 known = table(answer, ("x_min", "y_min", "width", "height"))
                 boxes += [(name, "known", *box) for box in known]
             for factor, file in sizes(options.rungs, path, room):
-                rungs(options.rungs, "run", "barcode", file, "-o", answer)
+                rungs(options.rungs, "run", "barcode", file, "-o", answer, *settings)
                 found = table(answer, ("x", "y", "width", "height"), factor)
                 boxes += [(name, f"1/{factor}", *box) for box in found]
                 if known is None:
