@@ -40,7 +40,7 @@ quiet := $(if $(VERBOSE),,@)
 say = $(if $(VERBOSE),,@printf '  %-7s %s\n' $(1) '$(2)')
 
 algorithms := $(sort $(patsubst common/algo/%.c,%,$(wildcard common/algo/*.c)))
-video_algorithms := lines motion
+video_algorithms := $(patsubst common/algo/%.c,%,$(shell grep -l '^ *\.video = true' common/algo/*.c))
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
@@ -74,6 +74,9 @@ endif
 cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
 has_npp := $(firstword $(wildcard $(cuda_home)/include/nppi_filtering_functions.h \
              $(cuda_home)/targets/*/include/nppi_filtering_functions.h))
+# Headers alone; from CUDA 13 on in a folder of their own, where nvcc finds them.
+has_cub := $(firstword $(wildcard $(addsuffix cub/cub.cuh,$(cuda_home)/include/ $(cuda_home)/include/cccl/ \
+             $(cuda_home)/targets/*/include/ $(cuda_home)/targets/*/include/cccl/)))
 has_cublas := $(firstword $(wildcard $(cuda_home)/include/cusolverDn.h $(cuda_home)/targets/*/include/cusolverDn.h))
 # The profiler's library: in extras/CUPTI, or beside the rest where the toolkit came in another package.
 cupti_header := $(firstword $(wildcard $(cuda_home)/extras/CUPTI/include/cupti.h $(cuda_home)/include/cupti.h \
@@ -111,7 +114,8 @@ comma := ,
 warnings := -Wall -Wextra -Wshadow -Wno-pass-failed $(WERROR)
 march := $(if $(ARCH),-march=$(ARCH))
 SIMD_ARCH ?= $(ARCH)
-sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# Without vptr: to see whether an object can be read it opens a pipe, which a confined version may not (common/remote/confine.h).
+sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
 # Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save.
 optimize_cxx := $(if $(SANITIZE),-O0,$(if $(RACES),-O1,-O2))
@@ -146,10 +150,10 @@ libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static 
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(SANITIZE) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_yacclab) $(openblas_libs) $(has_npp) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
+settings := $(RACES) $(CC) $(CXX) $(CUDA) $(march) $(sanitizers) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_yacclab) $(openblas_libs) $(has_npp) $(has_cub) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
-	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_runtime)' | cmp -s - $@ || \
-	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_runtime)' >$@
+	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_scheduler) $(emulator_runtime)' | cmp -s - $@ || \
+	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_scheduler) $(emulator_runtime)' >$@
 $(BUILD)/settings: force
 	@mkdir -p $(@D); printf '%s\n' '$(settings)' | cmp -s - $@ || printf '%s\n' '$(settings)' >$@
 .PHONY: force
@@ -160,6 +164,7 @@ peer_opencv := $(if $(opencv_libs),$(wildcard peers/*/opencv*.cpp))
 peer_yacclab := $(if $(has_yacclab),$(wildcard peers/*/yacclab*.cpp))
 peer_python := $(wildcard peers/*/*.py)
 peer_npp := $(if $(has_npp),$(wildcard peers/*/npp*.cu))
+peer_cub := $(if $(has_cub),$(wildcard peers/*/cub.cu))
 peer_openblas := $(if $(openblas_libs),$(wildcard peers/*/openblas*.c))
 peer_cublas := $(if $(has_cublas),$(wildcard peers/*/cublas*.cu peers/*/cusolver*.cu))
 without_openblas := $(if $(openblas_libs),,$(wildcard peers/*/openblas*.c))
@@ -167,10 +172,11 @@ without_cublas := $(if $(has_cublas),,$(wildcard peers/*/cublas*.cu peers/*/cuso
 without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_yacclab := $(if $(has_yacclab),,$(wildcard peers/*/yacclab*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
+without_cub := $(if $(has_cub),,$(wildcard peers/*/cub.cu))
 SIDES ?= cpu cuda
 folders := $(foreach side,$(SIDES),$(or $(filter $(side)/%,$(LADDERS)),$(side)/*))
 # The references and what they stand on are always there.
-version_files := $(sort $(wildcard cpu/*/serial.c) $(foreach folder,$(folders),$(wildcard $(folder)/*.c $(folder)/*.cu)) $(peer_opencv) $(peer_yacclab) $(peer_npp) \
+version_files := $(sort $(wildcard cpu/*/serial.c) $(foreach folder,$(folders),$(wildcard $(folder)/*.c $(folder)/*.cu)) $(peer_opencv) $(peer_yacclab) $(peer_npp) $(peer_cub) \
                    $(peer_openblas) $(peer_cublas) $(peer_python))
 # What versions of one ladder share or stand on lies in folders beside them.
 helper_files := $(sort $(wildcard cpu/*/*/*.c) $(foreach folder,$(folders),$(wildcard $(folder)/*/*.c $(folder)/*/*.cu)))
@@ -179,7 +185,7 @@ rooms := core image trace contract algo train cuda video verify measure profile 
 # The cases of an algorithm whose contract is long lie in a folder beside it.
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(wildcard common/algo/*/*.c)
 # The emulator is compiled as two files, one for each of two cores: to read the headers took each of its files longer than its code.
-emulator_scheduler := $(foreach file,emulator races races_hooks fiber random devices,common/emulator/$(file).cpp)
+emulator_scheduler := $(foreach file,emulator shared_memory races races_hooks fiber random devices,common/emulator/$(file).cpp)
 emulator_runtime := $(filter-out $(emulator_scheduler),$(wildcard common/emulator/*.cpp))
 emulator_objects = $(if $(filter emulated,$(CUDA)),$(foreach unit,scheduler runtime,$(call elsewhere,cpp,$(BUILD)/generated/emulator_$(unit).cpp.o)))
 # Under sanitizers only the faults of memory are tried (tests/test_mutants.sh).
@@ -259,14 +265,16 @@ $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_versions) $(mut
 	$(quiet)$(link) $^ $(libraries) -o $@
 
 npp_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,NPP was not found beside the CUDA Toolkit)
+cub_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,CUB was not found beside the CUDA Toolkit)
 cublas_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,cuBLAS and cuSOLVER were not found beside the CUDA Toolkit)
 yacclab_reason = $(if $(opencv_libs),YACCLAB is not in $(YACCLAB): make yacclab fetches it,OpenCV was not found when Rungs was built)
-$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_yacclab) $(without_npp) $(without_openblas) $(without_cublas) $(BUILD)/settings $(BUILD)/files
+$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_yacclab) $(without_npp) $(without_cub) $(without_openblas) $(without_cublas) $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(version_files) \
 	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
 	    $(if $(without_yacclab),-- "$(yacclab_reason)" $(without_yacclab)) \
 	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) \
+	    $(if $(without_cub),-- "$(cub_reason)" $(without_cub)) \
 	    $(if $(without_openblas),-- "OpenBLAS was not found when Rungs was built" $(without_openblas)) \
 	    $(if $(without_cublas),-- "$(cublas_reason)" $(without_cublas)) >$@
 $(BUILD)/generated/small.c: common/build/versions.sh $(small_files) $(BUILD)/files
@@ -374,13 +382,16 @@ emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$@
+# Two files where flags differ. Of two that fit a compiler takes either, also one that an older make left and nothing keeps up to date.
+watched_headers := $(if $(RACES),all,$(if $(watched),watched,all))
 # Under its name when it is whole: a compiler maps every file of the folder, and one that another job writes ends it by SIGBUS.
 # Its two files by name: as a pattern's, a dependency file that lies beside them would be one, too.
-$(addprefix $(BUILD)/generated/kernels.h.gch/,all watched): $(BUILD)/generated/kernels.h
+$(addprefix $(BUILD)/generated/kernels.h.gch/,$(sort all $(watched_headers))): $(BUILD)/generated/kernels.h
 	@mkdir -p $(@D)
 	$(call say,c++,the headers of emulated kernels)
+	$(if $(filter all,$(watched_headers)),$(quiet)rm -f $(@D)/watched)
 	$(quiet)$(filter-out -fsyntax-only,$(emulate)) -MQ $@ -x c++-header $(BUILD)/generated/kernels.h -o $(BUILD)/generated/$(@F).part && mv $(BUILD)/generated/$(@F).part $@
-$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/watched)
+$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/$(watched_headers))
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)
 	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h $(alone) -c $< -o $@
@@ -452,13 +463,6 @@ $(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
 check: $(BUILD)/rungs
 	@$(rungs) check
 
-# Every version of detect on the user's pictures: the same hits, to the bit. detect-200: on 59 with faces and 141 without.
-.PHONY: detect-hits detect-200
-detect-hits: $(BUILD)/rungs
-	@sh tests/detect_hits.sh $(BUILD) $(FOLDERS)
-detect-200: $(BUILD)/rungs
-	@PICTURES=200 sh tests/detect_hits.sh $(BUILD) $(addprefix $(call quoted,$(or $(FACES),../shared/data/faces)),/mitcmu_dev /nonface_scenes)
-
 # A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
 .PHONY: photograph images
 photograph:
@@ -483,94 +487,10 @@ contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
 	    $(or $(FRAME),42) $(call quoted,$(or $(SHEET),images/motion_steps.png))
 
 # --- tests ----------------------------------------------------------------------------------------------------------
-unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
-test_programs := $(addprefix $(BUILD)/,$(unit_tests))
-$(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files) $(helper_files))) \
-                  $(BUILD)/generated/tests.c.o
-	$(call say,link,$@)
-	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
-$(BUILD)/tests/test_confine: $(call object,common/remote/confine.c common/remote/confine_try.c)
-$(BUILD)/tests/test_confine: libraries += -lseccomp
-# Faults in what no version computes: a unit test linked with one changed file, which must fail (tests/test_unit_mutants.sh).
-unit_mutants := $(if $(SANITIZE),,$(shell awk -F'"' '/^name/ { name = $$2 } /^of/ { of = $$2 } /^test/ { print name ":" of ":" $$2 }' \
-                                  $(wildcard tests/mutants/units.toml) /dev/null))
-unit_mutant = $(BUILD)/unit-mutants/$(word 1,$(subst :, ,$(1)))
-$(BUILD)/unit-mutants/made: $(wildcard tests/mutants/units.*) $(sort $(foreach mutant,$(unit_mutants),$(word 2,$(subst :, ,$(mutant)))))
-	@mkdir -p $(@D)
-	$(quiet)$(PYTHON) -B tests/mutants/units.py $(@D) && touch $@
-define unit_mutant_rule
-$(call unit_mutant,$(1)).c: $(BUILD)/unit-mutants/made ;
-$(call unit_mutant,$(1)): $(call object,$(call unit_mutant,$(1)).c tests/$(word 3,$(subst :, ,$(1))).c) \
-        $(filter-out $(call object,$(word 2,$(subst :, ,$(1)))),$(library_objects)) \
-        $(call object,$(filter cpu/%,$(version_files) $(helper_files))) $(BUILD)/generated/tests.c.o
-	$$(call say,link,$$@)
-	$$(quiet)$$(link) $$^ $$(libraries) -lcmocka -o $$@
-endef
-$(foreach mutant,$(unit_mutants),$(eval $(call unit_mutant_rule,$(mutant))))
-# The unit tests' own table of versions: the CPU ones.
-$(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/files
-	@mkdir -p $(@D)
-	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
+include common/build/tests.mk
 
-# The same masks for every labelling, those on the device as well.
-$(BUILD)/labelling-masks: $(BUILD)/tests/test_labelling.c.o $(library_objects) $(call object,$(version_files) $(helper_files)) \
-                          $(BUILD)/generated/versions.c.o
-	$(call say,link,$@)
-	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
-.PHONY: labelling-masks
-labelling-masks: $(BUILD)/labelling-masks
-	@$(BUILD)/labelling-masks
-
-.PHONY: test test-sanitized test-programs
-test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
-               $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
-                   cpu/labelling/omp.c cpu/harris/omp.c cpu/threshold/omp.c)) \
-               $(BUILD)/make-scene $(test_programs) $(foreach mutant,$(unit_mutants),$(call unit_mutant,$(mutant)))
-# Both builds by one make, so that the cores are at work until the last file of either. The peers are libraries that nobody
-# here built with sanitizers.
-.PHONY: test-builds test-programs-sanitized
-test-builds: test-programs test-programs-sanitized
-test-programs-sanitized:
-	@$(MAKE) --no-print-directory test-programs BUILD=$(BUILD)-asan SANITIZE=1 OPENCV=no OPENBLAS=no
-test:
-	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh normal
-test-sanitized:
-	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh sanitized
-
-# --- plots and the report -------------------------------------------------------------------------------------------
-# Emulated versions have no times.
-plot_versions = $(if $(filter emulated,$(CUDA)),cpu$(if $(wildcard peers/$*/opencv*.cpp),$(comma)opencv))
-plot_sizes = $(or $(SIZES),$(SIZE),$(if $(filter $*,$(video_algorithms)),320x180 596x336 768x576,480x270 960x540 1920x1080 3840x2160))
-plot_files = $(or $(JSON),$(patsubst %,$(BUILD)/plots/$*_%.json,$(plot_sizes)))
-
-.PHONY: $(addprefix plot-,$(algorithms)) report
-$(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograph)
-	@mkdir -p $(BUILD)/plots
-	@$(if $(JSON),,for size in $(plot_sizes); do \
-	    echo "measuring $* at $$size into $(BUILD)/plots/$*_$$size.json"; \
-	    $(rungs) bench $* --size $$size --time 0.3 --json $(BUILD)/plots/$*_$$size.json \
-	        $(if $(filter $*,$(video_algorithms)),--frames $(or $(FRAMES),16)) \
-	        $(if $(VERSIONS),,$(addprefix --versions ,$(plot_versions))) $(common_options) \
-	        >$(BUILD)/plots/$*_$$size.txt || \
-	        { code=$$?; cat $(BUILD)/plots/$*_$$size.txt; exit $$code; }; \
-	done)
-	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
-
-# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it; VERSIONS=cpu,peer
-# measures no others; TIMED=only leaves out versions that are emulated here: at full size they take hours, and have no times.
-.PHONY: $(addprefix study-,$(studies))
-$(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
-	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \
-	    $(if $(DIR),--dir $(call quoted,$(DIR))) $(if $(VERSIONS),--versions $(call quoted,$(VERSIONS))) \
-	    $(if $(OUT),--out $(call quoted,$(OUT))) $(if $(filter only,$(TIMED)),--timed-only)
-
-measure: $(BUILD)/rungs photograph
-	@$(if $(MACHINE),,echo 'measure: MACHINE=NAME is missing: the folder of results/ for this machine' >&2; exit 2;) \
-	    $(PYTHON) -B common/report/measure.py --rungs $(BUILD)/rungs $(if $(TIME),--seconds '$(TIME)') $(if $(MINUTES),--minutes '$(MINUTES)') \
-	    --versions '$(or $(VERSIONS),$(if $(filter emulated,$(CUDA)),cpu$(comma)peer))' -- '$(MACHINE)' $(ALGOS)
-
-report: $(BUILD)/rungs photograph
-	@$(PYTHON) -B common/report/report.py --rungs $(BUILD)/rungs $(call quoted,$(or $(OUT),$(BUILD)/report.html))
+# --- plots, studies, results files and the report
+include common/build/results.mk
 
 # --- the rest -------------------------------------------------------------------------------------------------------
 .PHONY: deps doctor readme clean help
@@ -598,49 +518,62 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
 
 help:
-	@echo 'make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
-	@echo 'make test          all tests: units, versions, mutants, command line; make test-sanitized: again under the sanitizers'
-	@echo 'make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
-	@echo 'make doctor        what this machine has and lacks, and what to type'
-	@echo 'make deps          install the Debian or Ubuntu packages that are missing'
-	@echo 'make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
-	@echo 'make labelling-masks   500 random masks through every labelling, for minutes in the emulator'
-	@echo 'make lines-scenes  [SCENES=1000] recall and precision of hough and pclines on random scenes of known lines'
-	@echo 'make lines-opencv  [DIR=images/fetched] lines of hough beside those of OpenCV on every photograph, byte for byte'
-	@echo 'make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
-	@echo 'make check         verify every version of every algorithm'
-	@echo 'make detect-hits   FOLDERS="photos/ more/": all versions of detect find the same hits in all pictures there'
-	@echo 'make detect-200    [FACES=../shared/data/faces] the same on 200: 59 of mitcmu_dev, the rest of nonface_scenes'
-	@echo 'make bench         bench-ALGO for every algorithm'
-	@echo 'make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
-	@echo 'make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
-	@echo 'make profile-ALGO  V=cuda/v1.2 [JSON=out.json] [TRACE=out.json]: where the time of one version goes'
-	@echo 'make nsys-ALGO     V=cuda/v1.2: the same through Nsight Systems; make ncu-ALGO: through Nsight Compute'
-	@echo 'make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
-	@echo 'make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
-	@echo 'make $(BUILD)/lab-NN/rungs   rungs with your versions in it, student/<name>: to bench, profile, run them'
-	@echo 'make bug-NN        BUG=1: what the checker says of a broken version, for you to find the line and mend it'
-	@echo 'make grade-NN      the same unattended: report.txt, results.json (instructors: assignments/INSTRUCTORS.md)'
-	@echo 'make handout       LABS=01,02 OUT=dir: the tree for a course, without solutions;  make solution LAB=NN tests a lab'
-	@echo 'make new-lab       NAME=NN_topic: the skeleton of a lab, to begin with (assignments/INSTRUCTORS.md)'
-	@echo 'make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
-	@echo '                   draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
-	@echo 'make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
-	@echo '                   stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME,'
-	@echo '                   VERSIONS=cpu,peer, TIMED=only (nothing that is emulated)'
-	@echo '                   NAME is one of: $(studies)'
-	@echo 'make measure       MACHINE=name: the benches of all ladders into results/name/, then make readme shows them; goes on after a'
-	@echo '                   stop; ALGOS="blur harris" MINUTES=30 TIME=0.3 VERSIONS=cuda,peer'
-	@echo 'make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
-	@echo 'make run-motion    IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
-	@echo 'make images        fetch real photographs and videos into images/fetched'
-	@echo 'make yacclab       fetch published labellings into third_party/YACCLAB, peers of labelling from the next make on'
-	@echo 'make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
-	@echo 'make readme        the page of each ladder, docs/ALGO.md, and the table of README.md, from headers and results/'
-	@echo 'make clean         remove $(BUILD)/'
-	@echo 'make help          this list'
+	@echo 'Climb a ladder'
+	@echo '  make bench-ALGO    verify and time every version of ALGO on a photograph, print the table (the main job)'
+	@echo '  make diff-ALGO     A=cuda/v1.1 B=cuda/v1.2: code, phases, prediction and measurement of two versions'
+	@echo '  make profile-ALGO  V=cuda/v1.2 [JSON=out.json] [TRACE=out.json]: where the time of one version goes'
+	@echo '  make nsys-ALGO     V=cuda/v1.2: the same through Nsight Systems; make ncu-ALGO: through Nsight Compute'
+	@echo '  make tune-ALGO     V=cuda/v1.3 [SVG=heat.svg]: search its launch parameters for the fastest, and keep them'
+	@echo '  make plot-ALGO     time, speedup and roofline as SVG in $(BUILD)/plots: measures SIZES="960x540 1920x1080 ...", or'
+	@echo '                     draws JSON="a.json b.json", which make bench-ALGO JSON= wrote'
+	@echo '  make run-ALGO      IN=photo.jpg OUT=result.png [V=cpu/simd] [P="ksize=31"]: apply it to a file'
+	@echo '  make run-motion    IN=video.avi OUT=boxes.mp4 [BOXES=boxes.csv]: also a folder or pattern of images, in and out'
+	@echo '  make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo
-	@echo 'ALGO is one of: $(algorithms)'
+	@echo 'Build and check'
+	@echo '  make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
+	@echo '  make check         verify every version of every algorithm'
+	@echo '  make test          all tests: units, versions, mutants, command line; make test-sanitized: again under the sanitizers'
+	@echo '  make doctor        what this machine has and lacks, and what to type'
+	@echo '  make deps          install the Debian or Ubuntu packages that are missing'
+	@echo '  make images        fetch real photographs and videos into images/fetched'
+	@echo '  make clean         remove $(BUILD)/'
+	@echo
+	@echo 'Labs (assignments/INSTRUCTORS.md)'
+	@echo '  make lab-NN        [TASK=id] a lab of assignments/: your versions checked, timed, and what to do next'
+	@echo '  make bug-NN        BUG=1: what the checker says of a broken version, for you to find the line and mend it'
+	@echo '  make $(BUILD)/lab-NN/rungs   rungs with your versions in it, student/<name>: to bench, profile, run them'
+	@echo '  make grade-NN      a lab unattended: report.txt and results.json'
+	@echo '  make handout       LABS=01,02 OUT=dir: the tree for a course, without solutions'
+	@echo '  make solution      LAB=NN: tests a lab'
+	@echo '  make new-lab       NAME=NN_topic: the skeleton of a lab, to begin with'
+	@echo
+	@echo 'Measure and publish'
+	@echo '  make bench         bench-ALGO for every algorithm'
+	@echo '  make measure       MACHINE=name: the benches of all ladders into results/name/, then make readme shows them; goes'
+	@echo '                     on after a stop; ALGOS="blur harris" MINUTES=30 TIME=0.3 VERSIONS=cuda,peer; MISSING=1: only versions'
+	@echo '                     that have no time there, each beside the best; LIST=1: says what has no result, measures nothing'
+	@echo '  make sanitize      MACHINE=name: CUDA versions under compute-sanitizer, into results/name/; goes on after a stop;'
+	@echo '                     ALGOS="hough edges" VERSIONS=cuda/v2.2 TOOLS=memcheck,racecheck MINUTES=9 JOBS=14 LARGEST=300'
+	@echo '  make study-NAME    a sweep measured, verified, drawn and put into words: $(BUILD)/studies/NAME; goes on after a'
+	@echo '                     stop; LEVEL=short (under a minute), DIR=pictures, OUT=results/MACHINE/ALGO/study_NAME,'
+	@echo '                     VERSIONS=cpu,peer, TIMED=only (nothing that is emulated)'
+	@echo '  make readme        the page of each ladder, docs/ALGO.md, and the table of README.md, from headers and results/'
+	@echo '  make report        one HTML page of all ladders from results/, OUT=$(BUILD)/report.html'
+	@echo '  make yacclab       fetch published labellings into third_party/YACCLAB, peers of labelling from the next make on'
+	@echo
+	@echo 'Tests that take minutes'
+	@echo '  make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
+	@echo '  make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
+	@echo '  make labelling-masks  [VERSIONS=cuda/v2.10] 500 random masks and the worst cases through every labelling'
+	@echo '  make lines-scenes  [SCENES=1000] recall and precision of hough and pclines on random scenes of known lines'
+	@echo '  make lines-opencv  [DIR=images/fetched] lines of hough beside those of OpenCV on every photograph, byte for byte'
+	@echo '  make detect-hits   FOLDERS="photos/ more/": all versions of detect find the same hits in all pictures there'
+	@echo '  make detect-200    FACES=folder: the same on 200, 59 of its mitcmu_dev and the rest of its nonface_scenes'
+	@echo
+	@echo 'ALGO: $(algorithms)' | fold -s -w 100
+	@echo 'NAME of a study: $(studies)' | fold -s -w 100
 	@echo 'bench, tune, diff and profile take SIZE=1920x1080 INPUT=photo.jpg THREADS=2 P="ksize=31 sigma=4"; bench also'
 	@echo 'VERSIONS=cpu/simd,cuda JSON=out.json CSV=out.csv; tune also V=cpu/simd TIME=0.3 SVG=out.svg JSON=out.json.'
-	@echo 'Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1.'
+	@echo 'Builds take CUDA=native|emulated ARCH=native BUILD=build SANITIZE=1 CC= CXX= NVCC= VERBOSE=1, and'
+	@echo 'LADDERS="cpu/blur cuda/blur": only the versions of these ladders, in a quarter of the time.'
