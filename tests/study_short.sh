@@ -2,6 +2,7 @@
 # The short form of one study: every point is measured and right, and its words and plots are there.
 # usage: sh tests/study_short.sh BUILD-FOLDER STUDY
 build=$1 name=$2
+. tests/guard.sh
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
@@ -24,7 +25,7 @@ if ! command -v gnuplot >/dev/null || ! python3 -c 'import tomllib' 2>/dev/null;
     [ $failed = 0 ]
     exit
 fi
-check "it runs, nothing is wrong" timeout 600 python3 -B common/study/study.py run "$name" --level short \
+check "it runs, nothing is wrong" guarded 600 python3 -B common/study/study.py run "$name" --level short \
     --rungs "$build/rungs" --dir images --work "$folder/work" --out "$folder/out"
 check "no point is left out" sh -c "grep -q '\"left_out\": \\[\\]' '$folder/out/results.json'"
 check "rows" test "$(wc -l <"$folder/out/results.csv")" -gt 1

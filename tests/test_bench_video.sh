@@ -2,6 +2,7 @@
 # rungs bench of a video algorithm: its tables and files, that a wrong pipeline gets no times, and bad use; the synthetic
 # scene and the contact sheet made of it. usage: sh tests/test_bench_video.sh BUILD-FOLDER
 set -u
+. tests/guard.sh
 build=$1
 rungs=$build/rungs
 root=$(pwd)
@@ -24,7 +25,7 @@ check() { # TITLE COMMAND...: the command must succeed
 refuses() { # TITLE PATTERN COMMAND...: exit 2, one line on stderr that matches, nothing else
     title=$1 pattern=$2
     shift 2
-    timeout 60 "$@" >"$folder/stdout" 2>"$folder/stderr"
+    guarded 60 "$@" >"$folder/stdout" 2>"$folder/stderr"
     code=$?
     if [ $code = 2 ] && [ "$(wc -l <"$folder/stderr")" = 1 ] && grep -q -- "$pattern" "$folder/stderr" &&
         [ ! -s "$folder/stdout" ]; then
@@ -37,7 +38,7 @@ refuses() { # TITLE PATTERN COMMAND...: exit 2, one line on stderr that matches,
 }
 
 bench() {
-    timeout 120 "$rungs" bench motion --size 64x48 --time 0.02 "$@"
+    guarded 120 "$rungs" bench motion --size 64x48 --time 0.02 "$@"
 }
 
 # Of a version's part of a table: name, frame average, total, load. Loads must add up to 100 % but for their rounding.

@@ -3,6 +3,7 @@
 # folder) is refused before anything is opened, in every subcommand; what was measured is shown and written as far as the disk
 # and the names allow. usage: sh tests/test_files.sh BUILD-FOLDER
 set -u
+. tests/guard.sh
 root=$PWD
 case $1 in /*) build=$1 ;; *) build=$PWD/$1 ;; esac
 rungs=$build/rungs small=$build/rungs-small
@@ -166,15 +167,15 @@ else
 fi
 
 # What cannot be written is known before anything is measured.
-refuses "--json nowhere" 'cannot write in folder' timeout 20 "$rungs" bench blur --time 100 --json nowhere/r.json
-refuses "an empty --json" 'the name of the output file is empty' timeout 20 "$rungs" bench blur --time 100 --json ''
-refuses "an empty --input" "the name of the input is empty" timeout 20 "$rungs" bench blur --time 100 --input ''
+refuses "--json nowhere" 'cannot write in folder' guarded 20 "$rungs" bench blur --time 100 --json nowhere/r.json
+refuses "an empty --json" 'the name of the output file is empty' guarded 20 "$rungs" bench blur --time 100 --json ''
+refuses "an empty --input" "the name of the input is empty" guarded 20 "$rungs" bench blur --time 100 --input ''
 rungs_is_measuring() { [ "$(ls -A | grep -c '^[.]rungs-')" = 1 ]; }
 for signal in INT TERM HUP; do
     env --default-signal=$signal "$rungs" bench blur --versions cpu/serial --input a.ppm --time 100 --json never.json >stdout 2>stderr &
     child=$!
     tries=0
-    until rungs_is_measuring || [ $tries = 200 ]; do
+    until rungs_is_measuring || [ $tries = 6000 ]; do
         sleep 0.05
         tries=$((tries + 1))
     done

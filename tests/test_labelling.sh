@@ -3,6 +3,7 @@
 # Not under the sanitizers: it needs the mutants that are a few changed words of a version.
 # The last line is "N passed, N failed, N skipped". usage: test_labelling.sh BUILD-FOLDER
 set -u
+. tests/guard.sh
 tree=$(cd "$(dirname "$0")/.." && pwd) || exit 2
 build=$(cd "$1" && pwd) || exit 2
 folder=$(mktemp -d) || exit 2
@@ -17,7 +18,7 @@ fails() {
     title=$1 pattern=$2
     shift 2
     rm -rf out && mkdir out
-    timeout 60 "$@" >stdout 2>stderr
+    guarded 60 "$@" >stdout 2>stderr
     code=$?
     if [ $code != 2 ]; then bad "$title: exit $code instead of 2: $(head -n 3 stderr)"
     elif [ "$(wc -l <stderr)" != 1 ]; then bad "$title: not one line on stderr: $(cat stderr)"

@@ -3,6 +3,7 @@
 # Not under the sanitizers: it tests a program in Python.
 # Waits: for a bench that does not end.
 set -u
+. tests/guard.sh
 build=$1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -24,7 +25,7 @@ says() {
         sed 's/^/     /' "$folder/printed" | head -n 20
     fi
 }
-measure() { timeout 120 python3 -B common/report/measure.py --rungs "$build/rungs" --results "$folder/results" --versions cpu,peer --seconds 0.01 "$@"; }
+measure() { guarded 120 python3 -B common/report/measure.py --rungs "$build/rungs" --results "$folder/results" --versions cpu,peer --seconds 0.01 "$@"; }
 files() { find "$folder/results" -type f | wc -l; }
 expect() { # TITLE NUMBER
     if [ "$(files)" = "$2" ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1: $(files) files"; fi
@@ -118,7 +119,7 @@ wait
 SH
 chmod +x "$folder/slow"
 begin=$(date +%s)
-says "the minutes are over within a bench" 1 "stopped after [0-9]* s: the time is over" timeout 60 python3 -B common/report/measure.py --rungs "$folder/slow" \
+says "the minutes are over within a bench" 1 "stopped after [0-9]* s: the time is over" guarded 60 python3 -B common/report/measure.py --rungs "$folder/slow" \
     --results "$folder/results" --minutes 0.1 --list "$folder/list" slow absdiff
 if [ $(($(date +%s) - begin)) -le 40 ] && ! grep -qsz "^63[.]$$\$" /proc/[0-9]*/cmdline; then
     passed=$((passed + 1))

@@ -8,6 +8,7 @@
 # usage: sh tests/test_newcomer.sh BUILD-FOLDER
 set -u
 cd "$(dirname "$0")/.." || exit 2
+. tests/guard.sh
 root=$PWD
 build=$(cd "$1" && pwd) || exit 2
 work=$(mktemp -d) || exit 2
@@ -17,7 +18,7 @@ passed=0 failed=0 skipped=0
 check() { # TITLE STATUS PATTERN COMMAND...: its exit status, and in what it says a line of that pattern
     title=$1 status=$2 pattern=$3
     shift 3
-    timeout 300 "$@" >"$work/said" 2>&1 </dev/null
+    guarded 300 "$@" >"$work/said" 2>&1 </dev/null
     code=$?
     if [ $code = "$status" ] && grep -q -- "$pattern" "$work/said"; then
         passed=$((passed + 1))

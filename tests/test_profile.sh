@@ -2,6 +2,7 @@
 # rungs profile, make profile-, nsys- and ncu-ALGO: what they print and write, and that what is missing is said in one line.
 # usage: sh tests/test_profile.sh BUILD-FOLDER
 set -u
+. tests/guard.sh
 build=$1
 rungs=$build/rungs
 folder=$(mktemp -d) || exit 1
@@ -24,7 +25,7 @@ check() { # TITLE COMMAND...: the command must succeed
 refuses() { # TITLE EXIT PATTERN COMMAND...: one line on stderr that matches, nothing on stdout, no file
     title=$1 expected=$2 pattern=$3
     shift 3
-    timeout 60 "$@" >"$folder/stdout" 2>"$folder/stderr"
+    guarded 60 "$@" >"$folder/stdout" 2>"$folder/stderr"
     code=$?
     if [ $code = "$expected" ] && [ "$(grep -vc '^make: \*\*\*' "$folder/stderr")" = 1 ] &&
         grep -q -- "$pattern" "$folder/stderr" && [ ! -s "$folder/stdout" ] && [ -z "$(ls "$folder/out")" ]; then

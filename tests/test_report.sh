@@ -3,6 +3,7 @@
 # line and exit status 2, and what is missing is said. usage: sh tests/test_report.sh BUILD-FOLDER
 # Not under the sanitizers: it tests programs in Python.
 set -u
+. tests/guard.sh
 build=$1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -25,7 +26,7 @@ finish() {
 exits() {
     title=$1 status=$2 lines=$3 pattern=$4
     shift 4
-    timeout 120 "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
+    guarded 120 "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
     code=$?
     if [ $code = "$status" ] && [ "$(wc -l <"$folder/stderr")" = "$lines" ] &&
         grep -q -- "$pattern" "$folder/stderr"; then

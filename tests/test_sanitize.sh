@@ -4,6 +4,7 @@
 # Not under the sanitizers: it tests a program in Python.
 # Waits: for runs that do not end.
 set -u
+. tests/guard.sh
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
@@ -87,7 +88,7 @@ says() {
     fi
 }
 sanitize() {
-    PATH=$folder/bin:$PATH timeout 60 python3 -B common/report/sanitize.py --rungs "$folder/bin/rungs" --nvcc nvcc --root "$tree" --results "$folder/results" \
+    guarded 60 env PATH="$folder/bin:$PATH" python3 -B common/report/sanitize.py --rungs "$folder/bin/rungs" --nvcc nvcc --root "$tree" --results "$folder/results" \
         --jobs 3 "$@"
 }
 file=$folder/results/here/tint/sanitizer.json

@@ -3,6 +3,7 @@
 # Not under the sanitizers: it tests Python.
 # usage: sh tests/test_study.sh BUILD-FOLDER
 set -u
+. tests/guard.sh
 build=$1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -27,7 +28,7 @@ check() { # TITLE COMMAND...
 expect() { # TITLE STATUS COMMAND...
     title=$1 status=$2
     shift 2
-    timeout 120 "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
+    guarded 120 "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
     code=$?
     cp "$folder/stderr" "$folder/said"
     if [ $code = "$status" ]; then ok; else bad "$title: exit $code"; fi
@@ -297,7 +298,7 @@ check "nor plotted" sh -c "grep -q serial '$folder/work/full/time.svg' && ! grep
 rm -rf "$folder/work" "$folder/calls"
 refuses() { # TITLE PATTERN SED-SCRIPT
     sed "$3" "$folder/small.toml" >"$folder/bad.toml"
-    timeout 60 "$python" -B common/study/study.py run "$folder/bad.toml" --rungs "$folder/rungs" --work "$folder/work" \
+    guarded 60 "$python" -B common/study/study.py run "$folder/bad.toml" --rungs "$folder/rungs" --work "$folder/work" \
         >"$folder/stdout" 2>"$folder/stderr" </dev/null
     code=$?
     if [ $code = 2 ] && [ "$(wc -l <"$folder/stderr")" = 1 ] && grep -q -- "$2" "$folder/stderr" && [ "$(calls)" = 0 ] &&

@@ -2,6 +2,7 @@
 # rungs tune from the command line: what it prints, writes and keeps, who uses that, and that bad use costs one line and no
 # work. usage: sh tests/test_tune.sh BUILD-FOLDER
 set -u
+. tests/guard.sh
 build=$1
 rungs=$build/rungs
 folder=$(mktemp -d) || exit 1
@@ -25,7 +26,7 @@ check() { # TITLE COMMAND...: the command must succeed
 refuses() { # TITLE PATTERN ARGUMENTS...: exit 2 within seconds, one line that matches, and no file
     title=$1 pattern=$2
     shift 2
-    timeout 20 "$rungs" "$@" >"$folder/stdout" 2>"$folder/stderr"
+    guarded 20 "$rungs" "$@" >"$folder/stdout" 2>"$folder/stderr"
     code=$?
     if [ $code = 2 ] && [ "$(wc -l <"$folder/stderr")" = 1 ] && grep -q -- "$pattern" "$folder/stderr" &&
         [ ! -s "$folder/stdout" ] && [ -z "$(ls "$folder/out")" ]; then

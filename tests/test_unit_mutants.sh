@@ -5,6 +5,7 @@
 # usage: test_unit_mutants.sh BUILD-FOLDER [NAME...]
 set -u
 cd "$(dirname "$0")/.." || exit 2
+. tests/guard.sh
 build=$1
 shift
 passed=0 failed=0
@@ -16,7 +17,7 @@ export OMP_WAIT_POLICY=passive
 "${PYTHON:-python3}" -B tests/mutants/units.py >"$scratch/list" || exit 1
 while read -r name test part; do
     [ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
-    timeout 60 "$build/unit-mutants/$name" >"$scratch/out" 2>&1
+    guarded 60 "$build/unit-mutants/$name" >"$scratch/out" 2>&1
     code=$?
     if [ $code -gt 0 ] && [ $code -lt 100 ] && grep -q "^\[  FAILED  \] $part$" "$scratch/out" && grep -q "^\[   LINE   \]" "$scratch/out"; then
         passed=$((passed + 1))

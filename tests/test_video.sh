@@ -173,7 +173,7 @@ no_leftovers "faults"
 moving_square 96 72 30 >long.y4m
 interrupted() { # SIGNAL OUTPUT
     rm -f pipe live* && mkfifo pipe
-    { cat long.y4m; exec sleep 60; } >pipe &
+    { cat long.y4m; exec sleep 900; } >pipe &
     feeder=$!
     # A signal that is ignored by who starts the tests, as nohup does with HUP, would be ignored by the program too.
     env --default-signal="$1" "$rungs" run motion - -o "$2" --boxes live.csv <pipe >stdout 2>stderr &
@@ -181,12 +181,12 @@ interrupted() { # SIGNAL OUTPUT
     # Until all frames that there are have been worked on; for a video file, until it has been begun.
     tries=0
     until [ -e live_30.ppm ] || { [ "$2" = live.mp4 ] && [ "$(ls -A | grep -c '^[.]rungs-')" = 2 ]; } ||
-        [ $tries = 400 ]; do
+        [ $tries = 6000 ]; do
         sleep 0.05
         tries=$((tries + 1))
     done
     [ "$2" = live.mp4 ] || is "SIG$1: all frames that came are worked on" "$(ls live_*.ppm | tail -n 1)" live_30.ppm
-    sleep 0.1
+    sleep 1
     kill -"$1" $child
     wait $child
     code=$?

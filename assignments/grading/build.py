@@ -11,22 +11,21 @@ import tempfile
 
 from grading.jail import COMPILE_SECONDS, adopt_orphans, children, empty, jailed, landlock_version, limit_compiler
 from grading.lab import BUILD, ROOT, LabError, shown
+from grading.limits import wait_within
 from grading.objects import call_of_ladder, fault_of
 
 MAKE = os.environ.get("LABS_MAKE", "make")
 
 
 def run_limited(command, seconds, limits=None, environment=None):
-    """Exit status (None: too late) and output; whatever it started ends with it."""
+    """Exit status (None: past its limit, see limits.py) and output; whatever it started ends with it."""
     adopt_orphans()
     before = children()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, env=environment,
                                    stderr=subprocess.STDOUT, preexec_fn=limits or os.setsid)
         try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
+            code = wait_within(process, seconds)
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)

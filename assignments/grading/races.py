@@ -7,7 +7,7 @@ import subprocess
 
 from grading.build import build, compile_objects, make, race_worker_of, watches_kernels
 from grading.lab import BUILD, ROOT
-from grading.measure import MORE, is_starved, judge, usable_cores
+from grading.measure import judge, usable_cores
 from grading.objects import starts_threads
 from grading.unseen import unseen_structs
 
@@ -18,7 +18,7 @@ COUNT_SECONDS = 60
 MOST_ON_HOST = 0.5  # bytes that code of the host may touch for each of inputs and outputs: a computation reads and writes them all
 MOST_OF_ONE = 0.25  # of all accesses of kernels, by one thread
 KERNEL_SECONDS, KERNEL_PIXELS = 2, 5000  # a race shows in the order of two accesses, not in the size
-FEWEST = 8  # cases that must be tried, or a busy machine has let a race through
+FEWEST = 8  # cases that must be tried, or a race may have been let through
 NOT_BUILT = "does not build for the race detector, as it does otherwise"
 
 
@@ -78,9 +78,9 @@ def race_said(file, worker, check, threads):
 
 
 def watched_check(lab, worker, name, without, seconds, arguments):
-    """What the judge says after so many seconds of cases, or more, where the machine is too busy for some of them."""
+    """What the judge says after so many seconds of cases, or more, where these are too few for some of them."""
     without = [word for parameter in without for word in ("--without", parameter)]
-    for limit in (seconds, 5 * seconds, *([20 * seconds] if is_starved() else [])):
+    for limit in (seconds, 5 * seconds, 20 * seconds):
         check, why = judge(lab, ["check", "--worker", worker, "--id", name, "--limit", limit, "--total", limit, *arguments, *without],
                            10 * limit + 60)
         late = check is None or "ran past its limit" in check["what"] or "not_counted" in check
@@ -159,11 +159,8 @@ def count_watched(lab, task):
         build(["watched-headers"])
         if not build_for_races(lab.file_of(task), task.get("helpers", ())):
             return {}
-    for limit in (COUNT_SECONDS, MORE * COUNT_SECONDS):
-        counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--limit", limit,
-                                "--memory", 8192, "--threads", 1], 2 * limit)
-        if counts or not is_starved():
-            break
+    counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--limit", COUNT_SECONDS,
+                            "--memory", 8192, "--threads", 1], 2 * COUNT_SECONDS)
     return counts if counts and counts["right"] else {}
 
 

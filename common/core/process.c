@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/core/clock.h"
-
 void *process_shared_allocate(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -130,25 +128,24 @@ static bool drain(int pipe_end, struct process_result *result, size_t *length)
 enum status process_run(int (*body)(void *argument), void *argument, double limit_seconds,
                         struct process_result *result)
 {
-    return process_run_watched(body, NULL, argument, limit_seconds, result);
+    return process_run_watched(body, NULL, argument, (struct process_limits){.seconds = limit_seconds}, result);
 }
 
 enum status process_run_watched(int (*body)(void *argument), void (*watch)(void *argument), void *argument,
-                                double limit_seconds, struct process_result *result)
+                                struct process_limits limits, struct process_result *result)
 {
     int ends[2], wait_status = 0;
     size_t length = 0;
     bool open_pipe = true;
+    struct limit limit;
 
     memset(result, 0, sizeof *result);
-    result->limit_seconds = limit_seconds;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return status_set(STATUS_FAILED, "no pipe to a child process: %s", strerror(errno));
 
     /* Else both processes would write what still lies in the parent's buffers. */
     fflush(NULL);
 
-    const double start = clock_seconds();
     const pid_t parent = getpid(), pid = fork();
 
     if (pid < 0) {
@@ -166,6 +163,8 @@ enum status process_run_watched(int (*body)(void *argument), void (*watch)(void 
     setpgid(pid, pid);
     close(ends[1]);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    if (limits.seconds > 0)
+        limit_begin(&limit, pid, limits.seconds);
 
     for (;;) {
         struct pollfd wait_for = {.fd = open_pipe ? ends[0] : -1, .events = POLLIN};
@@ -184,10 +183,12 @@ enum status process_run_watched(int (*body)(void *argument), void (*watch)(void 
 
         if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid)
             break;
-        if (limit_seconds > 0 && clock_seconds() - start > limit_seconds) {
-            result->timed_out = true;
+        if (limits.seconds > 0 && (result->limit = limit_look(&limit, limits.turn ? *limits.turn : 0)) != LIMIT_KEPT) {
+            limit_describe(&limit, result->limit, result->late, sizeof result->late);
             break;
         }
+        if (limits.seconds > 0 && limits.used)
+            *limits.used = limit.used;
     }
     /* The child, if it still runs, and what it started and left behind. */
     kill(-pid, SIGKILL);
@@ -218,7 +219,6 @@ static const struct {
     {SIGKILL, "SIGKILL", "killed from outside: out of memory?"},
     {SIGTERM, "SIGTERM", "ended from outside"},
     {SIGINT, "SIGINT", "interrupted"},
-    {SIGALRM, "SIGALRM", "ran past its limit"},
     {SIGPIPE, "SIGPIPE", "wrote to a closed pipe"},
     {SIGXCPU, "SIGXCPU", "used more processor time than allowed"},
     {SIGTRAP, "SIGTRAP", "trap"},
@@ -335,8 +335,8 @@ void process_describe(const struct process_result *result, char *text, size_t si
     const char *report = find_report(result->output);
 
     text[0] = '\0';
-    if (result->timed_out) {
-        snprintf(text, size, "ran past its limit of %g s", result->limit_seconds);
+    if (result->limit != LIMIT_KEPT) {
+        snprintf(text, size, "%s", result->late);
     } else if (report) {
         describe_report(result->output, report, text, size);
     } else if (result->signal) {

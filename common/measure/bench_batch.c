@@ -1,8 +1,6 @@
 #include "common/measure/bench_task.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "common/core/process.h"
 #include "common/core/progress.h"
@@ -22,9 +20,7 @@ static int batch_in_child(void *argument)
         if (!task->wanted)
             continue;
         task->finished = false;
-        alarm((unsigned)ceil(batch->limit_seconds));
         status = batch->timing ? bench_time(task, &sets) : bench_verify(task);
-        alarm(0);
         if (bench_keep(task, status) != 0)
             break;
     }
@@ -63,7 +59,8 @@ enum status bench_batch_run(struct bench_batch *batch, struct bench_row *rows)
         struct process_result result;
         size_t at = batch->next;
 
-        TRY(process_run_watched(batch_in_child, show_batch, batch, 0, &result));
+        TRY(process_run_watched(batch_in_child, show_batch, batch,
+                                (struct process_limits){.seconds = batch->limit_seconds, .turn = &batch->next}, &result));
         for (; at < batch->next && !batch->timing; at++)
             if (batch->tasks[at].wanted)
                 bench_row_verdict(&rows[at], &batch->tasks[at], STATUS_OK);

@@ -1,6 +1,5 @@
 #include "common/measure/bench_task.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +9,7 @@ enum status bench_left_by(const struct process_result *result, const struct benc
 {
     char text[512];
 
-    if (result->signal == SIGALRM) /* a search sets the child's clock */
-        return status_set(STATUS_FAILED, "ran past its limit");
-    if (result->timed_out || result->signal || (result->exit_code && task->status == STATUS_OK)) {
+    if (result->limit != LIMIT_KEPT || result->signal || (result->exit_code && task->status == STATUS_OK)) {
         process_describe(result, text, sizeof text);
         return status_set(STATUS_FAILED, "%s", text);
     }

@@ -186,7 +186,7 @@ static void read_gpu(struct machine *machine)
     facts = process_shared_allocate(sizeof *facts);
     if (!facts)
         return;
-    if (process_run(facts_in_child, facts, 120, &result) == STATUS_OK && result.signal == 0 && !result.timed_out) {
+    if (process_run(facts_in_child, facts, 120, &result) == STATUS_OK && result.signal == 0 && result.limit == LIMIT_KEPT) {
         if (result.exit_code == 0) {
             snprintf(machine->gpu, sizeof machine->gpu, "%s", facts->name);
             machine->no_gpu[0] = '\0';

@@ -22,7 +22,7 @@ static enum status in_child(int (*body)(void *), struct video_task *task, double
     status = process_run(body, task, limit_seconds, &result);
     if (status != STATUS_OK)
         return status;
-    if (result.timed_out || result.signal || (result.exit_code && task->status == STATUS_OK)) {
+    if (result.limit != LIMIT_KEPT || result.signal || (result.exit_code && task->status == STATUS_OK)) {
         process_describe(&result, text, sizeof text);
         return status_set(STATUS_FAILED, "%s", text);
     }

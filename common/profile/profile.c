@@ -253,7 +253,7 @@ enum status profile_record(const struct bench_request *request, const struct ver
     task->profile = *profile;
     TRY(process_run(record_in_child, task, 3600, &result));
     process_describe(&result, text, sizeof text);
-    if (result.signal || result.timed_out)
+    if (result.signal || result.limit != LIMIT_KEPT)
         status = status_set(STATUS_FAILED, "%s: %s", version->source->id, text);
     else if (!task->finished)
         status = status_set(STATUS_FAILED, "%s ended the process before its work was done", version->source->id);

@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "common/core/clock.h"
+#include "common/core/limit.h"
 #include "common/remote/confine.h"
 
 enum { MAX_REFUSED = 8 };
@@ -86,7 +86,8 @@ static bool starts(enum status (*start)(void), bool told, bool all_files)
 {
     const struct timespec a_while = {.tv_nsec = 2000000};
     const pid_t parent = getpid();
-    const double begin = clock_seconds();
+    enum limit_state kept = LIMIT_KEPT;
+    struct limit limit;
     int wait_status = 0;
     pid_t child, ended = 0;
 
@@ -97,12 +98,13 @@ static bool starts(enum status (*start)(void), bool told, bool all_files)
         in_child(start, told, all_files, parent);
     if (child < 0)
         return false;
-    while ((ended = waitpid(child, &wait_status, WNOHANG)) == 0 && clock_seconds() - begin < START_SECONDS)
+    limit_begin(&limit, child, START_SECONDS);
+    while ((ended = waitpid(child, &wait_status, WNOHANG)) == 0 && (kept = limit_look(&limit, 0)) == LIMIT_KEPT)
         nanosleep(&a_while, NULL);
     if (ended == 0) {
         kill(child, SIGKILL);
         waitpid(child, &wait_status, 0);
-        snprintf(trial->message, sizeof trial->message, "it did not start within %g s", START_SECONDS);
+        limit_describe(&limit, kept, trial->message, sizeof trial->message);
         return false;
     }
     if (WIFSIGNALED(wait_status))

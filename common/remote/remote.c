@@ -21,6 +21,7 @@
 
 #include "common/contract/device_info.h"
 #include "common/core/clock.h"
+#include "common/core/limit.h"
 #include "common/remote/confine.h"
 
 /* Address space that a worker has for its program, its libraries and the stacks of its threads. */
@@ -236,15 +237,16 @@ static enum status look_after(struct remote *remote)
     return look_at_memory(remote);
 }
 
-/* Waits until *word of the channel is `value`. */
+/* Waits until *word of the channel is `value`; `seconds` is a limit (limit.h), 0: none. */
 static enum status wait_for(struct remote *remote, uint32_t *word, uint32_t value, double seconds)
 {
     const struct timespec a_while = {.tv_nsec = 20000000};
-    const double start = clock_seconds();
+    enum limit_state kept = LIMIT_KEPT;
     enum status status = STATUS_OK;
-    char text[128];
+    struct limit limit;
+    char text[96], why[128];
 
-    for (;;) {
+    for (bool first = true;; first = false) {
         const uint32_t now = __atomic_load_n(word, __ATOMIC_SEQ_CST);
 
         if (now == value)
@@ -253,9 +255,13 @@ static enum status wait_for(struct remote *remote, uint32_t *word, uint32_t valu
         if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value)
             return STATUS_OK;
         TRY(look_after(remote));
-        if (seconds > 0 && clock_seconds() - start > seconds) {
-            snprintf(text, sizeof text, "ran past its limit of %g s for one call", seconds);
-            return lose(remote, text);
+        /* Not before it waits in earnest: most calls take less time than a look at the machine's processes. */
+        if (seconds > 0 && first)
+            limit_begin(&limit, remote->pid, seconds);
+        else if (seconds > 0 && (kept = limit_look(&limit, 0)) != LIMIT_KEPT) {
+            limit_describe(&limit, kept, text, sizeof text);
+            snprintf(why, sizeof why, "%s%s", text, kept == LIMIT_SPENT ? " for one call" : "");
+            return lose(remote, why);
         }
     }
 out:

@@ -16,7 +16,7 @@ struct remote_options {
     const char *program; /* the worker */
     int threads;         /* of OpenMP, and of the emulator */
     size_t memory_bytes; /* the most that it may hold, beyond the images */
-    double call_seconds; /* the most that a call may take; 0: no limit */
+    double call_seconds; /* a limit of processor time for a call (limit.h); 0: none */
     bool quiet;          /* what it prints is thrown away, not kept (remote_listen) */
     bool unconfined;     /* no system call filter: for code that is trusted, where the kernel or a driver wants none */
 };

@@ -64,7 +64,7 @@ def draw(height, lines):
             input="\n".join(head + lines) + "\n",
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
             check=False,
         )
     except FileNotFoundError:

@@ -160,7 +160,7 @@ class Maker:
             command += ["-p", setting]
         try:
             process = subprocess.run(
-                command, cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=120, check=False
+                command, cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=600, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ValueError(f"{self.rungs}: {error}") from None
@@ -197,7 +197,7 @@ class Maker:
         if self.contracts is None:
             command = [self.rungs, "list", "--json"]
             try:
-                said = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=120, check=True).stdout
+                said = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=600, check=True).stdout
                 self.contracts = {contract["name"]: contract for contract in json.loads(said)["algorithms"]}
             except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
                 raise ValueError(f"{self.rungs} list --json: {error}") from None
@@ -251,7 +251,7 @@ class Maker:
                 command + [os.path.join(frames, "%d.jpg")],
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
-                timeout=120,
+                timeout=600,
                 check=True,
             )
         except (OSError, subprocess.SubprocessError):

@@ -38,7 +38,7 @@ OPTIONS = {"racecheck": ["--racecheck-report", "all"]}
 def first_line(command):
     """The first line that a program prints, None where it is not here or fails."""
     try:
-        process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = process.stdout.strip().splitlines()

@@ -34,6 +34,8 @@ static const double large_seconds = 0.5, large_limit = 6;
 struct shared {
     struct check_report report;
     char current[384]; /* the case being tried; "" before the first and after the last */
+    volatile size_t turn; /* counts cases, each of which has its own limit of time */
+    volatile double used; /* seconds, by the parent's account (struct limit) */
     bool in_reference; /* the reference is at work, not the version */
     bool finished;     /* the child came to its own end; a version can call exit(0) too */
     bool tiny;         /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
@@ -50,15 +52,6 @@ struct job {
     struct shared *shared;
     void (*watch)(const struct check_report *report);
 };
-
-/* SIGALRM, which ends the process, comes after so long; 0: not at all. */
-static void set_alarm(double seconds)
-{
-    struct itimerval timer = {
-        .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(1e6 * fmod(seconds, 1))}};
-
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
 
 /* "blur-cuda-v1.2" */
 static void picture_name(const struct version *version, char *text, size_t size)
@@ -278,13 +271,12 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     if (job->options->pictures)
         snprintf(picture, sizeof picture, "%s/%s-next.png", job->options->pictures, name);
 
-    set_alarm(job->options->case_seconds);
+    shared->turn++;
     if (item->frames || item->queue || item->between) {
         status = item->queue ? verify_queue(job->version, &request, params, &verdict)
                  : item->frames
                      ? verify_stream(job->version, in, params, item->frames, &verdict)
                      : verify_alternating(job->version, in, (const void *[]){params, between}, &request, &verdict);
-        set_alarm(0);
         if (status == STATUS_OK)
             take_verdict(job, &verdict, "");
         goto out;
@@ -301,7 +293,6 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     else if (status == STATUS_OK)
         status = verify_version(job->version, in, params, expected, item->golden ? NULL : &request,
                                 picture[0] ? picture : NULL, &verdict);
-    set_alarm(0);
     count_time(job, item, (double)(clock() - start) / CLOCKS_PER_SEC);
     if (status == STATUS_OK)
         take_verdict(job, &verdict, picture);
@@ -389,7 +380,7 @@ static int check_body(void *argument)
         if (!made_folder && errno != EEXIST)
             job->options->pictures = NULL;
     }
-    for (size_t i = 0; i < list.count && clock_seconds() - start < job->options->total_seconds; i++) {
+    for (size_t i = 0; i < list.count && shared->used < job->options->total_seconds; i++) {
         const struct check_case *item = &list.items[i];
 
         if (!is_wanted(job, item))
@@ -440,7 +431,7 @@ static void report_death(const struct job *job, const struct process_result *res
 {
     struct check_report *report = &job->shared->report;
     const char *current = job->shared->current;
-    const bool late = result->timed_out || result->signal == SIGALRM;
+    const bool late = result->limit != LIMIT_KEPT;
 
     report->failed++;
     report->checked++;
@@ -449,15 +440,15 @@ static void report_death(const struct job *job, const struct process_result *res
     if (job->shared->in_reference)
         snprintf(report->what, sizeof report->what, "the reference %s %s",
                  job->trusted ? job->trusted->source->id : "cpu/serial", how);
-    else if (result->signal == SIGALRM)
-        snprintf(report->what, sizeof report->what, "ran past its limit of %g s for one case",
-                 job->options->case_seconds);
+    else if (result->limit == LIMIT_SPENT)
+        snprintf(report->what, sizeof report->what, "%s for one case", how);
     else
         snprintf(report->what, sizeof report->what, "%s", how);
 
     if (late)
         snprintf(report->diagnosis, sizeof report->diagnosis,
-                 "time-out: an endless loop, a deadlock, or far too slow (--limit allows more)");
+                 "time-out: %s", result->limit == LIMIT_SPENT ? "an endless loop, or far too slow (--limit allows more)"
+                                                             : "a deadlock, or a wait for what never comes");
     else if (strstr(how, "ThreadSanitizer: data race"))
         snprintf(report->diagnosis, sizeof report->diagnosis, "race: two threads touch the line above unordered");
     else if (strstr(how, "Sanitizer"))
@@ -490,9 +481,8 @@ static enum status run_child(const struct version *version, const struct version
     if (!shared)
         return status_set(STATUS_NO_MEMORY, "no memory to share with a child process");
     shared->report = *report;
-    /* The alarm inside ends a case that hangs; this limit is for a version that blocks the alarm. */
-    TRY(process_run_watched(check_body, watch_job, &job, options->total_seconds + 2 * options->case_seconds + 10,
-                            &result));
+    TRY(process_run_watched(check_body, watch_job, &job,
+                            (struct process_limits){options->case_seconds, &shared->turn, &shared->used}, &result));
     process_describe(&result, how, sizeof how);
     if (!how[0] && !shared->finished)
         snprintf(how, sizeof how, "ended with exit code 0 before all cases were tried");

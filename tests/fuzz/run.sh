@@ -10,9 +10,9 @@ python3 -B tests/fuzz/corpus.py "$rungs" "$build/seeds" || exit 1
 fuzz() { # PROGRAM
     local name=${1##*/fuzz_}
     mkdir -p "$build/corpus/$name" "$build/found/$name"
-    # 20 s for one input is a hang; no reader takes more than the 1 GiB that a picture may have, and its copy. A checkpoint of the
+    # Five minutes for one input are a hang, on a busy machine too; no reader takes more than the 1 GiB that a picture may have, and its copy. A checkpoint of the
     # smallest training has 5 KB.
-    UBSAN_OPTIONS=print_stacktrace=1 "$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -malloc_limit_mb=2100 \
+    UBSAN_OPTIONS=print_stacktrace=1 "$1" -max_total_time="$seconds" -timeout=300 -rss_limit_mb=4096 -malloc_limit_mb=2100 \
         -max_len=8192 -print_final_stats=1 -artifact_prefix="$build/found/$name/" "$build/corpus/$name" "$build/seeds/$name" \
         >"$build/found/$name.log" 2>&1
     echo $? >"$build/found/$name.rc"

@@ -83,7 +83,8 @@ static inline void early_settle(const struct runs *runs, int top, int bottom, bo
             const int32_t own = runs->parent[i], root = find(runs->hung, own), label = runs->label[root];
             if (runs->label[own] != label)
                 runs->label[own] = mark ? -label : label;
-            if (numbers)
+            /* A root's own stays untouched: other threads read it now. */
+            if (numbers && own != root)
                 runs->number[own] = runs->number[root];
         }
 }
