@@ -460,8 +460,9 @@ $(addprefix nsys-,$(algorithms)): nsys-%: $(BUILD)/rungs photograph
 $(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
 	@sh common/build/nsight.sh ncu '$(report)' $(rungs) profile '$*:$(V)' $(profile_options)
 
+# Threads that spin while they wait make checks slower, and timings faster.
 check: $(BUILD)/rungs
-	@$(rungs) check
+	@OMP_WAIT_POLICY=passive $(rungs) check
 
 # A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
 .PHONY: photograph images
@@ -534,6 +535,7 @@ help:
 	@echo '  make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
 	@echo '  make check         verify every version of every algorithm'
 	@echo '  make test          all tests: units, versions, mutants, command line; make test-sanitized: again under the sanitizers'
+	@echo '  make verify        everything that .ci/run samples, for hours; goes on after a stop with what has not passed'
 	@echo '  make doctor        what this machine has and lacks, and what to type'
 	@echo '  make deps          install the Debian or Ubuntu packages that are missing'
 	@echo '  make images        fetch real photographs and videos into images/fetched'

@@ -39,6 +39,9 @@ algorithm_uses = $(eval algorithm_uses := $$(shell awk -F'"' '/^#include "(commo
 with_used = $(sort $(1) $(foreach algorithm,$(1),$(steps_of_$(algorithm)) $(patsubst $(algorithm):%,%,$(filter \
               $(algorithm):%,$(algorithm_uses)))))
 ladders_of = $(call with_used,$(call with_used,$(call with_used,$(1))))
+.PHONY: ladders-with-steps
+ladders-with-steps:
+	@printf '%s\n' $(call ladders_of,$(ALGOS))
 # Of algorithms: their contracts.
 contract_files = $(foreach algorithm,$(1),common/algo/$(algorithm).c $(wildcard common/algo/$(algorithm)/*.c))
 contract_objects = $(call object,$(call contract_files,$(filter $(algorithms),$(call ladders_of,$(1)))))

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 make --no-print-directory -s CUDA=emulated RACES=1 OBJECTS="${OBJECTS:-}" LADDERS="cpu/boxes ${LADDERS:-}" BUILD=build-races OPENCV=no OPENBLAS=no build-races/rungs || exit 2
 export OMP_WAIT_POLICY=passive
 # One for all: by it the cases are dealt out to the versions of a ladder.
-seed=$(($(date +%s) % 100000))
+seed=${RUNGS_SEED:-$(($(date +%s) % 100000))}
 echo "kernel races: seed $seed"
 for file in $(printf '%s\n' ${CHECKED:-${LADDERS:-cuda/*}} | sed 's,$,/*.cu,'); do
     version=${file##*/} algorithm=${file#cuda/}

@@ -88,10 +88,10 @@ end() {
     wait $child
     code=$?
 }
-# Waits, at most 10 s, for a child of the running rungs whose command line fits.
+# Waits for a child of the running rungs whose command line fits.
 find_child() { # PATTERN
     local file try
-    for try in $(seq 200); do
+    for try in $(seq 6000); do
         for file in $(grep -ls "^PPid:[[:space:]]*$child\$" /proc/[0-9]*/status); do
             found=${file%/status} found=${found#/proc/}
             tr '\0' ' ' 2>/dev/null <"/proc/$found/cmdline" | grep -q -- "$1" && return 0

@@ -23,8 +23,8 @@ grep -q __asan_init "$program" && asan=yes small="--largest $small_pixels"
 # Nearly all faults show in pictures of this size; one that does not is looked for in all.
 [ $asan = yes ] || small="--largest $middle_pixels"
 [ $asan = yes ] || ! grep -q __tsan_read4 "$program" || watched=yes # common/emulator/races.h
-# Threads that spin while they wait would take the cores from the tests beside this one.
-export OMP_WAIT_POLICY=passive
+# A deadlock needs no five minutes to show.
+export RUNGS_IDLE_SECONDS=30
 
 # Those of tests/mutants/mutants.toml lie in the build folder; the sanitizers' build has none.
 for file in tests/mutants/*/*.c tests/mutants/*/*.cu "${program%/*}"/patched/tests/mutants/*/*.c*; do

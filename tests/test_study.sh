@@ -51,7 +51,7 @@ if [ "\$1" = bench ]; then
     echo "\$*" >>"$folder/calls"
     case "\$*" in
     *value=\${STUB_BAD:-none}*) echo "rungs: the stub refuses" >&2; exit 2 ;;
-    *value=\${STUB_STALL:-none}*) : >"$folder/stalled"; exec sleep 60 ;;
+    *value=\${STUB_STALL:-none}*) : >"$folder/stalled"; exec sleep 900 ;;
     esac
 fi
 exec "$build/\${STUB_PROGRAM:-rungs}" "\$@"
@@ -250,12 +250,12 @@ import os, signal, subprocess, sys, time
 folder = sys.argv[1]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 study = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=open(folder + "/stop", "w"))
-for _ in range(600):
+for _ in range(6000):
     if os.path.exists(folder + "/stalled") or study.poll() is not None:
         break
     time.sleep(0.05)
 study.send_signal(signal.SIGINT)
-sys.exit(study.wait(timeout=20))
+sys.exit(study.wait(timeout=600))
 ' "$folder" "$python" -B common/study/study.py run "$folder/small.toml" --rungs "$folder/rungs" --work "$folder/work" --level short
 code=$?
 check "a stop ends with 130" test $code = 130

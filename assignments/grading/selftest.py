@@ -1,6 +1,7 @@
 """labs.py solution and mutants: does the lab itself give what versions deserve?"""
 
 import functools
+import os
 import pathlib
 import random
 import re
@@ -90,6 +91,7 @@ def command_solution(arguments):
     if lab.key is None:
         raise LabError(f"{shown(lab.folder)}/solution is not here: a handout cannot test itself")
     lab.patience = arguments.patience
+    os.environ.setdefault("RUNGS_IDLE_SECONDS", "30")  # mutants that wait for ever need no five minutes to show it
     lab.take_submission(lab.folder)
     build_tools(lab, lab.sources(lab.tasks), lab.are_watched(lab.tasks))
     verdicts = Verdicts()

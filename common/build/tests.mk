@@ -45,7 +45,7 @@ detect-200: $(BUILD)/rungs
 	@PICTURES=200 sh tests/detect_hits.sh $(BUILD) $(addprefix $(call quoted,$(or $(FACES),../shared/data/faces)),/mitcmu_dev /nonface_scenes)
 
 
-.PHONY: test test-sanitized test-programs
+.PHONY: test test-sanitized test-programs verify
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
                    cpu/labelling/omp.c cpu/harris/omp.c cpu/threshold/omp.c cpu/pclines/omp.c cpu/texture/simd.c \
@@ -59,5 +59,8 @@ test-programs-sanitized:
 	@$(MAKE) --no-print-directory test-programs BUILD=$(BUILD)-asan SANITIZE=1 OPENCV=no OPENBLAS=no
 test:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh normal
+# Everything, also what .ci/run does to a part of the ladders at each commit; goes on after a stop.
+verify:
+	@bash tests/verify.sh release
 test-sanitized:
 	@MAKE='$(MAKE)' BUILD='$(BUILD)' CUDA='$(CUDA)' bash tests/run_all.sh sanitized

@@ -26,9 +26,9 @@ static const char help[] =
     "in all other cases takes its place.\n"
     "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
     "small, yellow: never written), and the line that repeats it.\n\n"
-    "  --seed N          of the random inputs; without it each run takes a new one, and prints it\n"
-    "  --limit SECONDS   a case that takes longer has failed (default 30)\n"
-    "  --total SECONDS   cases of a version that have not begun after so long are left out (default 120)\n"
+    "  --seed N          of the random inputs; without it RUNGS_SEED of the environment, or a new one that is printed\n"
+    "  --limit SECONDS   a case that takes more processor time has failed (default 30)\n"
+    "  --total SECONDS   once a version has taken so much, its further cases are left out (default 120)\n"
     "  --pictures DIR    where to put pictures of differences (default: check/ in the build folder)\n"
     "  --largest PIXELS  leave out the cases whose pictures have more pixels\n"
     "  --case TEXT       only cases whose description contains TEXT; a failure prints it behind `case:`\n"
@@ -306,6 +306,9 @@ int cli_check(int argc, char **argv)
 
     snprintf(pictures, sizeof pictures, "%s/check", paths_build());
     check.pictures = pictures;
+    /* So that a landing can be repeated (tests/verify.sh). */
+    if (getenv("RUNGS_SEED") && parse_seed(getenv("RUNGS_SEED"), &check.seed) != STATUS_OK)
+        return cli_fail_status();
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (option) {
         case 's':

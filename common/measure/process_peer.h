@@ -19,7 +19,8 @@
 #include "common/contract/registry.h"
 #include "common/core/program.h"
 
-enum { PROCESS_PEER_SECONDS = 50 };
+/* By the wall clock, as of a process that may wait for a GPU: minutes, so that a busy machine ends none that works. */
+enum { PROCESS_PEER_SECONDS = 300 };
 
 /* What is known of a peer without starting it. */
 struct process_peer {

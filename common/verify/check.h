@@ -8,8 +8,8 @@
 
 struct check_options {
     uint64_t seed;        /* of the random patterns; the same seed gives the same cases */
-    double case_seconds;  /* a case that takes longer is a failure */
-    double total_seconds; /* cases that have not begun by then are left out */
+    double case_seconds;  /* a case that takes longer, by processor time (common/core/limit.h), is a failure */
+    double total_seconds; /* of processor time in all; cases that have not begun by then are left out */
     long largest_pixels;  /* cases of larger pictures are left out; 0: none */
     const char *only;     /* cases in whose description it does not stand are left out; NULL: none */
     bool first;           /* stop at the first failure whose cause is sure */
