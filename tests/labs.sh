@@ -163,13 +163,17 @@ grading.grade.time_version = lambda *given: {\"wrong\": \"\", \"waited\": 0.5, \
 sys.exit(labs.main())' grade 01 --task omp --submission '$submission' \
     --out '$folder/out' --patience 0 >'$folder/o' 2>'$folder/e'; test \$? = 2 && grep -q 'not judged' '$folder/o' && grep -q 'right: 10/10' '$folder/o'"
 worker=$build/workers/$build/lab-01/submission/starter/grayscale/omp.c
-for i in $(seq $((2 * $(nproc)))); do timeout 900 sh -c 'while :; do :; done' & done 2>/dev/null
+loops=
+for i in $(seq $((2 * $(nproc)))); do
+    timeout 900 sh -c 'while :; do :; done' 2>/dev/null &
+    loops="$loops $!"
+done
 check "the judge sees that others take the cores" sh -c "'$build/lab-01/judge' time --worker '$worker' --reference '$worker' --size 1920x1080 \
     --seconds 1 --json '$folder/timed' && PYTHONPATH=assignments python3 -c '
 import json, sys
 from grading.grade import is_disturbed
 sys.exit(not is_disturbed(json.load(open(\"$folder/timed\"))))'"
-for job in $(jobs -p); do kill "$job" 2>/dev/null; done
+kill $loops
 wait 2>/dev/null
 check "the starter shows no answer before the guess" sh -c "$labs lab 01 --patience 0 >'$folder/o' && grep -c 'guess first' '$folder/o' | grep -qx 3"
 

@@ -114,6 +114,9 @@ done
 refuses "diff: unknown algorithm" "no algorithm 'nothing'" "$rungs" diff nothing cpu/serial cpu/omp
 refuses "check: unknown version" "no version" "$rungs" check blur:cpu/magic
 refuses "check: bad seed" "seed" "$rungs" check blur:cpu/omp --seed x1
+refuses "check: bad RUNGS_SEED" "seed" env RUNGS_SEED=x1 "$rungs" check blur:cpu/omp
+succeeds "check: RUNGS_SEED" env RUNGS_SEED=77 "$rungs" check absdiff:cpu/serial --largest 300
+has "check: RUNGS_SEED" "seed 77[,)]" "$folder/stdout"
 refuses "check: bad number of pixels" "largest" "$rungs" check blur:cpu/omp --largest 0
 refuses "check: bad total" "total: '0' is not" "$rungs" check blur:cpu/omp --total 0
 if "$rungs" check hough:cpu/serial --total 0.1 --seed 1 | grep -q '^ *[1-9][0-9]* of [0-9]* cases left out: 0.1 s were over'; then
