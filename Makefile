@@ -117,8 +117,8 @@ SIMD_ARCH ?= $(ARCH)
 # Without vptr: to see whether an object can be read it opens a pipe, which a confined version may not (common/remote/confine.h).
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
-# Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save.
-optimize_cxx := $(if $(SANITIZE),-O0,$(if $(RACES),-O1,-O2))
+# Of emulated kernels. -O2 costs 80 processor seconds more of gcc for all of them than the tests then save; so does -O1 under sanitizers.
+optimize_cxx := $(if $(SANITIZE),-O0,-O1)
 # Lines for profiles, sanitizers and the race watch take a fifth less time to compile than a debugger's variables: EXTRA=-g
 # has those.
 debug := -g1
@@ -339,6 +339,7 @@ $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(call precompiled,opencv.
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
 $(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): EXTRA += -isystem $(YACCLAB)/include
+$(addprefix $(BUILD)/,$(addsuffix .o,$(peer_opencv))) $(BUILD)/generated/opencv.h.gch: optimize_cxx := $(if $(SANITIZE),-O0,-O2)
 $(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): optimize_cxx := $(if $(SANITIZE),-O1,-O3)
 $(BUILD)/generated/emulator_%.cpp: $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Some of the ladders, as values of LADDERS: what a landing and a release do to a part of them at a time (tests/README.md).
-#   turn N     of a landing: six, those that the last day's commits touch first (or those since BASE), from another one on for each N of 0 to 15
+#   turn N     of a landing: COUNT or six, those that the last day's commits touch first (or those since BASE), from another one on for
+#              each N of 0 to 15
 #   quarter N  of a release, N of 0 to 3; all four are all ladders, pipelines with their steps
 #   --built    also the ladders whose rungs those stand on, without which they do not link
-# usage: sh tests/ladders.sh turn|quarter N [--built]
+# usage: [COUNT=4] sh tests/ladders.sh turn|quarter N [--built]
 set -eu
 cd "$(dirname "$0")/.."
 case ${1:-} in
@@ -11,7 +12,7 @@ turn)
     base=${BASE:-$(git rev-list -1 --before="$(($(git show -s --format=%ct HEAD 2>/dev/null || echo 86400) - 86400))" HEAD 2>/dev/null || true)}
     changed=$([ -z "$base" ] || git diff --name-only "$base" HEAD 2>/dev/null |
         sed -nE 's,^(cpu|cuda|peers|tests/mutants)/([a-z]+)/.*,\2,p; s,^common/algo/([a-z]+)[./].*,\1,p' | sort -u | tr '\n' ' ')
-    chosen=$(ls cuda | awk -v turn="$2" -v changed="$changed" '
+    chosen=$(ls cuda | awk -v turn="$2" -v most="${COUNT:-6}" -v changed="$changed" '
         { name[NR - 1] = $1 }
         END {
             n = split(changed, list, " ")
@@ -19,7 +20,7 @@ turn)
             for (first = 1; first >= 0; first--)
                 for (i = 0; i < NR; i++) {
                     one = name[(i + int(turn * NR / 16)) % NR]
-                    if ((one in is_changed) == first && ++count <= 6) print one
+                    if ((one in is_changed) == first && ++count <= most) print one
                 }
         }')
     ;;
@@ -35,7 +36,7 @@ quarter)
         [ $quarter != "$2" ] || echo "$ladder"
     done)
     ;;
-*) echo 'usage: ladders.sh turn|quarter N [--built]' >&2; exit 2 ;;
+*) echo 'usage: [COUNT=4] ladders.sh turn|quarter N [--built]' >&2; exit 2 ;;
 esac
 [ "${3:-}" != --built ] || chosen=$(make -s --no-print-directory ladders-with-steps ALGOS="$(echo $chosen)")
 for ladder in $chosen; do
