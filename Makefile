@@ -117,8 +117,9 @@ SIMD_ARCH ?= $(ARCH)
 # Without vptr: to see whether an object can be read it opens a pipe, which a confined version may not (common/remote/confine.h).
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
-# Of emulated kernels. -O2 costs 80 processor seconds more of gcc for all of them than the tests then save; so does -O1 under sanitizers.
-optimize_cxx := $(if $(SANITIZE),-O0,-O1)
+# Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save. -O1 would save 80 of gcc's processor
+# seconds, but what it does not inline, kernels of mutants take from files that are not watched: races go unseen, waits too.
+optimize_cxx := $(if $(SANITIZE),-O0,$(if $(RACES),-O1,-O2))
 # Lines for profiles, sanitizers and the race watch take a fifth less time to compile than a debugger's variables: EXTRA=-g
 # has those.
 debug := -g1
@@ -339,7 +340,6 @@ $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(call precompiled,opencv.
 	$(call say,c++,$<)
 	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
 $(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): EXTRA += -isystem $(YACCLAB)/include
-$(addprefix $(BUILD)/,$(addsuffix .o,$(peer_opencv))) $(BUILD)/generated/opencv.h.gch: optimize_cxx := $(if $(SANITIZE),-O0,-O2)
 $(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): optimize_cxx := $(if $(SANITIZE),-O1,-O3)
 $(BUILD)/generated/emulator_%.cpp: $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
@@ -378,10 +378,7 @@ watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanit
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile time
 # went into the headers, which all of them include: they are compiled once.
 seen_accesses := $(if $(RACES),$(watched))
-watched_files := $(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched
-$(watched_files): seen_accesses := $(watched)
-# By -O1 gcc tells other accesses than by -O2: a right mutant was called a race there, and two races were missed.
-$(watched_files): optimize_cxx := $(if $(SANITIZE),-O0,$(if $(RACES),-O1,-O2))
+$(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
