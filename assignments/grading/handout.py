@@ -14,7 +14,7 @@ from grading.similarity import giveaways
 # are those of the labs and of the repository's own texts.
 NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/|"
                     r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_|assignments/grading/skeleton/|"
-                    r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer)|labs|aarch64|study_short|openmp_races|test_stages|stages|verify)\.sh|"
+                    r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer)|labs|aarch64|study_short|openmp_races|test_deps|test_stages|stages|verify)\.sh|"
                     r"tests/check_(page|links)\.py")
 RUNG = re.compile(r"(cpu|cuda)/[^/]+/[^/]+\.(c|cu)")
 HELPER = re.compile(r"(cpu|cuda)/[^/]+/steps/[^/]+\.(c|cu)")

@@ -45,10 +45,23 @@ else
     as_root=none
 fi
 
+# A mirror that is away for a moment is asked again; while another apt runs, this one waits for up to ten minutes.
+patient="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=600"
 install() {
     [ "$as_root" != none ] || return 1
     echo "deps: ${as_root:+$as_root }apt-get install -y --no-install-recommends $*"
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >"$log" 2>&1 </dev/null
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $patient "$@" >"$log" 2>&1 </dev/null
+}
+# One call is several times faster than one a package; after it failed these tell which package it is.
+install_each() {
+    install "$@" && return 0
+    for package in "$@"; do
+        is_installed "$package" || install "$package" || [ "$as_root" != none ] || return 0
+    done
+}
+
+how_to() {
+    echo "deps: to add what is missing, as root: apt-get update && apt-get install -y --no-install-recommends $*" >&2
 }
 
 log=$(mktemp) || exit 1
@@ -56,20 +69,21 @@ trap 'rm -f "$log"' EXIT
 if [ "$as_root" != none ]; then
     case $missing in *:arm64*) $as_root dpkg --add-architecture arm64 ;; esac
     echo "deps: ${as_root:+$as_root }apt-get update"
-    $as_root apt-get update -qq >"$log" 2>&1 </dev/null || echo "deps: apt-get update failed; trying with the lists at hand" >&2
+    $as_root apt-get update -qq $patient >"$log" 2>&1 </dev/null || echo "deps: apt-get update failed; trying with the lists at hand" >&2
 fi
-if [ -n "$missing" ] && ! install $missing; then
+[ -z "$missing" ] || install_each $missing
+missing=$(missing_of $needed)
+if [ -n "$missing" ]; then
     [ "$as_root" = none ] || tail -n 5 "$log" >&2
-    echo "deps: cannot install ${missing% }; as root, type:" >&2
-    echo "    apt-get update && apt-get install -y --no-install-recommends $missing${missing_optional% }" >&2
+    for package in $missing; do
+        echo "deps: $package is not here, and Rungs needs it" >&2
+    done
+    how_to $missing $missing_optional
     exit 1
 fi
-# One call is several times faster than one a package; these come after it failed and tell which package it is.
-if [ -z "$missing_optional" ] || install $missing_optional; then
-    exit 0
-fi
+[ -z "$missing_optional" ] || install_each $missing_optional
+missing_optional=$(missing_of $missing_optional)
 for package in $missing_optional; do
-    install "$package" && continue
     case $package in
     ffmpeg) lacks="video files cannot be read or written" ;;
     python3-numpy) lacks="peers in Python (peers/*/*.py) do not run" ;;
@@ -78,7 +92,7 @@ for package in $missing_optional; do
     libopenblas-dev) lacks="tables of matrices have no OpenBLAS row" ;;
     *) lacks="tables have no OpenCV row" ;;
     esac
-    echo "deps: $package is not here, so $lacks; to add it, as root:" >&2
-    echo "    apt-get install -y --no-install-recommends $package" >&2
+    echo "deps: $package is not here, so $lacks" >&2
 done
+[ -z "$missing_optional" ] || how_to $missing_optional
 exit 0
