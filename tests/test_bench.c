@@ -125,6 +125,23 @@ struct run {
     struct bench bench;
 };
 
+/* What was shown, in turn: each row once, with what was known of it by then. */
+static struct {
+    size_t count;
+    const struct version *version[8];
+    size_t samples[8];
+    enum bench_outcome outcome[8];
+} shown;
+
+static void note_shown(struct bench *measured, const struct bench_row *row)
+{
+    (void)measured;
+    assert_true(shown.count < 8);
+    shown.version[shown.count] = row->version;
+    shown.outcome[shown.count] = row->outcome;
+    shown.samples[shown.count++] = row->end_to_end.count;
+}
+
 static void bench(struct run *run, const struct version *one, const struct version *two, double seconds)
 {
     memset(run, 0, sizeof *run);
@@ -138,10 +155,12 @@ static void bench(struct run *run, const struct version *one, const struct versi
                                           .params = &run->params,
                                           .threads = 2,
                                           .seconds = seconds,
+                                          .show = note_shown,
                                           .input = "a \"test\", made",
                                           .command = "test"};
     assert_int_equal(image_create(&run->request.in[0], 61, 47, 3, PIXEL_U8), STATUS_OK);
     pattern_fill(&run->request.in[0], PATTERN_RANDOM, 1);
+    shown.count = 0;
     assert_int_equal(bench_run(&run->request, &run->bench), STATUS_OK);
 }
 
@@ -330,6 +349,41 @@ static void zero_seconds_only_verify(void **unused)
     bench(&run, &version, NULL, 0);
     assert_int_equal(bench_find(&run.bench, &version)->outcome, BENCH_TIMED);
     assert_int_equal(bench_find(&run.bench, &version)->kernel.count, 0);
+    done(&run);
+}
+
+/* Each row once, after its first round and before the others' last; failures too, and nothing of what is only verified. */
+static void rows_are_shown_as_they_are_measured(void **unused)
+{
+    const struct version good = made(&sources[0], right), bad = made(&sources[1], wrong);
+    struct run run;
+
+    (void)unused;
+    bench(&run, &good, &bad, 0.3);
+    assert_int_equal(shown.count, 3);
+    assert_ptr_equal(shown.version[0], serial);
+    assert_ptr_equal(shown.version[1], &good);
+    assert_ptr_equal(shown.version[2], &bad);
+    for (int i = 0; i < 2; i++) {
+        assert_true(shown.samples[i] > 0);
+        assert_true(shown.samples[i] < run.bench.rows[i].end_to_end.count);
+    }
+    assert_int_equal(shown.outcome[2], BENCH_FAILED);
+    done(&run);
+}
+
+/* Where a call takes longer than all of a version's time: of cpu/serial the two that made the reference and one more, of others three. */
+static void slow_versions_are_called_three_times(void **unused)
+{
+    const struct version version = made(&sources[0], slow);
+    struct run run;
+
+    (void)unused;
+    bench(&run, &version, NULL, 1e-6);
+    assert_int_equal(bench_reference(&run.bench)->end_to_end.count, 3);
+    assert_true(bench_reference(&run.bench)->first_call > 0);
+    assert_int_equal(bench_find(&run.bench, &version)->end_to_end.count, 3);
+    assert_true(bench_find(&run.bench, &version)->end_to_end.q1 > 0.005);
     done(&run);
 }
 
@@ -763,6 +817,8 @@ int main(void)
         cmocka_unit_test(many_pictures_are_timed_and_compared),
         cmocka_unit_test(what_declines_is_skipped_with_its_reason),
         cmocka_unit_test(zero_seconds_only_verify),
+        cmocka_unit_test(rows_are_shown_as_they_are_measured),
+        cmocka_unit_test(slow_versions_are_called_three_times),
         cmocka_unit_test(inputs_and_outputs_of_every_kind_are_timed),
         cmocka_unit_test(json_reads_back),
         cmocka_unit_test(csv_has_a_field_for_each_column),

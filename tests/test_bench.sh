@@ -129,7 +129,7 @@ check "make run without files" sh -c "env -u MAKEFLAGS make BUILD='$folder/none'
     test \$(wc -l <'$folder/make') = 1 && grep -q 'run-blur: name the files' '$folder/make' && test ! -e '$folder/none'"
 cp images/zone_plate.png "$folder/it's one.png"
 env -u MAKEFLAGS make -n BUILD="$build" run-blur IN="$folder/it's one.png" OUT="$folder/a 'b.png" >"$folder/make"
-sed -n '/rungs run blur/,$ s|^.*rungs run [^ ]*|printf %s.|p' "$folder/make" | sed 's/\\$//' >"$folder/words"
+sed -n '/rungs-blur run blur/,$ s|^.*rungs-blur run [^ ]*|printf %s.|p' "$folder/make" | sed 's/\\$//' >"$folder/words"
 check "make takes names with blanks and quotes" test "$(sh "$folder/words")" = "$folder/it's one.png.-o.$folder/a 'b.png."
 env -u MAKEFLAGS make -n BUILD="$build" run-absdiff IN="a.png b.png" OUT=c.png >"$folder/make"
 check "make takes two names" grep -q " run absdiff *'a.png' *'b.png' -o 'c.png'" "$folder/make"

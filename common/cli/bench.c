@@ -25,7 +25,8 @@ static const char help[] =
     "      --frames N           of a video algorithm: how many are loaded (default 124); --input is a video there,\n"
     "                           by default images/fetched/vtest.avi, or a synthetic scene when there is none\n"
     "      --time SECONDS       time budget per version (default 1)\n"
-    "      --pinned             pictures of the host lie in page-locked memory, which a GPU copies from and to by itself\n"
+    "      --pinned             pictures of the host lie in page-locked memory, which a GPU copies from and to by "
+    "itself\n"
     "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
     "      --csv FILE           the results as CSV too\n"
     "      --help               this text\n\n"
@@ -162,11 +163,23 @@ out:
     return status;
 }
 
+/* So that the first times are there before the last version has had its turn; the table that follows has those of all rounds. */
+static void show_row(struct bench *bench, const struct bench_row *row)
+{
+    if (row->outcome == BENCH_SKIPPED)
+        return;
+    if (bench->shown == 0)
+        fprintf(stderr, "%s, the first of %d rounds:\n", bench->request->algorithm->name, BENCH_ROUNDS);
+    table_print_row(bench, row, bench->shown == 0, stderr);
+    bench->shown++;
+}
+
 static enum status measure(struct bench_options *options, const struct algorithm *algorithm, bool *failed)
 {
     enum status status = STATUS_OK;
     struct bench bench = {0};
-    struct bench_request request = {.algorithm = algorithm, .seconds = options->seconds, .pinned = options->pinned};
+    struct bench_request request = {
+        .algorithm = algorithm, .seconds = options->seconds, .pinned = options->pinned, .show = show_row};
     struct workload *workload = &options->workload;
     struct version *const *all;
     size_t count, asked_count = 0;
@@ -208,6 +221,8 @@ static enum status measure(struct bench_options *options, const struct algorithm
     request.input = workload->description;
     request.command = workload->command;
     TRY(bench_run(&request, &bench));
+    if (bench.shown > 0)
+        fputc('\n', stderr);
     table_print(&bench, stdout);
     *failed = bench_any_failed(&bench);
     fflush(stdout);

@@ -143,6 +143,17 @@ out:
     return status;
 }
 
+/* As of pictures (bench.c). */
+static void show_row(struct video_bench *bench, const struct video_bench_row *row)
+{
+    if (row->outcome == VIDEO_SKIPPED)
+        return;
+    if (bench->shown == 0)
+        fprintf(stderr, "%s, the first of %d rounds:\n", bench->request->algorithm->name, VIDEO_BENCH_ROUNDS);
+    video_table_print_row(bench, row, bench->shown == 0, stderr);
+    bench->shown++;
+}
+
 enum status bench_video(struct workload *workload, const struct bench_video_options *options, bool *failed)
 {
     const struct algorithm *algorithm = options->algorithm;
@@ -152,6 +163,7 @@ enum status bench_video(struct workload *workload, const struct bench_video_opti
                                           .versions = options->versions,
                                           .version_count = options->version_count,
                                           .seconds = options->seconds,
+                                          .show = show_row,
                                           .command = workload->command};
     const char *root = paths_root();
     enum status status = STATUS_OK;
@@ -182,6 +194,8 @@ enum status bench_video(struct workload *workload, const struct bench_video_opti
     if (root && strncmp(request.input, root, strlen(root)) == 0 && request.input[strlen(root)] == '/')
         request.input += strlen(root) + 1;
     TRY(video_bench_run(&request, &bench));
+    if (bench.shown > 0)
+        fputc('\n', stderr);
     video_table_print(&bench, stdout);
     *failed = video_bench_any_failed(&bench);
     fflush(stdout);

@@ -1,9 +1,10 @@
 /*
  * bench.h: measures the versions of one algorithm side by side on one input.
  *
- * How      1. cpu/serial computes the reference in a child process.
+ * How      1. cpu/serial computes the reference in a child process. Where one call takes longer than the time budget, its calls count
+ *             as samples.
  *          2. Every other version is verified on the bench's own input against it, each in its own child. A version
- * that is wrong gets no times.
+ * that is wrong gets no times. Emulated versions come after the timing.
  *          3. BENCH_ROUNDS rounds: in each, the ceilings and then every version in turn are timed in a fresh child for
  * a share of the time budget, or until the median is stable (statistics.h). The samples of all rounds are pooled, so a
  * slow minute of a shared machine falls on all versions alike and shows in the spread.
@@ -46,6 +47,9 @@ struct bench_point {
     int threads;
 };
 
+struct bench;
+struct bench_row;
+
 struct bench_request {
     const struct algorithm *algorithm;
     const struct version *const *versions; /* in table order; contains cpu/serial */
@@ -61,6 +65,9 @@ struct bench_request {
      * starting a GPU takes longer than timing a kernel, a fault still costs its own entry alone; CUDA versions get kernel
      * times only; cpu/serial and the ceilings are not timed. */
     const struct bench_point *points;
+    /* NULL, or called with each row as soon as there is something to say of it: a failure, the times of the first round, the verdict of an
+     * emulated version. */
+    void (*show)(struct bench *bench, const struct bench_row *row);
     /* For the record. */
     const char *input;   /* "images/fetched/aloeL.jpg, resized" */
     const char *command; /* the command line */
@@ -103,6 +110,7 @@ struct bench {
     char date[32];      /* 2026-01-31T12:00:00Z */
     struct bench_row *rows;
     size_t row_count;
+    size_t shown; /* rows that request->show() has shown; it counts them */
 };
 
 /* Measures. STATUS_OK also when single versions failed (see their rows). *bench must be freed in either case; it refers

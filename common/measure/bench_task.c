@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/core/process.h"
+#include "common/core/progress.h"
 
 enum status bench_left_by(const struct process_result *result, const struct bench_task *task)
 {
@@ -16,6 +17,14 @@ enum status bench_left_by(const struct process_result *result, const struct benc
     if (!task->finished)
         return status_set(STATUS_FAILED, "ended the process with exit code 0 before its work was done");
     return task->status == STATUS_OK ? STATUS_OK : status_set(task->status, "%s", task->message);
+}
+
+void bench_show(struct bench *bench, const struct bench_row *row)
+{
+    if (!bench->request->show)
+        return;
+    progress_clear();
+    bench->request->show(bench, row);
 }
 
 void bench_row_failed(struct bench_row *row, const char *diagnosis)

@@ -30,7 +30,7 @@ struct bench_task {
     enum status status;
     char message[512];
     struct verdict verdict;
-    double reference_seconds;
+    double reference_seconds[2]; /* of its two calls */
     double counts[ALGORITHM_MAX_COUNTS];
     double first_call;
     struct device_start start;
@@ -52,8 +52,16 @@ int bench_ceilings_in_child(void *argument);
 enum status bench_time_pictures(struct bench_task *task, const struct bench_sets *sets, double seconds);
 int bench_device_ceilings_in_child(void *argument);
 
-/* What those of one version are made of, for a child that does many. *sets are made by the first bench_time(). */
-enum status bench_verify(struct bench_task *task);
+/* What emulated versions are verified on: a part of the bench's input, and its reference. All zero before the first use. */
+struct bench_piece {
+    bool made;
+    struct image in[ALGORITHM_MAX_INPUTS], own[ALGORITHM_MAX_INPUTS], expected[ALGORITHM_MAX_OUTPUTS];
+};
+void bench_piece_free(const struct algorithm *algorithm, struct bench_piece *piece);
+
+/* What those of one version are made of, for a child that does many. *sets are made by the first bench_time(), *piece by the first
+ * bench_verify() of an emulated version. */
+enum status bench_verify(struct bench_task *task, struct bench_piece *piece);
 enum status bench_time(struct bench_task *task, struct bench_sets *sets);
 /* Keeps how a task ended; returns the exit code. */
 int bench_keep(struct bench_task *task, enum status status);
@@ -67,19 +75,24 @@ enum status bench_left_by(const struct process_result *result, const struct benc
 /* Puts a failure (status_message()), or a verification that the child left with `status`, into the row. */
 void bench_row_failed(struct bench_row *row, const char *diagnosis);
 void bench_row_verdict(struct bench_row *row, const struct bench_task *task, enum status status);
+/* Says what is known of a row, where the request asks for that. */
+void bench_show(struct bench *bench, const struct bench_row *row);
 
 /* Tasks for one child after the other, which starts the CUDA runtime once for all; in memory that parent and child share. */
 struct bench_batch {
+    struct bench *bench;
+    struct bench_row *rows; /* rows[i] of tasks[i] */
     struct bench_task *tasks;
     size_t count;
     bool timing;          /* else verifying */
     double limit_seconds; /* of one task */
     size_t next;          /* the one that the child is at */
+    size_t judged;        /* those before it have had their verdicts put into their rows */
 };
 
-/* Verifies all wanted tasks, or times them for one round, and puts verdicts and failures into rows[i] of tasks[i]. After a task
- * that fails the next begins in a child of its own. */
-enum status bench_batch_run(struct bench_batch *batch, struct bench_row *rows);
+/* Verifies all wanted tasks, or times them for one round, and puts verdicts and failures into their rows. After a task that
+ * fails the next begins in a child of its own. */
+enum status bench_batch_run(struct bench_batch *batch);
 
 /* Verifies and times the points of a search: rows and tasks from 1 on. */
 enum status bench_search(struct bench *bench, struct bench_task *tasks, double limit_seconds);

@@ -179,6 +179,14 @@ static void summarise(struct video_bench_row *row, struct video_task *task)
     row->frame = task->frame;
 }
 
+static void show(struct video_bench *bench, const struct video_bench_row *row)
+{
+    if (!bench->request->show)
+        return;
+    progress_clear();
+    bench->request->show(bench, row);
+}
+
 static const struct version *serial_version(const struct video_bench_request *request)
 {
     for (size_t i = 0; i < request->version_count; i++)
@@ -256,6 +264,14 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
         goto out;
     }
     bench->row_count = request->version_count;
+    for (size_t i = 0; i < bench->row_count; i++) {
+        struct video_bench_row *row = &bench->rows[i];
+
+        row->version = request->versions[i];
+        row->reference = row->version == serial;
+        if (bench->machine.emulated && version_is_cuda(row->version))
+            row->outcome = VIDEO_EMULATED;
+    }
     for (size_t i = 0; i <= request->version_count; i++) {
         tasks[i].request = request;
         tasks[i].version = i < request->version_count ? request->versions[i] : serial;
@@ -273,27 +289,23 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < bench->row_count; i++) {
             struct video_bench_row *row = &bench->rows[i];
-            const bool emulated = bench->machine.emulated && version_is_cuda(request->versions[i]);
-            const bool is_simd = strcmp(request->versions[i]->source->id, "cpu/simd") == 0;
+            const bool is_simd = strcmp(row->version->source->id, "cpu/simd") == 0;
 
-            if (is_simd == (pass == 1))
+            if (is_simd == (pass == 1) || row->outcome == VIDEO_EMULATED)
                 continue;
-            row->version = request->versions[i];
-            row->reference = row->version == serial;
-            progress("%s: verifying %s%s", algorithm->name, row->version->source->id,
-                     emulated ? " in the emulator" : "");
-            if (row->reference) {
-                row->outcome = VIDEO_TIMED;
+            progress("%s: verifying %s", algorithm->name, row->version->source->id);
+            if (row->reference)
                 row->verified = bench->serial_frames;
-            } else {
-                verify_row(bench, row, &tasks[i], &answers, emulated);
-            }
+            else
+                verify_row(bench, row, &tasks[i], &answers, false);
         }
     }
     for (int round = 0; round < VIDEO_BENCH_ROUNDS && request->seconds > 0; round++) {
         for (size_t i = 0; i < bench->row_count; i++) {
             struct video_bench_row *row = &bench->rows[i];
 
+            if (round == 0 && row->outcome == VIDEO_FAILED)
+                show(bench, row);
             /* One round is enough for a version of which a frame takes as long as all its time. */
             if (row->outcome != VIDEO_TIMED || (round > 0 && tasks[i].samples[0] > request->seconds))
                 continue;
@@ -301,10 +313,20 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
                      row->version->source->id);
             tasks[i].round = round;
             time_row(row, &tasks[i], &answers);
+            summarise(row, &tasks[i]);
+            if (round == 0)
+                show(bench, row);
         }
     }
-    for (size_t i = 0; i < bench->row_count; i++)
-        summarise(&bench->rows[i], &tasks[i]);
+    for (size_t i = 0; i < bench->row_count; i++) {
+        struct video_bench_row *row = &bench->rows[i];
+
+        if (row->outcome != VIDEO_EMULATED)
+            continue;
+        progress("%s: verifying %s in the emulator", algorithm->name, row->version->source->id);
+        verify_row(bench, row, &tasks[i], &answers, true);
+        show(bench, row);
+    }
 out:
     progress_clear();
     if (answers.expected)

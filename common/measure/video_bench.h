@@ -25,6 +25,9 @@
 
 enum { VIDEO_BENCH_ROUNDS = 3 };
 
+struct video_bench;
+struct video_bench_row;
+
 struct video_bench_request {
     const struct algorithm *algorithm;
     const struct version *const *versions; /* in table order; contains cpu/serial */
@@ -35,6 +38,9 @@ struct video_bench_request {
     const void *params;
     int threads;
     double seconds; /* time budget per version; 0 = only verify */
+    /* NULL, or called with each row as soon as there is something to say of it: a failure, the times of the first round, the verdict of an
+     * emulated version. */
+    void (*show)(struct video_bench *bench, const struct video_bench_row *row);
     /* For the record. */
     const char *input;   /* "images/fetched/vtest.avi" */
     const char *command; /* the command line */
@@ -70,6 +76,7 @@ struct video_bench {
     const struct version *expected_by; /* who computed the others; NULL if there were none */
     struct video_bench_row *rows;
     size_t row_count;
+    size_t shown; /* rows that request->show() has shown; it counts them */
 };
 
 /* Measures. STATUS_OK also when single versions failed (see their rows). *bench must be freed in either case; it refers

@@ -318,21 +318,42 @@ static void print_legend(bool both, bool equal, FILE *stream)
         fputs("=  not different: the interquartile ranges overlap\n", stream);
 }
 
-static void print_rows(const struct bench *bench, FILE *stream)
+/* Whether kernel and end-to-end times have columns of their own; *name_width is that of the first column. */
+static bool choose_columns(const struct bench *bench, int *name_width)
 {
-    int name_width = 13, width, verified;
-    bool both = false, any_peer = false, equal = false;
+    bool both = false;
 
+    *name_width = 13;
     for (size_t i = 0; i < bench->row_count; i++) {
         const struct bench_row *row = &bench->rows[i];
 
-        if ((int)strlen(row->version->source->id) + 1 > name_width)
-            name_width = (int)strlen(row->version->source->id) + 1;
-        both |= row->outcome == BENCH_TIMED && row->device;
+        if ((int)strlen(row->version->source->id) + 1 > *name_width)
+            *name_width = (int)strlen(row->version->source->id) + 1;
+        both |= row->outcome == BENCH_TIMED && (row->device || version_is_cuda(row->version));
     }
     /* A long name (student/something) may take the room that 100 columns leave, not more. */
-    if (both && name_width > WIDTH - 83)
-        name_width = WIDTH - 83;
+    if (both && *name_width > WIDTH - 83)
+        *name_width = WIDTH - 83;
+    return both;
+}
+
+void table_print_row(const struct bench *bench, const struct bench_row *row, bool first, FILE *stream)
+{
+    int name_width;
+    const bool both = choose_columns(bench, &name_width);
+    const int verified = both ? verified_width(bench, both) : 28; /* "within 0.000155, emulated" may come */
+
+    if (first)
+        print_header(name_width, verified, both, stream);
+    print_row(bench, row, name_width, verified, both, stream);
+}
+
+static void print_rows(const struct bench *bench, FILE *stream)
+{
+    int name_width, width, verified;
+    bool any_peer = false, equal = false;
+    const bool both = choose_columns(bench, &name_width);
+
     verified = verified_width(bench, both);
     width = print_header(name_width, verified, both, stream);
     if (width > WIDTH)

@@ -12,6 +12,9 @@
  * and "±" when the locale's character set is UTF-8 (call setlocale() first), else ASCII. */
 void table_print(const struct bench *bench, FILE *stream);
 
+/* One row of it, before the others are measured; above the `first` the columns' names. */
+void table_print_row(const struct bench *bench, const struct bench_row *row, bool first, FILE *stream);
+
 enum { TABLE_CELL = 32 };
 
 /* "1.23 s", "45.6 ms", "789 µs": three significant digits. */

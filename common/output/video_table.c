@@ -142,18 +142,24 @@ static void right(FILE *stream, const char *text, int width)
     fprintf(stream, " %*s%s", width - table_columns(text) > 0 ? width - table_columns(text) : 0, "", text);
 }
 
-static void print_summary(const struct video_bench *bench, FILE *stream)
+static int name_width(const struct video_bench *bench)
 {
-    const struct video_bench_row *serial = video_bench_find(bench, "cpu/serial"), *peer = first_peer(bench);
-    char header[TABLE_CELL] = "";
     int width = 14;
 
-    if (peer)
-        snprintf(header, sizeof header, "over %.20s", strchr(peer->version->source->id, '/') + 1);
     for (size_t i = 0; i < bench->row_count; i++)
         if ((int)strlen(bench->rows[i].version->source->id) > width)
             width = (int)strlen(bench->rows[i].version->source->id);
-    fprintf(stream, "\n%-*s %-20s", width, "version", "boxes equal in");
+    return width;
+}
+
+static void print_names(const struct video_bench *bench, FILE *stream)
+{
+    const struct video_bench_row *peer = first_peer(bench);
+    char header[TABLE_CELL] = "";
+
+    if (peer)
+        snprintf(header, sizeof header, "over %.20s", strchr(peer->version->source->id, '/') + 1);
+    fprintf(stream, "%-*s %-20s", name_width(bench), "version", "boxes equal in");
     right(stream, "time a frame", 12);
     right(stream, "", 7);
     right(stream, "FPS", 8);
@@ -161,37 +167,54 @@ static void print_summary(const struct video_bench *bench, FILE *stream)
     right(stream, "over below", 10);
     right(stream, header, 11);
     putc('\n', stream);
-    for (size_t i = 0; i < bench->row_count; i++) {
-        const struct video_bench_row *row = &bench->rows[i];
-        char verified[40], text[TABLE_CELL];
+}
 
-        snprintf(verified, sizeof verified, "%d frame%s%s", row->verified, row->verified == 1 ? "" : "s",
-                 row->outcome == VIDEO_EMULATED ? ", emulated" : "");
-        if (row->reference)
-            snprintf(verified, sizeof verified, "reference for %d", row->verified);
-        fprintf(stream, "%-*s %-20s", width, row->version->source->id,
-                row->outcome == VIDEO_FAILED    ? "FAIL"
-                : row->outcome == VIDEO_SKIPPED ? "skipped"
-                                                : verified);
-        if (row->time.count > 0) {
-            table_time(row->time.median, text);
-            right(stream, text, 12);
-            if (row->time.count > 1)
-                snprintf(text, sizeof text, "%s%.1f%%", table_spread_sign(), 100 * statistics_spread(&row->time));
-            else
-                snprintf(text, sizeof text, "once"); /* no spread is known, which is not a spread of 0 */
-            right(stream, text, 7);
-            table_number(1 / row->time.median, text);
-            right(stream, text, 8);
-            ratio_text(serial, row, text);
-            right(stream, text, 11);
-            ratio_text(video_bench_below(bench, row), row, text);
-            right(stream, text, 10);
-            ratio_text(peer, row, text);
-            right(stream, peer ? text : "", 11);
-        }
-        putc('\n', stream);
+static void print_row(const struct video_bench *bench, const struct video_bench_row *row, FILE *stream)
+{
+    const struct video_bench_row *peer = first_peer(bench);
+    char verified[40], text[TABLE_CELL];
+
+    snprintf(verified, sizeof verified, "%d frame%s%s", row->verified, row->verified == 1 ? "" : "s",
+             row->outcome == VIDEO_EMULATED ? ", emulated" : "");
+    if (row->reference)
+        snprintf(verified, sizeof verified, "reference for %d", row->verified);
+    fprintf(stream, "%-*s %-20s", name_width(bench), row->version->source->id,
+            row->outcome == VIDEO_FAILED    ? "FAIL"
+            : row->outcome == VIDEO_SKIPPED ? "skipped"
+                                            : verified);
+    if (row->time.count > 0) {
+        table_time(row->time.median, text);
+        right(stream, text, 12);
+        if (row->time.count > 1)
+            snprintf(text, sizeof text, "%s%.1f%%", table_spread_sign(), 100 * statistics_spread(&row->time));
+        else
+            snprintf(text, sizeof text, "once"); /* no spread is known, which is not a spread of 0 */
+        right(stream, text, 7);
+        table_number(1 / row->time.median, text);
+        right(stream, text, 8);
+        ratio_text(video_bench_find(bench, "cpu/serial"), row, text);
+        right(stream, text, 11);
+        ratio_text(video_bench_below(bench, row), row, text);
+        right(stream, text, 10);
+        ratio_text(peer, row, text);
+        right(stream, peer ? text : "", 11);
     }
+    putc('\n', stream);
+}
+
+void video_table_print_row(const struct video_bench *bench, const struct video_bench_row *row, bool first, FILE *stream)
+{
+    if (first)
+        print_names(bench, stream);
+    print_row(bench, row, stream);
+}
+
+static void print_summary(const struct video_bench *bench, FILE *stream)
+{
+    putc('\n', stream);
+    print_names(bench, stream);
+    for (size_t i = 0; i < bench->row_count; i++)
+        print_row(bench, &bench->rows[i], stream);
     for (size_t i = 0; i < bench->row_count; i++) {
         const struct video_bench_row *row = &bench->rows[i];
 
