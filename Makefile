@@ -174,6 +174,7 @@ without_opencv := $(if $(opencv_libs),,$(wildcard peers/*/opencv*.cpp))
 without_yacclab := $(if $(has_yacclab),,$(wildcard peers/*/yacclab*.cpp))
 without_npp := $(if $(has_npp),,$(wildcard peers/*/npp*.cu))
 without_cub := $(if $(has_cub),,$(wildcard peers/*/cub.cu))
+without_files := $(without_openblas) $(without_cublas) $(without_opencv) $(without_yacclab) $(without_npp) $(without_cub)
 SIDES ?= cpu cuda
 folders := $(foreach side,$(SIDES),$(or $(filter $(side)/%,$(LADDERS)),$(side)/*))
 # The references and what they stand on are always there.
@@ -265,19 +266,18 @@ $(BUILD)/rungs-mutants: $(common_objects) $(call object,$(mutant_versions) $(mut
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -o $@
 
+opencv_reason := OpenCV was not found when Rungs was built
+openblas_reason := OpenBLAS was not found when Rungs was built
 npp_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,NPP was not found beside the CUDA Toolkit)
 cub_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,CUB was not found beside the CUDA Toolkit)
 cublas_reason = $(if $(filter emulated,$(CUDA)),needs a GPU and a native CUDA build,cuBLAS and cuSOLVER were not found beside the CUDA Toolkit)
 yacclab_reason = $(if $(opencv_libs),YACCLAB is not in $(YACCLAB): make yacclab fetches it,OpenCV was not found when Rungs was built)
-$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_opencv) $(without_yacclab) $(without_npp) $(without_cub) $(without_openblas) $(without_cublas) $(BUILD)/settings $(BUILD)/files
+# PATTERN: peers that this build leaves out, behind the reason, as versions.sh takes them
+without = $(foreach library,opencv yacclab npp cub openblas cublas,$(if $(filter $(1),$(without_$(library))),-- "$($(library)_reason)" \
+            $(filter $(1),$(without_$(library)))))
+$(BUILD)/generated/versions.c: common/build/versions.sh $(version_files) $(without_files) $(BUILD)/settings $(BUILD)/files
 	@mkdir -p $(@D)
-	@sh common/build/versions.sh $(version_files) \
-	    $(if $(without_opencv),-- "OpenCV was not found when Rungs was built" $(without_opencv)) \
-	    $(if $(without_yacclab),-- "$(yacclab_reason)" $(without_yacclab)) \
-	    $(if $(without_npp),-- "$(npp_reason)" $(without_npp)) \
-	    $(if $(without_cub),-- "$(cub_reason)" $(without_cub)) \
-	    $(if $(without_openblas),-- "OpenBLAS was not found when Rungs was built" $(without_openblas)) \
-	    $(if $(without_cublas),-- "$(cublas_reason)" $(without_cublas)) >$@
+	@sh common/build/versions.sh $(version_files) $(call without,peers/%) >$@
 $(BUILD)/generated/small.c: common/build/versions.sh $(small_files) $(BUILD)/files
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(small_files) >$@
@@ -399,6 +399,7 @@ $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.
 endif
 
 include assignments/labs.mk
+include common/build/ladders.mk
 include common/build/fuzz.mk
 
 # What a compiler has to see for its warnings (.ci/run): with EXTRA=-fsyntax-only clang writes nothing, and nothing is linked.
@@ -418,14 +419,15 @@ common_options = $(call files,$(INPUT),--input) $(if $(THREADS),--threads $(THRE
                  $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p $(call quoted,$(p)))
 bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(CSV),--csv $(call quoted,$(CSV)))
 rungs = $(RUN) $(BUILD)/rungs
+ladder = $(RUN) $(call program,$*)
 
 # The detector's bench takes a video, in the sizes of Huet 2023 (README.md, Sources) and of today.
 .PHONY: $(addprefix bench-,$(algorithms)) bench check $(addprefix diff-,$(algorithms)) $(addprefix run-,$(algorithms))
-$(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $(BUILD)/rungs photograph
-	@$(rungs) bench $* $(bench_options)
-$(addprefix bench-,$(video_algorithms)): bench-%: $(BUILD)/rungs photograph
+$(addprefix bench-,$(filter-out $(video_algorithms),$(algorithms))): bench-%: $$(call program,$$*) photograph
+	@$(ladder) bench $* $(bench_options)
+$(addprefix bench-,$(video_algorithms)): bench-%: $$(call program,$$*) photograph
 	@for size in $(or $(SIZE),596x336 768x576 1920x1080); do \
-	    $(rungs) bench $* --size $$size $(if $(FRAMES),--frames $(FRAMES)) $(common_options) \
+	    $(ladder) bench $* --size $$size $(if $(FRAMES),--frames $(FRAMES)) $(common_options) \
 	        $(if $(JSON),--json '$(if $(SIZE),$(JSON),$(JSON:.json=)_'$$size'.json)') \
 	        $(if $(CSV),--csv '$(if $(SIZE),$(CSV),$(CSV:.csv=)_'$$size'.csv)') || exit 1; echo; \
 	done
@@ -434,18 +436,18 @@ bench:
 	@for algorithm in $(algorithms); do $(MAKE) --no-print-directory bench-$$algorithm || exit 1; done
 
 .PHONY: $(addprefix tune-,$(algorithms))
-$(addprefix tune-,$(algorithms)): tune-%: $(BUILD)/rungs photograph
+$(addprefix tune-,$(algorithms)): tune-%: $$(call program,$$*) photograph
 	@$(if $(V),,echo "make $@: name a version, for example  make $@ V=cuda/v1.3 SVG=heat.svg" >&2; exit 2)
-	@$(rungs) tune '$*:$(V)' $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
+	@$(ladder) tune '$*:$(V)' $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p))) $(if $(TIME),--time $(TIME)) \
 	    $(if $(SVG),--svg $(call quoted,$(SVG))) $(if $(JSON),--json $(call quoted,$(JSON)))
 
-$(addprefix diff-,$(algorithms)): diff-%: $(BUILD)/rungs photograph
-	@$(rungs) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
+$(addprefix diff-,$(algorithms)): diff-%: $$(call program,$$*) photograph
+	@$(ladder) diff $* '$(A)' '$(B)' $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
 	    $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p)))
 
-$(addprefix run-,$(algorithms)): run-%: $(BUILD)/rungs
-	@$(rungs) run $*$(if $(V),:$(V)) $(call files,$(IN)) -o $(call quoted,$(OUT)) $(if $(BOXES),--boxes $(call quoted,$(BOXES))) \
+$(addprefix run-,$(algorithms)): run-%: $$(call program,$$*)
+	@$(ladder) run $*$(if $(V),:$(V)) $(call files,$(IN)) -o $(call quoted,$(OUT)) $(if $(BOXES),--boxes $(call quoted,$(BOXES))) \
 	    $(foreach p,$(P),-p $(call quoted,$(p)))
 
 # V=cuda/v1.3 names the version; nsys and ncu leave their reports in $(BUILD)/nsight.
@@ -454,12 +456,12 @@ profiled := $(addprefix profile-,$(algorithms)) $(addprefix nsys-,$(algorithms))
 profile_options = $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
                   $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p))) $(if $(CALLS),--calls $(CALLS))
 report = $(BUILD)/nsight/$*_$(subst /,_,$(V))
-$(addprefix profile-,$(algorithms)): profile-%: $(BUILD)/rungs photograph
-	@$(rungs) profile '$*:$(V)' $(profile_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(TRACE),--trace $(call quoted,$(TRACE)))
-$(addprefix nsys-,$(algorithms)): nsys-%: $(BUILD)/rungs photograph
-	@sh common/build/nsight.sh nsys '$(report)' $(rungs) profile '$*:$(V)' $(profile_options)
-$(addprefix ncu-,$(algorithms)): ncu-%: $(BUILD)/rungs photograph
-	@sh common/build/nsight.sh ncu '$(report)' $(rungs) profile '$*:$(V)' $(profile_options)
+$(addprefix profile-,$(algorithms)): profile-%: $$(call program,$$*) photograph
+	@$(ladder) profile '$*:$(V)' $(profile_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(TRACE),--trace $(call quoted,$(TRACE)))
+$(addprefix nsys-,$(algorithms)): nsys-%: $$(call program,$$*) photograph
+	@sh common/build/nsight.sh nsys '$(report)' $(ladder) profile '$*:$(V)' $(profile_options)
+$(addprefix ncu-,$(algorithms)): ncu-%: $$(call program,$$*) photograph
+	@sh common/build/nsight.sh ncu '$(report)' $(ladder) profile '$*:$(V)' $(profile_options)
 
 # Threads that spin while they wait make checks slower, and timings faster.
 check: $(BUILD)/rungs
@@ -533,7 +535,7 @@ help:
 	@echo '  make contact-sheet every step of the detector as a picture [VIDEO=clip.mp4 FRAME=42 SHEET=sheet.png]'
 	@echo
 	@echo 'Build and check'
-	@echo '  make all           build $(BUILD)/rungs (see: $(BUILD)/rungs --help)'
+	@echo '  make all           build $(BUILD)/rungs, all ladders (see: $(BUILD)/rungs --help); the targets above build one, rungs-ALGO'
 	@echo '  make check         verify every version of every algorithm'
 	@echo '  make test          all tests: units, versions, mutants, command line; make test-sanitized: again under the sanitizers'
 	@echo '  make verify        everything that .ci/run samples, for hours; goes on after a stop with what has not passed'

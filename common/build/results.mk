@@ -5,11 +5,11 @@ plot_sizes = $(or $(SIZES),$(SIZE),$(if $(filter $*,$(video_algorithms)),320x180
 plot_files = $(or $(JSON),$(patsubst %,$(BUILD)/plots/$*_%.json,$(plot_sizes)))
 
 .PHONY: $(addprefix plot-,$(algorithms)) report
-$(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$(BUILD)/rungs photograph)
+$(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$$(call program,$$*) photograph)
 	@mkdir -p $(BUILD)/plots
 	@$(if $(JSON),,for size in $(plot_sizes); do \
 	    echo "measuring $* at $$size into $(BUILD)/plots/$*_$$size.json"; \
-	    $(rungs) bench $* --size $$size --time 0.3 --json $(BUILD)/plots/$*_$$size.json \
+	    $(ladder) bench $* --size $$size --time 0.3 --json $(BUILD)/plots/$*_$$size.json \
 	        $(if $(filter $*,$(video_algorithms)),--frames $(or $(FRAMES),16)) \
 	        $(if $(VERSIONS),,$(addprefix --versions ,$(plot_versions))) $(common_options) \
 	        >$(BUILD)/plots/$*_$$size.txt || \

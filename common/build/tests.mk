@@ -50,7 +50,7 @@ test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUIL
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
                    cpu/labelling/omp.c cpu/harris/omp.c cpu/threshold/omp.c cpu/pclines/omp.c cpu/texture/simd.c \
                    cuda/kmeans/v1.1_*.cu cuda/texture/v1.1_*.cu)) \
-               $(BUILD)/make-scene $(test_programs) $(foreach mutant,$(unit_mutants),$(call unit_mutant,$(mutant)))
+               $(if $(SANITIZE),,$(addprefix $(BUILD)/rungs-,$(stepped) blur)) $(BUILD)/make-scene $(test_programs) $(foreach mutant,$(unit_mutants),$(call unit_mutant,$(mutant)))
 # Both builds by one make, so that the cores are at work until the last file of either. The peers are libraries that nobody
 # here built with sanitizers.
 .PHONY: test-builds test-programs-sanitized

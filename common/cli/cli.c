@@ -31,6 +31,8 @@ int cli_fail_status(void)
 enum status cli_find(const char *text, const struct algorithm **algorithm, const struct version **version)
 {
     const char *colon = strchr(text, ':');
+    struct version *const *versions;
+    size_t count;
     char name[64];
 
     snprintf(name, sizeof name, "%.*s", colon ? (int)(colon - text) : (int)strlen(text), text);
@@ -43,6 +45,11 @@ enum status cli_find(const char *text, const struct algorithm **algorithm, const
             snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? ", " : "", a->name);
         return status_set(STATUS_BAD_INPUT, "no algorithm '%s'; there is %s", name, all);
     }
+    registry_versions(*algorithm, &versions, &count);
+    if (count == 0) /* common/build/ladders.mk */
+        return status_set(STATUS_BAD_INPUT,
+                          "this program has no ladder of %s; `make rungs-%s` builds one, `make` one with all", name,
+                          name);
     return colon ? registry_find_version(*algorithm, colon + 1, version) : STATUS_OK;
 }
 

@@ -276,13 +276,19 @@ int cli_list(int argc, char **argv)
         return cli_fail_status();
     if (json)
         return print_json(only);
-    for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
-        if (only || all) {
-            if (all || a == only)
-                print_algorithm(a, only != NULL);
-        } else {
+    for (const struct algorithm *a = registry_algorithms(); a; a = a->next) {
+        struct version *const *versions;
+        size_t count;
+
+        registry_versions(a, &versions, &count);
+        /* Some programs have one ladder alone (common/build/ladders.mk). */
+        if (only ? a != only : count == 0)
+            continue;
+        if (only || all)
+            print_algorithm(a, only != NULL);
+        else
             print_summary(a);
-        }
+    }
     if (!only && !all)
         printf("\n`rungs list ALGO` shows an algorithm's inputs, parameters and versions.\n");
     return CLI_DONE;
