@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const struct {
     const char *name;
@@ -37,6 +38,18 @@ size_t image_pixel_bytes(const struct image *image)
     return image_row_bytes(image) * (size_t)image->height;
 }
 
+/* A page's first use costs a fault, on a virtual machine up to 0.2 ms: of 2 MiB there are 512 times fewer. Many a kernel gives them to
+ * whoever asks, others to all or to nobody. */
+static void prefer_large_pages(void *data, size_t bytes)
+{
+    enum { LARGE = 2 << 20 };
+    const uintptr_t begin = ((uintptr_t)data + LARGE - 1) / LARGE * LARGE,
+                    end = ((uintptr_t)data + bytes) / LARGE * LARGE;
+
+    if (end > begin)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 /* Fills *image with an allocation of this shape, whose sides are legal. */
 static enum status allocate(struct image *image, struct image shape)
 {
@@ -50,6 +63,7 @@ static enum status allocate(struct image *image, struct image shape)
     if (!shape.data)
         return status_set(STATUS_NO_MEMORY, "no memory for an image of %dx%d pixels, %d channels of %s", shape.width,
                           shape.height, shape.channels, pixel_name(shape.type));
+    prefer_large_pages(shape.data, shape.stride * (size_t)shape.height);
     *image = shape;
     return STATUS_OK;
 }
