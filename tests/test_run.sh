@@ -142,7 +142,7 @@ refuses "one input of two" 'cube takes 2 input files, got 1' "$rungs" run cube p
 refuses "a table of text" 'a table is read from .npy' "$rungs" run count spots.csv -o out/a.csv
 refuses "a folder for a matrix" "out: Is a directory" "$rungs" run gram out -o out/a.csv
 refuses "format of a file" 'format is for a folder' "$rungs" run lut p.pgm -o out/a.png --format png
-refuses "no version" 'blur has no version that runs here' "$rungs" run blur p.pgm -o out/a.png
+refuses "no version" 'this program has no ladder of blur' "$rungs" run blur p.pgm -o out/a.png
 long=$(printf '%01500d' 0 | sed 's/0\{200\}/&\//g')
 refuses "the reason behind a long path" 'No such file|not a regular|too long' "$rungs" run lut "$long/x.png" -o out/a.png
 

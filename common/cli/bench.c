@@ -11,6 +11,7 @@
 #include "common/cli/bench_video.h"
 #include "common/cli/cli.h"
 #include "common/cli/workload.h"
+#include "common/contract/device_info.h"
 #include "common/measure/bench.h"
 #include "common/output/results.h"
 #include "common/output/table.h"
@@ -24,7 +25,7 @@ static const char help[] =
     "                           enough, and cpu, cuda or peer stands for all of that side\n" WORKLOAD_HELP
     "      --frames N           of a video algorithm: how many are loaded (default 124); --input is a video there,\n"
     "                           by default images/fetched/vtest.avi, or a synthetic scene when there is none\n"
-    "      --time SECONDS       time budget per version (default 1)\n"
+    "      --time SECONDS       time budget per version (default 1, and less where more than 24 are timed)\n"
     "      --pinned             pictures of the host lie in page-locked memory, which a GPU copies from and to by "
     "itself\n"
     "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
@@ -38,8 +39,8 @@ enum { OPTION_VERSIONS = 256, OPTION_FRAMES, OPTION_TIME, OPTION_PINNED, OPTION_
 struct bench_options {
     struct workload workload;
     const char *names, *json, *csv;
-    double seconds;
-    int frames; /* 0 = not given */
+    double seconds; /* 0 = not given */
+    int frames;     /* 0 = not given */
     bool pinned, help;
 };
 
@@ -174,12 +175,21 @@ static void show_row(struct bench *bench, const struct bench_row *row)
     bench->shown++;
 }
 
+/* A long ladder's table shall take no longer than a short one's: a minute or two. */
+static double default_seconds(const struct version *const *versions, size_t count)
+{
+    int timed = 0;
+
+    for (size_t i = 0; i < count; i++)
+        timed += !(version_is_cuda(versions[i]) && device_is_emulated());
+    return timed > 24 ? 24. / timed : 1;
+}
+
 static enum status measure(struct bench_options *options, const struct algorithm *algorithm, bool *failed)
 {
     enum status status = STATUS_OK;
     struct bench bench = {0};
-    struct bench_request request = {
-        .algorithm = algorithm, .seconds = options->seconds, .pinned = options->pinned, .show = show_row};
+    struct bench_request request = {.algorithm = algorithm, .pinned = options->pinned, .show = show_row};
     struct workload *workload = &options->workload;
     struct version *const *all;
     size_t count, asked_count = 0;
@@ -193,6 +203,7 @@ static enum status measure(struct bench_options *options, const struct algorithm
         goto out;
     }
     TRY(collect_versions(algorithm, options->names, asked, &asked_count, versions, &request.version_count));
+    request.seconds = options->seconds > 0 ? options->seconds : default_seconds(versions, request.version_count);
     if (algorithm->video && options->pinned) {
         status = status_set(STATUS_BAD_INPUT, "--pinned: a video's frames lie where the version wants them");
         goto out;
@@ -204,7 +215,7 @@ static enum status measure(struct bench_options *options, const struct algorithm
                                                   .versions = versions,
                                                   .version_count = request.version_count,
                                                   .frames = options->frames ? options->frames : BENCH_VIDEO_FRAMES,
-                                                  .seconds = options->seconds};
+                                                  .seconds = request.seconds};
         TRY(bench_video(workload, &video, failed));
         goto out;
     }
@@ -239,7 +250,7 @@ out:
 
 int cli_bench(int argc, char **argv)
 {
-    struct bench_options options = {.seconds = 1};
+    struct bench_options options = {0};
     const struct algorithm *algorithm = NULL;
     const struct version *version = NULL;
     int exit_status = CLI_BAD_USE;

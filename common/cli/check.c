@@ -142,8 +142,6 @@ static void announce(const struct version *version)
     snprintf(watched, sizeof watched, "%s:%s", version->algorithm->name, version->source->id);
 }
 
-enum { REFERENCE_BYTES = 1 << 30 }; /* of address space; memory is taken as results come */
-
 /* Whose results are right for large pictures: the fastest and the second fastest of those of the CPU that agreed with
  * cpu/serial to the bit in every other case; cpu/serial where there are not two. */
 static void find_trusted(struct version *const *versions, size_t count, const struct check_report *reports,
@@ -195,7 +193,7 @@ static enum status check_algorithm(const struct algorithm *algorithm, const stru
     if (!reports)
         return status_set(STATUS_NO_MEMORY, "no memory for the reports of %zu versions", count);
     /* Without memory for them, each version's child computes the references anew. */
-    (void)reference_store_open(REFERENCE_BYTES);
+    (void)reference_store_open(VERIFY_REFERENCE_BYTES);
     /* The first pass decides whom the second one trusts. */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++) {

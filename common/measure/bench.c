@@ -109,6 +109,7 @@ struct work {
     struct image expected[2][ALGORITHM_MAX_OUTPUTS]; /* in memory that the children share */
     struct bench_task *tasks;                        /* one for each version; the last for reference and ceilings */
     size_t task_bytes;
+    bool device_verified; /* all versions of the device */
 };
 
 static void set_date(char *date, size_t size)
@@ -207,28 +208,40 @@ static enum status batch_rows(struct bench *bench, struct work *work, bool timin
     return status;
 }
 
-/* CPU versions and peers on the CPU have a child each. What runs on the device shares one, which starts the runtime once: that takes several times as
- * long as verifying most of them. */
-static enum status verify_rows(struct bench *bench, struct work *work, const struct version *serial, double call_limit)
+static void begin_rows(struct bench *bench, struct work *work, const struct version *serial)
 {
-    const struct bench_request *request = bench->request;
-
     for (size_t i = 0; i < bench->row_count; i++) {
         struct bench_row *row = &bench->rows[i];
         struct bench_task *task = &work->tasks[i];
 
-        row->version = request->versions[i];
+        row->version = bench->request->versions[i];
         row->reference = row->version == serial;
-        task->emulated = bench->machine.emulated && version_is_cuda(row->version) && !request->points;
-        task->wanted = version_is_cuda(row->version) && !task->emulated;
+        task->emulated = bench->machine.emulated && version_is_cuda(row->version) && !bench->request->points;
         if (task->emulated)
             row->outcome = BENCH_EMULATED;
-        if (row->reference || version_is_cuda(row->version) || request->points)
-            continue;
-        progress("%s: verifying %s", request->algorithm->name, row->version->source->id);
-        bench_row_verdict(row, task, in_child(bench_verify_in_child, task, call_limit));
     }
-    return request->points ? STATUS_OK : batch_rows(bench, work, false, call_limit);
+}
+
+/* CPU versions and peers on the CPU have a child each. What runs on the device shares one, at the first of them: to start the runtime
+ * takes several times as long as verifying most of them. Emulated versions have their turn after the timing. */
+static enum status verify_row(struct bench *bench, struct work *work, size_t i, double call_limit)
+{
+    struct bench_row *row = &bench->rows[i];
+    struct bench_task *task = &work->tasks[i];
+
+    if (row->reference || task->emulated)
+        return STATUS_OK;
+    if (!version_is_cuda(row->version)) {
+        progress("%s: verifying %s", bench->request->algorithm->name, row->version->source->id);
+        bench_row_verdict(row, task, in_child(bench_verify_in_child, task, call_limit));
+        return STATUS_OK;
+    }
+    if (work->device_verified)
+        return STATUS_OK;
+    work->device_verified = true;
+    for (size_t k = 0; k < bench->row_count; k++)
+        work->tasks[k].wanted = version_is_cuda(bench->rows[k].version);
+    return batch_rows(bench, work, false, call_limit);
 }
 
 /* Where one call of cpu/serial takes longer than all of its time, the two that made the reference are as good as others. */
@@ -253,15 +266,23 @@ static void take_reference_times(const struct bench *bench, struct work *work)
 static enum status time_round(struct bench *bench, struct work *work, int round, double call_limit)
 {
     const struct bench_request *request = bench->request;
+    enum status status = STATUS_OK;
 
     for (size_t i = 0; i < bench->row_count; i++) {
         struct bench_row *row = &bench->rows[i];
         struct bench_task *task = &work->tasks[i];
+
+        if (round == 0)
+            TRY(verify_row(bench, work, i, call_limit));
         const bool timed = row->outcome == BENCH_TIMED && bench_has_time_left(task) &&
                            !(row->reference && request->reference_untimed && bench->row_count > 1);
 
         task->round = round;
         task->wanted = timed && round > 0 && version_is_cuda(row->version);
+        if (round == 0 && row->reference && task->end_to_end_count > 0 && !timed) {
+            summarise(bench, row, task);
+            bench_show(bench, row);
+        }
         if (round == 0 && row->outcome == BENCH_FAILED)
             bench_show(bench, row);
         if (!timed || task->wanted)
@@ -273,7 +294,10 @@ static enum status time_round(struct bench *bench, struct work *work, int round,
         if (round == 0)
             bench_show(bench, row);
     }
-    return round > 0 ? batch_rows(bench, work, true, call_limit) : STATUS_OK;
+    if (round > 0)
+        TRY(batch_rows(bench, work, true, call_limit));
+out:
+    return status;
 }
 
 static enum status time_rows(struct bench *bench, struct work *work, double call_limit)
@@ -281,7 +305,9 @@ static enum status time_rows(struct bench *bench, struct work *work, double call
     const struct bench_request *request = bench->request;
     enum status status = STATUS_OK;
 
-    for (int round = 0; round < BENCH_ROUNDS && request->seconds > 0 && !request->points; round++) {
+    for (size_t i = 0; i < bench->row_count && request->seconds <= 0; i++)
+        TRY(verify_row(bench, work, i, call_limit));
+    for (int round = 0; round < BENCH_ROUNDS && request->seconds > 0; round++) {
         progress("%s: round %d of %d: ceilings", request->algorithm->name, round + 1, BENCH_ROUNDS);
         TRY(measure_ceilings(bench, &work->tasks[request->version_count]));
         TRY(time_round(bench, work, round, call_limit));
@@ -308,6 +334,8 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
     machine_read(&bench->machine);
     struct bench_task *const shared = &work.tasks[request->version_count];
 
+    /* Without memory for them, each version's child computes the references of its further inputs anew. */
+    (void)reference_store_open(VERIFY_REFERENCE_BYTES);
     progress_start();
     progress("%s: computing the reference with cpu/serial", algorithm->name);
     TRY(in_child(bench_reference_in_child, shared, 0));
@@ -317,16 +345,18 @@ enum status bench_run(const struct bench_request *request, struct bench *bench)
     const double call_limit =
         60 + 4 * request->seconds + 50 * larger(shared->reference_seconds[0], shared->reference_seconds[1]);
     take_reference_times(bench, &work);
-    TRY(verify_rows(bench, &work, serial, call_limit));
+    begin_rows(bench, &work, serial);
     if (request->points)
         TRY(bench_search(bench, work.tasks, call_limit));
-    TRY(time_rows(bench, &work, call_limit));
+    else
+        TRY(time_rows(bench, &work, call_limit));
     for (size_t i = 0; i < bench->row_count; i++)
         work.tasks[i].wanted = work.tasks[i].emulated;
     TRY(batch_rows(bench, &work, false, 10 * call_limit));
     for (size_t i = 0; i < bench->row_count; i++)
         summarise(bench, &bench->rows[i], &work.tasks[i]);
 out:
+    reference_store_close();
     progress_clear();
     work_close(&work);
     return status;

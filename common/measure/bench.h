@@ -1,10 +1,10 @@
 /*
  * bench.h: measures the versions of one algorithm side by side on one input.
  *
- * How      1. cpu/serial computes the reference in a child process. Where one call takes longer than the time budget, its calls count
- *             as samples.
- *          2. Every other version is verified on the bench's own input against it, each in its own child. A version
- * that is wrong gets no times. Emulated versions come after the timing.
+ * How      1. cpu/serial computes the reference in a child process. Where one call takes longer than the time budget, its two calls
+ *             are samples. Of other versions that slow the first call is a sample; above three budgets it is the only one.
+ *          2. Every other version is verified on the bench's own input against it, each in its own child, before its first round. A
+ * version that is wrong gets no times. Emulated versions come after the timing.
  *          3. BENCH_ROUNDS rounds: in each, the ceilings and then every version in turn are timed in a fresh child for
  * a share of the time budget, or until the median is stable (statistics.h). The samples of all rounds are pooled, so a
  * slow minute of a shared machine falls on all versions alike and shows in the spread.

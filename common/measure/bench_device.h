@@ -50,6 +50,7 @@ enum status bench_device_ceilings(const struct cost *cost, struct ceilings *ceil
 
 /* One timing of a version's launch(). */
 struct device_timing {
+    bool once; /* one launch, for a version so slow that more would take minutes; results[0] alone is filled */
     const struct version *version;
     const struct image (*in)[ALGORITHM_MAX_INPUTS]; /* host images, `sets` of them */
     int sets;                                       /* at least 2, with different content */

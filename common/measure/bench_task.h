@@ -11,7 +11,11 @@
 #include "common/measure/bench_sets.h"
 #include "common/verify/verify.h"
 
-enum { BENCH_MAX_SAMPLES = 1000 }; /* per version, round and kind of time */
+enum {
+    BENCH_MAX_SAMPLES = 1000, /* per version, round and kind of time */
+    BENCH_LARGE_BYTES =
+        128 << 20 /* of inputs and outputs, which versions are verified on before their timing, and on no others */
+};
 
 /* What a child gets and gives; lives in memory that it shares with the parent. */
 struct bench_task {

@@ -173,7 +173,10 @@ static void time_cells(const struct statistics *statistics, char median[TABLE_CE
     if (statistics->count == 0)
         return;
     table_time(statistics->median, median);
-    snprintf(spread, TABLE_CELL, percent < 9.95 ? "%s%.1f%%" : "%s%.0f%%", table_spread_sign(), percent);
+    if (statistics->count == 1) /* no spread is known, which is not a spread of 0 */
+        snprintf(spread, TABLE_CELL, "once");
+    else
+        snprintf(spread, TABLE_CELL, percent < 9.95 ? "%s%.1f%%" : "%s%.0f%%", table_spread_sign(), percent);
 }
 
 static void ratio_cell(const struct statistics *base, const struct statistics *time, char text[TABLE_CELL])

@@ -14,13 +14,20 @@
  * the earlier result's. */
 enum { COMPARE_OTHER_SAMPLES = 1 << 14 };
 
-/* Whether some slot of a result is wrong. */
+/* Whether some slot of a result is wrong; *worst becomes the largest difference if that is larger. */
 static bool any_wrong(const struct session *session, const struct image in[], const struct image expected[],
-                      const struct image actual[])
+                      const struct image actual[], double *worst)
 {
-    struct slot_difference difference;
+    for (int slot = 0; slot < session->algorithm->output_count; slot++) {
+        struct slot_difference difference;
 
-    return session_first_wrong(session, in, expected, actual, &difference) >= 0;
+        compare_slot(session->version, slot, in, session->params, expected, actual, NULL, &difference);
+        if (difference.wrong)
+            return true;
+        if (difference.worst > *worst)
+            *worst = difference.worst;
+    }
+    return false;
 }
 
 /* One call on `other`, input of the same shape as before, in the buffers and with the state of the calls before, whose
@@ -30,6 +37,7 @@ static enum status check_on(struct session *session, const struct image other[],
 {
     struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, again[ALGORITHM_MAX_OUTPUTS] = {{0}};
     const struct image *const before = session->expected;
+    double worst = 0;
     enum status status = STATUS_OK;
 
     if (session->version->declines && session->version->declines(other, session->params))
@@ -43,7 +51,7 @@ static enum status check_on(struct session *session, const struct image other[],
     TRY(compare_canonical_expected(session->algorithm, expected));
     compare_turn_columns(session->algorithm, expected, scratch);
     session->expected = expected;
-    if (any_wrong(session, other, expected, scratch)) {
+    if (any_wrong(session, other, expected, scratch, &worst)) {
         TRY(outputs_create_like(again, scratch));
         TRY(explain_other_input(session, other, expected, earlier, scratch, again));
     }
@@ -184,11 +192,11 @@ static enum status verify_entry(struct session *session, const struct image in[]
         if (i == 1 && session->verdict->outcome == OUTCOME_FAIL && session->verdict->returned)
             TRY(explain_failure(session, settings, in, scratch));
         if (session->verdict->outcome != OUTCOME_PASS ||
-            (session->once && !any_wrong(session, in, session->expected, results[i])))
+            (session->once && !any_wrong(session, in, session->expected, results[i], &session->verdict->worst)))
             goto out;
     }
     TRY(check_values(session, settings, in, results, scratch, picture));
-    if (session->verdict->outcome == OUTCOME_PASS && !session->once)
+    if (session->verdict->outcome == OUTCOME_PASS && !session->once && !session->no_other_input)
         TRY(check_other_input(session, in, results[0], scratch));
 out:
     session_free(session);
@@ -238,8 +246,8 @@ out:
     return status;
 }
 
-/* All calls by both entries, or by one of them and one by the other, or one call of one of them. */
-enum entries { BOTH_ENTRIES, ALL_RUNS, ALL_LAUNCHES, ONE_RUN, ONE_LAUNCH };
+/* All calls by both entries, or those on the given input, or all by one of them and one by the other, or one call of one of them. */
+enum entries { BOTH_ENTRIES, THIS_INPUT, ALL_RUNS, ALL_LAUNCHES, ONE_RUN, ONE_LAUNCH };
 
 static enum status verify_entries(const struct version *version, const struct image in[], const void *params,
                                   const struct image expected[], const struct input_request *request,
@@ -286,6 +294,7 @@ static enum status verify_entries(const struct version *version, const struct im
             .expected = canonical,
             .by_launch = by_launch == 1,
             .once = once,
+            .no_other_input = entries == THIS_INPUT,
             .verdict = verdict,
         };
 
@@ -306,6 +315,12 @@ enum status verify_version(const struct version *version, const struct image in[
                            struct verdict *verdict)
 {
     return verify_entries(version, in, params, expected, request, BOTH_ENTRIES, picture, verdict);
+}
+
+enum status verify_on_this_input(const struct version *version, const struct image in[], const void *params,
+                                 const struct image expected[], struct verdict *verdict)
+{
+    return verify_entries(version, in, params, expected, NULL, THIS_INPUT, NULL, verdict);
 }
 
 enum status verify_mostly(const struct version *version, const struct image in[], const void *params,

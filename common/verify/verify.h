@@ -43,7 +43,11 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image expected[], const struct input_request *request, const char *picture,
                            struct verdict *verdict);
 
-/* The same of a version that has launch(), with all calls by one entry and a single one by the other. */
+/* The same on no other input, for one so large that to make others and their references takes longer than the versions. */
+enum status verify_on_this_input(const struct version *version, const struct image in[], const void *params,
+                                 const struct image expected[], struct verdict *verdict);
+
+/* As verify_version(), of a version that has launch(), with all calls by one entry and a single one by the other. */
 enum status verify_mostly(const struct version *version, const struct image in[], const void *params,
                           const struct image expected[], const struct input_request *request, bool by_launch,
                           const char *picture, struct verdict *verdict);
@@ -88,6 +92,7 @@ enum status verify_reference_by(const struct version *trusted, const struct imag
 /* From here on verify_reference() remembers results, up to `bytes` of them, in memory that this process shares with its
  * later children: the versions of a ladder are checked in a child each, on the same inputs. Results are read-only but
  * while one is added, so that a version that runs wild cannot change them. To be called before the first child. */
+enum { VERIFY_REFERENCE_BYTES = 1 << 30 }; /* of address space; memory is taken as results come */
 enum status reference_store_open(size_t bytes);
 void reference_store_close(void);
 
