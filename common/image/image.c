@@ -38,7 +38,7 @@ size_t image_pixel_bytes(const struct image *image)
     return image_row_bytes(image) * (size_t)image->height;
 }
 
-/* A page's first use costs a fault, on a virtual machine up to 0.2 ms: of 2 MiB there are 512 times fewer. Many a kernel gives them to
+/* The first use of a page is a page fault; pages of 2 MiB have 512 times fewer of them than pages of 4 KiB. Some kernels give them to
  * whoever asks, others to all or to nobody. */
 static void prefer_large_pages(void *data, size_t bytes)
 {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/contract/inputs.h"
 #include "common/core/clock.h"
@@ -165,6 +166,12 @@ out:
     return status;
 }
 
+/* Since then, by the clock and in processor time as well: what a version is asked does not change because others use the machine. */
+static bool took_longer(double start, clock_t used, double seconds)
+{
+    return fmin(clock_seconds() - start, (double)(clock() - used) / CLOCKS_PER_SEC) > seconds;
+}
+
 enum status bench_verify(struct bench_task *task, struct bench_piece *piece)
 {
     const struct version *version = task->version;
@@ -185,11 +192,12 @@ enum status bench_verify(struct bench_task *task, struct bench_piece *piece)
         return verify_piece(task, piece);
     if (request->seconds > 0) {
         const double start = clock_seconds();
+        const clock_t used = clock();
 
         TRY(verify_once(version, request->in, request->params, task->expected[0], false, NULL, &task->verdict));
-        if (task->verdict.outcome == OUTCOME_PASS && version->launch && clock_seconds() - start > request->seconds)
+        if (task->verdict.outcome == OUTCOME_PASS && version->launch && took_longer(start, used, request->seconds))
             TRY(verify_once(version, request->in, request->params, task->expected[0], true, NULL, &task->verdict));
-        if (task->verdict.outcome != OUTCOME_PASS || clock_seconds() - start > request->seconds)
+        if (task->verdict.outcome != OUTCOME_PASS || took_longer(start, used, request->seconds))
             goto out;
     }
     /* Timed calls have other inputs, and what they leave is compared. */
