@@ -177,11 +177,12 @@ without_cub := $(if $(has_cub),,$(wildcard peers/*/cub.cu))
 without_files := $(without_openblas) $(without_cublas) $(without_opencv) $(without_yacclab) $(without_npp) $(without_cub)
 SIDES ?= cpu cuda
 folders := $(foreach side,$(SIDES),$(or $(filter $(side)/%,$(LADDERS)),$(side)/*))
+# What versions of a ladder share lies in shared/ beside them; other folders there hold versions beside the climb.
+helper_files := $(sort $(wildcard cpu/*/shared/*.c) $(foreach folder,$(folders),$(wildcard $(folder)/shared/*.c $(folder)/shared/*.cu)))
 # The references and what they stand on are always there.
-version_files := $(sort $(wildcard cpu/*/serial.c) $(foreach folder,$(folders),$(wildcard $(folder)/*.c $(folder)/*.cu)) $(peer_opencv) $(peer_yacclab) $(peer_npp) $(peer_cub) \
+serial_files := $(wildcard cpu/*/0_serial.c)
+version_files := $(sort $(serial_files) $(filter-out $(helper_files),$(foreach folder,$(folders),$(wildcard $(addprefix $(folder)/,*.c *.cu */*.c */*.cu)))) $(peer_opencv) $(peer_yacclab) $(peer_npp) $(peer_cub) \
                    $(peer_openblas) $(peer_cublas) $(peer_python))
-# What versions of one ladder share or stand on lies in folders beside them.
-helper_files := $(sort $(wildcard cpu/*/*/*.c) $(foreach folder,$(folders),$(wildcard $(folder)/*/*.c $(folder)/*/*.cu)))
 # Rooms that are part of the program; workers and labs are programs of their own, report and build are no C.
 rooms := core image trace contract algo train cuda video verify measure profile output cli
 # The cases of an algorithm whose contract is long lie in a folder beside it.
@@ -199,7 +200,7 @@ patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstr
     '/^name = / {name = $$2} /^of = / {of = $$(NF - 1); n = split(of, part, "/"); sub(/.*[.]/, "", of); \
      print "$(BUILD)/patched/tests/mutants/" part[n - 1] "/" name "." of}' $(mutant_list)))
 # Some of those are pipelines, whose steps other versions do.
-mutant_versions := $(if $(patched_files),$(filter cpu/% cuda/%,$(version_files)),$(wildcard cpu/*/serial.c))
+mutant_versions := $(if $(patched_files),$(filter cpu/% cuda/%,$(version_files)),$(serial_files))
 # What mutants of one ladder share, and what their ladders' rungs stand on.
 mutant_helpers := $(sort $(helper_files) $(if $(filter cuda,$(SIDES)),$(wildcard tests/mutants/*/*/*.cu)))
 
@@ -288,10 +289,10 @@ $(BUILD)/generated/mutants.c: common/build/versions.sh $(mutant_files) $(patched
 $(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
 	$(quiet)$(compile_c) -c $< -o $@
 # The simd versions for another processor than the rest (tests/aarch64.sh): remove their objects before changing it.
-$(BUILD)/cpu/%/simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
+$(BUILD)/cpu/%simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
 # Every check computes with the serial versions: optimised under sanitizers too; SERIAL_EXTRA for what they can do without.
-$(BUILD)/cpu/%/serial.c.o: optimize := -O3
-$(BUILD)/cpu/%/serial.c.o: override EXTRA += $(SERIAL_EXTRA)
+$(BUILD)/cpu/%/0_serial.c.o: optimize := -O3
+$(BUILD)/cpu/%/0_serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 # Half of the time that gcc takes for -O3, where nothing is computed for long.
 $(foreach room,core image trace contract verify cli lab output profile remote,$(BUILD)/common/$(room)/%.c.o) $(BUILD)/tests/test_%.c.o: optimize := -O1
 # For builds in which versions count, not the harness.

@@ -56,8 +56,8 @@ under_c := $(call object,common/remote/no_device.c) $(BUILD)/lab/worker.a
 under_cu := $(BUILD)/lab/device.a $(BUILD)/lab/worker.a
 # A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them; another's, and what kernels share but devices
 # can do without, are linked where their headers are included (common/build/steps.sh).
-helpers_c := $(wildcard cpu/*/*/*.c)
-helpers_cu := $(helpers_c) $(wildcard cuda/*/*/*.cu) $(filter-out $(device_parts),$(wildcard common/cuda/*.cu))
+helpers_c := $(wildcard cpu/*/shared/*.c)
+helpers_cu := $(helpers_c) $(wildcard cuda/*/shared/*.cu) $(filter-out $(device_parts),$(wildcard common/cuda/*.cu))
 # FILE of a version, EXTENSION
 own_helpers = $(filter $(if $(filter cu,$(2)),cuda,cpu)/$(call algorithm_in,$(1))/%,$(helpers_$(2)))
 helpers_named = $(call object,$(sort $(own_helpers) $(filter-out $(1),$(shell sh common/build/steps.sh '$(1) $(own_helpers)' -- $(helpers_$(2))))))
@@ -92,7 +92,7 @@ step_names := serial omp separable rows columns lines taps pairs quads packed ri
               bytes chains dealt in_place kept prefetch sixteen v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
 host_steps := labelling boxes
 # FOLDERS, STEPS
-rungs_in = $(foreach file,$(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter $(step_names),$(basename \
+rungs_in = $(foreach file,$(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter $(step_names) $(addprefix %_,$(step_names)),$(basename \
                $(notdir $(file)))),$(file)))
 # ALGORITHM of a pipeline: on the CPU, and on a GPU
 step_files_c = $(call rungs_in,cpu,$(steps_of_$(1)))
@@ -218,10 +218,10 @@ $(BUILD)/$(1): $(call object,$(judge_library) $(judge_parts)) $$$$(call object,$
 	$$(quiet)$$(link) $$^ $$(judge_libraries) -lseccomp -o $$@
 $(BUILD)/generated/$(subst /,-,$(1)).c: common/build/versions.sh $(BUILD)/files
 	@mkdir -p $$(@D)
-	@sh common/build/versions.sh $$(call serial_files,$(2)) >$$@
+	@sh common/build/versions.sh $$(call judge_serial,$(2)) >$$@
 endef
-serial_files = $(wildcard $(patsubst %,cpu/%/serial.c,$(call ladders_of,$(1))))
-judge_files = $(call contract_files,$(call ladders_of,$(1))) $(call serial_files,$(1))
+judge_serial = $(wildcard $(patsubst %,cpu/%/0_serial.c,$(call ladders_of,$(1))))
+judge_files = $(call contract_files,$(call ladders_of,$(1))) $(call judge_serial,$(1))
 $(eval $(call judge_program,rungs-judge,$(algorithms)))
 # A lab's own.
 $(foreach n,$(lab_numbers),$(eval $(call judge_program,lab-$(n)/judge,$(call lab_algorithms,$(n)))))

@@ -18,7 +18,7 @@ build_for() { # SIMD_ARCH
 }
 build_for armv8-a
 check_simd() { # FILE...
-    ls "$@" | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check --largest $small_pixels --brief
+    ls "$@" | sed 's,cpu/\(.*\)/\([0-9]*_\)\{0\,1\}\(.*\).c,\1:cpu/\3,' | xargs -P 2 -n 1 qemu-aarch64-static $build/rungs check --largest $small_pixels --brief
 }
 if [ -n "${ALL:-}" ]; then
     qemu-aarch64-static $build/rungs check

@@ -12,6 +12,7 @@ import sys
 
 root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "common", "report"))
+import renames  # noqa: E402
 import sources  # noqa: E402
 
 CLAIM = re.compile(r"(?<![\d.])(over )?(\d+(?:\.\d+)?) times (?:as fast as )?((?:cpu/|cuda/)?[a-z]\w*(?:\.\d+)?)('s time)?")
@@ -22,7 +23,9 @@ FILE = re.compile(r"results/[\w./-]+\.json")
 def ratios(path, version, other):
     """How many times as fast as `other` a version is by each kind of time that a results file has of both."""
     with open(path, encoding="utf-8") as file:
-        rows = {row["id"]: row for row in json.load(file).get("versions", [])}
+        document = json.load(file)
+    renames.apply(document)
+    rows = {row["id"]: row for row in document.get("versions", [])}
     pairs = [(rows[other].get(kind), rows[version].get(kind)) for kind in KINDS] if {version, other} <= set(rows) else []
     return [a["median"] / b["median"] for a, b in pairs if a and b]
 

@@ -100,15 +100,15 @@ text = {f: (ROOT / f).read_text() for f in left}
 assert not [f for f, t in text.items() if "tile_width * tile_height" in t], "loads a tile"
 assert not [f for f in left if f.startswith(("cuda/", "tests/mutants/labelling")) and "merge_kernel" in text[f] and "atomicMin" in text[f]]
 assert not [f for f in left if "/solution/" in f or "key.toml" in f or f.startswith("tests/grader")]
-assert {"cuda/blur/v1.2_tiled.cu", "cuda/morphology/v1.2_tiled.cu", "cpu/grayscale/omp.c"} <= hidden
-assert [f for f in left if f.startswith("cpu/blur/") and f.endswith(".c")] == ["cpu/blur/omp.c", "cpu/blur/serial.c"], "sums along rows first"'
+assert {"cuda/blur/v1.2_tiled.cu", "cuda/morphology/v1.2_tiled.cu", "cpu/grayscale/1_omp.c"} <= hidden
+assert [f for f in left if f.startswith("cpu/blur/") and f.endswith(".c")] == ["cpu/blur/1_omp.c", "cpu/blur/0_serial.c"], "sums along rows first"'
     check "what is compiled in a ladder and not to be read is ready-made, and fits into another file" python '
 from grading.handout import files_of, for_inclusion, ready_made, solution_files
 from grading.lab import ROOT, Lab
 labs = [Lab(p.parent.name[:2]) for p in sorted((ROOT / "assignments").glob("[0-9]*/lab.toml"))]
 hidden = solution_files(labs, files_of(labs))
 compiled = {f for f in hidden if f.startswith(("cpu/", "cuda/")) and f.endswith((".c", ".cu"))}
-assert "cuda/harris/steps/strongest.cu" in compiled and compiled == set(ready_made(hidden)), compiled ^ set(ready_made(hidden))
+assert "cuda/harris/shared/strongest.cu" in compiled and compiled == set(ready_made(hidden)), compiled ^ set(ready_made(hidden))
 text = for_inclusion("\t.file \"a.c\"\n.LFB23:\n\tjmp\t.L4\n\t.long\t.LC0-.L2\n\tcall\tmain@PLT\n")
 assert text == ".LreadyFB23:\n\tjmp\t.Lready4\n\t.long\t.LreadyC0-.Lready2\n\tcall\tmain@PLT\n", text'
     check "what a handout has includes what it has: of each lab, and of all" python '
@@ -122,7 +122,7 @@ for course in [[lab] for lab in labs] + [labs]:
     check "a whole answer in a bug is found" python '
 from grading.lab import ROOT, Lab
 from grading.similarity import giveaways
-assert "cuda/morphology/v1.1_buffers.cu" in giveaways([Lab("02")], ["cuda/morphology/v1.1_buffers.cu", "cpu/otsu/serial.c"])'
+assert "cuda/morphology/v1.1_buffers.cu" in giveaways([Lab("02")], ["cuda/morphology/v1.1_buffers.cu", "cpu/otsu/0_serial.c"])'
     check "its README names only what is there" python '
 import pathlib, re, shutil, tempfile
 from grading.handout import cut_readme, files_of
@@ -138,7 +138,7 @@ gone = [t for t in re.findall(r"\]\(([^)#]+)", text) if "://" not in t and t.rst
 assert not gone and "Lab 02" in text, gone'
     # So whatever they write, it passes or fails as it did before.
     check "make test of a handout neither builds nor reads what students write" sh -c "make -nB CUDA=emulated test-programs >'$folder/commands' 2>&1 &&
-        grep -q 'cpu/blur/serial.c' '$folder/commands' && ! grep 'assignments/[0-9]' '$folder/commands'"
+        grep -q 'cpu/blur/0_serial.c' '$folder/commands' && ! grep 'assignments/[0-9]' '$folder/commands'"
     check "nor does a script of it" python '
 import re
 from grading.handout import files_of
@@ -154,7 +154,7 @@ fi
 # --- a machine that others use: the judge measures how long the reference waited for a core and what others had of the cores, and the grader heeds it
 submission=$folder/submission
 mkdir -p "$submission/starter/grayscale"
-sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/serial.c >"$submission/starter/grayscale/omp.c"
+sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/0_serial.c >"$submission/starter/grayscale/omp.c"
 check "a busy machine is not judged, and says so: exit status 2" sh -c "PYTHONPATH=assignments python3 -c '
 import sys
 import grading.grade

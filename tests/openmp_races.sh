@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY=passive OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS="ignore
 planted="tests/mutants/blur/race.c $(grep -l '^ \* Expect: *ThreadSanitizer' tests/mutants/*/*.c)"
 ${MAKE:-make} -s -j2 CC=clang CXX=clang++ CUDA=emulated OPENCV=no OPENBLAS=no SIDES=cpu EXTRA="-fsanitize=thread -O1" SERIAL_EXTRA="-fno-sanitize=thread -O3" LDFLAGS=-fsanitize=thread \
     LADDERS="$ladders" MUTANTS="$(echo $planted)" BUILD="$build" "$build/rungs" "$build/rungs-mutants"
-grep -lE '^#pragma omp parallel|pthread_create' $(printf '%s/*.c ' $checked) | sed 's,cpu/\(.*\)/\(.*\).c,\1:cpu/\2,' |
+grep -lE '^#pragma omp parallel|pthread_create' $(printf '%s/*.c ' $checked) | sed 's,cpu/\(.*\)/\([0-9]*_\)\{0\,1\}\(.*\).c,\1:cpu/\3,' |
     xargs -P 2 -I VERSION "$build/rungs" check VERSION --largest $small_pixels --brief
 for file in $planted; do
     name=${file##*/} algorithm=${file#tests/mutants/}

@@ -112,8 +112,8 @@ static struct version made(const struct version_source *source,
 }
 
 static const struct version_source sources[] = {
-    {.path = "assignments/1.c", .algorithm = "blur", .id = "student/one", .idea = "", .changed = "", .expect = ""},
-    {.path = "peers/2.c", .algorithm = "blur", .id = "peer/two", .idea = "", .changed = "", .expect = ""},
+    {.path = "assignments/1.c", .algorithm = "blur", .id = "student/one", .idea = "", .expect = ""},
+    {.path = "peers/2.c", .algorithm = "blur", .id = "peer/two", .idea = "", .expect = ""},
 };
 
 /* ---------------------------------------------------------------------------------------------------- running one */
@@ -460,7 +460,7 @@ static void inputs_and_outputs_of_every_kind_are_timed(void **unused)
                               .cost = kinds_cost,
                               .radius = radius_of_none,
                               .make_inputs = kinds_make};
-    const struct version_source source = {.path = "cpu/kinds/serial.c", .algorithm = "kinds", .id = "cpu/serial"};
+    const struct version_source source = {.path = "cpu/kinds/0_serial.c", .algorithm = "kinds", .id = "cpu/serial"};
     struct version only = made(&source, kinds_run);
     const struct version *versions[] = {&only};
     const struct input_request how = {.width = 40, .height = 30, .channels = 3, .seed = 1};

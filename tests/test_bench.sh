@@ -115,7 +115,7 @@ check "emulated versions have no times" sh -c "'$rungs' list blur | grep -q 'cud
 check "diff runs" "$rungs" diff blur serial omp --size 64x48 --threads 2
 cp "$folder/log" "$folder/diff"
 check "diff shows the pragma" grep -q "^+#pragma omp parallel for" "$folder/diff"
-check "diff counts lines" grep -q "cpu/blur/serial.c -> cpu/blur/omp.c: [0-9]* lines added, [0-9]* removed" "$folder/diff"
+check "diff counts lines" grep -q "cpu/blur/0_serial.c -> cpu/blur/1_omp.c: [0-9]* lines added, [0-9]* removed" "$folder/diff"
 check "diff shows prediction and measurement" sh -c "grep -q '^predicted' '$folder/diff' && grep -q '^measured' '$folder/diff'"
 check "diff of several outputs" "$rungs" diff harris cpu/fused cpu/separable --size 96x64 --no-code
 check "diff of emulated versions and several outputs" "$rungs" diff harris cuda/v1.0 cuda/v1.1 --size 32x24 --no-code

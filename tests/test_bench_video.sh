@@ -76,8 +76,8 @@ check "CSV: a line each for the whole and the 8 steps of cpu/serial" test "$(gre
 check "frames per second are those of the time" awk -F, '$7 == "cpu/serial" && $10 == "all" { exit !($11 > 0) }' "$folder/m.csv"
 
 # --- swapped steps: the parallel region of cpu/omp's blur runs in a serial pipeline, and in no other
-check "no parallel region in cpu/serial" sh -c "'$rungs' profile motion:cpu/serial --size 64x48 >'$folder/table' && ! grep -q 'cpu/blur/omp.c' '$folder/table'"
-check "a swapped step runs" sh -c "'$rungs' profile motion:cpu/serial --size 64x48 -p blur=cpu/omp >'$folder/table' && grep -q 'cpu/blur/omp.c' '$folder/table'"
+check "no parallel region in cpu/serial" sh -c "'$rungs' profile motion:cpu/serial --size 64x48 >'$folder/table' && ! grep -q 'cpu/blur/1_omp.c' '$folder/table'"
+check "a swapped step runs" sh -c "'$rungs' profile motion:cpu/serial --size 64x48 -p blur=cpu/omp >'$folder/table' && grep -q 'cpu/blur/1_omp.c' '$folder/table'"
 bench --input "$folder/scene" --frames 3 --versions cpu/serial -p background=mean -p rate=2 -p connectivity=4 -p max_boxes=9 >"$folder/table"
 check "what differs from the defaults" sh -c "head -n 2 '$folder/table' | tr -s ' \n' ' ' | grep -q 'background=mean rate=2 connectivity=4 max_boxes=9'"
 check "what does not" sh -c "! grep -q min_area '$folder/table'"

@@ -25,7 +25,7 @@
 typedef enum status run_function(void *state, const struct image in[], struct image out[], const void *params);
 
 static const struct version_source serial = {
-    .path = "test", .algorithm = "test", .id = "cpu/serial", .idea = "", .changed = "", .expect = ""};
+    .path = "test", .algorithm = "test", .id = "cpu/serial", .idea = "", .expect = ""};
 
 static struct verdict verdict;
 

@@ -106,7 +106,7 @@ judged_worker() { # WORKER OPTION...: is right on small pictures
         grep -q '"outcome": "pass"' "$folder/judged"
 }
 # A rung that leaves two parameters to others is right without them, and wrong where it is asked for them.
-labels=$build/workers/cpu/labelling/omp.c
+labels=$build/workers/cpu/labelling/1_omp.c
 if [ -f "$labels" ]; then
     judged_labels() { # PATTERN OPTION...
         pattern=$1
@@ -180,7 +180,7 @@ mkdir -p "$submission/starter/grayscale"
 cp assignments/01_measuring/starter/grayscale/* "$submission/starter/grayscale/"
 sed -i 's/(void)in,/(void)inn,/' "$submission/starter/grayscale/simd.c"
 rm "$submission/starter/grayscale/buffers.cu"
-sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/serial.c >"$submission/starter/grayscale/omp.c"
+sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/0_serial.c >"$submission/starter/grayscale/omp.c"
 printf '[bugs]\n1 = "forgotten-remainder\n' >"$submission/answers.toml"
 ln -s /etc/passwd "$submission/starter/secret"
 # A fix of six lines that leaves the kernel as broken as it was.

@@ -194,7 +194,7 @@ static void draw_comb(struct image *mask, uint64_t *random, int joined)
     }
 }
 
-/* More than 1 MiB of labels in rows that begin with a vector: they are written past the caches (cpu/labelling/steps/paint.h), and
+/* More than 1 MiB of labels in rows that begin with a vector: they are written past the caches (cpu/labelling/shared/paint.h), and
  * cpu/early writes some before all bands are joined. */
 static void try_large(struct record *record)
 {

@@ -71,7 +71,7 @@ import json
 d = json.load(open('$folder/results/new/absdiff/absdiff_64x48_with_cpu_simd.json'))
 print(*[row['id'] for row in d['versions'] if row['id'][:4] != 'peer'], d['commit'])"
 says "and has its time then" 0 "^0 measured, 0 not" missing new
-sed -i 's,cpu/absdiff/omp.c,cpu/absdiff/another.c,' "$folder"/results/new/absdiff/*.json
+sed -i 's,cpu/absdiff/1_omp.c,cpu/absdiff/another.c,' "$folder"/results/new/absdiff/*.json
 says "what had the id of a rung and is gone was another" 0 "absdiff_64x48_with_cpu_omp .* s" missing new absdiff
 says "one that no command names is not missing" 0 "^0 measured, 0 not" missing --versions cuda/v9.9 new
 says "a file of another name, by its command" 0 "^0 measured, 0 not" sh -c "

@@ -81,8 +81,8 @@ cat >"$tree/common/algo/tint.h" <<'C'
  */
 C
 : >"$tree/common/algo/tint.c"
-printf '/*\n * Idea:     a loop | with <script> and `code`.\n * Changed:  nothing.\n * Expect:   little.\n */\nint a;\n' >"$tree/cpu/tint/serial.c"
-printf '/*\n * Idea:     threads.\n * Changed:  a pragma.\n * Expect:   twice.\n * Result:   2.00 times, 3 us (results/here/tint/a.json, not results/none.json; b.json, c.json).\n */\nint a;\n' >"$tree/cpu/tint/omp.c"
+printf '/*\n * Idea:     a loop | with <script> and `code`.\n * Changed:  nothing.\n * Expect:   little.\n */\nint a;\n' >"$tree/cpu/tint/0_serial.c"
+printf '/*\n * Idea:     threads.\n * Changed:  a pragma.\n * Expect:   twice.\n * Result:   2.00 times, 3 us (results/here/tint/a.json, not results/none.json; b.json, c.json).\n */\nint a;\n' >"$tree/cpu/tint/1_omp.c"
 printf '/*\n * Idea:     branches off.\n * Changed:  all.\n * Expect:   much.\n * From:     cpu/serial\n */\nint a;\n' >"$tree/cpu/tint/table.c"
 printf '/*\n * Idea:     a grid.\n * Changed:  all.\n * Expect:   much.\n */\nint a;\n' >"$tree/cuda/tint/v1.0_naive.cu"
 
@@ -102,7 +102,7 @@ lacks "what stood between the markers is gone" "$tree/README.md" old
 has "a ladder without results has dashes" "$tree/README.md" \
     "| [tint](docs/tint.md) | a colour laid over an image | 3 cpu, 1 cuda | – | – | – | – | – |"
 has "a page without results says so" "$page" "Not yet. \`make bench-tint\`"
-has "its rungs are there" "$page" "| [\`cpu/omp\`](../cpu/tint/omp.c) | threads. |"
+has "its rungs are there" "$page" "| [\`cpu/omp\`](../cpu/tint/1_omp.c) | threads. |"
 has "a result of a header" "$page" "*Result:* 2.00 times, 3 µs (results/here/tint/a.json, not"
 has "the rung that a branch comes from" "$page" "**[\`cpu/table\`](../cpu/tint/table.c)**, from \`cpu/serial\`"
 has "links to its sections" "$page" "[Rungs](#rungs) · [The short path](#the-short-path) · [Measured](#measured) · [Each rung"
@@ -373,7 +373,7 @@ if [ -d docs ]; then
     mkdir -p "$folder/claims/results/here/tint"
     cp -R "$tree/common" "$tree/cpu" "$tree/cuda" "$folder/claims"
     cp "$tree/results/here/tint/a.json" "$folder/claims/results/here/tint"
-    said() { sed -i "s,Result:.*,Result:   $1 (results/here/tint/a.json).," "$folder/claims/cpu/tint/omp.c"; }
+    said() { sed -i "s,Result:.*,Result:   $1 (results/here/tint/a.json).," "$folder/claims/cpu/tint/1_omp.c"; }
     claims() { "$python" -B tests/check_claims.py "$folder/claims"; }
     result here/tint/a.json 'v["cpu/omp"]["kernel"] = v["cpu/omp"]["end_to_end"] = row("", 4e-3)["kernel"]'
     cp "$tree/results/here/tint/a.json" "$folder/claims/results/here/tint"
@@ -383,12 +383,12 @@ if [ -d docs ]; then
     check "the same the other way round" claims
     said "3.0 times serial"
     check "a claim that its file contradicts is named" sh -c "'$python' -B tests/check_claims.py '$folder/claims' >'$folder/o'; test \$? = 1 &&
-        grep -q 'cpu/tint/omp.c: 3.0 times serial (results/here/tint/a.json): there it is 2' '$folder/o'"
+        grep -q 'cpu/tint/1_omp.c: 3.0 times serial (results/here/tint/a.json): there it is 2' '$folder/o'"
     said "as predicted"
     check "no claim at all" sh -c "'$python' -B tests/check_claims.py '$folder/claims' >'$folder/o'; test \$? = 2"
     mkdir -p "$folder/cites/cpu/blur" "$folder/cites/docs"
     printf -- '- A. Nobody, *A Title*, 2003.\n' | tee "$folder/cites/docs/sources.md" >"$folder/cites/README.md"
-    printf '/* As in Nobody 2003 and in Somebody and\n * Other 2004. */\n' >"$folder/cites/cpu/blur/serial.c"
+    printf '/* As in Nobody 2003 and in Somebody and\n * Other 2004. */\n' >"$folder/cites/cpu/blur/0_serial.c"
     check "a title that is missing is named" sh -c "'$python' -B tests/check_sources.py '$folder/cites' >'$folder/o'; test \$? = 1 &&
         test \$(wc -l <'$folder/o') = 1 && grep -q 'serial.c: Somebody and Other 2004: ' '$folder/o'"
     cp README.md "$folder/handout.md"

@@ -356,7 +356,7 @@ static int write_report_in_the_middle(void *argument)
                     "0x3\nWRITE of size 4 at 0x602000000051 thread T0\n"
                     "    #0 0x7f in __interceptor_memcpy ../../../../src/libsanitizer/sanitizer_common/x.inc:827\n"
                     "    #1 0x55 in image_copy /home/me/rungs/common/image/image.c:90:9\n"
-                    "    #2 0x55 in blur_row(int, char) /home/me/rungs/cpu/blur/omp.c:42:13\n"
+                    "    #2 0x55 in blur_row(int, char) /home/me/rungs/cpu/blur/1_omp.c:42:13\n"
                     "    #3 0x55 in main /home/me/rungs/common/cli/main.c:10\n\n"
                     "0x602000000051 is located 0 bytes to the right of 1-byte region\nallocated by thread T0 here:\n"
                     "    #1 0x55 in elsewhere /home/me/rungs/cpu/blur/wrong.c:1\n");
@@ -371,7 +371,7 @@ static void test_sanitizer_report_is_kept_and_described(void **state)
     (void)state;
     assert_int_equal(process_run(write_report_in_the_middle, NULL, 30, &result), STATUS_OK);
     assert_string_equal(described(&result), "AddressSanitizer: heap-buffer-overflow, write of 4 bytes in blur_row at "
-                                            "cpu/blur/omp.c:42:13");
+                                            "cpu/blur/1_omp.c:42:13");
 }
 
 static void test_reports_of_other_kinds(void **state)

@@ -37,7 +37,7 @@ static enum status run(void *state, const struct image in[], struct image *out, 
 }
 
 static const struct version_source source = {
-    .path = "peers/blur/test.py", .algorithm = "blur", .id = "peer/test", .idea = "", .changed = "", .expect = ""};
+    .path = "peers/blur/test.py", .algorithm = "blur", .id = "peer/test", .idea = "", .expect = ""};
 
 static int set_up(void **unused)
 {

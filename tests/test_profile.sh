@@ -56,7 +56,7 @@ check "says what it verified and recorded" sh -c "grep -q '^verified  *exact' '$
 check "shows the system's counts" grep -q "^system  *per call" "$folder/omp"
 if nm "$build/common/trace/openmp.c.o" 2>/dev/null | grep -q __wrap_GOMP_parallel; then
     check "both threads took part in three regions" sh -c "test \$(grep -c '^  *[01]  *3 ' '$folder/omp') = 2"
-    check "the region has an imbalance and a place" grep -Eq " 3 .* [1-9]+\.[0-9]{2}  (cpu/blur/omp.c:[0-9]+|region 1)$" "$folder/omp"
+    check "the region has an imbalance and a place" grep -Eq " 3 .* [1-9]+\.[0-9]{2}  (cpu/blur/1_omp.c:[0-9]+|region 1)$" "$folder/omp"
     check "the trace has a row per thread" sh -c "grep -q 'OpenMP thread 0' '$folder/out/t.json' && grep -q 'OpenMP thread 1' '$folder/out/t.json'"
 else
     check "says that threads cannot be seen" grep -q "threads: only builds by gcc" "$folder/omp"

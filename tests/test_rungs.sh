@@ -1,8 +1,8 @@
 #!/bin/sh
 # Not under the sanitizers: it reads and compiles sources.
-# What is true of every rung: how much it differs from the rung below it and how long it is (rungs/ladders.py, which prints
-# the table of all pairs), and what the header and the last line of a version's file mean: From:, Result:, state on the
-# CPU, and a setup() with wrong arguments. The last line is "N passed, N failed, N skipped".
+# What is true of every rung: how much of it is new since the rung below it, its header, its place in `ls` (rungs/ladders.py, which
+# prints the table of all pairs), and what the path, the header and the last line of a version's file mean: numbers, groups, From:,
+# Result:, state on the CPU, and a setup() with wrong arguments. The last line is "N passed, N failed, N skipped".
 # usage: test_rungs.sh BUILD-FOLDER
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -24,11 +24,44 @@ elif command -v python3 >/dev/null; then
     set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$folder/table")
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1}))
 
-    # The table itself: an exception that is larger than its rung, one for a rung within the limit, one for no rung.
-    for line in 'changed blur cpu/simd 9999' 'changed blur cpu/omp 90' 'lines blur cpu/none 200'; do
+    # The table itself: an exception that is larger than its rung, one for no rung, one without a reason.
+    for line in 'pair grayscale cpu/omp 9999  # why' 'lines grayscale cpu/none 300  # why' 'lines grayscale cpu/omp 300'; do
         { cat tests/rungs/exceptions.txt; echo "$line"; } >"$folder/exceptions"
-        if python3 -B tests/rungs/ladders.py . "$folder/exceptions" >"$folder/out"; then bad "an exception '$line' passes"; else ok; fi
+        if python3 -B tests/rungs/ladders.py . "$folder/exceptions" >"$folder/out" 2>&1; then bad "an exception '$line' passes"; else ok; fi
     done
+    # ... and a ladder that breaks each rule.
+    mkdir -p "$folder/root/common/algo" "$folder/root/cpu/ladder" "$folder/root/results"
+    : >"$folder/root/common/algo/ladder.c"
+    : >"$folder/root/exceptions"
+    header() { # FILE PROBLEM RESULT
+        printf '/*\n%s * Idea:     i\n * Expect:   e\n%s */\nint a;\n' "$2" "$3" >"$folder/root/cpu/ladder/$1"
+    }
+    problem=' * Problem:  p
+' result=' * Result:   r (results/a.json)
+'
+    judged() { # WHAT STATUS PATTERN
+        python3 -B tests/rungs/ladders.py "$folder/root" "$folder/root/exceptions" >"$folder/out" 2>&1
+        code=$?
+        if [ $code = "$2" ] && grep -q "$3" "$folder/out"; then ok; else bad "$1: status $code and: $(cat "$folder/out")"; fi
+    }
+    header 0_serial.c '' '' && header 1_omp.c "$problem" "$result"
+    judged "a ladder by the rules" 0 '^3 passed, 0 failed'
+    header 1_omp.c "$problem" '' && judged "no result" 1 'cpu/omp .*no Result with a file'
+    header 1_omp.c '' "$result" && judged "no problem" 1 'cpu/omp .*no Problem'
+    header 1_omp.c "$problem" "$result * From:     cpu/serial
+" && judged "From on the main path" 1 'cpu/omp .*From on the main path'
+    header 1_omp.c "$problem" "$result$result" && judged "a line twice" 1 'cpu/omp .*a header of Problem, Idea, Expect, Result, Result'
+    header 1_omp.c "$problem" "$result$(printf ' *           %s\n' 1 2 3 4 5 6)
+" && judged "a long header" 1 'cpu/omp .*a header of 10 lines'
+    header 1_omp.c "$problem" "$result" && seq -f 'int a%g;' 121 >>"$folder/root/cpu/ladder/1_omp.c"
+    judged "a large pair" 1 'cpu/omp .*pair 121, more than 120'
+    header 1_omp.c "$problem" "$result" && mkdir "$folder/root/cpu/ladder/shared" && seq -f 'int a%g;' 130 >"$folder/root/cpu/ladder/shared/a.c"
+    echo 'int a;' >"$folder/root/cpu/ladder/shared/a.h"
+    echo '#include "cpu/ladder/shared/a.h"' >>"$folder/root/cpu/ladder/1_omp.c"
+    judged "a pair that is large by its helper" 1 'cpu/omp  *cpu/serial  *0  *131 .*pair 131'
+    header 1_omp.c "$problem" "$result"
+    for i in 2 3 4 5 6 7; do header ${i}_a$i.c "$problem" "$result"; done
+    judged "eight rungs" 1 'has 8 rungs on its main path'
 else
     skipped=$((skipped + 1))
     echo "SKIP the table of pairs: no python3"
@@ -75,39 +108,53 @@ ladder() { # WHAT STATUS PATTERN
     rm -f "$folder"/*/ladder/*.o
 }
 
-for name in serial omp simd a b; do rung $name ""; done
+for name in 0_serial 1_omp 2_simd 3_a 4_b; do rung $name ""; done
 ladder "no From" 0 '^cpu/serial< cpu/omp<cpu/serial cpu/simd<cpu/omp cpu/a<cpu/simd cpu/b<cpu/a $'
-rung b cpu/omp
+rung 4_b cpu/omp
 ladder "two rungs above one" 0 'cpu/simd<cpu/omp cpu/a<cpu/simd cpu/b<cpu/omp $'
-rung a cpu/b
+rung 3_a cpu/b
 ladder "behind the rung that it names" 0 'cpu/simd<cpu/omp cpu/b<cpu/omp cpu/a<cpu/b $'
-rung b cpu/a
-ladder "a circle" 1 '^cpu/ladder/a.c: From: cpu/b'
-rung b cpu/b
-ladder "itself" 1 '^cpu/ladder/b.c: From: cpu/b'
-rung b cpu/gone
-ladder "nothing" 1 '^cpu/ladder/b.c: From: cpu/gone'
+rung 4_b cpu/a
+ladder "a circle" 99 'cpu/ladder/3_a.c: From: cpu/b, which climbs'
+rung 4_b cpu/b
+ladder "itself" 99 'cpu/ladder/4_b.c: From: cpu/b, which is no other'
+rung 4_b cpu/gone
+ladder "nothing" 99 'cpu/ladder/4_b.c: From: cpu/gone, which is no other'
+
+# --- numbers are the order, and beside the climb are groups
+rm "$folder"/cpu/ladder/*.c
+for name in 0_serial 2_b 10_a 1_omp; do rung $name ""; done
+ladder "by number" 0 '^cpu/serial< cpu/omp<cpu/serial cpu/b<cpu/omp cpu/a<cpu/b $'
+mkdir "$folder/cpu/ladder/others" "$folder/cpu/ladder/shared"
+rung others/c cpu/omp
+mv "$folder/cpu/ladder/10_a.c" "$folder/cpu/ladder/shared/helper.c"
+(cd "$folder" && sh "$table" --list cpu/ladder/*.c cpu/ladder/others/*.c | cut -f2,4,5 | tr '\t\n' '< ') >"$folder/out"
+if [ "$(cat "$folder/out")" = 'cpu/serial<< cpu/omp<<cpu/serial cpu/b<<cpu/omp cpu/c<others<cpu/omp ' ]; then ok; else bad "a group: $(cat "$folder/out")"; fi
+rung 3_c ""
+if (cd "$folder" && sh "$table" cpu/ladder/*.c cpu/ladder/others/*.c) >/dev/null 2>"$folder/out"; then bad "one id twice passes"; else ok; fi
+rm -r "$folder/cpu/ladder" && mkdir "$folder/cpu/ladder"
+for name in 0_serial 1_omp 2_simd 3_a 4_b; do rung $name ""; done
 
 # --- another side is a line in the table of sides: without it its files are refused, with it they are rungs of their own
 mkdir -p "$folder/mpi/ladder" "$folder/common/build" "$folder/common/contract"
 cp common/build/versions.sh "$folder/common/build"
 cp common/contract/sides.c "$folder/common/contract"
-rung a ""
-rung b ""
-mv "$folder/cpu/ladder/a.c" "$folder/cpu/ladder/b.c" "$folder/mpi/ladder"
+rung 3_a ""
+rung 4_b ""
+mv "$folder/cpu/ladder/3_a.c" "$folder/cpu/ladder/4_b.c" "$folder/mpi/ladder"
 table=$folder/common/build/versions.sh sides="cpu mpi"
-ladder "a side that is not in the table" 99 'mpi/ladder/a.c is in no folder for versions'
+ladder "a side that is not in the table" 99 'mpi/ladder/3_a.c is in no folder for versions'
 sed -i '/name = "cpu"/i\    {.name = "mpi", .order = 1, .ladder = true, .limits = SIDE_LIMIT_CPU},' "$folder/common/contract/sides.c"
 cc -std=c11 -Wall -Wextra -Werror -I. -c "$folder/common/contract/sides.c" -o "$folder/sides.c.o" || bad "sides.c does not compile"
 ladder "a side of its own" 0 '^cpu/serial< cpu/omp<cpu/serial cpu/simd<cpu/omp mpi/a< mpi/b<mpi/a $'
 sed -i 's/^    {.name = "mpi", .order = 1, .ladder = true,/    {.name = "mpi", .order = 1,/' "$folder/common/contract/sides.c"
-ladder "a side that is no ladder" 99 'mpi/ladder/a.c is in no folder for versions'
+ladder "a side that is no ladder" 99 'mpi/ladder/3_a.c is in no folder for versions'
 cc -std=c11 -I. -c common/contract/sides.c -o "$folder/sides.c.o"
 rm -r "$folder/mpi"
 table=$root/common/build/versions.sh sides=cpu
 
-rung b ""
-cat >"$folder/cpu/ladder/a.c" <<'END'
+rung 4_b ""
+cat >"$folder/cpu/ladder/3_a.c" <<'END'
 /*
  * Idea:     counts its calls.
  * Changed:  c
@@ -136,15 +183,15 @@ static void teardown(struct state *state)
 
 RUNGS_CPU_VERSION_WITH_STATE(ladder)
 END
-sed -i '/^#include/i #include <stdio.h>' "$folder/cpu/ladder/a.c"
+sed -i '/^#include/i #include <stdio.h>' "$folder/cpu/ladder/3_a.c"
 ladder "state on the CPU" 0 '^calls 1 2$'
 if grep -q '^teardown after 2$' "$folder/out"; then ok; else bad "state on the CPU: no teardown"; fi
-if grep -q '"over two lines", NULL, NULL},' "$folder/versions.c"; then ok; else bad "Result: is not in the table"; fi
+if grep -q '"over two lines",$' "$folder/versions.c"; then ok; else bad "Result: is not in the table"; fi
 
 # --- threshold hands otsu a state
 mkdir -p "$folder/cpu/otsu" && rm "$folder/ladder.c.o"
 sed 's/ladder_params/otsu_params/; s/(ladder)/(otsu)/; s/"tests.rungs.ladder.h"/"common\/algo\/otsu.h"/
-     s/= ++state->calls/= state \&\& ++state->calls == 1 ? 7 : 0/' "$folder/cpu/ladder/a.c" >"$folder/cpu/otsu/kept.c"
+     s/= ++state->calls/= state \&\& ++state->calls == 1 ? 7 : 0/' "$folder/cpu/ladder/3_a.c" >"$folder/cpu/otsu/kept.c"
 if (
     for file in common/algo/threshold.c common/algo/otsu.c common/contract/inputs.c common/image/pattern.c tests/rungs/threshold.c; do
         cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -c "$file" -o "$folder/${file##*/}.$(basename "${file%/*}").o" || exit 99

@@ -64,10 +64,10 @@ mkdir -p "$tree/common/algo" "$tree/cuda/tint/steps" "$tree/cpu/tint"
 echo '/* tint.h: a colour. */' >"$tree/common/algo/tint.h"
 : >"$tree/common/algo/tint.c"
 for version in v1.0_naive v1.1_buffers v2.0_fused; do
-    printf '/*\n * Idea:     %s.\n * Changed:  all.\n * Expect:   much.\n */\n#include "cuda/tint/steps/tint.h"\nint a;\n' $version >"$tree/cuda/tint/$version.cu"
+    printf '/*\n * Idea:     %s.\n * Changed:  all.\n * Expect:   much.\n */\n#include "cuda/tint/shared/tint.h"\nint a;\n' $version >"$tree/cuda/tint/$version.cu"
 done
-echo 'int b;' >"$tree/cuda/tint/steps/tint.h"
-echo 'int c;' >"$tree/cuda/tint/steps/tint.cu"
+echo 'int b;' >"$tree/cuda/tint/shared/tint.h"
+echo 'int c;' >"$tree/cuda/tint/shared/tint.cu"
 
 ok() { passed=$((passed + 1)); }
 bad() {
@@ -154,12 +154,12 @@ says "a header is no code" 0 "(12 of them kept)" sanitize here
 sed -i 's/int a/int a, x/' "$tree/cuda/tint/v1.0_naive.cu"
 says "a version with another code" 0 "(8 of them kept)" sanitize here
 calls "is run again" 4
-echo 'int d;' >>"$tree/cuda/tint/steps/tint.cu"
+echo 'int d;' >>"$tree/cuda/tint/shared/tint.cu"
 says "so are all that stand on a helper" 0 "(0 of them kept)" sanitize here
 calls "that is another now" 12
 
 # --- what the tools say. Each time of another code, and the words as they are printed
-again() { echo "int n$((n = ${n:-0} + 1));" >>"$tree/cuda/tint/steps/tint.cu"; }
+again() { echo "int n$((n = ${n:-0} + 1));" >>"$tree/cuda/tint/shared/tint.cu"; }
 say() { again && cat >"$SAY/$1"; }
 say memcheck-v1.1 <<SAYS
 ========= Invalid __global__ write of size 4 bytes

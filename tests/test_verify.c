@@ -69,7 +69,7 @@ static struct algorithm negate = {.name = "negate",
 
 /* The id of a reference, so that the verification takes these very versions as their own reference. */
 static const struct version_source serial = {
-    .path = "test", .algorithm = "test", .id = "cpu/serial", .idea = "", .changed = "", .expect = ""};
+    .path = "test", .algorithm = "test", .id = "cpu/serial", .idea = "", .expect = ""};
 
 static float averaged(const struct image in[], int x, int y)
 {

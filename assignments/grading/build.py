@@ -281,7 +281,7 @@ def reference_file(name, algorithm, lab):
     elif side == "cuda":
         found = [p for p in (ROOT / "cuda" / algorithm).glob("*.cu") if p.stem.split("_")[0] == rest]
     else:
-        found = [ROOT / side / algorithm / f"{rest}.c"]
+        found = [p for p in (ROOT / side / algorithm).glob("*.c") if re.sub(r"^\d+_", "", p.stem) == rest]
     return next((shown(p) for p in found if p.is_file()), None)
 
 

@@ -17,7 +17,7 @@ NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|ass
                     r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer)|labs|aarch64|study_short|openmp_races|test_deps|test_stages|stages|verify)\.sh|"
                     r"tests/check_(page|links)\.py")
 RUNG = re.compile(r"(cpu|cuda)/[^/]+/[^/]+\.(c|cu)")
-HELPER = re.compile(r"(cpu|cuda)/[^/]+/steps/[^/]+\.(c|cu)")
+HELPER = re.compile(r"(cpu|cuda)/[^/]+/shared/[^/]+\.(c|cu)")
 ARCH_FLAGS = {"x86-64-v3": "avx2 fma bmi2", "x86-64-v4": "avx512bw avx512vl"}  # as /proc/cpuinfo names them
 ARCH_MACROS = {"x86-64-v3": "__AVX2__", "x86-64-v4": "__AVX512BW__"}
 

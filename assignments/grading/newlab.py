@@ -20,7 +20,7 @@ file = "starter/{algorithm}/omp.c"
 algorithm = "{algorithm}"
 rung = ["cpu/omp"]
 right = 50
-next = "README.md, task 1: begin with the loops of cpu/{algorithm}/serial.c."
+next = "README.md, task 1: begin with the loops of cpu/{algorithm}/0_serial.c."
 [task.speed]
 points = 40
 reference = "cpu/omp"
@@ -68,7 +68,7 @@ Fill in `[predictions]` in `answers.toml` before you measure: what is not predic
 
 ### Task 1: `omp.c`, all cores (90 points)
 
-1. Read `cpu/{algorithm}/serial.c`.
+1. Read `cpu/{algorithm}/0_serial.c`.
 2. `make lab-{number} TASK=omp`
 
 ## Your table

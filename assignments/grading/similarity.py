@@ -39,7 +39,7 @@ def own_runs(lab, task, answer):
     for pattern in lab.data.get("handout", {}).get("shows", []):
         for path in sorted(ROOT.glob(pattern)):
             given |= runs(path)
-    for path in (*sorted((lab.folder / "starter").glob("*/*.c*")), ROOT / "cpu" / task["algorithm"] / "serial.c"):
+    for path in (*sorted((lab.folder / "starter").glob("*/*.c*")), ROOT / "cpu" / task["algorithm"] / "0_serial.c"):
         given |= runs(path)
     return runs(answer) - given
 

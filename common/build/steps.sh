@@ -6,7 +6,7 @@
 # usage: steps.sh "VERSION FILE-OF-A-PIPELINE'S-CONTRACT..." RUNG... -- HELPER...
 exec awk '
 function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
-function name_of(path) { sub(/.*\//, "", path); sub(/[.]cu?$/, "", path); if (path ~ /^v[0-9]/) sub(/_.*/, "", path); return path }
+function name_of(path) { sub(/.*\//, "", path); sub(/[.]cu?$/, "", path); if (path ~ /^v[0-9]/) sub(/_.*/, "", path); sub(/^[0-9]+_/, "", path); return path }
 function need(path) { if (!(path in needed)) { needed[path] = 1; queue[++queued] = path } }
 function need_words(text,    words, count, i, n, list, k) {
     count = split(text, words, /[^A-Za-z0-9_.]+/)

@@ -317,6 +317,8 @@ static void print_prediction(const struct bench *bench, const struct version *a,
 
     char text[TABLE_CELL * 8];
 
+    if (b->source->problem)
+        table_wrapped(stdout, "problem", b->source->problem);
     table_wrapped(stdout, "predicted", b->source->expect);
     if (b->source->result)
         table_wrapped(stdout, "result", b->source->result);

@@ -198,11 +198,11 @@ static json_t *describe_version(const struct version *version)
     const char *unavailable = version_unavailable(version);
     const struct version_source *source = version->source;
 
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:b, s:b, s:s?, s:s?}", "id", source->id, "path",
-                     source->path, "idea", source->idea, "changed", source->changed, "expect", source->expect, "result",
-                     source->result, "from", source->from, "runs_here", !unavailable, "emulated",
-                     version_is_cuda(version) && device_is_emulated(), "unavailable", unavailable, "instruction_set",
-                     version->instruction_set);
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s, s:s, s:s?, s:s?, s:b, s:b, s:s?, s:s?}", "id", source->id, "path",
+                     source->path, "group", source->group, "below", source->below, "problem", source->problem, "idea",
+                     source->idea, "expect", source->expect, "result", source->result, "run", source->command,
+                     "runs_here", !unavailable, "emulated", version_is_cuda(version) && device_is_emulated(),
+                     "unavailable", unavailable, "instruction_set", version->instruction_set);
 }
 
 static json_t *describe_slots(const struct named_slot *slots, int count, bool input)

@@ -30,36 +30,14 @@ void registry_add_version(struct version *version)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static int name_rank(const char *id)
+/* In the table, which is in the order of the climb; behind all of it for a stand-in, which is not there. */
+static size_t place_of(const struct version *version)
 {
-    static const char *const ladder[] = {"cpu/serial", "cpu/omp", "cpu/simd"};
-    const int steps = sizeof ladder / sizeof ladder[0];
+    size_t place = 0;
 
-    for (int i = 0; i < steps; i++)
-        if (strcmp(id, ladder[i]) == 0)
-            return i;
-    return steps;
-}
-
-/* strcmp() but for runs of digits, which count as numbers: v1.9 comes before v1.10. */
-static int compare_natural(const char *a, const char *b)
-{
-    for (;;) {
-        if (*a >= '0' && *a <= '9' && *b >= '0' && *b <= '9') {
-            char *a_end, *b_end;
-            unsigned long a_number = strtoul(a, &a_end, 10), b_number = strtoul(b, &b_end, 10);
-
-            if (a_number != b_number)
-                return a_number < b_number ? -1 : 1;
-            a = a_end;
-            b = b_end;
-        } else if (*a != *b || *a == '\0') {
-            return (unsigned char)*a - (unsigned char)*b;
-        } else {
-            a++;
-            b++;
-        }
-    }
+    while (place < version_source_count && version->source != &version_sources[place])
+        place++;
+    return place;
 }
 
 static int compare_versions(const void *left, const void *right)
@@ -70,9 +48,7 @@ static int compare_versions(const void *left, const void *right)
     if (order == 0)
         order = side_of(a->source->id)->order - side_of(b->source->id)->order;
     if (order == 0)
-        order = name_rank(a->source->id) - name_rank(b->source->id);
-    if (order == 0)
-        order = compare_natural(a->source->id, b->source->id);
+        order = place_of(a) < place_of(b) ? -1 : place_of(a) > place_of(b);
     return order;
 }
 
@@ -150,62 +126,6 @@ static enum status add_placeholder(const struct version_source *source)
     return join(version);
 }
 
-static bool is_named(const struct version *version, const struct version *other, const char *id)
-{
-    return other->algorithm == version->algorithm && strcmp(other->source->id, id) == 0;
-}
-
-/* The rung that the header's From: names. */
-static enum status check_from(const struct version *version)
-{
-    const char *from = version->source->from;
-
-    for (size_t i = 0; i < version_count; i++)
-        if (is_named(version, versions[i], from) && versions[i] != version &&
-            side_of(from) == side_of(version->source->id))
-            return STATUS_OK;
-    return status_set(STATUS_FAILED, "%s: From: %s, which is no other rung of its side", version->path, from);
-}
-
-/* Puts every rung behind the one that it names, and leaves the order as it is otherwise. */
-static enum status follow_from(void)
-{
-    struct version **ordered = calloc(version_count + 1, sizeof *ordered);
-    enum status status = STATUS_OK;
-
-    if (!ordered)
-        return status_set(STATUS_NO_MEMORY, "no memory for the table of versions");
-    for (size_t count = 0; count < version_count; count++) {
-        size_t next = 0, waiting = version_count;
-
-        for (; next < version_count; next++) {
-            const struct version *version = versions[next];
-            size_t at = 0;
-
-            if (!version) /* has its place */
-                continue;
-            if (!version->source->from)
-                break;
-            while (at < count && !is_named(version, ordered[at], version->source->from))
-                at++;
-            if (at < count)
-                break;
-            waiting = waiting == version_count ? next : waiting;
-        }
-        if (next == version_count) {
-            status = status_set(STATUS_FAILED, "%s: From: %s, which climbs from this one itself",
-                                versions[waiting]->path, versions[waiting]->source->from);
-            goto out;
-        }
-        ordered[count] = versions[next];
-        versions[next] = NULL;
-    }
-    memcpy(versions, ordered, version_count * sizeof *versions);
-out:
-    free(ordered);
-    return status;
-}
-
 enum status registry_open(void)
 {
     enum status status = STATUS_OK;
@@ -236,10 +156,6 @@ enum status registry_open(void)
                               version_sources[i].path);
     }
     qsort(versions, version_count, sizeof *versions, compare_versions);
-    for (size_t i = 0; i < version_count; i++)
-        if (versions[i]->source->from)
-            TRY(check_from(versions[i]));
-    TRY(follow_from());
 out:
     return status;
 }
@@ -338,14 +254,8 @@ bool version_is_peer(const struct version *version)
 
 const struct version *version_below(const struct version *version)
 {
-    const struct side *side = side_of(version->source->id);
-
-    for (size_t i = 0; side->ladder && version->source->from && i < version_count; i++)
-        if (is_named(version, versions[i], version->source->from))
+    for (size_t i = 0; version->source->below && i < version_count; i++)
+        if (versions[i]->algorithm == version->algorithm && strcmp(versions[i]->source->id, version->source->below) == 0)
             return versions[i];
-    for (size_t i = 1; side->ladder && i < version_count; i++)
-        if (versions[i] == version && versions[i - 1]->algorithm == version->algorithm &&
-            side_of(versions[i - 1]->source->id) == side)
-            return versions[i - 1];
     return NULL;
 }

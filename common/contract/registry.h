@@ -3,9 +3,9 @@
  *
  * One file is one version, and its path is its identity: cuda/blur/v1.2_tiled.cu is version cuda/v1.2 of blur. The
  * file's last line registers it (RUNGS_CPU_VERSION, RUNGS_CUDA_VERSION); there is no second place to edit. The
- * Makefile lists the files it builds in a generated table (struct version_source), and registry_open() fails unless
- * table and registrations agree, so that no version can drop out silently, and unless every From: in a header names
- * another rung of its side, without a circle.
+ * build lists its files in a generated table (struct version_source), in the order in which they climb
+ * (common/build/versions.sh), and registry_open() fails unless table and registrations agree, so that no version can
+ * drop out silently.
  */
 #ifndef RUNGS_REGISTRY_H
 #define RUNGS_REGISTRY_H
@@ -33,13 +33,16 @@ extern "C" {
 
 /* What the build knows of one version's file. Generated into $(BUILD)/generated/versions.c. */
 struct version_source {
-    const char *path;                    /* "cuda/blur/v1.2_tiled.cu" */
-    const char *algorithm;               /* "blur" */
-    const char *id;                      /* "cuda/v1.2" */
-    const char *idea, *changed, *expect; /* the header lines, unwrapped */
-    const char *result;                  /* what measuring said, with the results file; NULL: nothing measured */
-    const char *from;                    /* id of the rung that this one climbs from; NULL: the one before it */
-    const char *not_built;               /* NULL, or why the build left this file out: listed, but it cannot run */
+    const char *path;          /* "cuda/blur/v1.2_tiled.cu" */
+    const char *algorithm;     /* "blur" */
+    const char *id;            /* "cuda/v1.2" */
+    const char *group;         /* "published": the folder of what is no step of the climb; NULL: a step */
+    const char *below;         /* id of the rung that this one climbs from; NULL: the first, or no rung */
+    const char *problem;       /* the header's lines, unwrapped. What limits the rung below; NULL: not said */
+    const char *idea, *expect; /* of these each version has one */
+    const char *result;        /* what measuring said, with the results file; NULL: nothing measured */
+    const char *command;       /* the line "Run:"; NULL: none */
+    const char *not_built;     /* NULL, or why the build left this file out: listed, but it cannot run */
 };
 extern const struct version_source version_sources[];
 extern const size_t version_source_count;
@@ -104,9 +107,9 @@ enum status registry_open(void);
 const struct algorithm *registry_algorithms(void);
 const struct algorithm *registry_find_algorithm(const char *name); /* NULL if there is none */
 
-/* The versions of an algorithm in the order of the ladder: cpu/serial, cpu/omp, cpu/simd, other cpu/, cuda/ by
- * number, then all other sides (peer/, mutant/, student/) by name; each rung behind the one that its header names
- * (From:). *versions is the registry's own, *count long. */
+/* The versions of an algorithm in the order of the ladder: cpu/ and cuda/ by their numbers and then what is beside the
+ * climb, then all other sides (peer/, mutant/, student/) by name; each rung behind the one that its header names (From:).
+ * *versions is the registry's own, *count long. */
 void registry_versions(const struct algorithm *algorithm, struct version *const **versions, size_t *count);
 
 /* Finds a version by id ("cuda/v1.2"), by name ("simd"), or by a unique prefix of either; sets a message that lists the
@@ -119,8 +122,8 @@ const char *version_unavailable(const struct version *version);
 
 bool version_is_cuda(const struct version *version);
 bool version_is_peer(const struct version *version);
-/* The rung that the ladder compares this one with: the one that its header names (From:), else the one before it of the
- * same side; NULL for the first of a side and for peers. */
+/* The rung that the ladder compares this one with: the one that its header names (From:), else the one before it in the
+ * climb; NULL for the first of a side, for peers and where this program does not have it. */
 const struct version *version_below(const struct version *version);
 
 #ifdef __cplusplus

@@ -224,7 +224,7 @@ static const struct {
     {SIGTRAP, "SIGTRAP", "trap"},
 };
 
-/* One stack frame of a report: "    #1 0x55d in blur_row /home/me/rungs/cpu/blur/serial.c:42:9". */
+/* One stack frame of a report: "    #1 0x55d in blur_row /home/me/rungs/cpu/blur/0_serial.c:42:9". */
 struct frame {
     char function[128], place[256];
 };

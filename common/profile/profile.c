@@ -422,7 +422,7 @@ static void add_run(struct profile_team *team, const struct trace_event *const *
     team->seconds += end - begin;
 }
 
-/* "cpu/blur/omp.c:24" of addr2line's "/home/me/rungs/cpu/blur/omp.c:24 (discriminator 2)". */
+/* "cpu/blur/1_omp.c:24" of addr2line's "/home/me/rungs/cpu/blur/1_omp.c:24 (discriminator 2)". */
 static void keep_place(struct profile_region *region, const char *line)
 {
     static const char *const folders[] = {"cpu/", "cuda/", "common/", "peers/", "tests/", "assignments/"};

@@ -63,7 +63,7 @@ struct profile_thread {
 /* One parallel region of the source, over all calls. */
 struct profile_region {
     uintptr_t code;
-    char place[256];   /* "cpu/blur/omp.c:24"; "region 1" when that cannot be found */
+    char place[256];   /* "cpu/blur/1_omp.c:24"; "region 1" when that cannot be found */
     size_t count;      /* times it ran */
     int threads;       /* the most it ran with */
     double seconds;    /* from its first thread's start to its last thread's end, summed */

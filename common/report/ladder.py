@@ -67,11 +67,11 @@ def rung_html(ladder, version):
             if text:
                 found.append(f"<h5>Measured on {esc(machine)}, {esc(rungs.size(results))}</h5><ul>{text}</ul>")
     result = "".join(found) or "<h5>Measured</h5><p>Not yet.</p>"
+    problem = f"<p><strong>Problem:</strong> {prose(version.problem)}</p>\n" if version.problem else ""
     said = f"<h5>Result</h5><p>{prose(version.result)}</p>" if version.result else ""
     return f"""<article class="rung {version.side}" id="{esc(ladder.name)}-{esc(version.id.replace('/', '-'))}">
 <h4><code class="{version.side}">{esc(version.id)}</code> <span class="path">{esc(version.path)}</span></h4>
-<p><strong>Idea:</strong> {prose(version.idea)}</p>
-<p><strong>Changed:</strong> {prose(version.changed)}</p>
+{problem}<p><strong>Idea:</strong> {prose(version.idea)}</p>
 <div class="two"><div><h5>Expected</h5><p>{prose(version.expect)}</p></div><div>{said}{result}</div></div>
 {diff_html(version)}
 </article>"""

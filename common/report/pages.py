@@ -153,14 +153,14 @@ def microseconds(text):
 
 
 def rungs_list(root, ladder):
-    """Of each rung what it changed, what was expected of it and what came of it."""
+    """Of each rung what problem it solves, what was expected of it and what came of it."""
     lines = []
     for version in ladder.versions:
         if version.side == "peer":
             continue
         start = f", from {code(version.below.id)}" if version.below else ""
         lines.append(f"**{link(code(version.id), '../' + version.path)}**{start}")
-        for title, text in (("Changed", version.changed), ("Expected", version.expect), ("Result", version.result)):
+        for title, text in (("Problem", version.problem), ("Expected", version.expect), ("Result", version.result)):
             if text:
                 lines.append(f"*{title}:* {with_files(root, text)}")
     return "\n\n".join(lines)

@@ -11,6 +11,7 @@ import json
 import math
 import os
 
+import renames
 import schema
 
 SCHEMA, VIDEO_SCHEMA, VERSION = "rungs-results", "rungs-video-results", 1
@@ -94,7 +95,15 @@ def _from_video(results):
 def load(path):
     """The results of one bench, search (is_tune) or profile (is_profile), checked. Raises OtherKind for JSON of another
     kind, ResultsError for a bad file."""
-    return checked(path, read(path))
+    return checked(path, current(path))
+
+
+def current(path):
+    """The JSON in a file, with the ids of today (renames.py)."""
+    document = read(path)
+    if not renames.apply(document):
+        raise OtherKind("of a version that is no rung any more")
+    return document
 
 
 def checked(path, results):

@@ -4,10 +4,11 @@ import difflib
 import glob
 import os
 import re
+import subprocess
 import textwrap
 
-SIDES = ("cpu", "cuda", "peer")
-LADDER = ("cpu/serial", "cpu/omp", "cpu/simd")
+VERSIONS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "versions.sh")
+FOLDERS = ("cpu/{}/*.c", "cpu/{}/*/*.c", "cuda/{}/*.cu", "cuda/{}/*/*.cu", "peers/{}/*.c", "peers/{}/*.cpp", "peers/{}/*.cu")
 
 
 def read(path):
@@ -16,39 +17,18 @@ def read(path):
 
 
 class Version:
-    """One file: id, path (below the root), side; idea, changed, expect, result, climbs_from ("" where the header has no
-    such line) as common/build/versions.sh reads them; the lines below that header; the version below it, or None."""
+    """One file: id, path (below the root), side, group ("" for a step of the climb), below (the version that it climbs from,
+    or None); problem, idea, expect, result, run ("" where the header has no such line), all of them as common/build/versions.sh
+    says; the lines below that header."""
 
-    def __init__(self, root, path):
-        self.path = path
-        folder, name = path.split("/")[0], os.path.splitext(os.path.basename(path))[0]
-        self.side = "peer" if folder == "peers" else folder
-        self.id = f"{self.side}/{name.split('_')[0] if self.side == 'cuda' else name}"
-        text = read(os.path.join(root, path))
-        self.idea = self.changed = self.expect = self.result = self.climbs_from = ""
+    def __init__(self, root, line):
+        _, self.id, self.path, self.group, self.below, self.problem, self.idea, self.expect, self.result, self.run = (
+            line.rstrip("\n").split("\t"))
+        self.side = self.id.split("/")[0]
+        text = read(os.path.join(root, self.path))
         header = re.match(r"\s*/\*(.*?)\*/[ \t]*\n?", text, re.DOTALL)
-        self._read_header(header.group(1) if header else "")
+        self.header = header.group(1).splitlines() if header else []
         self.lines = text[header.end() if header else 0 :].splitlines()
-        self.below = None
-
-    def _read_header(self, comment):
-        key = None
-        for line in comment.splitlines():
-            line = re.sub(r"^\s*\*?\s*", "", line).strip()
-            start = re.match(r"(Idea|Changed|Expect|Result|From):\s*(.*)", line)
-            if start:
-                key = {"From": "climbs_from"}.get(start.group(1), start.group(1).lower())
-                setattr(self, key, start.group(2))
-            elif not line:
-                key = None
-            elif key:
-                setattr(self, key, f"{getattr(self, key)} {line}")
-
-    def order(self):
-        """The order of common/contract/registry.c: sides, then the CPU's ladder, then by name with numbers as numbers."""
-        step = LADDER.index(self.id) if self.id in LADDER else len(LADDER)
-        natural = [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", self.id)]
-        return SIDES.index(self.side), step, natural
 
 
 def algorithms(root):
@@ -62,29 +42,22 @@ def takes_video(root, algorithm):
 
 def versions(root, algorithm):
     """All versions of an algorithm in the order of its ladder, each with the one below it (None for peers)."""
-    found = []
-    for pattern in ("cpu/{}/*.c", "cuda/{}/*.cu", "peers/{}/*.c", "peers/{}/*.cpp", "peers/{}/*.cu"):
-        for path in glob.glob(os.path.join(root, pattern.format(algorithm))):
-            found.append(Version(root, os.path.relpath(path, root)))
-    found = follow_from(sorted(found, key=Version.order))
-    for lower, upper in zip([None] + found, found):
-        named = [version for version in found if version.id == upper.climbs_from]
-        if named:
-            upper.below = named[0]
-        elif lower and upper.side == lower.side and upper.side != "peer":
-            upper.below = lower
+    paths = [
+        os.path.relpath(path, root)
+        for pattern in FOLDERS
+        for path in glob.glob(os.path.join(glob.escape(root), pattern.format(algorithm)))
+        if os.path.basename(os.path.dirname(path)) != "shared"
+    ]
+    if not paths:
+        return []
+    run = subprocess.run(["sh", VERSIONS, "--list", *paths], cwd=root, capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(run.stderr.strip())
+    found = [Version(root, line) for line in run.stdout.splitlines()]
+    by_id = {version.id: version for version in found}
+    for version in found:
+        version.below = by_id.get(version.below)
     return found
-
-
-def follow_from(waiting):
-    """Every rung behind the one that it names, as registry_open() does, which also refuses circles."""
-    ordered = []
-    while waiting:
-        ids = [version.id for version in ordered]
-        ready = [version for version in waiting if not version.climbs_from or version.climbs_from in ids]
-        ordered.append((ready or waiting)[0])
-        waiting = [version for version in waiting if version is not ordered[-1]]
-    return ordered
 
 
 def diff(lower, upper):

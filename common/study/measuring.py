@@ -253,7 +253,7 @@ class Measurer:
     def results(self, point):
         """The pooled results of a point's rounds as a document of `rungs bench`, or None."""
         if point.recorded:
-            return rungs.read(point.recorded)
+            return rungs.current(point.recorded)
         documents = []
         for turn in range(point.rounds):
             task = self.task(point, turn)

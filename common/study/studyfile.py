@@ -188,7 +188,7 @@ class Study:
                 except (ValueError, AttributeError):
                     raise StudyError(f"{where}: {sweep['recorded']}: a cell of it is no number") from None
         else:
-            document = rungs.checked(sweep["recorded"], rungs.read(path))
+            document = rungs.checked(sweep["recorded"], rungs.current(path))
             if document["algorithm"] != algorithm:
                 raise StudyError(f"{where}: {sweep['recorded']} is of {document['algorithm']}, not of {algorithm}")
             patterns = sweep.get("versions", ["*"])

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/blur/steps/quads.h"
+#include "cpu/blur/shared/quads.h"
 
 enum {
     STRIP = 384, /* samples of a row that are taken on at once: whole vectors */

@@ -13,8 +13,8 @@
 /* Try: make bench-blur VERSIONS=cpu/serial,cpu/packed,cpu/ring SIZE=3840x2160 */
 #include <string.h>
 
-#include "cpu/blur/steps/bands.h"
-#include "cpu/blur/steps/quads.h"
+#include "cpu/blur/shared/bands.h"
+#include "cpu/blur/shared/quads.h"
 
 enum {
     STRIP = 384, /* samples of a row that are taken on at once: whole vectors */

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "cpu/blur/steps/bands.h"
-#include "cpu/blur/steps/quads.h"
+#include "cpu/blur/shared/bands.h"
+#include "cpu/blur/shared/quads.h"
 
 enum {
     STRIP = 384, /* samples of a row that are taken on at once: whole vectors */

@@ -16,7 +16,7 @@
 
 #include "common/algo/correlation.h"
 #include "common/simd/simd.h"
-#include "cpu/correlation/steps/pairs.h"
+#include "cpu/correlation/shared/pairs.h"
 
 enum { LANES = SIMD_BYTES / 4 };
 

@@ -14,7 +14,7 @@
 
 #include "common/algo/correlation.h"
 #include "common/simd/simd.h"
-#include "cpu/correlation/steps/few.h"
+#include "cpu/correlation/shared/few.h"
 
 enum { LANES = SIMD_BYTES / 4 };
 

@@ -18,8 +18,8 @@
 
 #include "common/algo/correlation.h"
 #include "common/simd/simd.h"
-#include "cpu/correlation/steps/pairs.h"
-#include "cpu/correlation/steps/quads.h"
+#include "cpu/correlation/shared/pairs.h"
+#include "cpu/correlation/shared/quads.h"
 
 enum { LANES = SIMD_BYTES / 4 };
 

@@ -16,7 +16,7 @@
 
 #include "common/algo/correlation.h"
 #include "common/simd/simd.h"
-#include "cpu/correlation/steps/turn.h"
+#include "cpu/correlation/shared/turn.h"
 
 enum { LANES = SIMD_BYTES / 4 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "common/algo/detect.h"
-#include "cpu/detect/steps/cells.h"
+#include "cpu/detect/shared/cells.h"
 
 struct state {
     struct detect_levels levels;

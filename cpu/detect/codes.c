@@ -12,8 +12,8 @@
 
 #include "common/algo/detect.h"
 #include "common/simd/simd.h"
-#include "cpu/detect/steps/codes.h"
-#include "cpu/detect/steps/planes.h"
+#include "cpu/detect/shared/codes.h"
+#include "cpu/detect/shared/planes.h"
 
 enum { FEW = 4 /* windows of a vector that go on alone */ };
 

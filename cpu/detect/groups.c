@@ -1,7 +1,7 @@
 /*
  * Idea:     most windows in the queue pass the next stage, so the queue is closed up after four stages, not after each. Between two
  *           closings a window's place and response stay in registers: what is left of a stage is a bin, a vote and a comparison.
- * Changed:  close_up() moved to steps/groups.h, where it takes windows through GROUP stages; it is compiled for LBP alone as well.
+ * Changed:  close_up() moved to shared/groups.h, where it takes windows through GROUP stages; it is compiled for LBP alone as well.
  * Expect:   5 instructions a window and stage in place of 15: the queue, a third of the time, takes a third of it: 1.3 times queue.
  * Result:   missed: 30.1 ms where queue takes 33.9, 1.13 times by medians of two threads, and the interquartile ranges overlap
  *           (results/cpu2_avx2/detect/detect_1280x720.json). The next rungs stand on it.
@@ -12,10 +12,10 @@
 
 #include "common/algo/detect.h"
 #include "common/simd/simd.h"
-#include "cpu/detect/steps/bounds.h"
-#include "cpu/detect/steps/codes.h"
-#include "cpu/detect/steps/groups.h"
-#include "cpu/detect/steps/planes.h"
+#include "cpu/detect/shared/bounds.h"
+#include "cpu/detect/shared/codes.h"
+#include "cpu/detect/shared/groups.h"
+#include "cpu/detect/shared/planes.h"
 
 struct state {
     struct detect_levels levels;

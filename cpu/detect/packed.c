@@ -1,7 +1,7 @@
 /*
  * Idea:     a window costs the queue ten instructions a stage, of which three fetch a vote and the others add, compare and keep count.
  *           Those are done for a vector of windows at once, each in a lane, and a permutation closes it up.
- * Changed:  steps/packed.h, where windows are appended to the queue a vector at a time, too, and the queue has 2,048.
+ * Changed:  shared/packed.h, where windows are appended to the queue a vector at a time, too, and the queue has 2,048.
  * Expect:   four instructions a window and stage in place of ten: the queue, a third of the time, takes half of it: 1.2 times groups.
  *           (Written after a first form was measured.)
  * Result:   missed: 33.4 ms where groups takes 30.1, ranges overlap (results/cpu2_avx2/detect/detect_1280x720.json): probably too
@@ -13,10 +13,10 @@
 
 #include "common/algo/detect.h"
 #include "common/simd/simd.h"
-#include "cpu/detect/steps/bounds.h"
-#include "cpu/detect/steps/codes.h"
-#include "cpu/detect/steps/packed.h"
-#include "cpu/detect/steps/planes.h"
+#include "cpu/detect/shared/bounds.h"
+#include "cpu/detect/shared/codes.h"
+#include "cpu/detect/shared/packed.h"
+#include "cpu/detect/shared/planes.h"
 
 struct state {
     struct detect_levels levels;

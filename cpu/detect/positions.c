@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "common/algo/detect.h"
-#include "cpu/detect/steps/lanes.h"
+#include "cpu/detect/shared/lanes.h"
 
 struct state {
     struct detect_levels levels;

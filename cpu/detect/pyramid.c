@@ -13,10 +13,10 @@
 
 #include "common/algo/detect.h"
 #include "common/simd/simd.h"
-#include "cpu/detect/steps/bounds.h"
-#include "cpu/detect/steps/codes.h"
-#include "cpu/detect/steps/packed.h"
-#include "cpu/detect/steps/planes.h"
+#include "cpu/detect/shared/bounds.h"
+#include "cpu/detect/shared/codes.h"
+#include "cpu/detect/shared/packed.h"
+#include "cpu/detect/shared/planes.h"
 
 enum { EARLY = BOUNDS_STAGES /* stages of the first queue */ };
 

@@ -14,9 +14,9 @@
 
 #include "common/algo/detect.h"
 #include "common/simd/simd.h"
-#include "cpu/detect/steps/bounds.h"
-#include "cpu/detect/steps/codes.h"
-#include "cpu/detect/steps/planes.h"
+#include "cpu/detect/shared/bounds.h"
+#include "cpu/detect/shared/codes.h"
+#include "cpu/detect/shared/planes.h"
 
 enum { QUEUED = 1024 };
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "common/algo/detect.h"
-#include "cpu/detect/steps/cells.h"
-#include "cpu/detect/steps/lanes.h"
+#include "cpu/detect/shared/cells.h"
+#include "cpu/detect/shared/lanes.h"
 
 enum { FEW = 4 /* windows of a vector that go on alone */ };
 

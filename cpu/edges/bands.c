@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "common/algo/edges.h"
-#include "cpu/edges/steps/places.h"
+#include "cpu/edges/shared/places.h"
 
 enum { ROWS = 3 };
 

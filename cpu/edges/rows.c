@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "common/algo/edges.h"
-#include "cpu/edges/steps/places.h"
+#include "cpu/edges/shared/places.h"
 
 /* Planes with a frame one pixel wide: pixels, with replicated ones, and magnitudes, with zeros. */
 struct magnitudes {

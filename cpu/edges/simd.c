@@ -16,7 +16,7 @@
 
 #include "common/algo/edges.h"
 #include "common/simd/simd.h"
-#include "cpu/edges/steps/places.h"
+#include "cpu/edges/shared/places.h"
 
 enum { ROWS = 4, LANES = SIMD_BYTES / 2 };
 

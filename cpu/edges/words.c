@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "common/algo/edges.h"
-#include "cpu/edges/steps/places.h"
+#include "cpu/edges/shared/places.h"
 
 /* Magnitudes, with a frame of zeros one pixel wide. */
 struct magnitudes {

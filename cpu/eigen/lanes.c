@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "common/algo/eigen.h"
-#include "cpu/eigen/steps/rotation.h"
+#include "cpu/eigen/shared/rotation.h"
 
 static const double at_right_angles =
     1e-13; /* of |R|^2: 100 times what rounding leaves, 1/100 of the contract's residual */

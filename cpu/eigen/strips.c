@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "common/simd/simd.h"
-#include "cpu/eigen/steps/qr.h"
+#include "cpu/eigen/shared/qr.h"
 
 enum { LANES = SIMD_BYTES / 8, WIDTH = 2 * LANES /* columns of a strip */ };
 enum { STEPS = 32, WORTH_THREADS = 48 /* columns: below, the barriers cost more than they gain */ };

@@ -2,7 +2,7 @@
  * Idea:     three diagonals first: n - 1 reflections (Householder's) leave nothing beside the diagonal and its neighbours. The QR
  *           algorithm on these 2 n numbers takes some 2 steps a value, and only the vectors are n wide (Golub, Van Loan 2013, 8.3).
  * Changed:  sweeps over all pairs became reduce(), where a product with the matrix is a sum of lines, and implicit steps with
- *           Wilkinson's shift (steps/qr.h), whose rotations go through the vectors at once.
+ *           Wilkinson's shift (shared/qr.h), whose rotations go through the vectors at once.
  * Expect:   n = 198: 4/3 n^3 multiply-adds for the diagonals and the reflections' product, 3 n^3 for 1.7 n^2 / 2 rotations of
  *           vectors, where 8 sweeps of Jacobi take 24 n^3: 5 times serial. The same for n = 31, and half of it for n = 6.
  * Result:   16 times serial for n = 198 (results/cpu2/eigen/eigen_198x198.json), 5.8 times for 31 and 2.3 for 6
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/eigen/steps/qr.h"
+#include "cpu/eigen/shared/qr.h"
 
 /* Two lines as their rotated combinations. */
 static void rotate(double *p, double *q, int n, double cosine, double sine)

@@ -1,7 +1,7 @@
 /*
  * Idea:     the window is summed in the other order: along the row first, straight from the gradients, and then a row
  *           of sums is weighed with those above it. So products are never stored.
- * Changed:  make_gradients() moved to steps/gradients.c and leaves gradients of 16 bits in place of products, with those
+ * Changed:  make_gradients() moved to shared/gradients.c and leaves gradients of 16 bits in place of products, with those
  *           beyond the border; sum_along() takes the place of the second pass of weigh().
  * Expect:   for each row of pixels simd writes nine rows of 32-bit numbers and reads 21, of which six and nine are left;
  *           multiplications are three times as many: a tenth faster.
@@ -14,8 +14,8 @@
 
 #include "common/algo/harris.h"
 #include "common/simd/simd.h"
-#include "cpu/harris/steps/corners.h"
-#include "cpu/harris/steps/gradients.h"
+#include "cpu/harris/shared/corners.h"
+#include "cpu/harris/shared/gradients.h"
 
 enum { BAND = 64 /* rows that a thread takes on at once */ };
 

@@ -2,7 +2,7 @@
  * Idea:     corners are found while the rows of the response are in the cache. The threshold is a part of the largest
  *           response of the whole picture, which is not known yet, but the largest so far gives a bound below it, which
  *           leaves few peaks; they are held against the final threshold when the largest is known.
- * Changed:  steps/peaks.c takes the place of find_corners() and is called for each row; with outputs=corners the response
+ * Changed:  shared/peaks.c takes the place of find_corners() and is called for each row; with outputs=corners the response
  *           stays in a ring of 2 radius + 1 rows and never goes to memory. Of a row, stretches below the bound are passed.
  * Expect:   the detector takes no longer than the response alone, for it writes 4 bytes a pixel less and reads none again:
  *           half of peaks' time.
@@ -15,8 +15,8 @@
 
 #include "common/algo/harris.h"
 #include "common/simd/simd.h"
-#include "cpu/harris/steps/gradients.h"
-#include "cpu/harris/steps/peaks.h"
+#include "cpu/harris/shared/gradients.h"
+#include "cpu/harris/shared/peaks.h"
 
 enum { BAND = 64 /* rows that a thread takes on at once, about */ };
 enum { PIXELS = SIMD_BYTES / 2, SLACK = PIXELS + HARRIS_MAX_SIZE + 1 };

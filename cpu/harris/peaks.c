@@ -2,7 +2,7 @@
  * Idea:     peaks in vectors. Each pixel is compared with its 8 neighbours without a branch, and the few that are left are
  *           looked at one by one; of each 256 pixels the largest is known beforehand, so that only stretches that exceed
  *           the threshold are looked at.
- * Changed:  find_corners() is this rung's own and in vectors; steps/corners.c had one for all rungs.
+ * Changed:  find_corners() is this rung's own and in vectors; shared/corners.c had one for all rungs.
  * Expect:   nothing changes with outputs=response. With outputs=corners find_corners() takes four times as long as the
  *           response: two passes of one comparison and one jump a pixel. As vectors the first is bound by reading 8 MB, and
  *           the second sees a part of that again: the detector takes twice as long as its response.

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "common/algo/harris.h"
-#include "cpu/harris/steps/corners.h"
+#include "cpu/harris/shared/corners.h"
 
 enum { BAND = 64 /* rows that a thread takes on at once */ };
 

@@ -13,8 +13,8 @@
 
 #include "common/algo/harris.h"
 #include "common/simd/simd.h"
-#include "cpu/harris/steps/corners.h"
-#include "cpu/harris/steps/gradients.h"
+#include "cpu/harris/shared/corners.h"
+#include "cpu/harris/shared/gradients.h"
 
 enum { BAND = 64 /* rows that a thread takes on at once, about */ };
 enum { PIXELS = SIMD_BYTES / 2, SLACK = PIXELS + HARRIS_MAX_SIZE + 1 };

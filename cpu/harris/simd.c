@@ -11,7 +11,7 @@
 
 #include "common/algo/harris.h"
 #include "common/simd/simd.h"
-#include "cpu/harris/steps/corners.h"
+#include "cpu/harris/shared/corners.h"
 
 enum { BAND = 64 /* rows that a thread takes on at once */ };
 

@@ -11,7 +11,7 @@
 
 #include "common/algo/hough.h"
 #include "common/simd/simd.h"
-#include "cpu/hough/steps/buffer.h"
+#include "cpu/hough/shared/buffer.h"
 
 struct state {
     struct points points;

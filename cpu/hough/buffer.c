@@ -1,7 +1,7 @@
 /*
  * Idea:     the circular buffer: of the accumulator there are only the n rows that the neighbourhood of a line needs
- *           (steps/buffer.h), 27 KB with n = 3 where the whole has 4.3 MB.
- * Changed:  steps/buffer.c has the loop over rows, and searches a row as soon as its neighbours are there.
+ *           (shared/buffer.h), 27 KB with n = 3 where the whole has 4.3 MB.
+ * Changed:  shared/buffer.c has the loop over rows, and searches a row as soon as its neighbours are there.
  * Expect:   a fifth faster than rows at 1 degree: the accumulator is neither made nor cleared nor searched in memory, which
  *           takes 1.5 of its 8 ms; more with more rows.
  * Result:   1.3 times rows (results/cpu2/hough/hough_1920x1080.json), a little more than predicted.
@@ -9,7 +9,7 @@
  */
 /* Try: make bench-hough */
 
-#include "cpu/hough/steps/buffer.h"
+#include "cpu/hough/shared/buffer.h"
 #include "common/algo/hough.h"
 
 struct state {

@@ -2,7 +2,7 @@
  * Idea:     one row after the other. The points are listed once, and all of them vote for one row before the next row
  *           begins, so that the counters in use, the 18 KB between the smallest and the largest rho, stay in
  *           first-level cache.
- * Changed:  steps/points.c lists the points; the loop over rows is the outer one.
+ * Changed:  shared/points.c lists the points; the loop over rows is the outer one.
  * Expect:   four times as fast as omp: a vote is a multiplication or two, a conversion and an increment that all hit the
  *           cache, some 2 ns become 0.5. The list, 0.8 MB for 95,000 points, is read once for each row, in order.
  * Result:   missed: 0.87 times omp, not 4 times (results/cpu2/hough/hough_1920x1080.json). Probably omp's counters, 17 KB a row in use, do not
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "common/algo/hough.h"
-#include "cpu/hough/steps/points.h"
+#include "cpu/hough/shared/points.h"
 
 struct state {
     struct points points;

@@ -15,7 +15,7 @@
 
 #include "common/algo/hough.h"
 #include "common/simd/simd.h"
-#include "cpu/hough/steps/buffer.h"
+#include "cpu/hough/shared/buffer.h"
 
 enum { RUN = 16 /* rows that a thread takes at once, of those whose numbers of points differ */ };
 

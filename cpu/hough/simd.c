@@ -11,7 +11,7 @@
 
 #include "common/simd/simd.h"
 #include "common/algo/hough.h"
-#include "cpu/hough/steps/buffer.h"
+#include "cpu/hough/shared/buffer.h"
 
 struct state {
     struct points points;

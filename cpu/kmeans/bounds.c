@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/simd/simd.h"
-#include "cpu/kmeans/steps/bounds.h"
+#include "cpu/kmeans/shared/bounds.h"
 
 enum { LANES = SIMD_BYTES / 4, BLOCK = 8 };
 

@@ -2,7 +2,7 @@
  * Idea:     labels are written while runs are still being found. A thread that finds runs waits for its own steps, one
  *           that writes labels for memory: two that do both at once, in two passes, wait for the same.
  * Changed:  a band is written when two more are joined, in order, and the few words whose components a later band joined
- *           to others are written again (steps/early.h). Labels that stay in the caches, numbers and statistics come
+ *           to others are written again (shared/early.h). Labels that stay in the caches, numbers and statistics come
  *           behind all bands as before.
  * Expect:   two threads take 0.06 ms less for a photograph of 1920x1080, of which finding runs takes 0.12 ms and writing
  *           0.14; one thread has one band, and takes as long as with ranks.
@@ -15,8 +15,8 @@
 /* Try: make bench-labelling VERSIONS=cpu/ranks,cpu/early,peer/opencv */
 #include <stdlib.h>
 
-#include "cpu/labelling/steps/early.h"
-#include "cpu/labelling/steps/sums.h"
+#include "cpu/labelling/shared/early.h"
+#include "cpu/labelling/shared/sums.h"
 
 /* Unites the runs of row y, which have no parents yet, with those they touch in the row above. */
 SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y, struct lists *lists)

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "common/algo/labelling.h"
-#include "cpu/labelling/steps/pixels.h"
+#include "cpu/labelling/shared/pixels.h"
 
 struct tables {
     int32_t *least; /* of each label, the least that is known to be in its component */

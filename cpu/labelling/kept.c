@@ -11,12 +11,12 @@
 /* Try: make bench-labelling VERSIONS=cpu/numbers,cpu/kept,peer/opencv */
 #include <stdlib.h>
 
-#include "cpu/labelling/steps/bands.h"
-#include "cpu/labelling/steps/bits.h"
-#include "cpu/labelling/steps/numbers.h"
-#include "cpu/labelling/steps/paint.h"
-#include "cpu/labelling/steps/runs.h"
-#include "cpu/labelling/steps/trees.h"
+#include "cpu/labelling/shared/bands.h"
+#include "cpu/labelling/shared/bits.h"
+#include "cpu/labelling/shared/numbers.h"
+#include "cpu/labelling/shared/paint.h"
+#include "cpu/labelling/shared/runs.h"
+#include "cpu/labelling/shared/trees.h"
 
 /* Unites the runs of row y with those they touch in the row above. `fresh`: the runs of row y have no parents yet. */
 SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y, bool fresh)

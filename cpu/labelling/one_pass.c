@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
-#include "cpu/labelling/steps/pixels.h"
+#include "cpu/labelling/shared/pixels.h"
 
 static int32_t *label_at(const struct image *out, int x, int y)
 {

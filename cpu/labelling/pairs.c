@@ -12,10 +12,10 @@
  * From:     cpu/simd
  */
 /* Try: make bench-labelling VERSIONS=cpu/simd,cpu/pairs,peer/opencv */
-#include "cpu/labelling/steps/bands.h"
-#include "cpu/labelling/steps/bits.h"
-#include "cpu/labelling/steps/paint.h"
-#include "cpu/labelling/steps/runs.h"
+#include "cpu/labelling/shared/bands.h"
+#include "cpu/labelling/shared/bits.h"
+#include "cpu/labelling/shared/paint.h"
+#include "cpu/labelling/shared/runs.h"
 
 SIMD_INLINE int32_t find(const int32_t *parent, int32_t i)
 {

@@ -14,15 +14,15 @@
 /* Try: make bench-labelling VERSIONS=cpu/few,cpu/ranks,peer/opencv */
 #include <stdlib.h>
 
-#include "cpu/labelling/steps/bands.h"
-#include "cpu/labelling/steps/bits.h"
-#include "cpu/labelling/steps/joints.h"
-#include "cpu/labelling/steps/lists.h"
-#include "cpu/labelling/steps/numbers.h"
-#include "cpu/labelling/steps/ranks.h"
-#include "cpu/labelling/steps/runs.h"
-#include "cpu/labelling/steps/sums.h"
-#include "cpu/labelling/steps/trees.h"
+#include "cpu/labelling/shared/bands.h"
+#include "cpu/labelling/shared/bits.h"
+#include "cpu/labelling/shared/joints.h"
+#include "cpu/labelling/shared/lists.h"
+#include "cpu/labelling/shared/numbers.h"
+#include "cpu/labelling/shared/ranks.h"
+#include "cpu/labelling/shared/runs.h"
+#include "cpu/labelling/shared/sums.h"
+#include "cpu/labelling/shared/trees.h"
 
 /* Unites the runs of row y, which have no parents yet, with those they touch in the row above. */
 SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y, struct lists *lists)

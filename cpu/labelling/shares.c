@@ -11,9 +11,9 @@
 /* Try: make bench-labelling VERSIONS=cpu/early,cpu/shares,peer/opencv PARAMS=statistics=1 */
 #include <stdlib.h>
 
-#include "cpu/labelling/steps/early.h"
-#include "cpu/labelling/steps/shares.h"
-#include "cpu/labelling/steps/sums.h"
+#include "cpu/labelling/shared/early.h"
+#include "cpu/labelling/shared/shares.h"
+#include "cpu/labelling/shared/sums.h"
 
 /* Unites the runs of row y, which have no parents yet, with those they touch in the row above. */
 SIMD_INLINE void join_above(const struct runs *runs, int connectivity, int y, struct lists *lists)

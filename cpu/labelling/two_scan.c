@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
-#include "cpu/labelling/steps/pixels.h"
+#include "cpu/labelling/shared/pixels.h"
 
 struct tables {
     int32_t *least; /* of each label, the least of its set: the set's representative */

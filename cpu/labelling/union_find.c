@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"
-#include "cpu/labelling/steps/pixels.h"
+#include "cpu/labelling/shared/pixels.h"
 
 static int32_t find(const int32_t *parent, int32_t i)
 {

@@ -9,9 +9,9 @@
  */
 /* Try: make bench-labelling VERSIONS=cpu,peer/opencv
  * Paper: He, Chao and Suzuki, A Run-Based Two-Scan Labeling Algorithm, IEEE TIP 17(5), 2008. */
-#include "cpu/labelling/steps/bands.h"
-#include "cpu/labelling/steps/bits.h"
-#include "cpu/labelling/steps/runs.h"
+#include "cpu/labelling/shared/bands.h"
+#include "cpu/labelling/shared/bits.h"
+#include "cpu/labelling/shared/runs.h"
 
 /* The root of node i, whose path is halved on the way. */
 static int32_t find(int32_t *parent, int32_t i)

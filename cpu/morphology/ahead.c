@@ -10,7 +10,7 @@
  * From:     cpu/ring
  */
 /* Try: make bench-morphology VERSIONS=cpu/ring,cpu/ahead,cpu/simd,peer/opencv SIZE=8192x8192 */
-#include "cpu/morphology/steps/bands.h"
+#include "cpu/morphology/shared/bands.h"
 
 enum {
     GROUP = 4, /* vectors at once, so that a row or a tap is looked up once for all of them */

@@ -3,7 +3,7 @@
  *           column of 2h + 1 rows; it grows by a row above and a row below a step. As soon as it is as high as some
  *           columns of the element, it is taken to the left and to the right, as far as these columns stand.
  * Changed:  the loops over the mask: 2 * radius + 1 rows, then each of the element's columns once, in place of each of
- *           its pixels. steps/element.h finds which columns are how high. A thread has a line of its own, and a row of
+ *           its pixels. shared/element.h finds which columns are how high. A thread has a line of its own, and a row of
  *           what never wins for the rows outside the image.
  * Expect:   disk of 15: 15 + 15 steps along a row in place of 169: 5 times as fast, and the more the larger the
  *           element; nothing at ksize 3, where 3 + 3 steps stand for 5.
@@ -14,7 +14,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "cpu/morphology/steps/element.h"
+#include "cpu/morphology/shared/element.h"
 
 /* to[x] becomes the best of to[x] and from[x + shift], where that is inside the row. */
 static void take(uint8_t *to, const uint8_t *from, int shift, int width, bool erode)

@@ -1,7 +1,7 @@
 /*
  * Idea:     a column grows in a register, which is stored as often as a height occurs: there is a line for the columns
  *           of each height. A line has margins of what never wins, so that no tap asks whether it is inside the row.
- * Changed:  up_and_down, by explicit vectors. steps/element.h says where each tap is in the lines; pixels behind the
+ * Changed:  up_and_down, by explicit vectors. shared/element.h says where each tap is in the lines; pixels behind the
  *           row are set there, because vectors are whole.
  * Expect:   1.3 times as fast as columns: up and down, a step is two loads, with a store for half of them, where it was
  *           four loads and two stores. Along the rows all stays.
@@ -12,7 +12,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "cpu/morphology/steps/element.h"
+#include "cpu/morphology/shared/element.h"
 
 /* to[x] becomes the best of to[x] and from[x]. */
 static void take(uint8_t *to, const uint8_t *from, int width, bool erode)

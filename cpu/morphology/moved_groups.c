@@ -11,8 +11,8 @@
  * From:     cpu/moved_ring
  */
 /* Try: make bench-morphology VERSIONS=cpu/moved_ring,cpu/moved_groups,cpu/registers */
-#include "cpu/morphology/steps/bands.h"
-#include "cpu/morphology/steps/moves.h"
+#include "cpu/morphology/shared/bands.h"
+#include "cpu/morphology/shared/moves.h"
 
 enum {
     GROUP = 3,       /* vectors of results at once: more do not fit into 32 registers */

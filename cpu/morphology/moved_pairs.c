@@ -11,8 +11,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "cpu/morphology/steps/element.h"
-#include "cpu/morphology/steps/moves.h"
+#include "cpu/morphology/shared/element.h"
+#include "cpu/morphology/shared/moves.h"
 
 /* Adds to *result what columns of 2h + 1 rows find: the best of all but the last of these, and the last. */
 SIMD_INLINE void along(const struct element *element, int h, const simd_u8 both[3], const uint8_t *row,

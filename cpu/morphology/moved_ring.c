@@ -1,14 +1,14 @@
 /*
  * Idea:     open and close in one pass, as in cpu/ring: the second step reads rows that still lie in the cache.
- * Changed:  run() calls steps/bands.h, which goes down a band by pairs of rows and gives each its rows.
+ * Changed:  run() calls shared/bands.h, which goes down a band by pairs of rows and gives each its rows.
  * Expect:   dilate and erode stay as they are; open and close of an image beyond the cache 1.1 times as fast.
  * Result:   missed: dilate, too, is 1.1 times as fast (results/cpu2_avx2/morphology/morphology_1920x1080.json), probably
  *           because bands are shared out once, not once a step.
  * From:     cpu/moved_pairs
  */
 /* Try: make bench-morphology VERSIONS=cpu/moved_pairs,cpu/moved_ring,cpu/moved_groups,cpu/ring */
-#include "cpu/morphology/steps/bands.h"
-#include "cpu/morphology/steps/moves.h"
+#include "cpu/morphology/shared/bands.h"
+#include "cpu/morphology/shared/moves.h"
 
 /* Adds to *result what columns of 2h + 1 rows find: the best of all but the last of these, and the last. */
 SIMD_INLINE void along(const struct element *element, int h, const simd_u8 both[3], const uint8_t *row,

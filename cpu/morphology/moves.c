@@ -2,7 +2,7 @@
  * Idea:     no lines at all: a column that has grown to a height that occurs is at once moved to the left and to the
  *           right, and collected. It stays in registers: the vector of results, and its neighbours on both sides, out
  *           of which bytes move in.
- * Changed:  the loops over a row's lines became one; a move is made of two registers (steps/moves.h) where it was a
+ * Changed:  the loops over a row's lines became one; a move is made of two registers (shared/moves.h) where it was a
  *           read between two places of a line. At the edges, pixels outside the image are masked.
  * Expect:   with AVX-512 VBMI, whose vpermt2b takes 64 bytes from any places of two registers, 1.3 times as fast as
  *           lines; no line is stored or read, but each column is made three times. Elsewhere a move is 3 to 5
@@ -15,8 +15,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "cpu/morphology/steps/element.h"
-#include "cpu/morphology/steps/moves.h"
+#include "cpu/morphology/shared/element.h"
+#include "cpu/morphology/shared/moves.h"
 
 /* A vector of results. */
 SIMD_INLINE simd_u8 collect(const struct element *element, const uint8_t *const rows[], const uint8_t *inside, int x,

@@ -12,7 +12,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "cpu/morphology/steps/element.h"
+#include "cpu/morphology/shared/element.h"
 
 enum { GROUP = 4 /* vectors at once, so that a row or a tap is looked up once for all of them */ };
 

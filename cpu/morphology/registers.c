@@ -12,8 +12,8 @@
  * From:     cpu/moved_groups
  */
 /* Try: make bench-morphology VERSIONS=cpu/moved_groups,cpu/registers,cpu/simd,peer/opencv */
-#include "cpu/morphology/steps/bands.h"
-#include "cpu/morphology/steps/moves.h"
+#include "cpu/morphology/shared/bands.h"
+#include "cpu/morphology/shared/moves.h"
 
 enum {
     GROUP = 3,        /* vectors of results at once: more do not fit into 32 registers */

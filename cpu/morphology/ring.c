@@ -2,7 +2,7 @@
  * Idea:     open and close in one pass. What the first step writes is read by the second while it still lies in the
  *           cache: between them waits no image, only a ring of the rows that the second step sees. Threads take bands
  *           of rows instead of all the rows of one step.
- * Changed:  run() calls steps/bands.h, which goes down a band by pairs of rows and gives each its rows, of the image or
+ * Changed:  run() calls shared/bands.h, which goes down a band by pairs of rows and gives each its rows, of the image or
  *           of the ring. Each band makes the few rows of the first step beyond its ends itself, once more.
  * Expect:   dilate and erode stay as they are. Open and close of an image beyond the cache (8 MB and more) lose the way
  *           of the image between to memory and back, one access in two: 1.1 times as fast, since lines set the pace.
@@ -10,7 +10,7 @@
  * From:     cpu/pairs
  */
 /* Try: make bench-morphology VERSIONS=cpu/pairs,cpu/ring,cpu/ahead,peer/opencv PARAMS="op=close" */
-#include "cpu/morphology/steps/bands.h"
+#include "cpu/morphology/shared/bands.h"
 
 enum { GROUP = 4 /* vectors at once, so that a row or a tap is looked up once for all of them */ };
 

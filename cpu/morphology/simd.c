@@ -1,7 +1,7 @@
 /*
  * Idea:     columns of the same height beside each other (all of a square's, the middle of a disk) are taken 3 or 9 at
  *           once: a line of the best of 3 neighbours, or of those 3 apart once more, answers for all of them.
- * Changed:  widen() makes such lines behind the others, and steps/element.h is told to use them.
+ * Changed:  widen() makes such lines behind the others, and shared/element.h is told to use them.
  * Expect:   disk of 15: 12 maxima up and down, 11 along, for 64 pixels; OpenCV takes 169. Loads set the pace: 11
  *           aligned and 10 that straddle two cache lines, 31 line accesses for 64 pixels. That is 16 cycles where a
  *           core makes two a cycle, 31 where it makes one: 15 to 20 times faster than OpenCV on two cores, where OpenCV
@@ -12,7 +12,7 @@
  * From:     cpu/ahead
  */
 /* Try: make bench-morphology VERSIONS=cpu/omp,cpu/ahead,cpu/simd,cpu/registers,peer/opencv */
-#include "cpu/morphology/steps/bands.h"
+#include "cpu/morphology/shared/bands.h"
 
 enum {
     GROUP = 4, /* vectors at once, so that a row or a tap is looked up once for all of them */

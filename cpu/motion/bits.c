@@ -9,7 +9,7 @@
  *           open take more than that, 0.5 ms on two cores with AVX-512 (packed, results/cpu2/motion/motion_1920x1080.json).
  */
 /* Try: make bench-motion VERSIONS=cpu/simd,cpu/bits,cpu/packed */
-#include "cpu/motion/steps/bits.h"
+#include "cpu/motion/shared/bits.h"
 #include "common/algo/motion.h"
 #include "common/algo/threshold.h"
 

@@ -9,8 +9,8 @@
 /* Try: make bench-motion VERSIONS=cpu/bits,cpu/packed,cpu/per_frame */
 #include "common/algo/motion.h"
 #include "common/algo/threshold.h"
-#include "cpu/motion/steps/bits.h"
-#include "cpu/motion/steps/components.h"
+#include "cpu/motion/shared/bits.h"
+#include "cpu/motion/shared/components.h"
 
 static const char rung[] = "cpu/packed", step_rung[] = "cpu/simd";
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     a thread takes a whole frame, so that no thread waits for another within one.
  * Changed:  nothing in a frame: what was the state is what each thread has of its own, and start() and receive() are what a
- *           thread does with it. submit() puts the frame into a queue (steps/lanes.h), receive() waits for the oldest, and up
+ *           thread does with it. submit() puts the frame into a queue (shared/lanes.h), receive() waits for the oldest, and up
  *           to 32 are in flight. A running mean needs each frame before the next: it stays as it was, all threads in a frame.
  * Expect:   with 16 threads at 596x336 three times the frames: packed's threads meet four times in 0.1 ms, and one of them
  *           lists the boxes while 15 wait. With 2 threads little, until the machine is busy with something else: then packed
@@ -15,9 +15,9 @@
 /* Try: make bench-motion VERSIONS=cpu/packed,cpu/per_frame; then with OMP_NUM_THREADS=1 */
 #include "common/algo/motion.h"
 #include "common/algo/threshold.h"
-#include "cpu/motion/steps/bits.h"
-#include "cpu/motion/steps/components.h"
-#include "cpu/motion/steps/lanes.h"
+#include "cpu/motion/shared/bits.h"
+#include "cpu/motion/shared/components.h"
+#include "cpu/motion/shared/lanes.h"
 
 static const char rung[] = "cpu/per_frame", step_rung[] = "cpu/simd";
 

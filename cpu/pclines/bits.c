@@ -16,7 +16,7 @@
 
 #include "common/algo/pclines.h"
 #include "common/simd/simd.h"
-#include "cpu/pclines/steps/diagonals.h"
+#include "cpu/pclines/shared/diagonals.h"
 
 enum { BITS = 8 * SIMD_BYTES, BATCH = DIAGONALS_BATCH };
 

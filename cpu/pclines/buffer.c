@@ -1,6 +1,6 @@
 /*
  * Idea:     the column buffer (Havel 2012), which applies as hough's circular buffer does: of the accumulator there are only the n rows
- *           that the neighbourhood of a line needs, a ring of 69 KB with window=9 where the whole has 7.9 MB (steps/ring.h).
+ *           that the neighbourhood of a line needs, a ring of 69 KB with window=9 where the whole has 7.9 MB (shared/ring.h).
  * Changed:  fill_row() and search_run() in place of the accumulator; a thread computes n / 2 rows beyond either end of its run
  *           for itself, and beyond the ends of the space too, where a row is one of the other end, reversed.
  * Expect:   a tenth faster than rows with d = 512: 8 MB are neither made nor cleared nor searched in memory; with 2 threads 8 of
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "common/algo/pclines.h"
-#include "cpu/pclines/steps/ring.h"
+#include "cpu/pclines/shared/ring.h"
 
 struct points {
     size_t count;

@@ -13,7 +13,7 @@
 
 #include "common/algo/pclines.h"
 #include "common/simd/simd.h"
-#include "cpu/pclines/steps/words.h"
+#include "cpu/pclines/shared/words.h"
 
 enum { LANES = SIMD_BYTES / 4, BATCH = 1024, HANDS = 16 };
 

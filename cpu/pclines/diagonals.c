@@ -3,7 +3,7 @@
  *           d divides the first part: all points of a diagonal move by the same whole number. So a row of the accumulator is
  *           the sum of the picture's diagonals, each moved by a number of its own, and 64 cells are one addition of bytes.
  * Changed:  vote(), for 16 rows at once, whose bytes stay in first-level cache: a diagonal adds one to a cell at most, so a
- *           byte holds 255 of them. diagonals_find() lists the points as in cpu/simd and marks them (steps/diagonals.h).
+ *           byte holds 255 of them. diagonals_find() lists the points as in cpu/simd and marks them (shared/diagonals.h).
  * Expect:   9 times as fast as omp, 28 ms: of 2 billion additions, one a pixel and row, 33 million vectors remain, a load, an
  *           addition and a store that cross lines, 3 cycles, 13 ms on two cores; then find_lines() for 8, fresh pages for 5.
  * Result:   6.7 times omp, 34 ms (results/cpu2/pclines/pclines_1920x1080.json): a vector probably takes 6 cycles, not 3.
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "common/algo/pclines.h"
-#include "cpu/pclines/steps/diagonals.h"
+#include "cpu/pclines/shared/diagonals.h"
 
 enum { RUN = 16 /* divides d, so that they are rows of one space */, MOST = 255 };
 

@@ -9,8 +9,8 @@
  *           times what was expected of so many pixels.
  */
 /* Try: make bench-barcode VERSIONS=cuda */
-#include "cuda/barcode/steps/finder.h"
-#include "cuda/texture/steps/textures.h"
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.0", .lbp = "cuda/v1.0", .nearest = "cuda/v1.0"};
 static const struct finder_versions finder_versions = {

@@ -5,8 +5,8 @@
  * Result:   the call takes 18.3 ms in place of 19.2 (results/h200/barcode/barcode_4032x3024.json).
  */
 /* Try: make bench-barcode VERSIONS=cuda */
-#include "cuda/barcode/steps/finder.h"
-#include "cuda/texture/steps/textures.h"
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.1", .lbp = "cuda/v1.1", .nearest = "cuda/v1.1"};
 static const struct finder_versions finder_versions = {

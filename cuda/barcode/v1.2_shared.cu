@@ -6,8 +6,8 @@
  * Result:   29 times v1.1, 0.49 ms (results/h200/barcode/barcode_4032x3024.json): nearest had been nearly all.
  */
 /* Try: make bench-barcode VERSIONS=cuda */
-#include "cuda/barcode/steps/finder.h"
-#include "cuda/texture/steps/textures.h"
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.2", .lbp = "cuda/v1.2", .nearest = "cuda/v1.2"};
 static const struct finder_versions finder_versions = {

@@ -6,8 +6,8 @@
  * Result:   0.46 ms, 7 % less (results/h200/barcode/barcode_4032x3024.json), by lbp.
  */
 /* Try: make bench-barcode VERSIONS=cuda */
-#include "cuda/barcode/steps/finder.h"
-#include "cuda/texture/steps/textures.h"
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v1.3", .nearest = "cuda/v1.2"};
 static const struct finder_versions finder_versions = {

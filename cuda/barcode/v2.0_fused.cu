@@ -7,8 +7,8 @@
  * Result:   3.0 times v1.3, 153 us for 4032x3024 (results/h200/barcode/barcode_4032x3024.json).
  */
 /* Try: make bench-barcode VERSIONS=cuda */
-#include "cuda/barcode/steps/finder.h"
-#include "cuda/texture/steps/fused.h"
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/fused.h"
 
 enum { WARPS = 8 /* of a block, each with a patch */ };
 

@@ -7,8 +7,8 @@
  * Result:   103 us, 1.48 times v2.0 (results/h200/barcode/barcode_4032x3024_apart.json), as predicted.
  */
 /* Try: make bench-barcode VERSIONS=cuda */
-#include "cuda/barcode/steps/finder.h"
-#include "cuda/texture/steps/textures.h"
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v2.0", .lbp = "cuda/v2.5", .nearest = "cuda/v2.0"};
 static const struct finder_versions finder_versions = {

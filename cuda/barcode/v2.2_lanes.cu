@@ -5,8 +5,8 @@
  * Expect:   1.3 times v2.1: some 20 us for the labels of 4032x3024 in the place of 46; the map's steps take 57 as before.
  */
 /* Try: make bench-barcode VERSIONS=cuda */
-#include "cuda/barcode/steps/finder.h"
-#include "cuda/texture/steps/lanes.h"
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/lanes.h"
 
 static const struct finder_versions finder_versions = {
     .blur = "cuda/v1.2", .threshold = "cuda/v1.3", .labelling = "cuda/v1.2", .boxes = "cuda/v1.3"};

@@ -9,7 +9,7 @@
 /* Try: make bench-blur VERSIONS=cuda/v1.11,cuda/v1.12,cuda/v1.13 */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
-#include "cuda/blur/steps/tensor.cuh"
+#include "cuda/blur/shared/tensor.cuh"
 
 enum { WARPS = 4 /* of a block, a strip each */ };
 

@@ -12,7 +12,7 @@
 /* Try: make bench-blur VERSIONS=cuda/v1.7,cuda/v1.8,cuda/v1.9 */
 #include "common/cuda/border.cuh"
 #include "common/cuda/device.h"
-#include "cuda/blur/steps/packed.cuh"
+#include "cuda/blur/shared/packed.cuh"
 
 enum { THREADS = 128, TILE_WIDTH = 256, TILE_HEIGHT = 32, ROWS = 16 /* of a tile for one thread */ };
 

@@ -11,7 +11,7 @@
 /* Try: make bench-blur VERSIONS=cuda/v1.4,cuda/v1.9,cuda/v2.0,peer/npp */
 #include "common/cuda/border.cuh"
 #include "common/cuda/device.h"
-#include "cuda/blur/steps/packed.cuh"
+#include "cuda/blur/shared/packed.cuh"
 
 enum { THREADS = 128, TILE_WIDTH = 256, TILE_HEIGHT = 32, ROWS = 16 /* of a tile for one thread */ };
 

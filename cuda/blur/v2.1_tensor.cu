@@ -12,7 +12,7 @@
 /* Try: make bench-blur VERSIONS=cuda/v2.0,cuda/v1.13,cuda/v2.1,peer/npp */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
-#include "cuda/blur/steps/tensor.cuh"
+#include "cuda/blur/shared/tensor.cuh"
 
 enum { WARPS = 4 /* of a block, a strip each */ };
 /* Warps that a multiprocessor's 65536 registers allow, and bands that a warp loads before it needs them. */

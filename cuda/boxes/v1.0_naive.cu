@@ -10,7 +10,7 @@
 /* Try: make bench-boxes VERSIONS=cuda */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-#include "cuda/boxes/steps/rows.h"
+#include "cuda/boxes/shared/rows.h"
 
 struct state {
     struct boxes_sums *table; /* device: width * height entries */

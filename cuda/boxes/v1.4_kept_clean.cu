@@ -11,7 +11,7 @@
 /* Try: make bench-boxes VERSIONS=cuda/v1.3,cuda/v1.4 */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-#include "cuda/boxes/steps/sums.cuh"
+#include "cuda/boxes/shared/sums.cuh"
 
 struct state {
     struct boxes_sums *table; /* device: width * height entries, between launches all empty */

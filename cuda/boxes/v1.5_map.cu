@@ -10,7 +10,7 @@
 /* Try: make bench-boxes VERSIONS=cuda/v1.4,cuda/v1.5 */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-#include "cuda/boxes/steps/used.cuh"
+#include "cuda/boxes/shared/used.cuh"
 
 struct state {
     struct boxes_sums *table; /* device: width * height entries, between launches all empty */

@@ -1,7 +1,7 @@
 /*
  * Idea:     a thread reads four labels with one load, so that a warp covers 128 pixels of a row.
  * Changed:  the add kernel: four bits for where the thread's runs begin, a ballot and a shuffle for where the last one
- *           ends. The count and write kernels, which stay as they are from here on, moved to steps/used.cu.
+ *           ends. The count and write kernels, which stay as they are from here on, moved to shared/used.cu.
  * Expect:   kernel 1.3 times faster: a quarter of the threads, loads and ballots, but only a fifth fewer atomics. Runs
  *           of the bench's labels are 11 pixels long on average, of which the borders of 32 pixels cut every third.
  * Result:   46.6 us, 1.49 times v1.6 (results/h200/boxes/boxes_3840x2160_steps.json).
@@ -9,7 +9,7 @@
 /* Try: make bench-boxes VERSIONS=cuda/v1.6,cuda/v1.7 */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-#include "cuda/boxes/steps/used.cuh"
+#include "cuda/boxes/shared/used.cuh"
 
 enum { TILE_WIDTH = 128 }; /* a warp takes a row of a tile, a thread 4 pixels */
 

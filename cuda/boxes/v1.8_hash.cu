@@ -1,7 +1,7 @@
 /*
  * Idea:     a block sums up the runs of its tile in shared memory first, so that a component costs a few atomics in
  *           global memory per tile, not per run.
- * Changed:  add_run() adds to a hash table in shared memory (steps/tile.cuh), which the block clears before, and adds
+ * Changed:  add_run() adds to a hash table in shared memory (shared/tile.cuh), which the block clears before, and adds
  *           to the table in global memory afterwards. What finds no slot is added there directly.
  * Expect:   kernel 1.5 times faster: a tile has 8 rows, so an eighth of the global atomics is left, and the shared ones
  *           wait only for those of their own block. To clear and to search 512 slots takes part of it back.
@@ -10,8 +10,8 @@
 /* Try: make bench-boxes VERSIONS=cuda/v1.7,cuda/v1.8 */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-#include "cuda/boxes/steps/tile.cuh"
-#include "cuda/boxes/steps/used.cuh"
+#include "cuda/boxes/shared/tile.cuh"
+#include "cuda/boxes/shared/used.cuh"
 
 enum {
     TILE_WIDTH = 128,

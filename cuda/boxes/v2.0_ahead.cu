@@ -12,8 +12,8 @@
 /* Try: make bench-boxes VERSIONS=cuda/v1.8,cuda/v2.0 */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
-#include "cuda/boxes/steps/tile.cuh"
-#include "cuda/boxes/steps/used.cuh"
+#include "cuda/boxes/shared/tile.cuh"
+#include "cuda/boxes/shared/used.cuh"
 
 enum {
     TILE_WIDTH = 128,

@@ -11,7 +11,7 @@
 /* Try: make bench-correlation VERSIONS=cuda/v2.1,cuda/v2.2,cuda/v2.3,peer/cublas */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
-#include "cuda/correlation/steps/operands.cuh"
+#include "cuda/correlation/shared/operands.cuh"
 
 struct state {
     double *totals; /* in device memory: sums of products of planes */

@@ -15,7 +15,7 @@
 /* Try: make bench-correlation VERSIONS=cuda/v2.4,cuda/v2.5,cuda/v2.6,peer/cublas */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
-#include "cuda/correlation/steps/entries.cuh"
+#include "cuda/correlation/shared/entries.cuh"
 
 struct state {
     double *totals; /* in device memory: sums of products, and blocks that are done; 0 between calls of few planes */

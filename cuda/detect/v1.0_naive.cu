@@ -2,14 +2,14 @@
  * Idea:     one thread per pixel of the pyramid looks whether a window of a level begins there and takes it through the
  *           stages, with the model and the pyramid in global memory. Hits go to a list behind one counter.
  * Changed:  the loops over windows became a grid of threads; every call allocates, copies, computes and frees. The pyramid is
- *           its own ladder's v1.0, and the tables are made on the device (steps/hits.cu), so that only they come back.
+ *           its own ladder's v1.0, and the tables are made on the device (shared/hits.cu), so that only they come back.
  * Expect:   a warp goes on until the last of its 32 windows leaves: a window leaves after 3 stages on average, the last of
  *           32 after 20, so six of seven lanes idle. 3 ms at 1280x720.
  * Result:   2.48 ms (results/h200/detect/detect_1280x720.json); but 0.83 ms of them are the suppression in one block
  *           (profile_detect_v2.6.txt beside it), which v2.7 spreads over the device.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 struct state {
     struct hits_step hits;

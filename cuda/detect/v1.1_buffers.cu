@@ -6,7 +6,7 @@
  * Result:   end to end 0.29 ms less (results/h200/detect/detect_1280x720.json); kernels the same.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 struct state {
     struct hits_step hits;

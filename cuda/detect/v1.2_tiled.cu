@@ -2,14 +2,14 @@
  * Idea:     all threads look at the same stage at the same time, so the stages are a kernel parameter, which lies in constant
  *           memory; the tables, which each thread looks into elsewhere, stay in global memory. A block reads its pixels once,
  *           into shared memory.
- * Changed:  stages are a parameter (steps/hits.h); a block works on a tile of one level, blockIdx.z, and waits for its pixels.
+ * Changed:  stages are a parameter (shared/hits.h); a block works on a tile of one level, blockIdx.z, and waits for its pixels.
  * Expect:   a stage reads up to 36 pixels, of which neighbouring windows share all but a few, and its 12 bytes come by
  *           broadcast: twice as fast. Idle lanes stay idle.
  * Result:   2.42 ms, 1.03 times v1.1 (results/h200/detect/detect_1280x720.json). The pixels were not what a stage waits for:
  *           they are in the first-level cache in any case.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8 /* windows of a block */ };
 

@@ -6,7 +6,7 @@
  * Result:   no difference (results/h200/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 static int block_width = 32, block_height = 8;
 static const int block_widths[] = {32, 64, 128, 256, 0}, block_heights[] = {1, 2, 4, 8, 16, 32, 0};

@@ -10,7 +10,7 @@
  * From:     cuda/v1.2
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8 /* windows of a block */, KEPT = 16 /* stages that it has in shared memory */ };
 

@@ -12,7 +12,7 @@
 /* Try: make bench-detect VERSIONS=cuda */
 #include <texture_indirect_functions.h>
 
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8 /* windows of a block */ };
 

@@ -10,7 +10,7 @@
  * From:     cuda/v1.3
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WINDOWS = 1024 /* of a block at most */ };
 

@@ -1,18 +1,18 @@
 /*
  * Idea:     the first stages see all windows, so a thread takes four side by side through them: a cell of four windows is a word
  *           of its plane, moved by a few bytes, and one comparison compares four bytes.
- * Changed:  four_bins() (steps/four.cuh), and a loop over the first part's stages with four responses.
+ * Changed:  four_bins() (shared/four.cuh), and a loop over the first part's stages with four responses.
  * Expect:   26 instructions a window and stage in place of 80; windows that are rejected go along to the third stage, which their
  *           warps did in any case. These stages were two fifths of what is left: detect_kernel 105 us in place of 140 us.
  * Result:   0.225 ms, 1.06 times v2.9 (results/h200/detect/detect_1280x720.json): 13 us less where 35 were expected.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/four.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/four.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

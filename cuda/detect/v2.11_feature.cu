@@ -6,12 +6,12 @@
  * Result:   0.196 ms, 1.14 times v2.10 (results/h200/detect/detect_1280x720.json): 29 us less, more than the 20 expected.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/four.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/four.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

@@ -5,12 +5,12 @@
  * Result:   0.195 ms (results/h200/detect/detect_1280x720.json): pyramid cuda/v2.2 takes 28 us, as the pyramid of v2.11 does.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/four.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/four.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

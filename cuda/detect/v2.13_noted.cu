@@ -1,17 +1,17 @@
 /*
  * Idea:     rounds read only the words that are not 0. A hit overlaps with one or two stronger ones, not with all: of the 60
  *           words that say with whom, the few that do are marked; its place and box are noted when they are known.
- * Changed:  groups_note() and hits_note() in place of groups_setup() and hits_add() (steps/groups.cu).
+ * Changed:  groups_note() and hits_note() in place of groups_setup() and hits_add() (shared/groups.cu).
  * Expect:   six rounds read 60 words a hit, and 300 parts of the pairs look boxes up level by level: 62 us become 20 us.
  * Result:   160 us in place of 196 (results/h200/detect/detect_1280x720_pictures.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/four.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/four.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

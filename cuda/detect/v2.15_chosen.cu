@@ -1,19 +1,19 @@
 /*
  * Idea:     past the first part a thread has one window, whose nine cells it loaded byte by byte. Two words of each row
  *           of cells hold all three, a permutation picks them out, and four cells of the border are compared at once.
- * Changed:  chosen_bin() (steps/chosen.cuh) in place of planes_bin(), in both passes behind the first part.
+ * Changed:  chosen_bin() (shared/chosen.cuh) in place of planes_bin(), in both passes behind the first part.
  * Expect:   30 instructions a stage in place of 80, in two thirds of what a block executes: a call 130 us in place of 160 us (LBP).
  * Result:   missed: 161 us, v2.14 159 us (results/h100/detect/detect_1280x720_decoded.json). Bytes were not what stages wait for.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
-#include "cuda/detect/steps/chosen.cuh"
-#include "cuda/detect/steps/four.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/chosen.cuh"
+#include "cuda/detect/shared/four.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

@@ -1,18 +1,18 @@
 /*
  * Idea:     the host decodes once where a stage's cells lie in a tile's planes: one load of 16 bytes from constant
  *           memory. stage_at() made an address that may be anywhere, so the compiler loaded as from global memory.
- * Changed:  decoded_make() and the two bins of steps/decoded.cuh; the parts end within the 1,024 stages that are a parameter.
+ * Changed:  decoded_make() and the two bins of shared/decoded.cuh; the parts end within the 1,024 stages that are a parameter.
  * Expect:   45 instructions a stage and window in place of 75, and 30 cycles less to wait for: detect_kernel 60 us in place of 75 us (LBP).
  * Result:   151 us, 1.07 times v2.15 (results/h100/detect/detect_1280x720_decoded.json): 10 us of the 15 that were expected.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
-#include "cuda/detect/steps/decoded.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/decoded.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

@@ -1,17 +1,17 @@
 /*
  * Idea:     the host numbers the levels' first tiles, so that a block compares its number with one word a level.
- * Changed:  tiles_number() and tile_look_up() (steps/tiles.cuh) in place of tile_find().
+ * Changed:  tiles_number() and tile_look_up() (shared/tiles.cuh) in place of tile_find().
  * Expect:   five instructions a level in place of 27, 900 of 18,000 that a block's warps execute: detect_kernel 3 us less.
  * Result:   149 us, 1.01 times v2.16 (results/h100/detect/detect_1280x720_decoded.json): 2 us less.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
-#include "cuda/detect/steps/decoded.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/decoded.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

@@ -1,19 +1,19 @@
 /*
  * Idea:     a warp reserves the places of all that its lanes keep of their four windows at once: one atomic operation where there were four,
  *           each of which waited for the one before.
- * Changed:  left_keep_four() (steps/planes.cuh) in place of a loop over left_keep().
+ * Changed:  left_keep_four() (shared/planes.cuh) in place of a loop over left_keep().
  * Expect:   100 instructions of 220 a thread, and 300 cycles a block: detect_kernel 3 us less.
  * Result:   147 us, 1.01 times v2.17 (results/h100/detect/detect_1280x720_decoded.json): 2 us less; of them detect_kernel takes 91
  *           (profile_detect_v2.18.txt beside it). With four pictures under way 10,690 a second, 94 us each.
  */
 /* Try: make bench-detect VERSIONS=cuda */
 #include "common/cuda/devices_queue.h"
-#include "cuda/detect/steps/decoded.cuh"
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/decoded.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

@@ -8,7 +8,7 @@
  * Result:   1.94 ms, 4 % less (results/h200/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256 };
 

@@ -7,7 +7,7 @@
  * Result:   1.81 ms, 6 % less (results/h200/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, PARTS = 4 };
 

@@ -9,7 +9,7 @@
  * From:     cuda/v2.1
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256 };
 

@@ -1,13 +1,13 @@
 /*
  * Idea:     a block finds its tile in the list of those that there are; a level need not have as many as the largest.
- * Changed:  a grid of one dimension; tile_find() (steps/tiles.cuh) says which level and where.
+ * Changed:  a grid of one dimension; tile_find() (shared/tiles.cuh) says which level and where.
  * Expect:   at 1280x720 8,000 blocks, two of three, had nothing to do; the device retires 800 of them a microsecond: 10 us less.
  * Result:   1.91 ms, 5 % slower than v2.3 (results/h200/detect/detect_1280x720.json): to look for a tile's level costs more.
  * From:     cuda/v2.3
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/hits.h"
-#include "cuda/detect/steps/tiles.cuh"
+#include "cuda/detect/shared/hits.h"
+#include "cuda/detect/shared/tiles.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, PARTS = 4 };
 

@@ -2,15 +2,15 @@
  * Idea:     the whole device puts overlapping hits together: which of 1,500 overlap are a million questions, all asked
  *           at once; whoever leads a group is then known after a few rounds over all hits. The one block that went through
  *           group after group took two thirds of a call.
- * Changed:  the end of a call: three kernels (steps/groups.cu), a matrix of bits between them.
+ * Changed:  the end of a call: three kernels (shared/groups.cu), a matrix of bits between them.
  * Expect:   sorting and rounds stay with one block, of 1,024 threads: 5 us and 10 us, and 3 us for the pairs, in place of 826 us:
  *           0.37 ms a call.
  * Result:   0.437 ms, 2.65 times v2.6 (results/h200/detect/detect_1280x720.json); sorting and rounds took 60 us instead of 18.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, PARTS = 4 };
 

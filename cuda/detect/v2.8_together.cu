@@ -2,16 +2,16 @@
  * Idea:     from stage 41 on a warp takes one window, and its lanes are stages: 32 at a time, tables looked up at once, and
  *           the responses after each of them summed in order by shuffles. Of a tile's 1,024 windows nine come so far. They
  *           filled less than a warp, which went on for hundreds of stages while the block's other seven waited.
- * Changed:  together_pass() (steps/together.cuh) behind the last list, and one part fewer.
+ * Changed:  together_pass() (shared/together.cuh) behind the last list, and one part fewer.
  * Expect:   half of the kernel's instructions were of that warp, and all of its longest waits; 32 shuffles and 80 instructions for 32
  *           stages. detect_kernel 200 us in place of 348 us.
  * Result:   0.253 ms, 1.73 times v2.7 (results/h200/detect/detect_1280x720.json).
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

@@ -1,17 +1,17 @@
 /*
  * Idea:     the planes are filled four pixels at a time: two words of each of two rows give four bytes of each plane, and nothing is
  *           read back from shared memory.
- * Changed:  words_fill() (steps/words.cuh) in place of two loops and a barrier between them; rows of whole words.
+ * Changed:  words_fill() (shared/words.cuh) in place of two loops and a barrier between them; rows of whole words.
  * Expect:   13 rounds of loads with two divisions each and 13 of planes_fill() become 4 of 60 instructions: a third of what a
  *           block executes. detect_kernel 140 us in place of 200 us.
  * Result:   0.238 ms, 1.06 times v2.8 (results/h200/detect/detect_1280x720.json): 15 us less where 60 were expected.
  */
 /* Try: make bench-detect VERSIONS=cuda */
-#include "cuda/detect/steps/groups.h"
-#include "cuda/detect/steps/planes.cuh"
-#include "cuda/detect/steps/tiles.cuh"
-#include "cuda/detect/steps/together.cuh"
-#include "cuda/detect/steps/words.cuh"
+#include "cuda/detect/shared/groups.h"
+#include "cuda/detect/shared/planes.cuh"
+#include "cuda/detect/shared/tiles.cuh"
+#include "cuda/detect/shared/together.cuh"
+#include "cuda/detect/shared/words.cuh"
 
 enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 3 };
 

@@ -1,6 +1,6 @@
 /*
  * Idea:     one thread a pixel, in two kernels: magnitudes, and from them which pixels are weak and strong. Thresholds, hysteresis
- *           and the list of points are steps that all rungs share (steps/).
+ *           and the list of points are steps that all rungs share (shared/).
  * Changed:  the loops over x and y became grids of threads; every call allocates, copies, computes and frees.
  * Expect:   kernel 1000 times faster than cpu/serial, 15 us at 1920x1080: two launches, and 24 loads a pixel that first-level
  *           cache answers. The call is 0.1 ms of upload, as much of download and 0.2 ms of allocation besides.
@@ -9,7 +9,7 @@
 /* Try: make bench-edges VERSIONS=cuda */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
+#include "cuda/edges/shared/edges.h"
 
 struct state {
     struct edges_step step;

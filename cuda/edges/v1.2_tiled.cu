@@ -11,7 +11,7 @@
 /* Try: make bench-edges VERSIONS=cuda */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
+#include "cuda/edges/shared/edges.h"
 
 struct state {
     struct edges_step step;

@@ -10,7 +10,7 @@
  *      make tune-edges V=cuda/v1.3 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
+#include "cuda/edges/shared/edges.h"
 
 struct state {
     struct edges_step step;

@@ -11,8 +11,8 @@
  *      make tune-edges V=cuda/v2.0 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
-#include "cuda/edges/steps/walk.cuh"
+#include "cuda/edges/shared/edges.h"
+#include "cuda/edges/shared/walk.cuh"
 
 struct state {
     struct edges_step step;

@@ -1,7 +1,7 @@
 /*
  * Idea:     the kernel that marks pixels also plants the forest of hysteresis, as it has the marks in registers.
  * Changed:  the parents, written for the few pixels that are marked; edges_end_planted(). The rungs above have the same kernel, so it
- *           lies in steps/planted.cu.
+ *           lies in shared/planted.cu.
  * Expect:   with low, one launch less of four, 2 us, and the mask is read once less; nothing without.
  * Result:   with low 66.8 us in place of 72.5 (results/h200/edges/edges_1920x1080_canny.json); without low 7.8 us, 6 % more than
  *           v2.0 (results/h200/edges/edges_1920x1080.json).
@@ -10,7 +10,7 @@
  *      make tune-edges V=cuda/v2.1 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
+#include "cuda/edges/shared/edges.h"
 
 struct state {
     struct edges_step step;

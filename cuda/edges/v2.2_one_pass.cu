@@ -2,7 +2,7 @@
  * Idea:     the list of points in one pass. A block takes the next 2048 pixels, says how many of them are points, and looks back
  *           at what the blocks before it have said, 32 at a time, until one of them knows the sum of all before (decoupled
  *           look-back, Merrill and Garland 2016). CUB's DeviceSelect does that too: peer/cub has these marks and CUB's list.
- * Changed:  the scan is written out: list_kernel() and look_back() in place of three kernels of steps/list.cu. A block's place is
+ * Changed:  the scan is written out: list_kernel() and look_back() in place of three kernels of shared/list.cu. A block's place is
  *           a ticket, so that all blocks before it have begun and none waits for one that does not run.
  * Expect:   with outputs=points 7 us less than v2.1 of some 22: the mask is read once and not twice, by 1013 blocks in place of
  *           8100, and no block of 1024 threads alone goes through 8100 sums. The time of peer/cub, whose pass is the same but
@@ -16,8 +16,8 @@
  *      make tune-edges V=cuda/v2.2 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
-#include "cuda/edges/steps/segments.h"
+#include "cuda/edges/shared/edges.h"
+#include "cuda/edges/shared/segments.h"
 
 struct state {
     struct edges_step step;

@@ -2,8 +2,8 @@
  * Idea:     the list of points in two passes without a chain. What one pass saves (v2.2), to read the mask a second time, is little
  *           while the mask lies in second-level cache; what it costs is that blocks wait for blocks, one look back after the other.
  *           Here blocks of one kernel count, and in the next one each adds up by itself what all before it have counted.
- * Changed:  count_kernel() and list_kernel() in place of three kernels of steps/list.cu. A thread has 32 pixels, as bits of a word
- *           (steps/stretches.h), a block 8192, so that at 1920x1080 there are 254 counts to add up, one for each thread.
+ * Changed:  count_kernel() and list_kernel() in place of three kernels of shared/list.cu. A thread has 32 pixels, as bits of a word
+ *           (shared/stretches.h), a block 8192, so that at 1920x1080 there are 254 counts to add up, one for each thread.
  * Expect:   20 us where v2.1 takes 38.7 and v2.2 36.7 at 1920x1080 with outputs=points: marks 7.8, counts 2.5, and 10 for rows of
  *           the table, which the thread that has them writes one after the other. Less than half of v2.2's 75 at 3840x2160, where
  *           v2.2 looks back through 4050 words, 32 at a time and some 0.5 us each. What is read of counts grows with the square
@@ -17,8 +17,8 @@
  *      make tune-edges V=cuda/v2.3 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
-#include "cuda/edges/steps/stretches.h"
+#include "cuda/edges/shared/edges.h"
+#include "cuda/edges/shared/stretches.h"
 
 struct state {
     struct edges_step step;

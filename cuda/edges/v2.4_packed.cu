@@ -12,8 +12,8 @@
  *      make tune-edges V=cuda/v2.4 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
-#include "cuda/edges/steps/stretches.h"
+#include "cuda/edges/shared/edges.h"
+#include "cuda/edges/shared/stretches.h"
 
 struct state {
     struct edges_step step;

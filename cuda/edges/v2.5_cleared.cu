@@ -2,7 +2,7 @@
  * Idea:     the kernel that marks pixels also sets the table to 0. Rows that are not in use hold zeros, 16 bytes of
  *           each 64, and to write a million of them takes longer than to find the points; while pixels are marked the
  *           memory has little else to do.
- * Changed:  edges_mark_and_clear() (steps/planted.cu) in place of a loop at the end of list_kernel().
+ * Changed:  edges_mark_and_clear() (shared/planted.cu) in place of a loop at the end of list_kernel().
  * Expect:   nothing at 1920x1080, where 37,000 rows are not in use. At 3840x2160 with a table of a million rows 20 us less than
  *           v2.4's 60.6: zeros take 26 us by themselves (clear_kernel of v2.2, results/h100/edges/profile_3840x2160_v2.2.txt), and
  *           the 19 us of marking are computing.
@@ -11,8 +11,8 @@
  *      make tune-edges V=cuda/v2.5 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/edges.h"
-#include "cuda/edges/steps/stretches.h"
+#include "cuda/edges/shared/edges.h"
+#include "cuda/edges/shared/stretches.h"
 
 struct state {
     struct edges_step step;

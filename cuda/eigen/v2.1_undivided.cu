@@ -2,14 +2,14 @@
  * Idea:     no thread divides within a step. Sine and cosine come from two reciprocal roots, which the GPU finds by
  *           multiply-adds, and a thread counts its way through pairs and places instead of dividing its number for
  *           each.
- * Changed:  make_turn(), make_pair() and move_on() (steps/turns.cuh) in place of eigen_rotation(), eigen_pair() and remainders.
+ * Changed:  make_turn(), make_pair() and move_on() (shared/turns.cuh) in place of eigen_rotation(), eigen_pair() and remainders.
  * Expect:   of some 3000 cycles of a step, 31 columns, two roots and three quotients in f64 that wait for one another take 700,
  *           two reciprocal roots 250; ten divisions of whole numbers, one after the other, 500: 1.4 times v2.0.
  */
 /* Try: make bench-eigen VERSIONS=cuda SIZE=31x3100 */
 #include "common/algo/eigen.h"
 #include "common/cuda/device.h"
-#include "cuda/eigen/steps/turns.cuh"
+#include "cuda/eigen/shared/turns.cuh"
 
 struct state {
     double *work; /* in device memory: a matrix and the rows of its vectors, for each block */

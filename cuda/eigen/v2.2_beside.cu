@@ -9,7 +9,7 @@
 /* Try: make bench-eigen VERSIONS=cuda SIZE=31x3100 */
 #include "common/algo/eigen.h"
 #include "common/cuda/device.h"
-#include "cuda/eigen/steps/turns.cuh"
+#include "cuda/eigen/shared/turns.cuh"
 
 struct state {
     double *work; /* in device memory: a matrix and the rows of its vectors, for each block */

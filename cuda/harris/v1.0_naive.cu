@@ -2,7 +2,7 @@
  * Idea:     one thread per pixel computes its response from the pixels themselves: for each pixel of its window the
  *           gradients, their products and the sums. Nothing but the response goes to memory, 5 bytes a pixel.
  * Changed:  the passes became one, the loops over x and y a grid of threads; every call allocates, copies, computes and
- *           frees. Corners are found on the device (steps/corners.cu), so that only the table comes back.
+ *           frees. Corners are found on the device (shared/corners.cu), so that only the table comes back.
  * Expect:   kernel some 1000 times faster than cpu/serial, though each product is computed nine times: 72 loads a pixel
  *           from first-level cache. A 3840x2160 call is 0.5 ms of upload, 2 ms of download and 0.3 ms of allocation.
  * Result:   399 us for the response of 3840x2160, 1160 times as fast as cpu/serial
@@ -11,7 +11,7 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
-#include "cuda/harris/steps/corners.h"
+#include "cuda/harris/shared/corners.h"
 
 struct state {
     struct corners_step corners;

@@ -9,7 +9,7 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
-#include "cuda/harris/steps/corners.h"
+#include "cuda/harris/shared/corners.h"
 
 struct state {
     struct corners_step corners;

@@ -11,8 +11,8 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
-#include "cuda/harris/steps/corners.h"
-#include "cuda/harris/steps/walk.cuh"
+#include "cuda/harris/shared/corners.h"
+#include "cuda/harris/shared/walk.cuh"
 
 enum {
     ROWS = 32, /* that a warp gives */

@@ -9,9 +9,9 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/inside.cuh"
-#include "cuda/harris/steps/lines.cuh"
-#include "cuda/harris/steps/strongest.h"
+#include "cuda/harris/shared/inside.cuh"
+#include "cuda/harris/shared/lines.cuh"
+#include "cuda/harris/shared/strongest.h"
 
 enum { AHEAD = 4 /* rows between a load and its use */, MAX_WARPS = 8, LEAST_ROWS = 4 /* that a warp gives */ };
 

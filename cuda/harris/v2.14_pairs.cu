@@ -14,10 +14,10 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/inside.cuh"
-#include "cuda/harris/steps/once.cuh"
-#include "cuda/harris/steps/pairs.cuh"
-#include "cuda/harris/steps/strongest.h"
+#include "cuda/harris/shared/inside.cuh"
+#include "cuda/harris/shared/once.cuh"
+#include "cuda/harris/shared/pairs.cuh"
+#include "cuda/harris/shared/strongest.h"
 
 enum { AHEAD = 2 /* rows between a load and its use */, MAX_WARPS = 4 /* of a block, one below the other */ };
 

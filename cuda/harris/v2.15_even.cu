@@ -3,7 +3,7 @@
  *           took far longer than the others, because branches keep its four responses one after the other. It now
  *           computes what nobody sees, too, and a mask makes that 0; its rows turn round at the first and last one,
  *           where v2.14 reflects each anew.
- * Changed:  what walks near an edge (steps/even.cuh); responses go where a pointer is that walks along, too.
+ * Changed:  what walks near an edge (shared/even.cuh); responses go where a pointer is that walks along, too.
  * Expect:   26.6 to 21 us: inside, an instruction in twenty less (314 in place of 329 for 2 rows of 4 pixels); near an edge
  *           some 400 in place of 600, no longer in turn.
  * Result:   3840x2160: 22.1 us in place of 27.9 by ncu (results/h200/harris/kernels_v2.15.txt), which adds some 1.2 us; 1920x1080:
@@ -13,10 +13,10 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/even.cuh"
-#include "cuda/harris/steps/once.cuh"
-#include "cuda/harris/steps/pairs.cuh"
-#include "cuda/harris/steps/strongest.h"
+#include "cuda/harris/shared/even.cuh"
+#include "cuda/harris/shared/once.cuh"
+#include "cuda/harris/shared/pairs.cuh"
+#include "cuda/harris/shared/strongest.h"
 
 enum { AHEAD = 2 /* rows between a load and its use */, MAX_WARPS = 4 /* of a block, one below the other */ };
 

@@ -1,6 +1,6 @@
 /*
  * Idea:     floats in place of integers, which go at half their rate. Floats are exact, too, as long as they suffice:
- *           pixels and gradients in pairs of halves, products and sums down a column in floats (steps/halves.cuh).
+ *           pixels and gradients in pairs of halves, products and sums down a column in floats (shared/halves.cuh).
  * Changed:  gradients and sums. Kept are gradients, not products, and the two rows of a turn share what their windows share.
  * Expect:   19 to 16.5 us: 279 instructions in place of 312 for 2 rows of 4 pixels, of which 49 are those of integers, before
  *           141 (results/cpu2/harris/instructions_sm_90.txt).
@@ -12,10 +12,10 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/ahead.cuh"
-#include "cuda/harris/steps/halves.cuh"
-#include "cuda/harris/steps/once.cuh"
-#include "cuda/harris/steps/strongest.h"
+#include "cuda/harris/shared/ahead.cuh"
+#include "cuda/harris/shared/halves.cuh"
+#include "cuda/harris/shared/once.cuh"
+#include "cuda/harris/shared/strongest.h"
 
 enum { TURN = 2 /* rows */, MAX_WARPS = 4 /* of a block, one below the other */ };
 

@@ -2,7 +2,7 @@
  * Idea:     a sign is one bit. Near an edge gradients are turned around; v2.17 multiplies them by 1 or -1, found anew
  *           for each row. An exclusive or with the sign bits turns a pair at once, and the direction of the walk says
  *           whether.
- * Changed:  the walk of a warp near an edge (steps/turned.cuh).
+ * Changed:  the walk of a warp near an edge (shared/turned.cuh).
  * Expect:   16.5 to 15 us: near an edge 384 instructions for 2 rows of 4 pixels in place of 496, elsewhere 279 as before, and the
  *           slowest warps decide.
  * Result:   no less: 22.1 us where v2.17 takes 21.7 at 3840x2160, the same 8.1 at 1920x1080 (H100,
@@ -12,9 +12,9 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/once.cuh"
-#include "cuda/harris/steps/strongest.h"
-#include "cuda/harris/steps/turned.cuh"
+#include "cuda/harris/shared/once.cuh"
+#include "cuda/harris/shared/strongest.h"
+#include "cuda/harris/shared/turned.cuh"
 
 enum { TURN = 2 /* rows */, MAX_WARPS = 4 /* of a block, one below the other */ };
 

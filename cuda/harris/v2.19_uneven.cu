@@ -1,7 +1,7 @@
 /*
  * Idea:     a warp gets fewer rows where a row costs more. All warps begin at once, and one near an edge takes longer
  *           for a row, so that in the end it was alone on its part of a multiprocessor.
- * Changed:  find_share() and share_out_unevenly() (steps/uneven.cuh).
+ * Changed:  find_share() and share_out_unevenly() (shared/uneven.cuh).
  * Expect:   15 to 14 us: 20 rows in place of 28 near an edge, whose 768 instructions for 4 rows are then as many as 558 for 28.
  * Result:   1.07 times v2.18 at 1920x1080, where it is the fastest with 7.6 us, 3.6 times NPP
  *           (H100, results/h100/harris/harris_1920x1080_response_halves.json); 1.01 times at 3840x2160, 21.8 us, where v2.16 stays
@@ -11,9 +11,9 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
-#include "cuda/harris/steps/strongest.h"
-#include "cuda/harris/steps/turned.cuh"
-#include "cuda/harris/steps/uneven.cuh"
+#include "cuda/harris/shared/strongest.h"
+#include "cuda/harris/shared/turned.cuh"
+#include "cuda/harris/shared/uneven.cuh"
 
 enum { TURN = 2 /* rows */, MAX_WARPS = 4 /* of a block, one below the other */ };
 

@@ -3,7 +3,7 @@
  *           product of doubles is one instruction where one of 64-bit integers is four; exact_double() makes a double
  *           by a single addition. A box of weights 1 needs no multiplication, and Sobel or not is decided when the
  *           kernel is compiled.
- * Changed:  respond(), in steps/doubles.cuh; the template arguments SOBEL and BOX.
+ * Changed:  respond(), in shared/doubles.cuh; the template arguments SOBEL and BOX.
  * Expect:   kernel 1.5 times faster, below 20 us at 3840x2160: 31 instructions a pixel, of which 8 are in doubles, are 9 us
  *           at 4 a cycle, and halos add a fifth.
  * Result:   49.5 us, 1.18 times v2.3 (results/h200/harris/harris_3840x2160_response.json).
@@ -11,9 +11,9 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
-#include "cuda/harris/steps/corners.h"
-#include "cuda/harris/steps/doubles.cuh"
-#include "cuda/harris/steps/walk.cuh"
+#include "cuda/harris/shared/corners.h"
+#include "cuda/harris/shared/doubles.cuh"
+#include "cuda/harris/shared/walk.cuh"
 
 enum { COLUMNS = 4 /* of a thread: a word of pixels */, STRIP = (32 - 2) * COLUMNS /* that a warp gives */ };
 enum { ROWS = 32 /* that a warp gives */, WARPS = 4 /* of a block, one below the other */ };

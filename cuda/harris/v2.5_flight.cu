@@ -2,7 +2,7 @@
  * Idea:     more loads are under way at a time. A warp asks for its words four rows ahead, and a search finds how many
  *           rows a warp walks: the fewer, the more warps there are to hide each other's waits, and the more rows are
  *           computed twice.
- * Changed:  next[] is a queue; rows and warps are tunables. make_line() moved to steps/lines.cuh.
+ * Changed:  next[] is a queue; rows and warps are tunables. make_line() moved to shared/lines.cuh.
  * Expect:   v2.4 has 16 warps of 64 on a multiprocessor at 3840x2160, and each waits some 600 cycles for the word of the
  *           next row, 35 times: 12 us that its 31 instructions a pixel do not fill. With 16 rows there are twice as many
  *           warps, which compute 6 % more, and each waits a quarter as often: the response below 15 us, 1.3 times faster.
@@ -11,9 +11,9 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
-#include "cuda/harris/steps/corners.h"
-#include "cuda/harris/steps/doubles.cuh"
-#include "cuda/harris/steps/lines.cuh"
+#include "cuda/harris/shared/corners.h"
+#include "cuda/harris/shared/doubles.cuh"
+#include "cuda/harris/shared/lines.cuh"
 
 enum { AHEAD = 4 /* rows between a load and its use */, MAX_WARPS = 8 /* of a block, one below the other */ };
 

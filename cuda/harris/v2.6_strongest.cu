@@ -3,7 +3,7 @@
  *           largest. Peaks are looked for in 4 x 4 pixels a thread, and get their places in the list by a scan of the
  *           block and one atomic operation. They are counted by strength, so that only those that can be among the
  *           strongest are sorted.
- * Changed:  `largest` in the kernel; steps/strongest.cu takes the place of corners_launch().
+ * Changed:  `largest` in the kernel; shared/strongest.cu takes the place of corners_launch().
  * Expect:   nothing with outputs=response. With corners, one reading of 33 MB less, and the other at the rate of the
  *           second-level cache, 10 us in place of some 25; the block that selects reads a thousand keys, not ten times
  *           all of them: 5 us in place of some 40. The whole at 3840x2160 some 35 us, 2.5 times faster than v2.4.
@@ -12,9 +12,9 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
-#include "cuda/harris/steps/doubles.cuh"
-#include "cuda/harris/steps/lines.cuh"
-#include "cuda/harris/steps/strongest.h"
+#include "cuda/harris/shared/doubles.cuh"
+#include "cuda/harris/shared/lines.cuh"
+#include "cuda/harris/shared/strongest.h"
 
 enum { AHEAD = 4 /* rows between a load and its use */, MAX_WARPS = 8 /* of a block, one below the other */ };
 

@@ -2,7 +2,7 @@
  * Idea:     faster copies to the device and back. A copy from or to ordinary memory goes through a small page-locked
  *           buffer of the driver, by one thread. With a buffer of its own the version copies by all threads, a band of
  *           rows at a time, while the bus carries the band before.
- * Changed:  run() and steps/staging.cu; the kernels are v2.6's.
+ * Changed:  run() and shared/staging.cu; the kernels are v2.6's.
  * Expect:   kernels as before. End to end at 3840x2160 with both outputs 41 MB cross the bus, 0.8 ms at 55 GB/s, behind
  *           copies of 16 threads of which all but one band is hidden: 1 to 1.5 ms in place of 3.8. With outputs=corners 8
  *           MB one way: 0.25 ms. On two cores the copies take longer than the bus, and little is gained.
@@ -12,10 +12,10 @@
 /* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
-#include "cuda/harris/steps/doubles.cuh"
-#include "cuda/harris/steps/lines.cuh"
-#include "cuda/harris/steps/staging.h"
-#include "cuda/harris/steps/strongest.h"
+#include "cuda/harris/shared/doubles.cuh"
+#include "cuda/harris/shared/lines.cuh"
+#include "cuda/harris/shared/staging.h"
+#include "cuda/harris/shared/strongest.h"
 
 enum { AHEAD = 4 /* rows between a load and its use */, MAX_WARPS = 8 /* of a block, one below the other */ };
 

@@ -13,9 +13,9 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/streams_queue.h"
-#include "cuda/harris/steps/doubles.cuh"
-#include "cuda/harris/steps/lines.cuh"
-#include "cuda/harris/steps/strongest.h"
+#include "cuda/harris/shared/doubles.cuh"
+#include "cuda/harris/shared/lines.cuh"
+#include "cuda/harris/shared/strongest.h"
 
 enum { AHEAD = 4 /* rows between a load and its use */, MAX_WARPS = 8 /* of a block, one below the other */ };
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     one thread a pixel; where it is an edge point, the thread goes through the rows and adds one to a counter of each
  *           with an atomic operation in global memory. Then one thread a cell compares it with its neighbours, and the lines
- *           are sorted on the device (steps/lines.cu), so that only the table comes back.
+ *           are sorted on the device (shared/lines.cu), so that only the table comes back.
  * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
  * Expect:   kernel some 30 times faster than cpu/serial: 17 million atomics for 95,000 points; the 4.3 MB of the accumulator
  *           stay in second-level cache, which takes some 100 a nanosecond, but a warp has one or two points of 32
@@ -12,7 +12,7 @@
 /* Try: make bench-hough VERSIONS=cuda */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/lines.h"
+#include "cuda/hough/shared/lines.h"
 
 struct state {
     struct lines_step lines;

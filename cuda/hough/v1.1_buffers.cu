@@ -8,7 +8,7 @@
 /* Try: make bench-hough VERSIONS=cuda */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/lines.h"
+#include "cuda/hough/shared/lines.h"
 
 struct state {
     struct lines_step lines;

@@ -2,7 +2,7 @@
  * Idea:     a block a run of rows, with counters in shared memory: the circular buffer of n rows (Jošth 2014, algorithm
  *           4). All points vote for one row, then for the next; as soon as a row has its neighbours, it is searched. The
  *           whole accumulator never exists, unless it is asked for.
- * Changed:  the points are listed first (steps/points.cu), a thread takes every 256th; a block computes n / 2 rows beyond
+ * Changed:  the points are listed first (shared/points.cu), a thread takes every 256th; a block computes n / 2 rows beyond
  *           its run at either end, where theta wraps. Where n rows do not fit in shared memory, they lie in global memory.
  *           run() is the harness's (common/cuda/device_run.cu).
  * Expect:   votes 3 times as fast as v1.1: shared atomics of a block take 32 a cycle where they do not meet. With runs of
@@ -17,8 +17,8 @@
 /* Try: make bench-hough VERSIONS=cuda */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/buffer.cuh"
-#include "cuda/hough/steps/lines.h"
+#include "cuda/hough/shared/buffer.cuh"
+#include "cuda/hough/shared/lines.h"
 
 struct state {
     struct lines_step lines;

@@ -10,8 +10,8 @@
  *      make tune-hough V=cuda/v1.3 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/buffer.cuh"
-#include "cuda/hough/steps/lines.h"
+#include "cuda/hough/shared/buffer.cuh"
+#include "cuda/hough/shared/lines.h"
 
 struct state {
     struct lines_step lines;

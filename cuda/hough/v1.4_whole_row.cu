@@ -12,7 +12,7 @@
  *      make tune-hough V=cuda/v1.4 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/rows.h"
+#include "cuda/hough/shared/rows.h"
 
 struct state {
     struct lines_step lines;

@@ -11,7 +11,7 @@
  *      make tune-hough V=cuda/v2.0 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/rows.h"
+#include "cuda/hough/shared/rows.h"
 
 struct state {
     struct lines_step lines;

@@ -13,7 +13,7 @@
  *      make tune-hough V=cuda/v2.1 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/rows.h"
+#include "cuda/hough/shared/rows.h"
 
 struct state {
     struct lines_step lines;

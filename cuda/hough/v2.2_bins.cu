@@ -1,14 +1,14 @@
 /*
  * Idea:     orientation bins (Jošth 2014, section 4.2): points sorted by what their gradients point to are one stretch a row, or two.
- * Changed:  the loop over points goes through the stretches that find_stretches() of steps/bins.h names.
+ * Changed:  the loop over points goes through the stretches that find_stretches() of shared/bins.h names.
  * Expect:   nothing with orientation=90; with 10 a block visits 24 of 180 bins: votes 7 times as fast, less 6 us of sorting.
  * Result:   as v2.1 with all votes; with orientation=10 1.23 times v2.1 (results/h200/hough/hough_1920x1080_orientation_10.json).
  */
 /* Try: make bench-hough VERSIONS=cuda/v2.1,cuda/v2.2 P="edges=sobel orientation=10" */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/bins.h"
-#include "cuda/hough/steps/rows.h"
+#include "cuda/hough/shared/bins.h"
+#include "cuda/hough/shared/rows.h"
 
 struct state {
     struct lines_step lines;

@@ -1,6 +1,6 @@
 /*
  * Idea:     a block lists the points of 2048 pixels, and reserves places for all of them with one atomic operation.
- * Changed:  points_launch_blocks() in place of points_launch(); both are in steps/points.cu.
+ * Changed:  points_launch_blocks() in place of points_launch(); both are in shared/points.cu.
  * Expect:   a third less than v2.2 at 1920x1080: every warp of 32 pixels that has a point adds to the same counter in global
  *           memory, some 40,000 of 65,000, which second-level cache does one after the other, one a nanosecond. 1013 blocks
  *           are 1 us. What follows in the list no longer lies along one edge, so that votes of a warp meet less often.
@@ -10,8 +10,8 @@
  *      make tune-hough V=cuda/v2.3 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/bins.h"
-#include "cuda/hough/steps/rows.h"
+#include "cuda/hough/shared/bins.h"
+#include "cuda/hough/shared/rows.h"
 
 struct state {
     struct lines_step lines;

@@ -3,7 +3,7 @@
  *           another of 32 rows. Counters lie in shared memory as cells of 32 lanes, so that every lane has a bank to
  *           itself and no two votes of a warp ever meet.
  * Changed:  32 rows of a picture do not fit in shared memory, those of a tile do: its points lie in 1.42 times its side of
- *           cells. Points are listed by tile (steps/tiles.cu), a block counts for a tile and 32 rows, and adds 8 cells of
+ *           cells. Points are listed by tile (shared/tiles.cu), a block counts for a tile and 32 rows, and adds 8 cells of
  *           4 rows, which are neighbours in global memory, to the accumulator at a time.
  * Expect:   votes in a fifth of v2.3's time. A vote is one cycle of the banks where it was three or four, but rounding
  *           takes its old 14 instructions again.
@@ -15,7 +15,7 @@
  *      make tune-hough V=cuda/v2.4 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/tiles.h"
+#include "cuda/hough/shared/tiles.h"
 
 struct state {
     struct lines_step lines;

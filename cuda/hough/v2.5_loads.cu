@@ -9,7 +9,7 @@
  *      make tune-hough V=cuda/v2.5 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/tiles.h"
+#include "cuda/hough/shared/tiles.h"
 
 struct state {
     struct lines_step lines;

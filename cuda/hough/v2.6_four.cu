@@ -2,7 +2,7 @@
  * Idea:     four launches instead of eight: each costs a microsecond and more, in which the GPU idles.
  * Changed:  the kernel that lists the points clears the accumulator as well (tiles_launch_and_clear()); the search
  *           reserves places for all lines of a block at once, and one kernel does what scan, sort and write did (both in
- *           steps/finish.cu).
+ *           shared/finish.cu).
  * Expect:   12 us less than v2.5.
  * Result:   63.5 us, 34 less and not 12 (results/h200/hough/hough_1920x1080.json): two thirds of the call had been what
  *           follows the votes.
@@ -11,7 +11,7 @@
  *      make tune-hough V=cuda/v2.6 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/tiles.h"
+#include "cuda/hough/shared/tiles.h"
 
 struct state {
     struct lines_step lines;

@@ -7,7 +7,7 @@
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10"
  *      make tune-kmeans V=cuda/v1.4 SVG=heat.svg */
-#include "cuda/kmeans/steps/moved.h"
+#include "cuda/kmeans/shared/moved.h"
 
 struct state {
     struct kmeans_memory memory;

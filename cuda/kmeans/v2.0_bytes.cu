@@ -9,7 +9,7 @@
  *           takes as long: what is left is in the start and in the updates, which no rung up to here has touched.
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
-#include "cuda/kmeans/steps/bytes.h"
+#include "cuda/kmeans/shared/bytes.h"
 
 struct state {
     struct kmeans_memory memory;

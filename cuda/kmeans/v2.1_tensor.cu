@@ -9,7 +9,7 @@
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/mma.cuh"
-#include "cuda/kmeans/steps/bytes.h"
+#include "cuda/kmeans/shared/bytes.h"
 
 struct state {
     struct kmeans_memory memory;

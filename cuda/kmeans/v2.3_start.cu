@@ -1,7 +1,7 @@
 /*
  * Idea:     the distances of the start are products of bytes too, of rows that are packed once, and the block that ends last
  *           chooses.
- * Changed:  a race of its own (steps/race.h) in the place of race_kernel and choose_kernel; rows are packed before it.
+ * Changed:  a race of its own (shared/race.h) in the place of race_kernel and choose_kernel; rows are packed before it.
  * Expect:   half the time of v2.2: a step of the start reads 12 MB with 16 bytes a load in one kernel, 7 us, where two kernels
  *           take 32 and 11 us, the second for a warp that goes through 4096 runners.
  * Result:   0.784 ms, 1.76 times v2.2 (results/h200/kmeans/kmeans_252x189.json): a step of the start
@@ -9,7 +9,7 @@
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/mma.cuh"
-#include "cuda/kmeans/steps/race.h"
+#include "cuda/kmeans/shared/race.h"
 
 struct state {
     struct kmeans_memory memory;

@@ -2,14 +2,14 @@
  * Idea:     a block stays for many rows and adds up what they move in its own shared memory; the sums of all see one addition a
  *           block, cluster and feature.
  * Changed:  a loop over rows around those of assign_kernel(), centroids loaded once where 16 are all, and kmeans_sums_*()
- *           (steps/sums.h) in the place of additions to global memory.
+ *           (shared/sums.h) in the place of additions to global memory.
  * Expect:   1.3 times v2.3: the first assignment, in which every row moves, takes 25 us in the place of 133, for a million
  *           additions in place of 12; the others 8 us in the place of 18, for the centroids are read by 264 blocks, not 745.
  * Result:   0.605 ms, 1.29 times v2.3 (results/h200/kmeans/kmeans_252x189.json): the first assignment
  *           takes 26 us as expected, but the others 15 (profile_kmeans_v2.4.txt beside it): not the sums kept them, but loads.
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
-#include "cuda/kmeans/steps/sums.h"
+#include "cuda/kmeans/shared/sums.h"
 
 struct state {
     struct kmeans_memory memory;

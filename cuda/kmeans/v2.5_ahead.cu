@@ -6,7 +6,7 @@
  * Result:   missed: 0.490 ms for the start and five iterations, as v2.4 (results/h200/kmeans/kmeans_252x189_5.json).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
-#include "cuda/kmeans/steps/sums.h"
+#include "cuda/kmeans/shared/sums.h"
 
 struct state {
     struct kmeans_memory memory;

@@ -1,7 +1,7 @@
 /*
  * Idea:     an iteration is one launch: every block makes all means from the sums of the assignment before, 64 KB that it reads from
  *           the second-level cache, in the place of a kernel that makes them once and two waits for the end of a kernel.
- * Changed:  kmeans_load_means() (steps/means.h, which also enqueues the assignments) in the place of the solver's updates; the
+ * Changed:  kmeans_load_means() (shared/means.h, which also enqueues the assignments) in the place of the solver's updates; the
  *           inertia is the sum of the distances. Blocks of 512 threads: half as many blocks read the sums.
  * Expect:   1.5 times v2.5: an update of 5 us, or 94 where a cluster was empty, becomes 2 us of an assignment, and a search of all
  *           blocks for the farthest row 10.
@@ -10,7 +10,7 @@
  *           (kmeans_252x189.json): 15 us an iteration. On an H100 16 us, and 17 of a photograph's patches (results/h100/kmeans).
  */
 /* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
-#include "cuda/kmeans/steps/means.h"
+#include "cuda/kmeans/shared/means.h"
 
 struct state {
     struct kmeans_small small;

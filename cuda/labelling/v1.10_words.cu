@@ -11,7 +11,7 @@
 /* Try: make bench-labelling VERSIONS=cuda/v1.8,cuda/v1.10,cuda/v1.11,cuda/v2.0 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/steps/words.cuh"
+#include "cuda/labelling/shared/words.cuh"
 
 struct state {
     unsigned *bits; /* device: words_per_row a row */

@@ -10,8 +10,8 @@
 /* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/steps/pixels.cuh"
-#include "cuda/labelling/steps/trees.cuh"
+#include "cuda/labelling/shared/pixels.cuh"
+#include "cuda/labelling/shared/trees.cuh"
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */

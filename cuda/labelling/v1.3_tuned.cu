@@ -11,8 +11,8 @@
  *      make tune-labelling V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/steps/pixels.cuh"
-#include "cuda/labelling/steps/trees.cuh"
+#include "cuda/labelling/shared/pixels.cuh"
+#include "cuda/labelling/shared/trees.cuh"
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */

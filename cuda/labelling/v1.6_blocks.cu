@@ -12,8 +12,8 @@
  *           TPDS 31(2), 2020: BUF. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/steps/blocks.cuh"
-#include "cuda/labelling/steps/trees.cuh"
+#include "cuda/labelling/shared/blocks.cuh"
+#include "cuda/labelling/shared/trees.cuh"
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */

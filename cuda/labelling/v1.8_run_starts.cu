@@ -10,7 +10,7 @@
 /* Try: make bench-labelling VERSIONS=cuda/v1.1,cuda/v1.5,cuda/v1.8,cuda/v1.9 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/steps/rows.cuh"
+#include "cuda/labelling/shared/rows.cuh"
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */

@@ -14,7 +14,7 @@
  *           reaches the barriers. */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/steps/rows.cuh"
+#include "cuda/labelling/shared/rows.cuh"
 
 struct state {
     int *parent; /* device: of each pixel, by raster index; that of a root is itself */

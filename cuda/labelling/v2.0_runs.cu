@@ -8,7 +8,7 @@
 /* Try: make bench-labelling VERSIONS=cuda/v1.3,cuda/v1.12,cuda/v2.0 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/steps/words.cuh"
+#include "cuda/labelling/shared/words.cuh"
 
 enum { TILE_WORDS = 4, TILE_WIDTH = 32 * TILE_WORDS };
 

@@ -2,7 +2,7 @@
  * Idea:     numbers and statistics come from runs as well, on the device. Roots are counted word by word, and sums of
  *           the counts before give each root its number in raster order. A run adds its length, ends and sums of
  *           columns to its component, without a look at pixels.
- * Changed:  numbers/numbers.cu between merge and compress, where asked for; compress looks a root's number up.
+ * Changed:  shared/numbers.cu between merge and compress, where asked for; compress looks a root's number up.
  * Expect:   labels alone as v2.0. Consecutive numbers cost 10 us more at 3840x2160: three kernels that read 1 MB of
  *           bits and the nodes of runs. Statistics of a photograph cost 20 us besides, where cuda/boxes reads 33 MB of
  *           labels; one component that fills the picture costs most, for all words then add to the same 7 places.
@@ -11,7 +11,7 @@
 /* Try: make bench-labelling VERSIONS=cuda/v2.0,cuda/v2.1; then with P="consecutive=1 statistics=1" */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/numbers/state.cuh"
+#include "cuda/labelling/shared/state.cuh"
 
 enum { TILE_WORDS = 4, TILE_WIDTH = 32 * TILE_WORDS };
 

@@ -11,7 +11,7 @@
 /* Try: make bench-labelling VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2; then with P="consecutive=1 statistics=1" */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/numbers/state.cuh"
+#include "cuda/labelling/shared/state.cuh"
 
 /* Starts of runs are 2 apart, so a word has 16 places for labels; 17 keep the lanes in different banks. */
 enum { TILE_WORDS = 4, TILE_WIDTH = 32 * TILE_WORDS, ROWS = 8, PITCH = 17 };

@@ -9,8 +9,8 @@
 /* Try: make bench-labelling VERSIONS=cuda/v2.2,cuda/v2.3 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/numbers/state.cuh"
-#include "cuda/labelling/steps/pairs.cuh"
+#include "cuda/labelling/shared/state.cuh"
+#include "cuda/labelling/shared/pairs.cuh"
 
 /* Starts of runs are 2 apart, so a word has 16 places for labels; 17 keep the lanes in different banks. */
 enum { TILE_WORDS = 4, TILE_WIDTH = 32 * TILE_WORDS, ROWS = 8, PITCH = 17 };

@@ -9,9 +9,9 @@
 /* Try: make bench-labelling VERSIONS=cuda/v2.5,cuda/v2.6 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/numbers/state.cuh"
-#include "cuda/labelling/steps/pairs.cuh"
-#include "cuda/labelling/steps/places.cuh"
+#include "cuda/labelling/shared/state.cuh"
+#include "cuda/labelling/shared/pairs.cuh"
+#include "cuda/labelling/shared/places.cuh"
 
 /* Starts of runs are 2 apart, so a word has 16 places for nodes and labels; 17 keep the lanes in different banks. */
 enum { TILE_WORDS = 8, ROWS = 8, PITCH = 17 };

@@ -11,10 +11,10 @@
 /* Try: make bench-labelling VERSIONS=cuda/v2.6,cuda/v2.7; then with P="consecutive=1 statistics=1" */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
-#include "cuda/labelling/numbers/state.cuh"
-#include "cuda/labelling/steps/labels.cuh"
-#include "cuda/labelling/steps/pairs.cuh"
-#include "cuda/labelling/steps/places.cuh"
+#include "cuda/labelling/shared/state.cuh"
+#include "cuda/labelling/shared/labels.cuh"
+#include "cuda/labelling/shared/pairs.cuh"
+#include "cuda/labelling/shared/places.cuh"
 
 /* Starts of runs are 2 apart, so a word has 16 places for nodes; 17 keep the lanes in different banks. */
 enum { TILE_WORDS = 8, ROWS = 8, PITCH = 17 };

@@ -11,7 +11,7 @@
  *      make tune-lbp V=cuda/v2.3 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
-#include "cuda/lbp/steps/words.cuh"
+#include "cuda/lbp/shared/words.cuh"
 
 struct state {
 };

@@ -1,7 +1,7 @@
 /*
  * Idea:     a thread goes down half a patch line by line: what is left and right of a line are zeros, what is above and below it
  *           is in registers, and no tile lies in shared memory.
- * Changed:  16 patches a warp, 8 lines of 16 pixels a lane, loaded as 16 bytes each (steps/lines.cuh).
+ * Changed:  16 patches a warp, 8 lines of 16 pixels a lane, loaded as 16 bytes each (shared/lines.cuh).
  * Expect:   1.3 times v2.3: the tile's words, nine loads for every four pixels and what fills it, are a third of the instructions.
  *           (Written after a first form was measured.)
  * Result:   2.2 times v2.3, 21 us (results/h200/lbp/lbp_4032x3024.json): the tile also kept shared memory busy, which the
@@ -11,8 +11,8 @@
  *      make tune-lbp V=cuda/v2.4 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
-#include "cuda/lbp/steps/lines.cuh"
-#include "cuda/lbp/steps/words.cuh"
+#include "cuda/lbp/shared/lines.cuh"
+#include "cuda/lbp/shared/words.cuh"
 
 struct state {
 };

@@ -1,7 +1,7 @@
 /*
  * Idea:     a comparison is a subtraction of 16-bit floating-point numbers, cut off at 0 and 1, two at a time; these and the sums
  *           that make codes of them have twice the rate of instructions on integers.
- * Changed:  a line is pairs of pixels (steps/halves.cuh) in the place of words of four.
+ * Changed:  a line is pairs of pixels (shared/halves.cuh) in the place of words of four.
  * Expect:   1.4 times v2.4, which keeps the units for integers busy for two thirds of its time and more than half of that with
  *           codes: 8 instructions a pixel of either kind, but at 128 lanes a cycle in the place of 64.
  * Result:   1.23 times v2.4, 16.8 us (results/h200/lbp/lbp_4032x3024.json): 1.95 times what it takes to move the picture
@@ -11,8 +11,8 @@
  *      make tune-lbp V=cuda/v2.5 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
-#include "cuda/lbp/steps/halves.cuh"
-#include "cuda/lbp/steps/lines.cuh"
+#include "cuda/lbp/shared/halves.cuh"
+#include "cuda/lbp/shared/lines.cuh"
 
 struct state {
 };

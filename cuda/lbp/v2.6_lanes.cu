@@ -1,7 +1,7 @@
 /*
  * Idea:     counters of a byte that each lane has for itself, all in one bank of shared memory: whatever codes 32 lanes have, their
  *           additions meet in no bank, where two lanes to a patch and patches at random met some three at a time.
- * Changed:  lbp_count_pair() (steps/lanes.cuh), 5 instructions a pixel in the place of 7; lanes of a patch add up their counters and
+ * Changed:  lbp_count_pair() (shared/lanes.cuh), 5 instructions a pixel in the place of 7; lanes of a patch add up their counters and
  *           write their 16 bytes in turn, to all patches of the warp at once.
  * Expect:   1.2 times v2.5, 14 us: additions take 128 cycles of a warp in the place of 450 where codes are random, and the writes,
  *           of which each instruction now goes to 16 places, some 200 more.
@@ -13,8 +13,8 @@
  *      make tune-lbp V=cuda/v2.6 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
-#include "cuda/lbp/steps/lanes.cuh"
-#include "cuda/lbp/steps/lines.cuh"
+#include "cuda/lbp/shared/lanes.cuh"
+#include "cuda/lbp/shared/lines.cuh"
 
 struct state {
 };

@@ -8,8 +8,8 @@
  *      make tune-lbp V=cuda/v2.7 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
-#include "cuda/lbp/steps/lanes.cuh"
-#include "cuda/lbp/steps/lines.cuh"
+#include "cuda/lbp/shared/lanes.cuh"
+#include "cuda/lbp/shared/lines.cuh"
 
 struct state {
 };

@@ -8,7 +8,7 @@
  *           only 20 ms there.
  */
 /* Try: make bench-lines VERSIONS=cuda/v1.0,cuda/v1.1 */
-#include "cuda/lines/steps/finder.h"
+#include "cuda/lines/shared/finder.h"
 
 static const struct lines_ids ids = {"cuda/v1.0", "cuda/v1.0", "cuda/v1.0", "cuda/v1.0"};
 

@@ -5,7 +5,7 @@
  * Result:   1.8 ms, 0.6 ms less (results/h200/lines/lines_1920x1080.json): 20 allocations cost 0.6 ms and not 2.
  */
 /* Try: make bench-lines VERSIONS=cuda/v1.0,cuda/v1.1 */
-#include "cuda/lines/steps/finder.h"
+#include "cuda/lines/shared/finder.h"
 
 static const struct lines_ids ids = {"cuda/v1.1", "cuda/v1.1", "cuda/v1.1", "cuda/v1.1"};
 

@@ -7,7 +7,7 @@
  *           expected; the upload of 6.2 MB of pageable memory 1.3 ms, which is nine tenths of the frame.
  */
 /* Try: make bench-lines VERSIONS=cuda/v1.1,cuda/v1.2 */
-#include "cuda/lines/steps/finder.h"
+#include "cuda/lines/shared/finder.h"
 
 static const struct lines_ids ids = {"cuda/v2.0", "cuda/v2.1", "cuda/v2.7", "cuda/v2.0"};
 

@@ -7,7 +7,7 @@
  *           of hough).
  */
 /* Try: make bench-lines VERSIONS=cuda/v1.2,cuda/v1.3 */
-#include "cuda/lines/steps/finder.h"
+#include "cuda/lines/shared/finder.h"
 
 static const struct lines_ids ids = {"cuda/v2.0", "cuda/v2.1", "cuda/v2.7", "cuda/v2.0"};
 

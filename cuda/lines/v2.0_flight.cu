@@ -8,7 +8,7 @@
  *           time of the upload, as predicted. With cuda/v2.7 of hough 121 us (lines_1920x1080_groups.json).
  */
 /* Try: make bench-lines VERSIONS=cuda/v1.3,cuda/v2.0 */
-#include "cuda/lines/steps/finder.h"
+#include "cuda/lines/shared/finder.h"
 
 static const char rung[] = "cuda/v2.0";
 static const struct lines_ids ids = {"cuda/v2.0", "cuda/v2.1", "cuda/v2.7", "cuda/v2.0"};

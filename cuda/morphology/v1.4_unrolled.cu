@@ -11,7 +11,7 @@
 /* Try: make bench-morphology VERSIONS=cuda/v1.3,cuda/v1.4 */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
-#include "cuda/morphology/steps/chords.cuh"
+#include "cuda/morphology/shared/chords.cuh"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 

@@ -12,7 +12,7 @@
 /* Try: make bench-morphology VERSIONS=cuda/v1.4,cuda/v1.5 */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
-#include "cuda/morphology/steps/chords.cuh"
+#include "cuda/morphology/shared/chords.cuh"
 
 enum { THREADS = 128, ROWS = 32 /* that a block gives */ };
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     registers only. A thread owns 4 pixels of a row and reads the words of 4 pixels that they need, with the
  *           halo, by itself: no shared memory, no barrier.
- * Changed:  loading: 5 words a row for 4 pixels, fetched a row ahead (steps/window.cuh), in place of 15 loads a pixel.
+ * Changed:  loading: 5 words a row for 4 pixels, fetched a row ahead (shared/window.cuh), in place of 15 loads a pixel.
  *           Their bytes are taken apart once; chords grow as before, out of registers.
  * Expect:   kernel 1.5 times faster: of 80 instructions a pixel 15 loads and the copy of the row are gone, 6 for taking
  *           bytes apart come in, and nobody waits at a barrier. 56 registers hold the results under way.
@@ -10,8 +10,8 @@
 /* Try: make bench-morphology VERSIONS=cuda/v1.5,cuda/v1.6 */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
-#include "cuda/morphology/steps/chords.cuh"
-#include "cuda/morphology/steps/window.cuh"
+#include "cuda/morphology/shared/chords.cuh"
+#include "cuda/morphology/shared/window.cuh"
 
 enum { THREADS = 128, ROWS = 32 /* that a block gives */ };
 

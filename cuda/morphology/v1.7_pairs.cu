@@ -1,6 +1,6 @@
 /*
  * Idea:     two pixels in a register. Bytes are compared as 16-bit halves, the byte that counts on top; what is below
- *           it only breaks ties (steps/pairs.cuh). A maximum of four packed bytes would be 6 instructions, of two
+ *           it only breaks ties (shared/pairs.cuh). A maximum of four packed bytes would be 6 instructions, of two
  *           halves it is one.
  * Changed:  pixels came as one a register; as pairs, a thread has room for 8 of them (4 above radius 8).
  * Expect:   kernel 1.7 times faster: half of the maxima. Neighbours at an even distance have to be put together from
@@ -10,9 +10,9 @@
 /* Try: make bench-morphology VERSIONS=cuda/v1.6,cuda/v1.7 */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
-#include "cuda/morphology/steps/chords.cuh"
-#include "cuda/morphology/steps/pairs.cuh"
-#include "cuda/morphology/steps/window.cuh"
+#include "cuda/morphology/shared/chords.cuh"
+#include "cuda/morphology/shared/pairs.cuh"
+#include "cuda/morphology/shared/window.cuh"
 
 enum { THREADS = 128, ROWS = 32 /* that a block gives */ };
 

@@ -11,9 +11,9 @@
 /* Try: make bench-morphology VERSIONS=cuda/v1.7,cuda/v1.8 */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
-#include "cuda/morphology/steps/chords.cuh"
-#include "cuda/morphology/steps/pairs.cuh"
-#include "cuda/morphology/steps/window.cuh"
+#include "cuda/morphology/shared/chords.cuh"
+#include "cuda/morphology/shared/pairs.cuh"
+#include "cuda/morphology/shared/window.cuh"
 
 enum { BANDS = 4 /* of rows for one block, a warp each */, MIN_ROWS = 16 /* of a band */, WARPS_TO_FILL = 9 };
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     two rows at a time, for the three-input maximum of Hopper: a result under way takes a chord of both rows
  *           in one instruction. Maxima over 3, 9 and 27 pixels, and over the chords out of these, are one each, too.
- * Changed:  the loop takes two rows a turn, and so has two results ready; find_maxima() triples (steps/thirds.cuh),
+ * Changed:  the loop takes two rows a turn, and so has two results ready; find_maxima() triples (shared/thirds.cuh),
  *           where it grew from the middle.
  * Expect:   kernel 1.4 times faster at 3840x2160, 8 to 13 us: half of the maxima, which were half of the instructions.
  *           The loop is some 400 instructions for 16 pixels, and 1.4 times as many with the rows that bands share: 35
@@ -12,10 +12,10 @@
 /* Try: make bench-morphology VERSIONS=cuda/v1.8,cuda/v2.0,peer/npp */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
-#include "cuda/morphology/steps/chords.cuh"
-#include "cuda/morphology/steps/pairs.cuh"
-#include "cuda/morphology/steps/thirds.cuh"
-#include "cuda/morphology/steps/window.cuh"
+#include "cuda/morphology/shared/chords.cuh"
+#include "cuda/morphology/shared/pairs.cuh"
+#include "cuda/morphology/shared/thirds.cuh"
+#include "cuda/morphology/shared/window.cuh"
 
 enum { BANDS = 4 /* of rows for one block, a warp each */, MIN_ROWS = 16 /* of a band, even */, WARPS_TO_FILL = 9 };
 

@@ -7,7 +7,7 @@
  *           cudaFree (some 2 ms at 1920x1080) and 19 bytes a pixel through pageable memory.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.0,cuda/v1.1 */
-#include "cuda/motion/steps/detector.h"
+#include "cuda/motion/shared/detector.h"
 
 static const struct detector_rung rung = {.id = "cuda/v1.0", .others = "cuda/v1.0", .boxes = "cpu/simd"};
 

@@ -12,7 +12,7 @@
  *           the cache, while those of the GPU rungs come from main memory.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.0,cuda/v1.1 */
-#include "cuda/motion/steps/detector.h"
+#include "cuda/motion/shared/detector.h"
 
 static const struct detector_rung rung = {.id = "cuda/v1.1", .others = "cuda/v1.1", .boxes = "cpu/simd"};
 

@@ -10,7 +10,7 @@
  *           a mask has few, large components; likely a tile's trees save little of what its two barriers cost.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.1,cuda/v1.2; then with P=labelling=cuda/v1.2 */
-#include "cuda/motion/steps/detector.h"
+#include "cuda/motion/shared/detector.h"
 
 static const struct detector_rung rung = {.id = "cuda/v1.2", .others = "cuda/v1.1", .boxes = "cpu/simd"};
 

@@ -7,7 +7,7 @@
  *           blocks of 32x32 pixels, too few; smaller blocks fill it, and that shows more than their shape.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.2,cuda/v1.3 */
-#include "cuda/motion/steps/detector.h"
+#include "cuda/motion/shared/detector.h"
 
 static int block_width = 32, block_height = 8;
 static const int block_widths[] = {8, 16, 32, 64, 0}, block_heights[] = {4, 8, 16, 32, 0};

@@ -1,12 +1,12 @@
 /*
  * Idea:     a pixel is one bit once it has moved or not, and boxes are made of bits on the device: 96 bytes come back.
  * Changed:  difference, threshold and packing are one kernel, closing and opening another, labels and boxes three that go over
- *           runs of bits (v2.0_fused/frame.h); boxes go straight to pinned host memory. Grayscale and blur are those of cuda/v2.x.
+ *           runs of bits (shared/frame.h); boxes go straight to pinned host memory. Grayscale and blur are those of cuda/v2.x.
  * Expect:   5 times v1.3 at 1920x1080: the upload stays, 1.4 ms from pageable memory, but kernels take 0.1 ms in place of 0.8, no
  *           labels of 8.3 MB come down, and no boxes are made on the host.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.3,cuda/v1.4,cuda/v1.5 */
-#include "cuda/motion/v2.0_fused/frame.h"
+#include "cuda/motion/shared/frame.h"
 
 static const char rung[] = "cuda/v1.4";
 

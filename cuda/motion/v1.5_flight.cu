@@ -6,7 +6,7 @@
  *           behind it. At 596x336 the upload is 11 us, but the host enqueues some 10 calls a frame, 30 us, and decides.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.4,cuda/v1.5,cuda/v2.0 */
-#include "cuda/motion/v2.0_fused/frame.h"
+#include "cuda/motion/shared/frame.h"
 
 static const char rung[] = "cuda/v1.5";
 

@@ -8,7 +8,7 @@
  *           gaps between them, they are 69 us, hidden behind uploads as well.
  */
 /* Try: make bench-motion VERSIONS=cuda/v1.3,cuda/v1.5,cuda/v2.0 */
-#include "cuda/motion/v2.0_fused/frame.h"
+#include "cuda/motion/shared/frame.h"
 
 static const char rung[] = "cuda/v2.0";
 

@@ -1,6 +1,6 @@
 /*
  * Idea:     |h - c|^2 = |h|^2 - 2 h c + |c|^2, and |h|^2 is the same for all centroids: what decides are products,
- *           which the tensor cores compute. Of bytes they are exact (steps/planes.h).
+ *           which the tensor cores compute. Of bytes they are exact (shared/planes.h).
  * Changed:  a warp has 8 patches and 16 centroids at a time; centroids are converted once a block, in shared memory, and a
  *           patch's counts are packed into 16 registers, before which all its loads are on their way.
  * Expect:   9 times v1.3, 8 us at 252x189 and 16 centroids: 24 MB take 5.8 us at the copy rate, 780 million products of bytes
@@ -8,7 +8,7 @@
  * Result:   11.6 us, 7.0 times v1.3 (results/h200/nearest/nearest_252x189.json).
  */
 /* Try: make bench-nearest VERSIONS=cuda */
-#include "cuda/nearest/steps/planes.h"
+#include "cuda/nearest/shared/planes.h"
 
 struct state {
 };

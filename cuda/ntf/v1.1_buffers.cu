@@ -4,7 +4,7 @@
  * Expect:   a few milliseconds less for every call but the first; nothing beside the passes for v and w.
  */
 /* Try: make bench-ntf VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
-#include "cuda/ntf/steps/iterate.h"
+#include "cuda/ntf/shared/iterate.h"
 
 struct state {
     struct ntf_device device;

@@ -10,7 +10,7 @@
  * Result:   10.7 ms an iteration with K = 16 (results/h200/ntf/ntf_24x16520_rank16.json, 5 iterations).
  */
 /* Try: make bench-ntf VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
-#include "cuda/ntf/steps/iterate.h"
+#include "cuda/ntf/shared/iterate.h"
 
 struct state {
     struct ntf_device device;

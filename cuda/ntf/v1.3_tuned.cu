@@ -10,7 +10,7 @@
  */
 /* Try: make bench-ntf VERSIONS=cuda/v1.2,cuda/v1.3
  *      make tune-ntf V=cuda/v1.3 SVG=heat.svg */
-#include "cuda/ntf/steps/iterate.h"
+#include "cuda/ntf/shared/iterate.h"
 
 struct state {
     struct ntf_device device;

@@ -8,7 +8,7 @@
  * Result:   150 us an iteration with K = 16, 1.5 times v2.0 (results/h200/ntf/ntf_24x16520_rank16.json, 5 iterations).
  */
 /* Try: make bench-ntf VERSIONS=cuda/v1.3,cuda/v2.0,cuda/v2.1,cuda/v2.2,cuda/v2.3 */
-#include "cuda/ntf/steps/iterate.h"
+#include "cuda/ntf/shared/iterate.h"
 
 struct state {
     struct ntf_device device;

@@ -7,7 +7,7 @@
  * Result:   156 us an iteration with K = 16, 4 % slower than v2.1 (results/h200/ntf/ntf_24x16520_rank16.json, 5 iterations).
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2,cuda/v2.3,cuda/v2.4 */
-#include "cuda/ntf/steps/iterate.h"
+#include "cuda/ntf/shared/iterate.h"
 
 struct state {
     struct ntf_device device;

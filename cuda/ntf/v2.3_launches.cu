@@ -8,7 +8,7 @@
  *           takes 14 us.
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2,cuda/v2.3,cuda/v2.4 */
-#include "cuda/ntf/steps/iterate.h"
+#include "cuda/ntf/shared/iterate.h"
 
 struct state {
     struct ntf_device device;

@@ -11,8 +11,8 @@
  *           49 181 us and 58 us.
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2,cuda/v2.3,cuda/v2.4 */
-#include "cuda/ntf/steps/iterate.h"
-#include "cuda/ntf/steps/shares.cuh"
+#include "cuda/ntf/shared/iterate.h"
+#include "cuda/ntf/shared/shares.cuh"
 
 struct state {
     struct ntf_device device;

@@ -11,7 +11,7 @@
  * From:     cuda/v2.3
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5,cuda/v2.6 */
-#include "cuda/ntf/steps/iterate.h"
+#include "cuda/ntf/shared/iterate.h"
 
 struct state {
     struct ntf_device device;

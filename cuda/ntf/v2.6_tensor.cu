@@ -11,8 +11,8 @@
  *           (ntf_24x16520_rank16_iterations_1.txt, ntf_24x16520_rank49_iterations_1.txt).
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5,cuda/v2.6 */
-#include "cuda/ntf/steps/iterate.h"
-#include "cuda/ntf/steps/tensor.cuh"
+#include "cuda/ntf/shared/iterate.h"
+#include "cuda/ntf/shared/tensor.cuh"
 
 struct state {
     struct ntf_device device;

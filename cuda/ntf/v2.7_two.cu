@@ -9,8 +9,8 @@
  * From:     cuda/v2.5
  */
 /* Try: make bench-ntf VERSIONS=cuda/v2.3,cuda/v2.5,cuda/v2.6,cuda/v2.7 */
-#include "cuda/ntf/steps/iterate.h"
-#include "cuda/ntf/steps/products.cuh"
+#include "cuda/ntf/shared/iterate.h"
+#include "cuda/ntf/shared/products.cuh"
 
 struct state {
     struct ntf_device device;

@@ -8,7 +8,7 @@
 /* Try: make bench-pca VERSIONS=cpu/simd,cuda */
 #include "common/algo/pca.h"
 #include "common/cuda/device.h"
-#include "cuda/pca/steps/ranges.cuh"
+#include "cuda/pca/shared/ranges.cuh"
 
 static const struct pca_versions versions = {.correlation = "cuda/v1.0", .eigen = "cuda/v1.0"};
 

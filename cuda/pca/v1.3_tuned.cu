@@ -9,7 +9,7 @@
  *      make tune-pca V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/pca.h"
 #include "common/cuda/device.h"
-#include "cuda/pca/steps/ranges.cuh"
+#include "cuda/pca/shared/ranges.cuh"
 
 static const struct pca_versions versions = {.correlation = "cuda/v1.3", .eigen = "cuda/v1.1"};
 

@@ -11,7 +11,7 @@
 /* Try: make bench-pca VERSIONS=cuda */
 #include "common/algo/pca.h"
 #include "common/cuda/device.h"
-#include "cuda/pca/steps/ranges.cuh"
+#include "cuda/pca/shared/ranges.cuh"
 
 static const struct pca_versions versions = {.correlation = "cuda/v2.1", .eigen = "cuda/v2.0"};
 

@@ -1,6 +1,6 @@
 /*
  * Idea:     one thread a pixel; where it is an edge point, the thread goes through the rows of both spaces and adds one to a
- *           counter of each with an atomic operation in global memory. Search and sorting are hough's (steps/pclines.h).
+ *           counter of each with an atomic operation in global memory. Search and sorting are hough's (shared/pclines.h).
  * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
  * Expect:   kernel some 60 times faster than cpu/serial: 97 million atomics for 95,000 points, and a warp has one or two points
  *           of 32 pixels. The 7.9 MB of the accumulator stay in second-level cache.
@@ -9,7 +9,7 @@
 /* Try: make bench-pclines VERSIONS=cuda */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

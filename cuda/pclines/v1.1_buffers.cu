@@ -8,7 +8,7 @@
 /* Try: make bench-pclines VERSIONS=cuda */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

@@ -1,7 +1,7 @@
 /*
  * Idea:     turn scatter into gather by rows: a block a row, whose counters lie in shared memory, 7.7 KB at 1920x1080. All
  *           points vote for it, and what is not 0 is added to the accumulator.
- * Changed:  the points are listed first (cuda/hough/steps/points.cu), a slice of them for each of two blocks of a row. Rows
+ * Changed:  the points are listed first (cuda/hough/shared/points.cu), a slice of them for each of two blocks of a row. Rows
  *           of more than 227 KB are voted for in global memory. run() is the harness's (common/cuda/device_run.cu).
  * Expect:   votes 4 times as fast as v1.1: all lanes of a warp vote, shared atomics take 32 a cycle where they do not meet, and
  *           2048 blocks of 128 threads are just what 132 multiprocessors take at a time. 95,000 points are read 1024 times
@@ -11,7 +11,7 @@
 /* Try: make bench-pclines VERSIONS=cuda */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

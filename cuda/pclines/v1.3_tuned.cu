@@ -9,7 +9,7 @@
  *      make tune-pclines V=cuda/v1.3 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

@@ -12,7 +12,7 @@
  *      make tune-pclines V=cuda/v2.0 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

@@ -2,7 +2,7 @@
  * Idea:     a lane a row, as in cuda/v2.4 of hough: a warp takes a point, and each lane votes for another row. Counters lie in
  *           shared memory as cells of 32 lanes, so that every lane has a bank to itself and no two votes of a warp meet.
  * Changed:  rows that are wide enough for a picture do not fit 32 times, those of a tile do, which has as many cells as pixels
- *           a side. Points are listed by tile (cuda/hough/steps/tiles.cu).
+ *           a side. Points are listed by tile (cuda/hough/shared/tiles.cu).
  * Expect:   votes in half of v2.0's time: 230 million for 225,000 points are 62 us at two cycles for 32, and half as much for the
  *           load of a point by a whole warp, where in v2.0 the votes of pixels along an edge meet in one counter.
  * Result:   missed: 372 us for all, 1.06 times v2.0 (results/h200/pclines/pclines_1920x1080_groups.json).
@@ -11,8 +11,8 @@
  *      make tune-pclines V=cuda/v2.1 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/tiles.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/hough/shared/tiles.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

@@ -10,8 +10,8 @@
  *      make tune-pclines V=cuda/v2.2 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/tiles.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/hough/shared/tiles.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

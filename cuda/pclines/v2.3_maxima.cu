@@ -1,6 +1,6 @@
 /*
  * Idea:     the most votes of a window are the most of its columns' most, which neighbours share: 18 comparisons a cell in
- *           place of 81, on a tile in shared memory (lines_search_maxima(), cuda/hough/steps/maxima.cu).
+ *           place of 81, on a tile in shared memory (lines_search_maxima(), cuda/hough/shared/maxima.cu).
  * Changed:  the search for lines is lines_search_maxima(); the votes stay.
  * Expect:   60 us less than v2.2: most of 2 million cells are above the threshold, and a warp of the old search goes on while
  *           one of its 32 cells has found no greater neighbour. 2 million cells at 20 loads are 6 us.
@@ -11,8 +11,8 @@
  *      make tune-pclines V=cuda/v2.3 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/tiles.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/hough/shared/tiles.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

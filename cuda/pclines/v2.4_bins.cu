@@ -2,7 +2,7 @@
  * Idea:     orientation bins (Jošth 2014, section 4.2), which apply as they are, for the direction of a line depends on u alone:
  *           counted, summed up and scattered by the rows that their gradients point to, the points that vote for a block's
  *           rows are one stretch of the list, or two where u goes round.
- * Changed:  bins_launch() (cuda/hough/steps/bins.cu); the loop over points goes through the stretches that find_stretches()
+ * Changed:  bins_launch() (cuda/hough/shared/bins.cu); the loop over points goes through the stretches that find_stretches()
  *           names.
  * Expect:   nothing with orientation=90. With 10 a block visits 118 of 1024 bins: votes in a sixth of v2.0's time, not a
  *           ninth, for the blocks that have the rows along the edges of a building have most of the points; less 6 us of sorting.
@@ -13,8 +13,8 @@
  *      make tune-pclines V=cuda/v2.4 P="edges=sobel orientation=10" */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/bins.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/hough/shared/bins.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

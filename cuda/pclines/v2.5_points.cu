@@ -1,7 +1,7 @@
 /*
  * Idea:     a block lists the points of 2048 pixels, and reserves places for all of them with one atomic operation (cuda/v2.3 of
  *           hough).
- * Changed:  points_launch_blocks() in place of points_launch(); both are in cuda/hough/steps/points.cu.
+ * Changed:  points_launch_blocks() in place of points_launch(); both are in cuda/hough/shared/points.cu.
  * Expect:   20 us less than v2.4 with any orientation, as in hough: every warp of 32 pixels that has a point adds to the same
  *           counter in global memory, some 40,000 times, one a nanosecond or two.
  * Result:   145 us, 16 less than v2.4 (results/h200/pclines/pclines_1920x1080_orientation_10.json).
@@ -10,8 +10,8 @@
  *      make tune-pclines V=cuda/v2.5 P="edges=sobel orientation=10" */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/steps/bins.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/hough/shared/bins.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

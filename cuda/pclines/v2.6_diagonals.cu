@@ -2,7 +2,7 @@
  * Idea:     scatter becomes gather, as in cpu/diagonals: all points of a diagonal move alike from row to row, so a row of the
  *           accumulator is the sum of the picture's diagonals, each shifted by a number of its own. A pixel is a bit, 32 cells are
  *           a word, and what a lane has counted of them are words too: one for the ones, one for the twos, and so on.
- * Changed:  diagonals in place of points (steps/diagonals.cu); a lane has a row and 32 cells; no atomics, nothing to clear.
+ * Changed:  diagonals in place of points (shared/diagonals.cu); a lane has a row and 32 cells; no atomics, nothing to clear.
  * Expect:   about v1.2's time. Its votes are probably 230 of its 372 us: with an orientation v2.5 does the rest, and some votes, in
  *           145. Here a warp visits a diagonal 2.3 million times, at 25 instructions for whole numbers, two a cycle: 125 us at
  *           1.75 GHz. But one multiprocessor has 30,100 of these visits where the mean is 17,700: 215 us, few points or many.
@@ -11,8 +11,8 @@
 /* Try: make bench-pclines VERSIONS=cuda/v1.2,cuda/v2.3,cuda/v2.6 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/pclines/steps/diagonals.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/pclines/shared/diagonals.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

@@ -8,8 +8,8 @@
 /* Try: make bench-pclines VERSIONS=cuda/v2.7,cuda/v2.8 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
-#include "cuda/pclines/steps/diagonals.h"
-#include "cuda/pclines/steps/pclines.h"
+#include "cuda/pclines/shared/diagonals.h"
+#include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;

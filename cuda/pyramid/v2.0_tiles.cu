@@ -1,14 +1,14 @@
 /*
  * Idea:     no launch for copying and filling. A gap belongs to the level on its left or above it, and level 0 is made together with
  *           the levels that are made of the picture; a launch has as many blocks as its levels have tiles.
- * Changed:  tiles of 128 x 16 pixels by number (steps/plan.cuh), 8 pixels a thread; levels of the picture itself read that.
+ * Changed:  tiles of 128 x 16 pixels by number (shared/plan.cuh), 8 pixels a thread; levels of the picture itself read that.
  * Expect:   the copy was 9.6 us of 28 us, a byte a thread and a gap of 2 million of them that are written over; 20 us.
  * Result:   39.9 us, a third slower than v1.2 (results/h200/pyramid/pyramid_1280x720.json): a thread that computes one byte,
  *           after it has looked for its level, costs more than the copy and the fill that are saved.
  * From:     cuda/v1.2
  */
 /* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
-#include "cuda/pyramid/steps/plan.cuh"
+#include "cuda/pyramid/shared/plan.cuh"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 

@@ -9,7 +9,7 @@
  *           time.
  */
 /* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
-#include "cuda/pyramid/steps/plan.cuh"
+#include "cuda/pyramid/shared/plan.cuh"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = 8 };
 

@@ -8,7 +8,7 @@
  * From:     cuda/v2.0
  */
 /* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
-#include "cuda/pyramid/steps/plan.cuh"
+#include "cuda/pyramid/shared/plan.cuh"
 
 enum { BLOCK_WIDTH = 32, BLOCK_HEIGHT = PLAN_HEIGHT };
 

@@ -9,7 +9,7 @@
  *           (results/h200/texture/texture_4032x3024.json).
  */
 /* Try: make bench-texture VERSIONS=cuda */
-#include "cuda/texture/steps/textures.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.0", .lbp = "cuda/v1.0", .nearest = "cuda/v1.0"};
 

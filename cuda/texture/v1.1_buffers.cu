@@ -5,7 +5,7 @@
  * Result:   the call takes 18.0 ms in place of 18.5 (results/h200/texture/texture_4032x3024.json).
  */
 /* Try: make bench-texture VERSIONS=cuda */
-#include "cuda/texture/steps/textures.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.1", .lbp = "cuda/v1.1", .nearest = "cuda/v1.1"};
 

@@ -5,7 +5,7 @@
  * Result:   33 times v1.1, 0.43 ms (results/h200/texture/texture_4032x3024.json): nearest had been nearly all.
  */
 /* Try: make bench-texture VERSIONS=cuda */
-#include "cuda/texture/steps/textures.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.2", .lbp = "cuda/v1.2", .nearest = "cuda/v1.2"};
 

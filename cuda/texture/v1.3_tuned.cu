@@ -5,7 +5,7 @@
  * Result:   1.08 times v1.2 (results/h200/texture/texture_4032x3024.json): nearest is most of it, and has no tunable here.
  */
 /* Try: make bench-texture VERSIONS=cuda */
-#include "cuda/texture/steps/textures.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v1.3", .nearest = "cuda/v1.2"};
 

@@ -6,7 +6,7 @@
  *           nearest takes most.
  */
 /* Try: make bench-texture VERSIONS=cuda */
-#include "cuda/texture/steps/textures.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v2.0", .lbp = "cuda/v2.2", .nearest = "cuda/v1.2"};
 

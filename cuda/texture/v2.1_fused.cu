@@ -1,14 +1,14 @@
 /*
  * Idea:     one kernel from the picture to the labels: a warp makes gray, codes and histogram of its patch in shared memory, and
  *           finds the centroid before it lets go of them. A patch leaves one byte.
- * Changed:  texture_fused_launch() in the place of the steps (steps/fused.cu); the products go over bins that are not empty.
+ * Changed:  texture_fused_launch() in the place of the steps (shared/fused.cu); the products go over bins that are not empty.
  * Expect:   36 MB in and 48 KB out at 4032x3024 in the place of 132 MB: 15 us. What limits is one addition in shared memory a
  *           pixel, as in lbp, and some 60 bins a patch with two loads of 64 bytes each.
  * Result:   96 us, 4 times v2.0, and 6 times what was expected (results/h200/texture/texture_4032x3024.json).
  */
 /* Try: make bench-texture VERSIONS=cuda
  *      make tune-texture V=cuda/v2.1 SVG=heat.svg */
-#include "cuda/texture/steps/fused.h"
+#include "cuda/texture/shared/fused.h"
 
 static int warps = 8;
 static const int some_warps[] = {2, 4, 8, 16, 0};

@@ -11,7 +11,7 @@
  */
 /* Try: make bench-texture VERSIONS=cuda */
 #include "common/cuda/streams_queue.h"
-#include "cuda/texture/steps/textures.h"
+#include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v2.0", .lbp = "cuda/v2.5", .nearest = "cuda/v2.0"};
 

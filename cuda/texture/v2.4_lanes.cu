@@ -2,7 +2,7 @@
  * Idea:     one kernel again, made of the best of v2.2's three. Like them, and unlike v2.1, it loses nothing by
  *           additions that meet in a bank of shared memory or by products without tensor cores; and a patch leaves one
  *           byte in memory.
- * Changed:  texture_lanes_launch() (steps/lanes.cu) in the place of the steps: comparisons of 16-bit numbers as in lbp v2.5, counters
+ * Changed:  texture_lanes_launch() (shared/lanes.cu) in the place of the steps: comparisons of 16-bit numbers as in lbp v2.5, counters
  *           of a byte that each lane has in a bank of its own, and operands of the tensor cores out of them by shuffles.
  * Expect:   2 times v2.3, some 20 us at 4032x3024: 36.6 MB in are 9 us, and 24 MB of gray, 49 of histograms and two launches are gone.
  *           Codes, counts and products of 64 centroids are 2,800 instructions of a warp with 16 patches, 9 us.
@@ -12,7 +12,7 @@
 /* Try: make bench-texture VERSIONS=cuda
  *      make tune-texture V=cuda/v2.4 SVG=heat.svg */
 #include "common/cuda/streams_queue.h"
-#include "cuda/texture/steps/lanes.h"
+#include "cuda/texture/shared/lanes.h"
 
 static int warps = TEXTURE_LANES_WARPS;
 static const int some_warps[] = {4, 8, 12, 16, 20, TEXTURE_LANES_WARPS, 0};

@@ -10,7 +10,7 @@
 /* Try: make bench-texture VERSIONS=cuda
  *      make tune-texture V=cuda/v2.5 SVG=heat.svg */
 #include "common/cuda/streams_queue.h"
-#include "cuda/texture/steps/lanes.h"
+#include "cuda/texture/shared/lanes.h"
 
 static int warps = TEXTURE_LANES_WARPS;
 static const int some_warps[] = {4, 8, 12, 16, 20, TEXTURE_LANES_WARPS, 0};

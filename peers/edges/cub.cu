@@ -10,7 +10,7 @@
 
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
-#include "cuda/edges/steps/walk.cuh"
+#include "cuda/edges/shared/walk.cuh"
 
 struct state {
     struct image mask; /* with outputs=points, for the caller has no such image */

@@ -8,7 +8,7 @@
 /* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/kept,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */
 #include "peers/labelling/yacclab.h"
 
-#include "cpu/labelling/steps/bits.h"
+#include "cpu/labelling/shared/bits.h"
 #include "labeling_lee_2021_bmrs.h"
 
 unsigned *UFPC::P_, UFPC::length_;

@@ -1,7 +1,7 @@
-/* expect: right 0..0 | speed 0..0 | says includes cpu/grayscale/serial.c */
+/* expect: right 0..0 | speed 0..0 | says includes cpu/grayscale/0_serial.c */
 /*
  * Idea:     is cpu/serial under another name.
  * Changed:  nothing that helps.
  * Expect:   the grader's verdict in the first line.
  */
-#include "cpu/grayscale/serial.c"
+#include "cpu/grayscale/0_serial.c"

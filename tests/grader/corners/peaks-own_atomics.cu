@@ -7,7 +7,7 @@
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 
-/* The ladder's way from a response to the table: cuda/harris/steps/corners.h says what each of them does. */
+/* The ladder's way from a response to the table: cuda/harris/shared/corners.h says what each of them does. */
 struct corners_found {
     float largest;
     unsigned count;

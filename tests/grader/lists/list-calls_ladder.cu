@@ -7,7 +7,7 @@
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
 
-/* As in cuda/edges/steps/edges.h, which is not included. */
+/* As in cuda/edges/shared/edges.h, which is not included. */
 struct edges_step {
     struct edges_thresholds *thresholds;
     unsigned *histogram;

@@ -4,7 +4,7 @@
  * Changed:  nothing that helps.
  * Expect:   the grader's verdict in the first line.
  */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8, WINDOWS = WIDTH * HEIGHT /* of a tile, and threads of a block */ };
 

@@ -1,9 +1,9 @@
 /*
- * Idea:     32 pixels of a mask are read by two loads (cuda/edges/steps/stretches.h); here one thread lists the points.
+ * Idea:     32 pixels of a mask are read by two loads (cuda/edges/shared/stretches.h); here one thread lists the points.
  * Changed:  a row's last stretch is not read byte by byte: what lies behind an output's last pixel is read and thrown away.
  * Expect:   found by a sanitizer
  */
-#include "cuda/edges/steps/edges.h"
+#include "cuda/edges/shared/edges.h"
 
 struct state {
     struct edges_step step;

@@ -4,7 +4,7 @@
  * Changed:  three parts of the stages, two lists in shared memory between them.
  * Expect:   half of the steps: a warp goes on until its last window leaves, and after three stages one lane in four works.
  */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8, WINDOWS = WIDTH * HEIGHT /* of a tile, and threads of a block */ };
 

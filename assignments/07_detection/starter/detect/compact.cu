@@ -3,7 +3,7 @@
  * Changed:  (what is new since the starter, which is this file)
  * Expect:   (how many steps of warps, in place of how many; write it BEFORE you measure)
  */
-#include "cuda/detect/steps/hits.h"
+#include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8, WINDOWS = WIDTH * HEIGHT /* of a tile, and threads of a block */ };
 

@@ -1,7 +1,7 @@
 /*
  * Idea:     (one sentence: what this version does)
- * Changed:  (what is new since cpu/lbp/serial.c)
- * Expect:   (how many times as fast as cpu/lbp/omp.c it will be, and why; write it BEFORE you measure)
+ * Changed:  (what is new since cpu/lbp/0_serial.c)
+ * Expect:   (how many times as fast as cpu/lbp/1_omp.c it will be, and why; write it BEFORE you measure)
  */
 #include "common/algo/lbp.h"
 

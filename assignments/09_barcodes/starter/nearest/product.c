@@ -1,7 +1,7 @@
 /*
  * Idea:     (one sentence: what this version does)
- * Changed:  (what is new since cpu/nearest/serial.c)
- * Expect:   (how many times as fast as cpu/nearest/omp.c it will be, and why; write it BEFORE you measure)
+ * Changed:  (what is new since cpu/nearest/0_serial.c)
+ * Expect:   (how many times as fast as cpu/nearest/1_omp.c it will be, and why; write it BEFORE you measure)
  */
 #include "common/algo/nearest.h"
 

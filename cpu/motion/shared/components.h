@@ -1,0 +1,24 @@
+/*
+ * components.h: the table of boxes.h straight from bits: a component is a list of runs of set bits. For packed and per_frame of
+ * motion.
+ */
+#ifndef RUNGS_MOTION_COMPONENTS_H
+#define RUNGS_MOTION_COMPONENTS_H
+
+#include "cpu/motion/shared/bits.h"
+
+/* What finding them takes, kept from frame to frame. */
+struct motion_components {
+    struct motion_component *list;
+    int capacity;
+    struct motion_run *runs; /* of two rows */
+};
+
+enum status motion_components_create(struct motion_components *components, int width);
+void motion_components_free(struct motion_components *components);
+
+/* The boxes of what is set in `bits`. */
+enum status motion_components_write(struct motion_components *components, const struct motion_bits *bits,
+                                    const struct motion_params *params, struct image *result);
+
+#endif

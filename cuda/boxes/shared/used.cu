@@ -1,0 +1,68 @@
+#include "cuda/boxes/shared/used.cuh"
+
+static __global__ void count_used_kernel(const struct boxes_sums *table, const unsigned *used, int words, int min_area,
+                                         int *counts)
+{
+    __shared__ int sums[BOXES_STRETCH / 32];
+    int i = blockIdx.x * BOXES_STRETCH + threadIdx.x, total;
+
+    sums_before(count_large(table + 32 * (size_t)i, i < words ? used[i] : 0, min_area), &total, sums);
+    if (threadIdx.x == 0)
+        counts[blockIdx.x] = total;
+}
+
+static __global__ void write_kernel(struct boxes_sums *table, unsigned *used, int words, int min_area,
+                                    const int *counts, struct image out)
+{
+    __shared__ int sums[BOXES_STRETCH / 32];
+    int i = blockIdx.x * BOXES_STRETCH + threadIdx.x, first = 0, before, total;
+    unsigned word = i < words ? used[i] : 0;
+    bool last = blockIdx.x == gridDim.x - 1;
+
+    if (!__syncthreads_or(word != 0) && !last)
+        return;
+    for (unsigned stretch = threadIdx.x; stretch < blockIdx.x; stretch += BOXES_STRETCH)
+        first += counts[stretch];
+    sums_before(first, &before, sums);
+    table += 32 * (size_t)i;
+    int row = 1 + before + sums_before(count_large(table, word, min_area), &total, sums);
+    if (word)
+        used[i] = 0;
+    for (; word; word &= word - 1) {
+        int bit = __ffs((int)word) - 1;
+        if (table[bit].area >= min_area && row < out.height)
+            boxes_write_row(&table[bit], 32 * i + bit + 1, (int *)image_row(&out, row++));
+        table[bit] = {0x7fffffff, 0x7fffffff, -1, -1, 0, 0, 0};
+    }
+    if (!last)
+        return;
+    if (threadIdx.x < BOXES_COLUMNS)
+        ((int *)out.data)[threadIdx.x] = threadIdx.x == 0 ? before + total : 0;
+    for (int half = 2 * (1 + before + total) + threadIdx.x; half < 2 * out.height; half += BOXES_STRETCH)
+        ((int4 *)image_row(&out, half / 2))[half % 2] = {0, 0, 0, 0};
+}
+
+enum status boxes_count_used(const struct boxes_sums *table, const unsigned *used, int words, int min_area, int *counts,
+                             cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    count_used_kernel<<<ceiling_divide(words, BOXES_STRETCH), BOXES_STRETCH, 0, stream>>>(table, used, words, min_area,
+                                                                                          counts);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status boxes_write_used(struct boxes_sums *table, unsigned *used, int words, int min_area, int *counts,
+                             const struct image *out, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    TRY(boxes_count_used(table, used, words, min_area, counts, stream));
+    write_kernel<<<ceiling_divide(words, BOXES_STRETCH), BOXES_STRETCH, 0, stream>>>(table, used, words, min_area,
+                                                                                     counts, *out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}

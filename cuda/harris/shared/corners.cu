@@ -1,0 +1,223 @@
+#include "cuda/harris/shared/corners.h"
+
+enum { LANES = 32, WARPS = 8, THREADS = LANES * WARPS, BATCH = 1024 /* keys that are sorted at once, one a thread */ };
+
+static __global__ void clear_kernel(struct corners_found *found)
+{
+    found->largest = 0;
+    found->count = 0;
+}
+
+/* Responses above 0 are in the order of their bits. */
+static __global__ void largest_kernel(struct image response, struct corners_found *found)
+{
+    __shared__ float block_largest[WARPS];
+    float largest = 0;
+
+    for (int y = blockIdx.x; y < response.height; y += gridDim.x)
+        for (int x = threadIdx.x; x < response.width; x += THREADS)
+            largest = fmaxf(largest, ((const float *)image_row(&response, y))[x]);
+    for (int step = LANES / 2; step > 0; step /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, step));
+    if (threadIdx.x % LANES == 0)
+        block_largest[threadIdx.x / LANES] = largest;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int i = 1; i < WARPS; i++)
+        largest = fmaxf(largest, block_largest[i]);
+    atomicMax((int *)&found->largest, __float_as_int(largest));
+}
+
+static __global__ void peaks_kernel(struct image response, const __grid_constant__ struct harris_params params,
+                                    struct corners_found *found, uint64_t *keys)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (x >= response.width || y >= response.height)
+        return;
+    float own = ((const float *)image_row(&response, y))[x];
+    if (own > harris_threshold(&params, found->largest) && harris_is_peak(&response, x, y, params.radius))
+        keys[atomicAdd(&found->count, 1u)] = harris_key(own, response.width, x, y);
+}
+
+/* What the threads of the one block that selects tell each other. */
+struct selection {
+    uint64_t keys[BATCH];
+    unsigned histogram[256], count;
+    uint64_t prefix;
+    bool dropped[BATCH];
+};
+
+/* The smallest of the `wanted` largest keys below `bound`; there are more than that. Eight bits at a time: the keys that
+ * agree in those above are counted by their next eight. Thread 0 walks down the counts. */
+static __device__ uint64_t find_cut(struct selection *shared, const uint64_t *keys, unsigned count, uint64_t bound,
+                                    unsigned wanted)
+{
+    uint64_t prefix = 0;
+
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        if (threadIdx.x < 256)
+            shared->histogram[threadIdx.x] = 0;
+        __syncthreads();
+        for (unsigned i = threadIdx.x; i < count; i += BATCH)
+            if (keys[i] < bound && (shift == 56 || keys[i] >> (shift + 8) == prefix >> (shift + 8)))
+                atomicAdd(&shared->histogram[keys[i] >> shift & 255], 1u);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            int digit = 255;
+            for (; shared->histogram[digit] < wanted; digit--)
+                wanted -= shared->histogram[digit];
+            shared->prefix = prefix | (uint64_t)digit << shift;
+        }
+        __syncthreads();
+        prefix = shared->prefix;
+    }
+    return prefix;
+}
+
+/* Bitonic, the largest first; `size` is a power of two, and keys from `count` on are 0. */
+static __device__ void sort_keys(uint64_t *keys, int size)
+{
+    for (int run = 2; run <= size; run *= 2) {
+        for (int step = run / 2; step > 0; step /= 2) {
+            int i = threadIdx.x, other = i ^ step;
+            if (i < other && other < size && (keys[i] < keys[other]) == ((i & run) == 0)) {
+                uint64_t key = keys[i];
+                keys[i] = keys[other];
+                keys[other] = key;
+            }
+            __syncthreads();
+        }
+    }
+}
+
+static __device__ bool is_near(const float *a, const float *b, double distance)
+{
+    double dx = (double)a[0] - b[0], dy = (double)a[1] - b[1];
+
+    return dx * dx + dy * dy < distance * distance;
+}
+
+/* One block takes the strongest keys that are left, a batch at a time, sorts them, and writes those that are far enough
+ * from all that it kept, until the table is full or no key is left. */
+static __global__ void __launch_bounds__(BATCH)
+    select_kernel(const unsigned *found, const uint64_t *keys, int width, struct image corners,
+                  const __grid_constant__ struct harris_params params)
+{
+    __shared__ struct selection shared;
+    int own = threadIdx.x, kept = 0;
+    const unsigned count = *found;
+    unsigned left = count;
+    uint64_t bound = ~(uint64_t)0;
+
+    for (; left > 0 && kept < params.maximum; __syncthreads()) {
+        int batch = min(left, (unsigned)BATCH), size = 1;
+        uint64_t cut = left > BATCH ? find_cut(&shared, keys, count, bound, BATCH) : 0;
+        while (size < batch)
+            size *= 2;
+        shared.keys[own] = 0;
+        if (own == 0)
+            shared.count = 0;
+        __syncthreads();
+        for (unsigned i = own; i < count; i += BATCH)
+            if (keys[i] >= cut && keys[i] < bound)
+                shared.keys[atomicAdd(&shared.count, 1u)] = keys[i];
+        __syncthreads();
+        sort_keys(shared.keys, size);
+        left -= batch;
+        bound = cut;
+
+        float row[HARRIS_COLUMNS], other[HARRIS_COLUMNS];
+        harris_write_row(shared.keys[own], width, row);
+        if (!(params.distance > 1)) { /* pixels are 1 apart as it is */
+            for (int i = 0; i < HARRIS_COLUMNS && own < batch && kept + own < params.maximum; i++)
+                ((float *)image_row(&corners, kept + own + 1))[i] = row[i];
+            kept = min(kept + batch, params.maximum);
+            continue;
+        }
+        bool dropped = own >= batch;
+        for (int i = 1; i <= kept && !dropped; i++)
+            dropped = is_near((const float *)image_row(&corners, i), row, params.distance);
+        shared.dropped[own] = dropped;
+        __syncthreads();
+        for (int i = 0; i < batch && kept < params.maximum; i++) {
+            if (shared.dropped[i])
+                continue;
+            kept++;
+            harris_write_row(shared.keys[i], width, other);
+            if (own < HARRIS_COLUMNS)
+                ((float *)image_row(&corners, kept))[own] = other[own];
+            if (own > i && is_near(other, row, params.distance))
+                shared.dropped[own] = true;
+            __syncthreads();
+        }
+    }
+    for (int i = own; i < HARRIS_COLUMNS * (params.maximum - kept); i += BATCH)
+        ((float *)image_row(&corners, kept + 1 + i / HARRIS_COLUMNS))[i % HARRIS_COLUMNS] = 0;
+    if (own < HARRIS_COLUMNS)
+        ((float *)corners.data)[own] = own == 0 ? (float)kept : 0;
+}
+
+enum status corners_setup(struct corners_step *step, const struct image *in, const struct harris_params *params)
+{
+    enum status status = STATUS_OK;
+    struct image response = {in->width, in->height, 1, PIXEL_F32, 0, NULL};
+
+    if (params->outputs == HARRIS_RESPONSE)
+        return STATUS_OK;
+    if (!step->found)
+        TRY(device_allocate((void **)&step->found, sizeof *step->found));
+    if (!step->keys)
+        TRY(device_allocate((void **)&step->keys, CORNERS_MOST_PEAKS(in->width, in->height) * sizeof *step->keys));
+    if (!step->response.data && params->outputs == HARRIS_CORNERS)
+        TRY(device_image_create(&step->response, &response));
+out:
+    return status;
+}
+
+struct image corners_response(const struct corners_step *step, const struct image out[])
+{
+    return out[0].data ? out[0] : step->response;
+}
+
+enum status corners_select(const unsigned *count, const uint64_t *keys, int width, struct image corners,
+                           const struct harris_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    select_kernel<<<1, BATCH, 0, stream>>>(count, keys, width, corners, *params);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status corners_launch(struct corners_step *step, const struct image out[], const struct harris_params *params,
+                           cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    const struct image response = corners_response(step, out);
+    dim3 block(32, 8);
+    dim3 grid(ceiling_divide(response.width, block.x), ceiling_divide(response.height, block.y));
+
+    if (params->outputs == HARRIS_RESPONSE)
+        return STATUS_OK;
+    clear_kernel<<<1, 1, 0, stream>>>(step->found);
+    CUDA_TRY(cudaGetLastError());
+    largest_kernel<<<ceiling_divide(response.height, 4), THREADS, 0, stream>>>(response, step->found);
+    CUDA_TRY(cudaGetLastError());
+    peaks_kernel<<<grid, block, 0, stream>>>(response, *params, step->found, step->keys);
+    CUDA_TRY(cudaGetLastError());
+    TRY(corners_select(&step->found->count, step->keys, response.width, out[1], params, stream));
+out:
+    return status;
+}
+
+void corners_teardown(struct corners_step *step)
+{
+    device_free(step->found);
+    device_free(step->keys);
+    device_image_free(&step->response);
+    *step = {};
+}

@@ -1,0 +1,568 @@
+#include "cuda/ntf/shared/entries.cuh"
+#include "cuda/ntf/shared/iterate.h"
+
+enum {
+    THREADS = 128,
+    SLICE = 128 /* rows of a factor for one block */,
+    FOLLOWERS = 1024,
+    COLUMN = 512 /* threads of a column at most */,
+    TALL = 256
+};
+
+/* The sum of a value of each thread, in thread 0. */
+static __device__ double sum_of_block(double value, double *parts)
+{
+    enum { LAST = 16 /* threads that add up all others */ };
+    double sum = 0;
+
+    parts[threadIdx.x] = value;
+    __syncthreads();
+    if (threadIdx.x < LAST)
+        for (int i = threadIdx.x; i < (int)blockDim.x; i += LAST)
+            sum += parts[i];
+    __syncthreads();
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+    for (int i = 1; i < LAST && threadIdx.x == 0; i++)
+        sum += parts[i];
+    return sum;
+}
+
+static __global__ void norm_kernel(struct image in, double *norm)
+{
+    __shared__ double parts[THREADS];
+    const int samples = in.width * in.channels;
+    double sum = 0;
+
+    for (int r = blockIdx.x; r < in.height; r += gridDim.x)
+        for (int i = threadIdx.x; i < samples; i += THREADS) {
+            const double g = ntf_sample(&in, 0, r, i / in.channels, i % in.channels);
+            sum += g * g;
+        }
+    sum = sum_of_block(sum, parts);
+    if (threadIdx.x == 0)
+        atomicAdd(norm, sum);
+}
+
+/* F'F of SLICE rows, through shared memory: a thread for each tile of TILE x TILE entries and part of the rows. */
+static __global__ void gram_kernel(const float *factor, int side, int rank, double *gram)
+{
+    enum { TILE = 4, ROWS = 32, ROOM = 32 * NTF_MAX_RANK };
+    __shared__ float rows[ROOM];
+    const int across = (rank + TILE - 1) / TILE, tiles = across * across, parts = max(THREADS / tiles, 1);
+    const int last = min((int)(blockIdx.x + 1) * SLICE, side), share = tiles * parts,
+              part = threadIdx.x / min(tiles, THREADS);
+
+    for (int round = 0; round < tiles; round += THREADS) {
+        const int tile = round + threadIdx.x % min(tiles, THREADS);
+        const int a = tile / across * TILE, b = tile % across * TILE;
+        float sums[TILE][TILE] = {};
+        for (int first = blockIdx.x * SLICE; first < last; first += ROWS) {
+            const int count = min(ROWS, last - first);
+            __syncthreads();
+            for (int i = threadIdx.x; i < count * rank; i += THREADS)
+                rows[i] = factor[(size_t)first * rank + i];
+            __syncthreads();
+            for (int i = part; i < count && tile < tiles; i += parts)
+#pragma unroll
+                for (int k = 0; k < TILE * TILE; k++)
+                    sums[k / TILE][k % TILE] +=
+                        rows[i * rank + min(a + k / TILE, rank - 1)] * rows[i * rank + min(b + k % TILE, rank - 1)];
+        }
+#pragma unroll
+        for (int k = 0; k < TILE * TILE; k++) {
+            float sum = sums[k / TILE][k % TILE];
+            __syncthreads();
+            rows[threadIdx.x] = sum;
+            __syncthreads();
+            for (int other = threadIdx.x + tiles; other < share; other += tiles)
+                sum += rows[other];
+            if (part == 0 && tile < tiles && a + k / TILE < rank && b + k % TILE < rank)
+                atomicAdd(&gram[(a + k / TILE) * rank + b + k % TILE], (double)sum);
+        }
+    }
+}
+
+static __device__ void note_error(double product, double model, const struct ntf_params &params, double norm,
+                                  const struct image &errors, int iteration, int *settled)
+{
+    const double before = iteration > 0 ? *(double *)image_row(&errors, iteration - 1) : INFINITY;
+    const double now = *settled ? before : ntf_error(norm, product, model);
+
+    *(double *)image_row(&errors, iteration) = now;
+    *settled |= ntf_settled(before, now, &params);
+}
+
+/* One block: the error of this iteration, or the last one's once all is settled. */
+static __global__ void error_kernel(const float *w, const float *numerators, int count, struct ntf_params params,
+                                    const double *gram_u, const double *gram_v, const double *gram_w,
+                                    const double *norm, struct image errors, int iteration, int *settled)
+{
+    __shared__ double parts[THREADS];
+    double product = 0, model = 0;
+
+    for (int i = threadIdx.x; i < count; i += THREADS)
+        product += (double)w[i] * numerators[i];
+    product = sum_of_block(product, parts);
+    __syncthreads();
+    for (int i = threadIdx.x; i < params.rank * params.rank; i += THREADS)
+        model += gram_u[i] * gram_v[i] * gram_w[i];
+    model = sum_of_block(model, parts);
+    if (threadIdx.x == 0)
+        note_error(product, model, params, *norm, errors, iteration, settled);
+}
+
+/* A thread for each entry: F'F of all rows. */
+static __device__ void gram_of_block(const float *factor, int side, int rank, double *gram)
+{
+    for (int entry = threadIdx.x; entry < rank * rank; entry += blockDim.x) {
+        const int a = entry / rank, b = entry % rank;
+        double sum = 0;
+#pragma unroll 8
+        for (int i = 0; i < side; i++)
+            sum += factor[(size_t)i * rank + a] * factor[(size_t)i * rank + b];
+        gram[entry] = sum;
+    }
+}
+
+/* One block does all that follows P, which it leaves zero, as it does u's products with itself: updates of v and w, their
+ * products with themselves and the error. */
+static __global__ void __launch_bounds__(FOLLOWERS)
+    follow_kernel(struct ntf_device device, struct ntf_params params, float *sums, struct image errors, int iteration)
+{
+    __shared__ double parts[FOLLOWERS];
+    const bool damped = params.update == NTF_DAMPED, settled = *device.settled;
+    const int rank = device.rank, s_side = device.sides[1], t_side = device.sides[2];
+    double product = 0, model = 0;
+
+    for (int mode = 1; mode < 3; mode++) {
+        const int side = device.sides[mode], length = device.sides[3 - mode];
+        const int along = mode == 1 ? t_side : 1, step = mode == 1 ? 1 : t_side;
+        const float *other = mode == 1 || damped ? device.factors[3 - mode] : device.next[3 - mode];
+        const double *gram = device.grams[3 - mode];
+        for (int entry = threadIdx.x; entry < side * rank; entry += blockDim.x) {
+            const int i = entry % side, k = entry / side, at = i * rank + k;
+            const float *row = sums + ((size_t)k * s_side * t_side + (size_t)i * along);
+            const float *factor = device.factors[mode];
+            double numerator = 0;
+            float denominator = 0;
+#pragma unroll 8
+            for (int j = 0; j < length; j++)
+                numerator += row[(size_t)j * step] * other[(size_t)j * rank + k];
+#pragma unroll 8
+            for (int m = 0; m < rank; m++)
+                denominator += factor[i * rank + m] * (float)(device.grams[0][m * rank + k] * gram[m * rank + k]);
+            const float now =
+                settled ? factor[at] : ntf_updated(factor[at], (float)numerator, denominator, params.update);
+            device.next[mode][at] = now;
+            if (mode == 2)
+                product += (double)(damped ? factor[at] : now) * (float)numerator;
+        }
+        __syncthreads();
+        if (!damped)
+            gram_of_block(device.next[mode], side, rank, device.grams[mode]);
+        __syncthreads();
+    }
+    for (int i = threadIdx.x; i < rank * rank; i += blockDim.x) {
+        model += device.grams[0][i] * device.grams[1][i] * device.grams[2][i];
+        device.grams[0][i] = 0;
+    }
+    for (int i = threadIdx.x; i < s_side * t_side * rank; i += blockDim.x)
+        sums[i] = 0;
+    product = sum_of_block(product, parts);
+    __syncthreads();
+    model = sum_of_block(model, parts);
+    if (threadIdx.x == 0)
+        note_error(product, model, params, *device.norm, errors, iteration, device.settled);
+    for (int mode = 1; damped && mode < 3; mode++)
+        gram_of_block(device.next[mode], device.sides[mode], rank, device.grams[mode]);
+}
+
+/* ---------------------------------------------------------------------------- what follows P, a block for each column */
+
+/* The sum of a value of each lane, in all lanes. */
+template <typename T> static __device__ T sum_of_warp(T value)
+{
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffff, value, step);
+    return value;
+}
+
+/* Of columns m and k of a factor; the same for k and m. Threads of neighbouring m read neighbouring entries. */
+static __device__ double product_of_columns(const float *factor, int side, int rank, int m, int k)
+{
+    double sum = 0;
+#pragma unroll 8
+    for (int i = 0; i < side; i++)
+        sum += factor[(size_t)i * rank + m] * factor[(size_t)i * rank + k];
+    return sum;
+}
+
+/* F'F of TALL rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose operands
+ * are loads of 16 bytes, and with one barrier for all sums. */
+static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *factor, int side, int rank, double *gram)
+{
+    enum { TILE = 4, ROOM = COLUMN * TILE * TILE };
+    __shared__ __align__(16) float rows[ROOM];
+    const int across = (rank + TILE - 1) / TILE, tiles = across * (across + 1) / 2, stride = across * TILE;
+    const int parts = max(COLUMN / tiles, 1), part = threadIdx.x / min(tiles, COLUMN),
+              height = min(ROOM / stride, TALL);
+    const int last = min((int)(blockIdx.x + 1) * TALL, side);
+
+    for (int round = 0; round < tiles; round += COLUMN) {
+        const int tile = round + threadIdx.x % min(tiles, COLUMN);
+        int a = 0, b = tile;
+        for (; a < across && b >= across - a; a++)
+            b -= across - a;
+        a *= TILE, b = a + b * TILE;
+        float sums[TILE][TILE] = {};
+        for (int first = blockIdx.x * TALL; first < last; first += height) {
+            const int count = min(height, last - first);
+            __syncthreads();
+            for (int i = threadIdx.x; i < count * stride; i += COLUMN)
+                rows[i] = i % stride < rank ? factor[(size_t)(first + i / stride) * rank + i % stride] : 0;
+            __syncthreads();
+#pragma unroll 4
+            for (int i = part; i < count && tile < tiles && part < parts; i += parts) {
+                const float4 above = *(const float4 *)&rows[i * stride + a],
+                             beside = *(const float4 *)&rows[i * stride + b];
+                const float u[TILE] = {above.x, above.y, above.z, above.w},
+                            v[TILE] = {beside.x, beside.y, beside.z, beside.w};
+#pragma unroll
+                for (int k = 0; k < TILE * TILE; k++)
+                    sums[k / TILE][k % TILE] += u[k / TILE] * v[k % TILE];
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < TILE * TILE; k++)
+            rows[k * COLUMN + threadIdx.x] = sums[k / TILE][k % TILE];
+        __syncthreads();
+        for (int k = part; k < TILE * TILE && tile < tiles && part < parts; k += parts) {
+            const int m = a + k / TILE, n = b + k % TILE;
+            double sum = 0;
+            for (int other = 0; other < parts; other++)
+                sum += rows[k * COLUMN + other * tiles + tile - round];
+            if (m <= n && n < rank)
+                atomicAdd(&gram[m * rank + n], sum);
+        }
+    }
+}
+
+/* Column k = blockIdx.x of v or w: a warp for each row. */
+static __global__ void __launch_bounds__(COLUMN)
+    side_kernel(struct ntf_device device, int mode, int update, const float *sums)
+{
+    __shared__ float weights[NTF_MAX_RANK];
+    const int k = blockIdx.x, rank = device.rank, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int t_side = device.sides[2], along = mode == 1 ? t_side : 1, step = mode == 1 ? 1 : t_side;
+    const int length = device.sides[3 - mode];
+    const float *const factor = device.factors[mode], *const column = sums + (size_t)k * device.sides[1] * t_side;
+    const float *const other = mode == 1 || update == NTF_DAMPED ? device.factors[3 - mode] : device.next[1];
+
+    for (int m = threadIdx.x; m < rank; m += blockDim.x)
+        weights[m] =
+            (float)(device.grams[0][min(m, k) * rank + max(m, k)] * product_of_columns(other, length, rank, m, k));
+    __syncthreads();
+    for (int i = warp; i < device.sides[mode]; i += blockDim.x / 32) {
+        const int at = i * rank + k;
+        double sum = 0;
+        float denominator = 0;
+        for (int j = lane; j < length; j += 32)
+            sum += column[(size_t)i * along + (size_t)j * step] * other[(size_t)j * rank + k];
+        for (int m = lane; m < rank; m += 32)
+            denominator += factor[i * rank + m] * weights[m];
+        const float numerator = (float)sum_of_warp(sum);
+        denominator = sum_of_warp(denominator);
+        if (lane > 0)
+            continue;
+        device.numerators[mode][at] = numerator;
+        device.next[mode][at] = *device.settled ? factor[at] : ntf_updated(factor[at], numerator, denominator, update);
+    }
+}
+
+/* Column k = blockIdx.x of the products of v and of w with themselves, and its part of the error, which the last block adds up. P
+ * and the products of u become zero. */
+static __global__ void __launch_bounds__(COLUMN)
+    finish_kernel(struct ntf_device device, struct ntf_params params, float *sums, struct image errors, int iteration)
+{
+    __shared__ double models[COLUMN / 32];
+    __shared__ bool is_last;
+    const int k = blockIdx.x, rank = device.rank, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int samples = device.sides[1] * device.sides[2];
+    const bool damped = params.update == NTF_DAMPED;
+    const float *const w = damped ? device.factors[2] : device.next[2];
+    double model = 0, product = 0;
+
+    for (int m = threadIdx.x; m < rank; m += blockDim.x) {
+        const int at = m * rank + k;
+        const double v_product = product_of_columns(device.next[1], device.sides[1], rank, m, k);
+        const double w_product = product_of_columns(device.next[2], device.sides[2], rank, m, k);
+        if (m <= k)
+            model += (m < k ? 2 : 1) * device.grams[0][at] * (damped ? device.grams[1][at] : v_product) *
+                     (damped ? device.grams[2][at] : w_product);
+        device.grams[0][at] = 0;
+        device.grams[1][at] = v_product;
+        device.grams[2][at] = w_product;
+    }
+    model = sum_of_warp(model);
+    for (int i = threadIdx.x; i < samples; i += blockDim.x)
+        sums[(size_t)k * samples + i] = 0;
+    for (int t = lane; t < device.sides[2] && warp == 0; t += 32)
+        product += (double)w[(size_t)t * rank + k] * device.numerators[2][(size_t)t * rank + k];
+    product = sum_of_warp(product);
+    if (lane == 0)
+        models[warp] = model;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int i = 1; i < (int)blockDim.x / 32; i++)
+            model += models[i];
+        device.parts[2 * k] = product;
+        device.parts[2 * k + 1] = model;
+        __threadfence();
+        is_last = atomicAdd(device.arrived, 1) == (int)gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last || warp > 0)
+        return;
+    __threadfence();
+    product = model = 0;
+    for (int i = lane; i < rank; i += 32) {
+        product += device.parts[2 * i];
+        model += device.parts[2 * i + 1];
+    }
+    product = sum_of_warp(product);
+    model = sum_of_warp(model);
+    if (lane == 0) {
+        note_error(product, model, params, *device.norm, errors, iteration, device.settled);
+        *device.arrived = 0;
+    }
+}
+
+enum status ntf_device_setup(struct ntf_device *device, const struct image *in, const struct ntf_params *params)
+{
+    const size_t entries = (size_t)params->rank * params->rank;
+    size_t rows = 0, at = 0;
+    enum status status = STATUS_OK;
+
+    if (device->sums)
+        return STATUS_OK;
+    CUDA_TRY(cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    device->rank = params->rank;
+    for (int mode = 0; mode < 3; mode++)
+        rows += device->sides[mode] = ntf_side(in, mode);
+    TRY(device_allocate((void **)&device->floats, 3 * rows * params->rank * sizeof(float)));
+    for (int mode = 0; mode < 3; mode++) {
+        const size_t size = (size_t)device->sides[mode] * params->rank;
+        device->factors[mode] = device->floats + at;
+        device->next[mode] = device->floats + at + size;
+        device->numerators[mode] = device->floats + at + 2 * size;
+        at += 3 * size;
+    }
+    TRY(device_allocate((void **)&device->sums, (3 * entries + 2 * params->rank + 2) * sizeof(double)));
+    for (int mode = 0; mode < 3; mode++)
+        device->grams[mode] = device->sums + mode * entries;
+    device->norm = device->sums + 3 * entries;
+    device->settled = (int *)(device->norm + 1);
+    device->arrived = device->settled + 1;
+    device->parts = device->norm + 2;
+out:
+    return status;
+}
+
+enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    contract_kernel<<<ceiling_divide(device->sides[mode] * device->rank, THREADS), THREADS, 0, stream>>>(
+        sums, mode, device->sides[1], device->sides[2], device->factors[3 - mode], device->rank,
+        device->numerators[mode]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status ntf_device_products(struct ntf_device *device, float *products, cudaStream_t stream)
+{
+    const int count = device->sides[1] * device->sides[2] * device->rank;
+    enum status status = STATUS_OK;
+
+    products_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(
+        device->factors[1], device->factors[2], device->sides[2], device->rank, count, products);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static enum status make_gram(struct ntf_device *device, int mode, cudaStream_t stream)
+{
+    const int rank = device->rank, side = device->sides[mode];
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaMemsetAsync(device->grams[mode], 0, (size_t)rank * rank * sizeof(double), stream));
+    gram_kernel<<<ceiling_divide(side, SLICE), THREADS, 0, stream>>>(device->factors[mode], side, rank,
+                                                                     device->grams[mode]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static enum status take_next(struct ntf_device *device, int mode, cudaStream_t stream)
+{
+    float *const old = device->factors[mode];
+
+    device->factors[mode] = device->next[mode];
+    device->next[mode] = old;
+    return make_gram(device, mode, stream);
+}
+
+static enum status update(struct ntf_device *device, int mode, const struct ntf_params *params, cudaStream_t stream)
+{
+    const int count = device->sides[mode] * device->rank;
+    enum status status = STATUS_OK;
+
+    update_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(
+        device->factors[mode], device->numerators[mode], device->grams[mode == 0], device->grams[mode == 2 ? 1 : 2],
+        device->next[mode], count, device->rank, params->update, device->settled);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+struct passes {
+    ntf_device_pass pass;
+    void *state;
+};
+
+static enum status iterate(void *erased, struct ntf_device *device, const struct image *in, struct image errors,
+                           int iteration, const struct ntf_params *params, cudaStream_t stream)
+{
+    const struct passes *passes = (const struct passes *)erased;
+    const bool damped = params->update == NTF_DAMPED;
+    enum status status = STATUS_OK;
+
+    for (int mode = 0; mode < 3; mode++) {
+        TRY(passes->pass(passes->state, device, in, mode, stream));
+        TRY(update(device, mode, params, stream));
+        if (!damped)
+            TRY(take_next(device, mode, stream));
+    }
+    error_kernel<<<1, THREADS, 0, stream>>>(device->factors[2], device->numerators[2], device->sides[2] * device->rank,
+                                            *params, device->grams[0], device->grams[1], device->grams[2], device->norm,
+                                            errors, iteration, device->settled);
+    CUDA_TRY(cudaGetLastError());
+    for (int mode = 0; damped && mode < 3; mode++)
+        TRY(take_next(device, mode, stream));
+out:
+    return status;
+}
+
+enum status ntf_device_solve(struct ntf_device *device, const struct image *in, struct image out[],
+                             const struct ntf_params *params, ntf_device_pass pass, void *state, cudaStream_t stream)
+{
+    struct passes passes = {pass, state};
+
+    return ntf_device_repeat(device, in, out, params, iterate, &passes, stream);
+}
+
+/* The new u in place of the old one, and its products with itself added to zeros. */
+static enum status take_u(struct ntf_device *device, cudaStream_t stream)
+{
+    float *const old = device->factors[0];
+    enum status status = STATUS_OK;
+
+    device->factors[0] = device->next[0];
+    device->next[0] = old;
+    if (device->columns)
+        triangle_kernel<<<ceiling_divide(device->sides[0], TALL), COLUMN, 0, stream>>>(
+            device->factors[0], device->sides[0], device->rank, device->grams[0]);
+    else
+        gram_kernel<<<ceiling_divide(device->sides[0], SLICE), THREADS, 0, stream>>>(
+            device->factors[0], device->sides[0], device->rank, device->grams[0]);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+enum status ntf_device_lead(struct ntf_device *device, bool updated, const struct ntf_params *params,
+                            cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    if (!updated)
+        TRY(update(device, 0, params, stream));
+    if (params->update == NTF_DAMPED)
+        return STATUS_OK;
+    TRY(take_u(device, stream));
+out:
+    return status;
+}
+
+enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
+                              const struct ntf_params *params, cudaStream_t stream)
+{
+    /* A warp for each row. */
+    const int threads = min(+COLUMN, 32 * max(device->sides[1], device->sides[2]));
+    enum status status = STATUS_OK;
+
+    if (device->columns) {
+        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 1, params->update, sums);
+        CUDA_TRY(cudaGetLastError());
+        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 2, params->update, sums);
+        CUDA_TRY(cudaGetLastError());
+        finish_kernel<<<device->rank, threads, 0, stream>>>(*device, *params, sums, errors, iteration);
+    } else {
+        follow_kernel<<<1, FOLLOWERS, 0, stream>>>(*device, *params, sums, errors, iteration);
+    }
+    CUDA_TRY(cudaGetLastError());
+    for (int mode = 1; mode < 3; mode++) {
+        float *const old = device->factors[mode];
+        device->factors[mode] = device->next[mode];
+        device->next[mode] = old;
+    }
+    if (params->update == NTF_DAMPED)
+        TRY(take_u(device, stream));
+out:
+    return status;
+}
+
+enum status ntf_device_repeat(struct ntf_device *device, const struct image *in, struct image out[],
+                              const struct ntf_params *params, ntf_device_iteration iteration, void *state,
+                              cudaStream_t stream)
+{
+    const size_t row_bytes = device->rank * sizeof(float);
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaMemsetAsync(device->norm, 0, 2 * sizeof(double), stream));
+    norm_kernel<<<min(in->height, 1024), THREADS, 0, stream>>>(*in, device->norm);
+    CUDA_TRY(cudaGetLastError());
+    for (int mode = 0; mode < 3; mode++) {
+        const int count = device->sides[mode] * device->rank;
+        start_kernel<<<ceiling_divide(count, THREADS), THREADS, 0, stream>>>(*params, mode, device->factors[mode],
+                                                                             count);
+        CUDA_TRY(cudaGetLastError());
+        TRY(make_gram(device, mode, stream));
+    }
+    if (params->update != NTF_DAMPED)
+        CUDA_TRY(cudaMemsetAsync(device->grams[0], 0, sizeof(double) * device->rank * device->rank, stream));
+    for (int i = 0; i < params->iterations; i++)
+        TRY(iteration(state, device, in, out[NTF_ERRORS], i, params, stream));
+    for (int mode = 0; mode < 3; mode++)
+        CUDA_TRY(cudaMemcpy2DAsync(out[NTF_U + mode].data, out[NTF_U + mode].stride, device->factors[mode], row_bytes,
+                                   row_bytes, device->sides[mode], cudaMemcpyDeviceToDevice, stream));
+    if (out[NTF_APPROX].data) {
+        const unsigned across = min(ceiling_divide(in->width * in->channels, THREADS), 65535u); /* a grid's most */
+        approx_kernel<<<dim3(in->height, across), THREADS, 0, stream>>>(
+            device->factors[0], device->factors[1], device->factors[2], device->rank, out[NTF_APPROX]);
+        CUDA_TRY(cudaGetLastError());
+    }
+out:
+    return status;
+}
+
+void ntf_device_teardown(struct ntf_device *device)
+{
+    device_free(device->floats);
+    device_free(device->sums);
+    *device = {};
+}
