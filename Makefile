@@ -7,7 +7,8 @@
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
 #   SIDES=cpu             builds the versions of these folders only (cpu, cuda), and the serial ones
 #   LADDERS=cuda/blur     of that side the versions of these ladders only
-#   OBJECTS=build         takes the objects of C and C++ from that folder, where the same compiler has made them: .ci/run
+#   OBJECTS=build         takes the objects of C and C++ from that folder, where the same compiler has made them:
+#   .ci/run
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
 #   RACES=1               the emulator watches every access of every kernel for data races
 #   VERBOSE=1             show the commands
@@ -44,7 +45,8 @@ video_algorithms := $(patsubst common/algo/%.c,%,$(shell grep -l '^ *\.video = t
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.
-# A lab asks for nothing optional, four packages of five: DEPS=needed, which the labs' grader tells the make that it calls.
+# A lab asks for nothing optional, four packages of five: DEPS=needed, which the labs' grader tells the make that it
+# calls.
 goals := $(or $(MAKECMDGOALS),all)
 DEPS ?= $(if $(filter-out lab-% bug-% grade-% worst-%,$(goals)),,needed)
 deps_file := $(BUILD)/deps$(if $(wildcard $(BUILD)/deps.mk),,$(DEPS:%=-%)).mk
@@ -95,7 +97,8 @@ endif
 cuda_code := $(foreach c,$(capability),-gencode=arch=compute_$(c),code=sm_$(c)) \
              -gencode=arch=compute_$(lastword $(capability)),code=compute_$(lastword $(capability))
 endif
-# Debian's libopencv-imgproc-dev brings headers and libraries but no opencv4.pc, which is in the far larger libopencv-dev.
+# Debian's libopencv-imgproc-dev brings headers and libraries but no opencv4.pc, which is in the far larger
+# libopencv-dev.
 opencv_include := $(if $(filter no,$(OPENCV)),,$(patsubst %/opencv2/imgproc.hpp,%,$(firstword $(wildcard \
                     $(patsubst -I%,%/opencv2/imgproc.hpp,$(shell pkg-config --cflags-only-I opencv4 2>/dev/null)) \
                     /usr/include/opencv4/opencv2/imgproc.hpp))))
@@ -114,14 +117,16 @@ comma := ,
 warnings := -Wall -Wextra -Wshadow -Wno-pass-failed $(WERROR)
 march := $(if $(ARCH),-march=$(ARCH))
 SIMD_ARCH ?= $(ARCH)
-# Without vptr: to see whether an object can be read it opens a pipe, which a confined version may not (common/remote/confine.h).
+# Without vptr: to see whether an object can be read it opens a pipe, which a confined version may not
+# (common/remote/confine.h).
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
-# Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save. -O1 would save 80 of gcc's processor
-# seconds, but what it does not inline, kernels of mutants take from files that are not watched: races go unseen, waits too.
+# Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save. -O1 would save 80 of
+# gcc's processor seconds, but what it does not inline, kernels of mutants take from files that are not watched: races
+# go unseen, waits too.
 optimize_cxx := $(if $(SANITIZE),-O0,$(if $(RACES),-O1,-O2))
-# Lines for profiles, sanitizers and the race watch take a fifth less time to compile than a debugger's variables: EXTRA=-g
-# has those.
+# Lines for profiles, sanitizers and the race watch take a fifth less time to compile than a debugger's variables:
+# EXTRA=-g has those.
 debug := -g1
 EXTRA ?=
 depend := -MMD
@@ -187,7 +192,8 @@ version_files := $(sort $(serial_files) $(filter-out $(helper_files),$(foreach f
 rooms := core image trace contract algo train cuda video verify measure profile output cli
 # The cases of an algorithm whose contract is long lie in a folder beside it.
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(wildcard common/algo/*/*.c)
-# The emulator is compiled as two files, one for each of two cores: to read the headers took each of its files longer than its code.
+# The emulator is compiled as two files, one for each of two cores: to read the headers took each of its files longer
+# than its code.
 emulator_scheduler := $(foreach file,emulator shared_memory races races_hooks fiber random devices,common/emulator/$(file).cpp)
 emulator_runtime := $(filter-out $(emulator_scheduler),$(wildcard common/emulator/*.cpp))
 emulator_objects = $(if $(filter emulated,$(CUDA)),$(foreach unit,scheduler runtime,$(call elsewhere,cpp,$(BUILD)/generated/emulator_$(unit).cpp.o)))
@@ -224,7 +230,8 @@ $(foreach name,VERSION PARAMS PARAM ALGO,$(if $(filter command line,$(origin $(n
 $(foreach goal,$(filter bench-% diff-% run-% tune-% plot-% profile-% nsys-% ncu-%,$(MAKECMDGOALS)),$(if $(filter $(addprefix %-,$(algorithms)),$(goal)),, \
     $(error no target $(goal); the algorithms are $(algorithms))))
 
-# A study is a file: studies/NAME.toml, or a ladder's own cpu/ALGO/study.toml (named ALGO) and study_NAME.toml (ALGO-NAME).
+# A study is a file: studies/NAME.toml, or a ladder's own cpu/ALGO/study.toml (named ALGO) and study_NAME.toml
+# (ALGO-NAME).
 studies := $(sort $(patsubst studies/%.toml,%,$(wildcard studies/*.toml)) $(foreach side,cpu cuda,$(patsubst \
     $(side)/%.toml,%,$(subst /study.toml,.toml,$(subst /study_,-,$(wildcard $(side)/*/study.toml $(side)/*/study_*.toml))))))
 $(foreach goal,$(filter study-%,$(MAKECMDGOALS)),$(if $(filter $(goal:study-%=%),$(studies)),, \
@@ -290,7 +297,8 @@ $(BUILD)/generated/%.c.o: $(BUILD)/generated/%.c
 	$(quiet)$(compile_c) -c $< -o $@
 # The simd versions for another processor than the rest (tests/aarch64.sh): remove their objects before changing it.
 $(BUILD)/cpu/%simd.c.o: march := $(if $(SIMD_ARCH),-march=$(SIMD_ARCH))
-# Every check computes with the serial versions: optimised under sanitizers too; SERIAL_EXTRA for what they can do without.
+# Every check computes with the serial versions: optimised under sanitizers too; SERIAL_EXTRA for what they can do
+# without.
 $(BUILD)/cpu/%/0_serial.c.o: optimize := -O3
 $(BUILD)/cpu/%/0_serial.c.o: override EXTRA += $(SERIAL_EXTRA)
 # Half of the time that gcc takes for -O3, where nothing is computed for long.
@@ -303,8 +311,8 @@ $(BUILD)/common/cli/compare_schema.c.o: results/schema.json
 # Every check of a kernel runs on it.
 $(BUILD)/generated/emulator_scheduler.cpp.o: optimize_cxx := -O2
 $(BUILD)/generated/emulator_runtime.cpp.o: optimize_cxx := -O1
-# Where it compiles, clang 14 finds __builtin_va_list twice after a precompiled header that includes <cstdarg>: it reads the header
-# itself. Where it looks for warnings alone (.ci/run), precompiled headers save three quarters of its time.
+# Where it compiles, clang 14 finds __builtin_va_list twice after a precompiled header that includes <cstdarg>: it reads
+# the header itself. Where it looks for warnings alone (.ci/run), precompiled headers save three quarters of its time.
 read_by_clang = $(if $(findstring clang,$(CXX)),$(if $(findstring -fsyntax-only,$(EXTRA)),,yes))
 precompiled = $(if $(read_by_clang),$(BUILD)/generated/$(1),$(BUILD)/generated/$(1).gch$(2))
 precompile = $(filter-out -fsyntax-only,$(compile_cxx))
@@ -313,7 +321,8 @@ $(BUILD)/%.c.o: %.c $(BUILD)/settings
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
 	$(quiet)$(compile_c) $(header) -c $< -o $@
-# Of half a second that gcc takes for a file with vectors, the headers of intrinsics are two thirds: they are compiled once.
+# Of half a second that gcc takes for a file with vectors, the headers of intrinsics are two thirds: they are compiled
+# once.
 simd_objects := $(addprefix $(BUILD)/,$(addsuffix .o,$(shell grep -lE '\<(SIMD|simd)_' cpu/*/*.c cpu/*/*/*.c tests/mutants/*/*.c 2>/dev/null)))
 $(simd_objects): $(call precompiled,simd.h)
 $(simd_objects): private header := -include $(BUILD)/generated/simd.h
@@ -371,23 +380,24 @@ $(BUILD)/cu2cpp: common/emulator/cu2cpp.c
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
 	$(quiet)$(BUILD)/cu2cpp $< $@
-# Each access calls the emulator (common/emulator/races.h), which makes kernels three times slower: in the mutants, and with
-# RACES=1 in all kernels (tests/kernel_races.sh). clang calls other functions, and real sanitizers have their own.
+# Each access calls the emulator (common/emulator/races.h), which makes kernels three times slower: in the mutants, and
+# with RACES=1 in all kernels (tests/kernel_races.sh). clang calls other functions, and real sanitizers have their own.
 RACES ?=
 watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
                  --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
-# Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile time
-# went into the headers, which all of them include: they are compiled once.
+# Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile
+# time went into the headers, which all of them include: they are compiled once.
 seen_accesses := $(if $(RACES),$(watched))
 $(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$@
-# Two files where flags differ. Of two that fit a compiler takes either, also one that an older make left and nothing keeps up to date.
+# Two files where flags differ. Of two that fit a compiler takes either, also one that an older make left and nothing
+# keeps up to date.
 watched_headers := $(if $(RACES),all,$(if $(watched),watched,all))
-# Under its name when it is whole: a compiler maps every file of the folder, and one that another job writes ends it by SIGBUS.
-# Its two files by name: as a pattern's, a dependency file that lies beside them would be one, too.
+# Under its name when it is whole: a compiler maps every file of the folder, and one that another job writes ends it by
+# SIGBUS. Its two files by name: as a pattern's, a dependency file that lies beside them would be one, too.
 $(addprefix $(BUILD)/generated/kernels.h.gch/,$(sort all $(watched_headers))): $(BUILD)/generated/kernels.h
 	@mkdir -p $(@D)
 	$(call say,c++,the headers of emulated kernels)
@@ -403,15 +413,16 @@ include assignments/labs.mk
 include common/build/ladders.mk
 include common/build/fuzz.mk
 
-# What a compiler has to see for its warnings (.ci/run): with EXTRA=-fsyntax-only clang writes nothing, and nothing is linked.
+# What a compiler has to see for its warnings (.ci/run): with EXTRA=-fsyntax-only clang writes nothing, and nothing is
+# linked.
 .PHONY: objects
 objects: $(common_objects) $(call object,$(version_files) $(helper_files) $(judge_library) $(judge_parts)) $(BUILD)/generated/versions.c.o
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # --- the commands ---------------------------------------------------------------------------------------------------
-# $(call quoted,TEXT): one word for the shell, whatever is in it. $(call files,NAMES[,OPTION]): each of them, OPTION before
-# it; one name with blanks when a file is called so.
+# $(call quoted,TEXT): one word for the shell, whatever is in it. $(call files,NAMES[,OPTION]): each of them, OPTION
+# before it; one name with blanks when a file is called so.
 quoted = '$(subst ','\'',$(1))'
 files = $(if $(shell [ -e $(call quoted,$(1)) ] && echo yes),$(2) $(call quoted,$(1)),$(foreach file,$(1),$(2) \
           $(call quoted,$(file))))

@@ -164,7 +164,8 @@ out:
     return status;
 }
 
-/* So that the first times are there before the last version has had its turn; the table that follows has those of all rounds. */
+/* So that the first times are there before the last version has had its turn; the table that follows has those of all
+ * rounds. */
 static void show_row(struct bench *bench, const struct bench_row *row)
 {
     if (row->outcome == BENCH_SKIPPED)

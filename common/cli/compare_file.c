@@ -33,7 +33,8 @@ static enum status require(const struct compare_results *results, const json_t *
     return STATUS_OK;
 }
 
-/* null, or an object whose numbers are in order, which no schema can say: a hand-made file shall not turn NaN into "same". */
+/* null, or an object whose numbers are in order, which no schema can say: a hand-made file shall not turn NaN into
+ * "same". */
 static enum status require_times(const struct compare_results *results, const json_t *row, const char *key)
 {
     const json_t *times = json_object_get(row, key);

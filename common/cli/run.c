@@ -321,8 +321,8 @@ out:
     return exit_status;
 }
 
-/* Of a folder, where the pictures' shapes are not known: the first output that these parameters leave of a small picture, gray
- * or in colour, and that has the format. */
+/* Of a folder, where the pictures' shapes are not known: the first output that these parameters leave of a small
+ * picture, gray or in colour, and that has the format. */
 static int slot_of_folder(const struct application *application, const char *format)
 {
     const struct algorithm *algorithm = application->algorithm;

@@ -255,7 +255,8 @@ bool version_is_peer(const struct version *version)
 const struct version *version_below(const struct version *version)
 {
     for (size_t i = 0; version->source->below && i < version_count; i++)
-        if (versions[i]->algorithm == version->algorithm && strcmp(versions[i]->source->id, version->source->below) == 0)
+        if (versions[i]->algorithm == version->algorithm &&
+            strcmp(versions[i]->source->id, version->source->below) == 0)
             return versions[i];
     return NULL;
 }

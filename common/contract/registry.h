@@ -81,9 +81,9 @@ struct version {
     void (*normalise)(const struct image in[], struct image *out, const void *params);
     const struct version_queue *queue; /* of a version that can have many pictures under way, else NULL */
     const struct pipeline *pipeline;   /* of every version of a video algorithm, else NULL */
-    /* Of a peer in another process (process_peer.h), else NULL: how many seconds this state's calls so far have taken that
-     * their times do not include, for copies between the processes; and how long the last call kept a GPU busy, 0 when the
-     * library does not say. */
+    /* Of a peer in another process (process_peer.h), else NULL: how many seconds this state's calls so far have taken
+     * that their times do not include, for copies between the processes; and how long the last call kept a GPU busy, 0
+     * when the library does not say. */
     double (*uncharged)(void *state);
     double (*device_seconds)(void *state);
 
@@ -108,7 +108,8 @@ const struct algorithm *registry_algorithms(void);
 const struct algorithm *registry_find_algorithm(const char *name); /* NULL if there is none */
 
 /* The versions of an algorithm in the order of the ladder: cpu/ and cuda/ by their numbers and then what is beside the
- * climb, then all other sides (peer/, mutant/, student/) by name; each rung behind the one that its header names (From:).
+ * climb, then all other sides (peer/, mutant/, student/) by name; each rung behind the one that its header names
+ * (From:).
  * *versions is the registry's own, *count long. */
 void registry_versions(const struct algorithm *algorithm, struct version *const **versions, size_t *count);
 

@@ -35,7 +35,8 @@ LADDERS, LADDERS_END = "<!-- ladders -->\n", "<!-- /ladders -->\n"
 # The titles of a page's sections.
 CONTRACT, RUNGS, PATH, MEASURED = "What every version computes", "Rungs", "The short path", "Measured"
 TEACH, EACH = "What the rungs teach", "Each rung: what it changed, what was expected, what came of it"
-# Labels of the contract's sections that a page leaves out: what only those need who write a version or compare with a library.
+# Labels of the contract's sections that a page leaves out: what only those need who write a version or compare with a
+# library.
 LEFT_OUT = ("Errors", "Hard", "Training", "Exact", "Accuracy", "Counters", "Numbers", "Chords", "OpenCV", "Document")
 
 

@@ -441,8 +441,8 @@ SIMD_INLINE simd_u8 simd_load_parts(const uint16_t *from, const int32_t starts[S
 #endif
 }
 
-/* Stores the lanes of a vector whose bits in `kept` are set one behind the other. Others may follow: as many lanes as a vector has
- * may be written. */
+/* Stores the lanes of a vector whose bits in `kept` are set one behind the other. Others may follow: as many lanes as a
+ * vector has may be written. */
 SIMD_INLINE void simd_store_kept(uint32_t *to, simd_u32 lanes, unsigned kept)
 {
 #if defined(__AVX512BW__)

@@ -1,6 +1,6 @@
 /*
- * Idea:     the yardstick for the list of points: CUB's DeviceSelect, NVIDIA's compaction in one pass, picks the places of marked
- *           pixels.
+ * Idea:     the yardstick for the list of points: CUB's DeviceSelect, NVIDIA's compaction in one pass, picks the places
+ *           of marked pixels.
  * Changed:  pixels are marked as in cuda/v2.0; the list is CUB's, and a kernel makes rows of the table out of places.
  * Expect:   the time of cuda/v2.2 with outputs=points: the pass is the same, decoupled look-back, with a launch more.
  */
