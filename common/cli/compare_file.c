@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cli/compare_renames.h"
 #include "common/cli/compare_schema.h"
 #include "common/core/json_file.h"
 
@@ -153,6 +154,7 @@ enum status compare_load(struct compare_results *results, const char *path)
         goto out;
     }
     TRY(compare_schema_check(results->document, compare_kinds[results->kind].definition, path));
+    compare_renames_apply(results->document);
     if (results->kind == COMPARE_PROFILE) {
         TRY(load_profile(results));
     } else {
