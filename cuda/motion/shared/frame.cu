@@ -7,7 +7,7 @@ enum status bit_frame_create(struct bit_frame *frame, const struct image *first,
 {
     static const enum motion_step fused[] = {MOTION_ABSDIFF, MOTION_THRESHOLD, MOTION_CLOSE, MOTION_LABELLING,
                                              MOTION_BOXES};
-    const char *blur = device_needs_capability(80) ? "cuda/v2.0" : "cuda/v2.1"; /* the latter: tensor cores */
+    const char *blur = device_needs_capability(80) ? "cuda/v2.0" : "cuda/v2.2"; /* the latter: tensor cores */
     enum status status = STATUS_OK;
     struct image gray;
 
