@@ -10,8 +10,8 @@
 #include "common/simd/simd.h"
 
 enum {
-    AHEAD = 4096,         /* bytes: a page, where the hardware's own prefetch ends */
-    STREAM_FROM = 1 << 20 /* bytes of a result that will have left the caches before anyone reads it */
+    AHEAD = 4096,         /* bytes: a page, where the hardware's prefetch ends */
+    STREAM_FROM = 1 << 20 /* bytes: a larger result leaves the caches before it is read */
 };
 
 /* Negated as ~d + 1 where b is the larger: a comparison gives 0xff, which is -1, in each byte where it holds. */
