@@ -1,23 +1,19 @@
 /*
- * Idea:     a row of pairs is needed by the next rows of the result and by no others. A thread goes down a strip and
- *           keeps only the latest rows, in a ring, so that they never leave the first-level cache.
- * Changed:  the two passes became one, blur_strip(), down a strip of a band of rows, and the image of pairs its ring. The
- *           height of a band and how OpenMP shares bands and strips out are for a search to find.
- * Expect:   2 bytes a sample between cache and memory in place of 6, and no pages of malloc() for the kernel to fill: now
- *           that the sums take a third of the time of pairs, 1.5 times packed; more at 3840x2160, where the pairs fit in no
- *           cache. A band of 256 rows sums ksize - 1 rows once more, 5 % at ksize 15.
- * Result:   missed with AVX2: as packed within the noise (results/cpu2_avx2/blur/blur_1920x1080.json), RGB 1.16 times
- *           (blur_1920x1080_rgb.json beside it).
- * From:     cpu/packed
+ * Problem:  A tap is a load, a product and an addition; sums are loaded and stored for each tap.
+ * Idea:     Dot-product instructions (VNNI): dot4 multiplies the 4 bytes of each 32-bit lane by
+ *           their weights and adds them up; dot2 does so with two 16-bit sums down a column. Sums
+ *           stay in registers until they are bytes.
+ * Expect:   5 dot4 replace 15 taps along a row, a dot2 two taps down a column: 2.5 times with AVX2.
+ * Result:   2.1 times cpu/separable (results/cpu2_avx2/blur/blur_1920x1080.json).
+ * Run:      make diff-blur A=cpu/separable B=cpu/dot_product
  */
-/* Try: make bench-blur VERSIONS=cpu/serial,cpu/packed,cpu/ring SIZE=3840x2160 */
+#include <stdlib.h>
 #include <string.h>
 
-#include "cpu/blur/shared/bands.h"
 #include "cpu/blur/shared/quads.h"
 
 enum {
-    STRIP = 384, /* samples of a row that are taken on at once: whole vectors */
+    STRIP = 384, /* samples of a row that one step works on: whole vectors */
     MARGIN = 64, /* at least 15 pixels of 3 channels */
     LANES = SIMD_BYTES / 4
 };
@@ -27,7 +23,7 @@ static int minimum(int a, int b)
     return a < b ? a : b;
 }
 
-/* Brings the strip at sample `start` of row y, and `halo` more on both sides, into a line. */
+/* Copies the strip at sample `start` of row y, with `halo` samples on both sides, to a line. */
 static void fetch(const struct image *in, int y, int start, int halo, uint8_t *line)
 {
     const int samples = in->width * in->channels, end = minimum(start + STRIP + halo, samples);
@@ -41,7 +37,7 @@ static void fetch(const struct image *in, int y, int start, int halo, uint8_t *l
         line[i - start] = row[samples - in->channels + i % in->channels];
 }
 
-/* Two lines, from the leftmost tap of the strip's first sample on, into pairs: in each vector of them one phase of quads. */
+/* Pairs of two lines, from the leftmost tap of the strip's first sample on; a vector of them holds one phase. */
 static void blur_across(const struct tables *tables, const uint8_t *upper, const uint8_t *lower, int ksize,
                         int channels, uint32_t *pairs)
 {
@@ -61,7 +57,7 @@ static void blur_across(const struct tables *tables, const uint8_t *upper, const
     }
 }
 
-/* Row y and the one below it, whose sums take the high halves. */
+/* A pair is two 16-bit sums in a 32-bit lane: row y in the low half, row y + 1 in the high half. */
 static void make_pairs(const struct image *in, const struct tables *tables, int ksize, int start, int y,
                        uint32_t *pairs)
 {
@@ -75,16 +71,12 @@ static void make_pairs(const struct image *in, const struct tables *tables, int 
     blur_across(tables, quads[0], quads[1], ksize, in->channels, pairs);
 }
 
-/* The ring, whose oldest pair is `oldest`, into rows y and y + 1, those above `bottom` of them. */
-static void blur_down(uint32_t ring[][STRIP], int oldest, const simd_i16 down[][2], struct image *out, int count,
-                      int start, int y, int bottom)
+/* Rows y and y + 1 of the result from the pairs that they need; down[pair][row] has two weights in each lane. */
+static void blur_down(const uint32_t pairs[][STRIP], simd_i16 down[][2], struct image *out, int count, int start, int y)
 {
     const simd_i32 bias = (simd_i32)simd_splat((32768 << BLUR_WEIGHT_BITS) + (1 << (2 * BLUR_WEIGHT_BITS - 1)));
     uint8_t result[2][STRIP + SIMD_PERMUTE_BYTES];
-    const uint32_t *pairs[MAX_PAIRS];
 
-    for (int pair = 0; pair < count; pair++)
-        pairs[pair] = ring[(oldest + pair) % count];
     for (int x = 0; x < STRIP; x += SIMD_BYTES) {
         simd_i32 sums[2][4] = {{bias, bias, bias, bias}, {bias, bias, bias, bias}};
         for (int pair = 0; pair < count; pair++)
@@ -92,7 +84,7 @@ static void blur_down(uint32_t ring[][STRIP], int oldest, const simd_i16 down[][
                 for (int row = 0; row < 2; row++)
                     sums[row][phase] = simd_dot2(sums[row][phase], (simd_i16)simd_load(&pairs[pair][x + phase * LANES]),
                                                  down[pair][row]);
-        /* Byte 2 of each sum is the result; byte `phase` of the lane is its place. */
+        /* Byte 2 of each sum is the result; its place is byte `phase` of the lane. */
         for (int row = 0; row < 2; row++) {
             const simd_u32 s0 = (simd_u32)sums[row][0], s1 = (simd_u32)sums[row][1];
             const simd_u32 s2 = (simd_u32)sums[row][2], s3 = (simd_u32)sums[row][3];
@@ -100,46 +92,41 @@ static void blur_down(uint32_t ring[][STRIP], int oldest, const simd_i16 down[][
                        (simd_u8)(s0 >> 16 | (s1 >> 8 & 0xff00) | (s2 & 0xff0000) | (s3 << 8 & 0xff000000)));
         }
     }
-    for (int row = 0; row < minimum(2, bottom - y); row++)
+    for (int row = 0; row < minimum(2, out->height - y); row++)
         from_quads(result[row], out->channels, (uint8_t *)image_row(out, y + row) + start,
                    minimum(STRIP, out->width * out->channels - start));
-}
-
-static void blur_strip(const struct image *in, struct image *out, const struct tables *tables, int ksize, int start,
-                       int top, int bottom)
-{
-    const int radius = ksize / 2, count = (ksize + 1) / 2;
-    uint32_t ring[MAX_PAIRS][STRIP] __attribute__((aligned(64)));
-
-    /* Turn n sums along rows y + radius and the one below; from y = top on they complete output rows y and y + 1. */
-    for (int n = 0, y = top - 2 * radius; y < bottom; n++, y += 2) {
-        make_pairs(in, tables, ksize, start, y + radius, ring[n % count]);
-        if (y >= top)
-            blur_down(ring, (n + 1) % count, tables->down, out, count, start, y, bottom);
-    }
 }
 
 static enum status run(const struct image *in, struct image *out, const struct blur_params *params)
 {
     const int ksize = params->ksize, strips = (in->width * in->channels + STRIP - 1) / STRIP;
-    const int bands = count_bands(in->height);
+    const int turns = (in->height + 1) / 2, count = (ksize + 1) / 2, rows = turns + count - 1; /* of pairs in a strip */
     uint16_t weights[BLUR_MAX_KSIZE];
+    uint32_t(*pairs)[STRIP] = malloc((size_t)strips * (size_t)rows * sizeof *pairs);
     struct tables tables;
 
+    if (!pairs)
+        return status_set(STATUS_NO_MEMORY, "no memory for the sums along %d rows", in->height);
     blur_weights(params, weights);
     if (weights[ksize / 2] == 256) { /* all others are 0: the image itself, and 256 does not fit in 8 bits */
+        free(pairs);
         image_copy(out, in);
         return STATUS_OK;
     }
     make_tables(weights, ksize, &tables);
-#pragma omp parallel for collapse(2) schedule(runtime)
-    for (int band = 0; band < bands; band++) {
-        for (int strip = 0; strip < strips; strip++) {
-            const int top = in->height * band / bands, bottom = in->height * (band + 1) / bands;
-            blur_strip(in, out, &tables, ksize, strip * STRIP, top, bottom);
-        }
+#pragma omp parallel
+    {
+#pragma omp for collapse(2) schedule(static)
+        for (int strip = 0; strip < strips; strip++)
+            for (int n = 0; n < rows; n++)
+                make_pairs(in, &tables, ksize, strip * STRIP, 2 * n - ksize / 2, pairs[strip * rows + n]);
+#pragma omp for collapse(2) schedule(static)
+        for (int strip = 0; strip < strips; strip++)
+            for (int n = 0; n < turns; n++)
+                blur_down(pairs + strip * rows + n, tables.down, out, count, strip * STRIP, 2 * n);
     }
+    free(pairs);
     return STATUS_OK;
 }
 
-RUNGS_CPU_VERSION(blur, .tunables = tunables)
+RUNGS_CPU_VERSION(blur)

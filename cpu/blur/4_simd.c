@@ -1,28 +1,34 @@
 /*
- * Idea:     the samples need no copy on their way: whole vectors of a row become quads as they come from the image, and the
- *           processor is told early which rows come next.
- * Changed:  fetch() takes vectors, with a prefetch of the row 4 below, and makes a copy only where the border cuts a group;
- *           lines are fetched for the turn after this one, so that what was stored has arrived when it is loaded.
- * Expect:   ksize 15 takes 50 dot instructions and 10 others for 64 samples, 30 cycles at two a cycle with AVX-512
- *           VNNI, where serial spends some 13 instructions on each of 225 taps of each sample: over 1000 times faster on
- *           two cores, and 4 times OpenCV. Filling lines and writing rows out adds a fifth; the prefetch hides memory.
- *           RGB costs half as much again a sample, for turning it into quads and back.
- * Result:   over 1000 times serial as predicted, but 2.5 times OpenCV (results/cpu2/blur/blur_1920x1080.json); with
- *           AVX2 1.7 times (results/cpu2_avx2/blur/blur_1920x1080.json), and as unrolled within the noise.
- * From:     cpu/unrolled
+ * Problem:  The sums of a whole image leave L1 between the two passes; loops do not unroll.
+ * Idea:     Cache blocking: a thread walks down a strip, its latest rows of sums in a ring buffer
+ *           in L1. Constant ksize and channels allow loop unrolling. Rows are prefetched.
+ * Expect:   2 bytes a sample to and from memory in place of 6: 1.5 times, and 4 times OpenCV.
+ * Result:   1.1 times cpu/dot_product with AVX2 (results/cpu2_avx2/blur/blur_1920x1080.json): 16
+ *           registers do not hold the unrolled sums.
+ * Run:      make diff-blur A=cpu/dot_product B=cpu/simd SIZE=3840x2160
  */
-/* Try: make bench-blur VERSIONS=cpu/serial,cpu/unrolled,cpu/simd */
+#include <omp.h>
 #include <string.h>
 
-#include "cpu/blur/shared/bands.h"
 #include "cpu/blur/shared/quads.h"
 
 enum {
-    STRIP = 384, /* samples of a row that are taken on at once: whole vectors */
+    STRIP = 384, /* samples of a row that one step works on: whole vectors */
     MARGIN = 64, /* whole vectors; at least 15 pixels of 3 channels */
-    AHEAD = 4,   /* rows to prefetch; runs of 384 bytes are too short for the hardware to see them coming */
-    LANES = SIMD_BYTES / 4
+    AHEAD = 4,   /* rows to prefetch: 384 bytes of a row are too short for the hardware's prefetch */
+    LANES = SIMD_BYTES / 4,
+    MIN_BAND = 32 /* fewer rows do not pay for a thread; each band blurs ksize - 1 halo rows along x again */
 };
+
+/* With 256 rows the TLB still holds the pages when the next strip reads them: 3840x2160 gains 25 %. */
+static int band_height = 256, schedule = omp_sched_dynamic;
+static const int band_heights[] = {32, 64, 128, 256, 512, 1024, 0};
+static const int schedules[] = {omp_sched_static, omp_sched_dynamic, omp_sched_guided, 0};
+static const char *const schedule_words[] = {"static", "dynamic", "guided"};
+static struct tunable tunables[] = {
+    {"band_height", &band_height, band_heights, "most rows of a band", NULL, 0},
+    {"schedule", &schedule, schedules, "how OpenMP distributes bands and strips", schedule_words, 0},
+    {0}};
 
 static int minimum(int a, int b)
 {
@@ -34,7 +40,7 @@ struct lines {
     uint8_t quads[2][3 * MARGIN + STRIP + SIMD_PERMUTE_BYTES] __attribute__((aligned(64)));
 };
 
-/* Brings the strip at byte `start` of row y, and what lies beside it, into a line as quads of sample - 128. */
+/* Copies the strip at byte `start` of row y, with its halo, to a line as quads of sample - 128. */
 SIMD_INLINE void fetch(const struct image *in, int channels, int y, int start, int halo, uint8_t *copied, uint8_t *line)
 {
     const int row_bytes = in->width * channels, end = minimum(start + STRIP + MARGIN, row_bytes);
@@ -54,7 +60,7 @@ SIMD_INLINE void fetch(const struct image *in, int channels, int y, int start, i
             copy[end - start + i] = row[end - channels + i % channels] ^ flip;
     }
     for (int i = -halo; channels == 3 && i < STRIP + halo; i += GROUP) {
-        /* Only groups that the border cuts come from the copy: what was just stored in parts is slow to load whole. */
+        /* Only groups that the border cuts come from the copy: to load what several stores wrote is slow. */
         const bool inside = start + i >= 0 && start + i + SIMD_PERMUTE_BYTES <= row_bytes;
         const simd_bytes group = permuted(inside ? row + start + i : copy + i, into_quads) ^ 0x80;
         __builtin_prefetch(ahead + start + i);
@@ -62,7 +68,7 @@ SIMD_INLINE void fetch(const struct image *in, int channels, int y, int start, i
     }
 }
 
-/* Two lines, from the leftmost tap of the strip's first sample on, into pairs: in each vector of them one phase of quads. */
+/* Pairs of two lines, from the leftmost tap of the strip's first sample on; a vector of them holds one phase. */
 SIMD_INLINE void blur_across(const struct tables *tables, const uint8_t *upper, const uint8_t *lower, int ksize,
                              int channels, int bytes, uint32_t *pairs)
 {
@@ -85,14 +91,14 @@ SIMD_INLINE void blur_across(const struct tables *tables, const uint8_t *upper, 
     }
 }
 
-/* Row y and the one below it, whose sums take the high halves. */
+/* A pair is two 16-bit sums in a 32-bit lane: row y in the low half, row y + 1 in the high half. */
 SIMD_INLINE void fetch_two(const struct image *in, int ksize, int channels, int start, int y, struct lines *lines)
 {
     for (int row = 0; row < 2; row++)
         fetch(in, channels, y + row, start, ksize / 2 * channels, lines->copy + MARGIN, lines->quads[row] + MARGIN);
 }
 
-/* The ring, whose oldest pair is `oldest`, into rows y and y + 1, those above `bottom` of them. */
+/* Rows y and y + 1 of the result, as far as they lie above `bottom`, from the ring, whose oldest pair is `oldest`. */
 SIMD_INLINE void blur_down(uint32_t ring[][STRIP], int oldest, const simd_i16 down[][2], struct image *out, int count,
                            int channels, int start, int y, int bottom, int bytes)
 {
@@ -111,7 +117,7 @@ SIMD_INLINE void blur_down(uint32_t ring[][STRIP], int oldest, const simd_i16 do
                 for (int row = 0; row < 2; row++)
                     sums[row][phase] = simd_dot2(sums[row][phase], (simd_i16)simd_load(&pairs[pair][x + phase * LANES]),
                                                  down[pair][row]);
-        /* Byte 2 of each sum is the result; byte `phase` of the lane is its place. */
+        /* Byte 2 of each sum is the result; its place is byte `phase` of the lane. */
         for (int row = 0; row < 2; row++) {
             const simd_u32 s0 = (simd_u32)sums[row][0], s1 = (simd_u32)sums[row][1];
             const simd_u32 s2 = (simd_u32)sums[row][2], s3 = (simd_u32)sums[row][3];
@@ -134,13 +140,23 @@ SIMD_INLINE void blur_strip(const struct image *in, struct image *out, const str
     uint32_t ring[MAX_PAIRS][STRIP] __attribute__((aligned(64)));
 
     fetch_two(in, ksize, channels, start, top - radius, &lines);
-    /* Turn n sums along rows y + radius and the one below; from y = top on they complete output rows y and y + 1. */
+    /* Step n sums along rows y + radius and y + radius + 1; from y = top on these complete output rows y and y + 1. */
     for (int n = 0, y = top - 2 * radius; y < bottom; n++, y += 2) {
         blur_across(tables, upper - halo, lower - halo, ksize, channels, bytes, ring[n % count]);
         fetch_two(in, ksize, channels, start, y + radius + 2, &lines);
         if (y >= top)
             blur_down(ring, (n + 1) % count, tables->down, out, count, channels, start, y, bottom, bytes);
     }
+}
+
+/* One band for each thread within the two limits. Sets the schedule, too. */
+static int count_bands(int height)
+{
+    const int most = (height + MIN_BAND - 1) / MIN_BAND, least = (height + band_height - 1) / band_height;
+    const int threads = omp_get_max_threads();
+
+    omp_set_schedule((omp_sched_t)schedule, 0);
+    return threads < least ? least : threads < most ? threads : most;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct blur_params *params)

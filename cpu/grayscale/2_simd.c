@@ -1,24 +1,21 @@
 /*
- * Idea:     the loop waits for memory. Prefetches run 4 KiB ahead of the loads, and large results are stored past the
- *           caches, because a store into the cache first reads the line that it overwrites.
- * Changed:  the loop of a row prefetches, and stores in one of two ways; run() says which, by the result's size.
- * Expect:   1.3 times vectors, 3 to 5 times omp: a line of the result is written and no longer read before, which
- *           leaves 4 of 5 bytes. Loads are the limit: they come at some 12 GB/s a core however far ahead one asks, and
- *           3 bytes of 4 are loads, so half of the limit, which counts loads and stores alike, is what to hope for.
- *           Two to four times OpenCV.
- * Result:   1.6 times vectors, 7.8 times omp, 2.2 times OpenCV (results/cpu2/grayscale/grayscale_1920x1080.json), at
- *           86 % of the limit.
- * From:     cpu/vectors
+ * Problem:  14 instructions a pixel; then memory: a store into the cache first reads its line.
+ * Idea:     Dot-product instructions on R G B G in a 32-bit lane: one with the high bytes of the
+ *           weights, one with the low bytes; doubled weights put the gray in byte 2. Prefetch one
+ *           page ahead, and streaming stores where the result is large.
+ * Expect:   50 instructions for 64 pixels with AVX-512, then bandwidth-bound: 3 to 5 times cpu/omp.
+ * Result:   7.9 times cpu/omp (results/cpu2/grayscale/grayscale_1920x1080.json): the image stays in
+ *           L3.
+ * Run:      make diff-grayscale A=cpu/omp B=cpu/simd
  */
-/* Try: make bench-grayscale VERSIONS=cpu/omp,cpu/vectors,cpu/simd,peer/opencv */
-#include "common/simd/simd.h"
 #include "common/algo/grayscale.h"
+#include "common/simd/simd.h"
 
 enum {
     LANES = SIMD_BYTES / 4,
-    BLOCK = 3 * SIMD_BYTES, /* bytes of RGB that give a vector of gray */
-    AHEAD = 4096,           /* bytes: a page, where the hardware's own prefetch ends; half or twice that does as well */
-    STREAM_FROM = 1 << 20   /* bytes of a result that will have left the caches before anyone reads it */
+    BLOCK = 3 * SIMD_BYTES, /* bytes of RGB for a vector of gray */
+    AHEAD = 4096,           /* bytes: a page, where the hardware's prefetch ends */
+    STREAM_FROM = 1 << 20   /* bytes: a larger result leaves the caches before it is read */
 };
 
 struct weights {
@@ -30,7 +27,14 @@ static simd_u8 quad(int r, int g, int b)
     return (simd_u8)simd_splat((uint32_t)r | (uint32_t)g << 8 | (uint32_t)b << 16 | (uint32_t)g << 24);
 }
 
-/* LANES pixels, a lane each. 128 * 65536 is for the 128 that was taken from each sample, and the half rounds. */
+/* LANES pixels, one in each 32-bit lane:
+ *
+ *     RGB in memory        r0 g0 b0 r1 g1 b1 ...
+ *     lane i of pixels     ri gi bi gi, each - 128, because dot4 needs signed bytes on one side
+ *     lane i of the sum    high * 256 + low = 2 (R ri + G gi + B bi): bits 16 to 23 are the gray
+ *
+ * The weight of G is split in two, because a dot4's weights may add up to no more than 256. The doubled weights add up
+ * to 2^16, so `bias` adds 128 * 2^16 for what was subtracted from the samples, and a half for rounding. */
 SIMD_INLINE simd_u32 gray_lanes(const uint8_t *rgb, const struct weights *weights)
 {
     const simd_u8 pixels = simd_load_rgbg(rgb) ^ 0x80;
@@ -41,7 +45,7 @@ SIMD_INLINE simd_u32 gray_lanes(const uint8_t *rgb, const struct weights *weight
     return (simd_u32)(high * 256 + (low + bias)) >> 16;
 }
 
-/* Reads LANES bytes more than its BLOCK. */
+/* Reads LANES bytes behind its BLOCK, too. */
 SIMD_INLINE simd_u8 gray_vector(const uint8_t *rgb, const struct weights *weights)
 {
     return simd_pack(gray_lanes(rgb, weights), gray_lanes(rgb + 3 * LANES, weights),
@@ -60,7 +64,7 @@ SIMD_INLINE void gray_row(const uint8_t *rgb, uint8_t *gray, int width, const st
         else
             simd_store(gray + x, gray_vector(rgb + 3 * x, weights));
     }
-    for (; x < width; x += SIMD_BYTES) { /* from a copy, for beyond the row there may be nothing to read */
+    for (; x < width; x += SIMD_BYTES) { /* from a copy: nothing may be read behind the row */
         uint8_t copy[BLOCK + SIMD_BYTES] = {0};
         for (int i = 0; i < BLOCK && 3 * x + i < 3 * width; i += SIMD_BYTES)
             simd_store(copy + i, simd_load(rgb + 3 * x + i));
