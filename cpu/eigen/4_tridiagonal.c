@@ -1,16 +1,12 @@
 /*
- * Idea:     three diagonals first: n - 1 reflections (Householder's) leave nothing beside the diagonal and its neighbours. The QR
- *           algorithm on these 2 n numbers takes some 2 steps a value, and only the vectors are n wide (Golub, Van Loan 2013, 8.3).
- * Changed:  sweeps over all pairs became reduce(), where a product with the matrix is a sum of lines, and implicit steps with
- *           Wilkinson's shift (shared/qr.h), whose rotations go through the vectors at once.
- * Expect:   n = 198: 4/3 n^3 multiply-adds for the diagonals and the reflections' product, 3 n^3 for 1.7 n^2 / 2 rotations of
- *           vectors, where 8 sweeps of Jacobi take 24 n^3: 5 times serial. The same for n = 31, and half of it for n = 6.
- * Result:   16 times serial for n = 198 (results/cpu2/eigen/eigen_198x198.json), 5.8 times for 31 and 2.3 for 6
- *           (eigen_31x31.json and eigen_6x6.json beside it): Jacobi takes longer than was thought for large matrices. 3.4 times
- *           OpenBLAS for n = 6.
- * From:     cpu/serial
+ * Problem:  cpu/simd computes 24 n^3 multiply-adds in 8 sweeps: too much work, however fast.
+ * Idea:     n - 1 Householder reflections leave three diagonals; the QR algorithm with Wilkinson's
+ *           shift (shared/qr.h) needs 2 steps a value on them (Golub and Van Loan 2013, 8.3).
+ * Expect:   4/3 n^3 + 3 n^3 multiply-adds, but on one core in place of two: 24 / 4.3 / 2 = 2.8
+ *           times.
+ * Result:   2.5 times cpu/simd at n=198 (results/cpu2/eigen/eigen_198x198.json).
+ * Run:      make diff-eigen A=cpu/simd B=cpu/tridiagonal SIZE=198x198
  */
-/* Try: make bench-eigen VERSIONS=cpu/serial,cpu/kept,cpu/tridiagonal,peer/openblas SIZE=198x198 */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,13 @@
 /*
- * Idea:     vectors of 8 f64 with AVX-512. A product has four sums, so that a multiply-add does not wait for the one before it;
- *           C forbids a compiler to reorder a sum, so that cpu/pairs adds one entry after the other.
- * Changed:  lines are padded to whole vectors; products and rotations are written in them.
- * Expect:   n = 198: three products of 25 vectors and a rotation that loads and stores two lines of 25 are some 250 cycles a pair,
- *           where the products of cpu/pairs wait 4 cycles for each entry, 2400: 5 times as fast.
- * Result:   3.5 times pairs (results/cpu2/eigen/eigen_198x198.json), not 5, probably because loads and stores of the lines come
- *           to as much as the products.
- * From:     cpu/pairs
+ * Problem:  C forbids to reorder a sum: each addition of cpu/one_sided waits 4 cycles for the last.
+ * Idea:     Vectors of 8 f64 (AVX-512), and four sums in a product (instruction-level parallelism).
+ *           Lines are padded to whole vectors.
+ * Expect:   n=198: a pair is three products of 25 vectors and a rotation, 250 cycles, not 2400;
+ *           with loads and stores 5 times.
+ * Result:   3.5 times cpu/one_sided (results/cpu2/eigen/eigen_198x198.json): loads and stores
+ *           remain.
+ * Run:      make diff-eigen A=cpu/one_sided B=cpu/simd SIZE=198x198
  */
-/* Try: make bench-eigen VERSIONS=cpu/serial,cpu/pairs,cpu/simd,peer/openblas SIZE=198x198 */
 #include <stdlib.h>
 
 #include "common/algo/eigen.h"

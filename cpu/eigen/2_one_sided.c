@@ -1,19 +1,18 @@
 /*
- * Idea:     one-sided Jacobi (Hestenes): rotate lines of the matrix until all are at right angles to one another; then each is
- *           an eigenvector, as long as its value. Twice |R| added to the diagonal makes all values positive, so that
- *           values of two signs are not taken for one.
- * Changed:  no column is rotated and no vectors beside the matrix: a rotation is one product of two lines to find the angle, and
- *           their two combinations. A pair that is at right angles already is left alone.
- * Expect:   5 lines of n entries read or written side by side in place of 6, of which 2 are columns with a stride: 2 times
- *           serial for n = 198, whose columns miss the first-level cache, and less than that for n = 31.
- * Result:   missed: 1.1 times serial (results/cpu2/eigen/eigen_198x198.json), the same time for n = 31 (eigen_31x31.json beside
- *           it). The matrix fits the second-level cache, so the columns do not miss as was thought.
- * From:     cpu/serial
+ * Problem:  A step of cpu/omp has three barriers and turns lines, columns and eigenvectors.
+ * Idea:     One-sided Jacobi (Hestenes): rotate lines until all are orthogonal; then they are the
+ *           eigenvectors. A pair touches its two lines alone. A shift of 2 |R| makes all values
+ *           positive.
+ * Expect:   8 n loads and stores a pair in place of 12 n, one barrier in place of three: 1.5 times.
+ * Result:   2.0 times cpu/omp at n=198 (results/cpu2/eigen/eigen_198x198.json): barriers cost more
+ *           than was thought.
+ * Run:      make diff-eigen A=cpu/omp B=cpu/one_sided SIZE=198x198
  */
-/* Try: make bench-eigen VERSIONS=cpu/serial,cpu/lines,peer/openblas SIZE=198x198 */
 #include <stdlib.h>
 
 #include "common/algo/eigen.h"
+
+enum { WORTH_THREADS = 48 /* columns: below, the barriers cost more than they gain */ };
 
 static const double at_right_angles =
     1e-13; /* of |R|^2: 100 times what rounding leaves, 1/100 of the contract's residual */
@@ -37,22 +36,35 @@ static void rotate(double *p, double *q, int n, double cosine, double sine)
     }
 }
 
+/* Whether the pair had to be rotated. */
+static bool turn(double *a, double *b, int n, double norm)
+{
+    const double ab = product(a, b, n);
+    double cosine, sine;
+
+    if (fabs(ab) <= at_right_angles * norm)
+        return false;
+    eigen_rotation(product(a, a, n), product(b, b, n), ab, &cosine, &sine);
+    rotate(a, b, n, cosine, sine);
+    return true;
+}
+
 static void solve(double *lines, int n, double norm)
 {
+    const int pairs = (n + 1) / 2;
     bool turned = isfinite(norm);
 
     for (int sweep = 0; sweep < EIGEN_MAX_SWEEPS && turned; sweep++) {
         turned = false;
-        for (int p = 0; p < n - 1; p++)
-            for (int q = p + 1; q < n; q++) {
-                double *a = lines + p * n, *b = lines + q * n, cosine, sine;
-                const double ab = product(a, b, n);
-                if (fabs(ab) <= at_right_angles * norm)
-                    continue;
-                eigen_rotation(product(a, a, n), product(b, b, n), ab, &cosine, &sine);
-                rotate(a, b, n, cosine, sine);
-                turned = true;
+#pragma omp parallel reduction(|| : turned) if (n >= WORTH_THREADS)
+        for (int step = 0; step < 2 * pairs - 1; step++) {
+#pragma omp for schedule(static)
+            for (int k = 0; k < pairs; k++) {
+                int p, q;
+                eigen_pair(n, step, k, &p, &q);
+                turned |= q < n && turn(lines + p * n, lines + q * n, n, norm);
             }
+        }
     }
 }
 
