@@ -11,7 +11,7 @@
  *
  * Parameters   value  0..255, default 128, in gray levels; 255 makes every sample 0. `otsu`: the threshold that the
  *                     algorithm `otsu` finds for this image, by the version of the same rung (cuda/v1.2 of threshold
- *                     calls cuda/v1.2 of otsu).
+ *                     calls cuda/v1.2 of otsu; the last rung calls the last).
  *
  * OpenCV   threshold() with THRESH_BINARY and maxval 255 is the same formula; with THRESH_OTSU see otsu.h.
  *

@@ -1,26 +1,21 @@
 /*
- * Idea:     no vectors: no instruction counts 64 values at once. What there is to gain is fewer counters touched. Two
- *           neighbours are one 16-bit number, and a table of 65536 counters counts pairs: one load, add and store for
- *           two pixels. Neighbours in a picture are alike, so the counters in use lie near the table's diagonal, and
- *           the first-level cache holds them. Eight pixels come in one 64-bit load, and eight equal ones are one
- *           addition.
- * Changed:  the loop over a row, and its counters. The 8 plain histograms stay where a thread has too few pixels to
- *           pay for adding up 65536 counters (some 10 us).
- * Expect:   for a photograph 1.5 times omp, not 2: more of the counters miss the first-level cache. Noise is the
- *           price: its pairs touch all 256 KB of the table, which only the second-level cache holds, and take longer
- *           than single pixels would.
- * Result:   1.4 times words and 2.2 times omp (results/cpu2/otsu/otsu_1920x1080.json), more than predicted, probably
- *           because the counters in use of this photograph stay in the first-level cache.
- * From:     cpu/words
+ * Problem:  Neighbours are often equal: a counter's load waits for the store of the pixel before
+ *           it.
+ * Idea:     A table of 65536 counters counts pairs of pixels, a load, add and store for two; 8
+ *           equal pixels are one addition. No instruction counts vectors.
+ * Expect:   1.5 times cpu/omp, not 2: more of the counters miss the first-level cache.
+ * Result:   2.2 times cpu/omp (results/cpu2/otsu/otsu_1920x1080.json): neighbours are alike, so
+ *           that the pairs in use stay in that cache.
+ * Run:      make diff-otsu A=cpu/omp B=cpu/simd
  */
-/* Try: make bench-otsu VERSIONS=cpu/omp,cpu/words,cpu/simd,peer/opencv */
 #include <omp.h>
 #include <string.h>
 
 #include "common/algo/otsu.h"
 #include "common/simd/simd.h"
 
-enum { PAIRS = OTSU_BINS * OTSU_BINS, WORTH_PAIRS = 3 << 15 /* pixels of one thread */ };
+/* A thread with fewer pixels has 8 histograms instead: to add up all 65536 counters takes some 10 us. */
+enum { PAIRS = OTSU_BINS * OTSU_BINS, WORTH_PAIRS = 3 << 15 };
 
 /* All 0 between calls; too large for a stack. */
 static _Thread_local uint32_t pairs[PAIRS] __attribute__((aligned(64)));
@@ -77,6 +72,7 @@ static void add_pairs(uint32_t *histogram)
     }
 }
 
+/* Each byte of a word has its own histogram, so that equal neighbours do not wait for each other's counter. */
 static void count_single(const uint8_t *row, int width, uint32_t parts[8][OTSU_BINS])
 {
     int x = 0;
