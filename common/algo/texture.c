@@ -128,7 +128,7 @@ void texture_close(struct texture_steps *steps)
 
 static enum status take_file(const char *path, int patch, texture_taker take, void *context)
 {
-    static const struct texture_versions versions = {"cpu/simd", "cpu/chains", NULL};
+    static const struct texture_versions versions = {"cpu/simd", "cpu/simd", NULL};
     struct texture_steps steps = {0};
     struct image picture = {0}, gray, shape, histograms = {0};
     enum status status = STATUS_OK;
