@@ -128,7 +128,7 @@ void texture_close(struct texture_steps *steps)
 
 static enum status take_file(const char *path, int patch, texture_taker take, void *context)
 {
-    static const struct texture_versions versions = {"cpu/simd", "cpu/chains", NULL};
+    static const struct texture_versions versions = {"cpu/simd", "cpu/simd", NULL};
     struct texture_steps steps = {0};
     struct image picture = {0}, gray, shape, histograms = {0};
     enum status status = STATUS_OK;
@@ -213,7 +213,7 @@ enum status texture_cluster(const struct image *histograms, int k, int iteration
 
     progress("%d clusters of %lld histograms", k, (long long)kmeans_row_count(histograms));
     snprintf(settings, sizeof settings, "k=%d iterations=%d seed=%d", k, iterations, seed);
-    TRY(step_open(&step, "kmeans", "kmeans", "cpu/bounds", settings));
+    TRY(step_open(&step, "kmeans", "kmeans", "cpu/simd", settings));
     TRY(step.version->algorithm->shape(histograms, step.params, shapes));
     for (int i = 0; i < 3; i++)
         TRY(array_create(&out[i], shapes[i].width, shapes[i].height, shapes[i].channels, shapes[i].type));

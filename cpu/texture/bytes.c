@@ -11,7 +11,7 @@
 /* Try: make bench-texture VERSIONS=cpu */
 #include "common/algo/texture.h"
 
-static const struct texture_versions versions = {.grayscale = "cpu/simd", .lbp = "cpu/bytes", .nearest = "cpu/sixteen"};
+static const struct texture_versions versions = {.grayscale = "cpu/simd", .lbp = "cpu/byte_counters", .nearest = "cpu/simd"};
 
 struct state {
     struct texture_steps steps;

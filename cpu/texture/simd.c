@@ -9,7 +9,7 @@
 #include "common/algo/texture.h"
 
 static const struct texture_versions versions = {
-    .grayscale = "cpu/simd", .lbp = "cpu/chains", .nearest = "cpu/prefetch"};
+    .grayscale = "cpu/simd", .lbp = "cpu/simd", .nearest = "cpu/simd"};
 
 struct state {
     struct texture_steps steps;

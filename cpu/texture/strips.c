@@ -15,7 +15,7 @@
 
 #include "common/algo/texture.h"
 
-static const struct texture_versions versions = {.grayscale = "cpu/simd", .lbp = "cpu/bytes", .nearest = "cpu/sixteen"};
+static const struct texture_versions versions = {.grayscale = "cpu/simd", .lbp = "cpu/byte_counters", .nearest = "cpu/simd"};
 
 enum {
     ROWS = 4 /* of patches; with one the table of centroids, which nearest makes in each call, costs what is gained */

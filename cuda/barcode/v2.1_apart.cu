@@ -10,7 +10,7 @@
 #include "cuda/barcode/shared/finder.h"
 #include "cuda/texture/shared/textures.h"
 
-static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v2.5", .nearest = "cuda/v2.0"};
+static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v2.1", .nearest = "cuda/v1.3"};
 static const struct finder_versions finder_versions = {
     .blur = "cuda/v1.2", .threshold = "cuda/v1.3", .labelling = "cuda/v1.2", .boxes = "cuda/v1.3"};
 

@@ -8,7 +8,7 @@
 /* Try: make bench-texture VERSIONS=cuda */
 #include "cuda/texture/shared/textures.h"
 
-static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v2.2", .nearest = "cuda/v1.2"};
+static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v2.0", .nearest = "cuda/v1.2"};
 
 struct state {
     struct textures textures;

@@ -10,7 +10,7 @@
 /* Try: make bench-texture VERSIONS=cuda */
 #include "cuda/texture/shared/textures.h"
 
-static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v2.5", .nearest = "cuda/v2.0"};
+static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v2.1", .nearest = "cuda/v1.3"};
 
 struct state {
     struct textures textures;

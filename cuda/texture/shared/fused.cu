@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/algo/grayscale.h"
-#include "cuda/lbp/shared/words.cuh"
+#include "cuda/texture/shared/words.cuh"
 
 enum { MOST = NEAREST_MAX_K / 32 /* centroids of a lane */ };
 

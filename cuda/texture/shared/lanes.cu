@@ -5,7 +5,7 @@
 #include "common/algo/grayscale.h"
 #include "common/cuda/mma.cuh"
 #include "cuda/lbp/shared/halves.cuh"
-#include "cuda/lbp/shared/lanes.cuh"
+#include "cuda/texture/shared/lanes.cuh"
 #include "cuda/lbp/shared/lines.cuh"
 
 enum {

@@ -1,6 +1,6 @@
 /*
  * lanes.h: from the picture to the labels in one kernel, of texture v2.4: comparisons of 16-bit numbers and counters of a lane's own
- * as in lbp v2.6, products by tensor cores as in nearest v2.0.
+ * as in lbp v2.6, products by tensor cores as in nearest v1.3.
  */
 #ifndef RUNGS_TEXTURE_LANES_H
 #define RUNGS_TEXTURE_LANES_H

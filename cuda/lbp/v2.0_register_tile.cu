@@ -1,18 +1,15 @@
 /*
- * Idea:     a thread goes down half a patch line by line: what is left and right of a line are zeros, what is above and below it
- *           is in registers, and no tile lies in shared memory.
- * Changed:  16 patches a warp, 8 lines of 16 pixels a lane, loaded as 16 bytes each (shared/lines.cuh).
- * Expect:   1.3 times v2.3: the tile's words, nine loads for every four pixels and what fills it, are a third of the instructions.
- *           (Written after a first form was measured.)
- * Result:   2.2 times v2.3, 21 us (results/h200/lbp/lbp_4032x3024.json): the tile also kept shared memory busy, which the
- *           additions need.
+ * Problem:  Shared memory limits cuda/v1.3: 9 loads and an atomic addition for each pixel.
+ * Idea:     Register tile: a lane goes down 8 lines of a patch with three lines in registers. SWAR:
+ *           5 instructions compare four pixels. Shared memory holds only counters.
+ * Expect:   2 times cuda/v1.3: one of 10 accesses to shared memory is left, and a quarter of the
+ *           comparisons.
+ * Result:   3.1 times cuda/v1.3, the kernel (results/h200/lbp/lbp_4032x3024.json).
+ * Run:      make diff-lbp A=cuda/v1.3 B=cuda/v2.0
  */
-/* Try: make bench-lbp VERSIONS=cuda
- *      make tune-lbp V=cuda/v2.4 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
 #include "cuda/lbp/shared/lines.cuh"
-#include "cuda/lbp/shared/words.cuh"
 
 struct state {
 };
@@ -21,9 +18,54 @@ static int warps = 2;
 static const int some_warps[] = {1, 2, 0};
 static struct tunable tunables[] = {{"warps", &warps, some_warps, "warps of a block"}, {}};
 
-enum { PIECES = 33 /* of a histogram, 16 bytes each; one more, so that equal codes of neighbours meet in no bank */ };
+enum {
+    PIECES = 33 /* of 16 bytes of a histogram; one more against bank conflicts of equal codes in neighbouring patches */
+};
 
-/* A warp has patches side by side; its lanes share out the lines of each. */
+/* Bytes: the highest bit is set where a >= b, the others are undefined. a - b of the lower 7 bits, with bit 7 of a set, borrows
+ * nothing from the next byte. */
+static __device__ unsigned at_least(unsigned a, unsigned b)
+{
+    const unsigned lower = (a | 0x80808080) - (b & 0x7f7f7f7f);
+
+    return (a & ~b) | (~(a ^ b) & lower);
+}
+
+/* Shifts four codes right; the new highest bit says whether the neighbour is at least as large. */
+static __device__ unsigned add_bit(unsigned codes, unsigned neighbours, unsigned pixels)
+{
+    return codes >> 1 | (at_least(neighbours, pixels) & 0x80808080);
+}
+
+/* The left and the right neighbours of a word's four pixels. */
+static __device__ unsigned west(const unsigned *word)
+{
+    return __byte_perm(word[-1], word[0], 0x6543);
+}
+
+static __device__ unsigned east(const unsigned *word)
+{
+    return __byte_perm(word[0], word[1], 0x4321);
+}
+
+/* Codes of the four pixels of a word, from the lowest bit, W, to the highest, NW. */
+static __device__ unsigned word_codes(const unsigned *above, const unsigned *here, const unsigned *below)
+{
+    unsigned codes = add_bit(0, west(here), *here);
+
+    codes = add_bit(add_bit(codes, west(below), *here), *below, *here);
+    codes = add_bit(add_bit(codes, east(below), *here), east(here), *here);
+    codes = add_bit(add_bit(codes, east(above), *here), *above, *here);
+    return add_bit(codes, west(above), *here);
+}
+
+/*
+ * A warp has PATCHES patches side by side: lane `own` + PATCHES `share` has LINES lines of patch `own`, and goes down them with three
+ * lines in registers. With 16 patches of 16x16:
+ *
+ *     share 0    lanes  0  1  2 ... 15    lines 0 to 7
+ *     share 1    lanes 16 17 18 ... 31    lines 8 to 15
+ */
 template <int PATCH> static __global__ void lbp_kernel(struct image in, struct image out)
 {
     constexpr int WORDS = PATCH / 4, LINES = lbp_lines_of(PATCH), PATCHES = lbp_patches_of(PATCH);
@@ -45,7 +87,7 @@ template <int PATCH> static __global__ void lbp_kernel(struct image in, struct i
             lbp_load_line<PATCH>(in, x, y + i, i < LINES || (share + 1) * LINES < PATCH, lines[2]);
 #pragma unroll
             for (int w = 1; w <= WORDS; w++) {
-                const unsigned codes = lbp_word_codes(&lines[1][w], WORDS + 2);
+                const unsigned codes = word_codes(&lines[0][w], &lines[1][w], &lines[2][w]);
 #pragma unroll
                 for (int shift = 0; shift < 32; shift += 8) {
                     const unsigned code = codes >> shift & 255;

@@ -1,27 +1,21 @@
 /*
- * Idea:     sixteen centroids at a time, in one vector or in the two that AVX2 needs for them, so that a pair of samples is
- *           fetched once; and the smallest of sixteen scores by vectors, for the scores of a vector of eight were 100 instructions.
- * Changed:  nearest() has a table of sixteen lanes on any machine, as many rows as there are registers for their sums, and keeps
- *           the smallest score of each lane; first_smallest() compares lanes, once a row.
- * Expect:   1.5 times moved with AVX2, where moved's loop is at its limit, vpmaddwd, and what is not is done for each eight
- *           centroids: branches that nobody can foresee, and masked stores of some 20 cycles. The same time with AVX-512.
- *           (Written after a first form was measured.)
- * Result:   1.65 times moved over 11 iterations with AVX2, 10.2 times OpenCV and 7.3 times scikit-learn
- *           (results/cpu2_avx2/kmeans/kmeans_252x189_iterations_11.json). With AVX-512 1.17 times moved; an iteration, a tenth of what
- *           11 take longer than one (results/cpu2/kmeans/kmeans_epita_11.json, kmeans_epita_1.json), is 0.70 ms, 13.8 times OpenCV,
- *           6.5 times scikit-learn and 13 times faiss.
- * From:     cpu/moved
+ * Problem:  cpu/dot_products adds up all rows again, and compares 16 scores one by one, with
+ *           branches.
+ * Idea:     Only rows that moved change the sums. Vectors find the smallest of 16 scores.
+ *           Mini-batches are read where their rows lie, with prefetch (gather), and not copied.
+ * Expect:   1.4 times cpu/dot_products: after three iterations one row in ten moves.
+ * Result:   1.35 times cpu/dot_products (results/cpu2/kmeans/kmeans_epita_11.json).
+ * Run:      make diff-kmeans A=cpu/dot_products B=cpu/simd P="start=rows iterations=10"
  */
-/* Try: make bench-kmeans VERSIONS=cpu P="start=rows iterations=10" */
 #include <string.h>
 
 #include "common/algo/kmeans.h"
 #include "common/simd/simd.h"
 
-/* Sums of BLOCK rows fill 12 of 16 registers, or those of 8 rows are in 8 of 32: then pointers are what there are few of. */
+/* BLOCK rows share each load of the centroids; their sums fill 8 registers of AVX-512, or 12 of the 16 of AVX2. */
 enum { LANES = 16, VECTORS = LANES * 4 / SIMD_BYTES, BLOCK = VECTORS == 1 ? 8 : 12 / VECTORS };
 
-/* The label of the smallest score, ties to the lower. */
+/* The label of the smallest score; of equal scores the lowest label. */
 static int first_smallest(const simd_i32 scores[VECTORS], const simd_i32 labels[VECTORS])
 {
     simd_i32 least = scores[0], found = {0};
@@ -29,13 +23,19 @@ static int first_smallest(const simd_i32 scores[VECTORS], const simd_i32 labels[
     for (int v = 1; v < VECTORS; v++)
         least = simd_min_i32(least, scores[v]);
     least = (simd_i32)simd_splat((uint32_t)simd_smallest_i32(least));
-    for (int v = 0; v < VECTORS; v++) /* negative where the score is the smallest */
+    for (int v = 0; v < VECTORS; v++) /* label - KMEANS_MAX_K < 0 where the score is the smallest, else 0 */
         found = simd_min_i32(found, (scores[v] == least) & (labels[v] - KMEANS_MAX_K));
     return simd_smallest_i32(found) + KMEANS_MAX_K;
 }
 
-/* For BLOCK rows the smallest of |C|^2 - 128 x C; on the way later ones come nearer, which lie one behind another. */
-static void nearest(const struct kmeans_table *table, const uint16_t *x[BLOCK], const char *next, int found[BLOCK])
+/*
+ * Labels of BLOCK rows: the smallest of |C|^2 - 128 x C. A group is LANES centroids side by side, one in each lane; step p multiplies
+ * features 2 p and 2 p + 1, and prefetches at `next`: lines of the drawn rows of the next block, or neighbouring lines two blocks ahead.
+ *
+ *     pieces[p]   lane 0: C_0[2 p], C_0[2 p + 1]   lane 1: C_1[2 p], C_1[2 p + 1]   ...
+ */
+static void nearest(const struct kmeans_table *table, const uint16_t *x[BLOCK], const char *next[BLOCK], int stride,
+                    int found[BLOCK])
 {
     simd_i32 smallest[BLOCK][VECTORS], labels[BLOCK][VECTORS] = {{{0}}}, own[VECTORS];
 
@@ -52,7 +52,7 @@ static void nearest(const struct kmeans_table *table, const uint16_t *x[BLOCK], 
             simd_i16 piece[VECTORS];
             for (int v = 0; v < VECTORS; v++)
                 piece[v] = pieces[p * VECTORS + v];
-            __builtin_prefetch(next + 4 * BLOCK * p);
+            __builtin_prefetch(next[p % BLOCK] + stride * p);
             for (int r = 0; r < BLOCK; r++) {
                 uint32_t pair;
                 memcpy(&pair, x[r] + 2 * p, sizeof pair);
@@ -72,6 +72,15 @@ static void nearest(const struct kmeans_table *table, const uint16_t *x[BLOCK], 
         found[r] = first_smallest(smallest[r], labels[r]);
 }
 
+static uint64_t square(const uint16_t *x, int features)
+{
+    int32_t sum = 0;
+
+    for (int f = 0; f < features; f++)
+        sum += x[f] * x[f];
+    return (uint64_t)sum << 2 * KMEANS_SHIFT;
+}
+
 static void add(int32_t *sum, const uint16_t *x, int features, int factor)
 {
     for (int f = 0; f < features; f++)
@@ -86,13 +95,19 @@ static void assign_chunk(const struct kmeans_assignment *assignment, const struc
 
     for (int64_t i = first; i < last; i += BLOCK) {
         const uint16_t *x[BLOCK];
-        const char *next = kmeans_row(assignment->rows->in, i + 3 * BLOCK <= last ? i + 2 * BLOCK : i);
+        const char *next[BLOCK];
+        const char *base = kmeans_row(assignment->rows->in, i + 3 * BLOCK <= last ? i + 2 * BLOCK : i);
         int labels[BLOCK];
-        for (int r = 0; r < BLOCK; r++) /* behind the end the last row again */
-            x[r] = kmeans_narrow_row(assignment->rows, i + r < last ? i + r : last - 1, room[r]);
-        nearest(table, x, next, labels);
+        for (int r = 0; r < BLOCK; r++) { /* beyond the end: the last row again */
+            const int64_t own = i + r < last ? i + r : last - 1, later = own + BLOCK < last ? own + BLOCK : own;
+            x[r] = kmeans_narrow_row(assignment->rows, kmeans_row_at(assignment, own), room[r]);
+            next[r] = assignment->drawn ? kmeans_row(assignment->rows->in, kmeans_row_at(assignment, later)) : base;
+        }
+        nearest(table, x, next, assignment->drawn ? 4 : 4 * BLOCK, labels);
         for (int r = 0; r < BLOCK && i + r < last; r++) {
             const int before = assignment->first ? -1 : assignment->labels[i + r];
+            if (assignment->squares) /* of a mini-batch */
+                assignment->squares[i + r] = square(x[r], features);
             if (before == labels[r])
                 continue;
             assignment->labels[i + r] = labels[r];
@@ -114,7 +129,7 @@ static enum status assign(void *state, const struct kmeans_assignment *assignmen
 
 static enum status run(const struct image *in, struct image *out, const struct kmeans_params *params)
 {
-    return kmeans_solve(in, out, params, assign, NULL, false);
+    return kmeans_solve_drawn(in, out, params, assign, NULL);
 }
 
 RUNGS_CPU_VERSION(kmeans, .instruction_set = SIMD_NAME)

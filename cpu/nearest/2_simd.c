@@ -1,23 +1,22 @@
 /*
- * Idea:     sixteen centroids at a time, in one vector or in the two that AVX2 needs for them, so that a pair of bins is fetched
- *           once; and the smallest of sixteen scores by vectors, not lane by lane.
- * Changed:  nearest() has as many patches as there are registers for their sums, and keeps the smallest score of each lane;
- *           first_smallest() compares lanes, once a patch.
- * Expect:   1.5 times prefetch with AVX2, as kmeans gains by the same (cpu/kmeans/sixteen.c); the same time with AVX-512.
- * Result:   1.3 times prefetch, not 1.5, with AVX2 (results/cpu2_avx2/nearest/nearest_252x189.json) as with AVX-512
- *           (results/cpu2/nearest/nearest_252x189.json).
- * From:     cpu/prefetch
+ * Problem:  cpu/omp subtracts and multiplies in 64 bits, 8 in a vector of AVX-512.
+ * Idea:     |h - c|^2 = |h|^2 - 2 h c + |c|^2, and |h|^2 is the same for all centroids: products
+ *           decide. One dot-product instruction multiplies 2 bins by 2 components of 16 centroids.
+ *           A prefetch loads the next patches meanwhile.
+ * Expect:   10 times cpu/omp: 32 products a cycle and core, 1 ms with two threads.
+ * Result:   5.7 times cpu/omp (results/cpu2/nearest/nearest_252x189.json): 0.73 ms, but cpu/omp is
+ *           faster than assumed.
+ * Run:      make diff-nearest A=cpu/omp B=cpu/simd
  */
-/* Try: make bench-nearest VERSIONS=cpu */
 #include <string.h>
 
 #include "common/algo/nearest.h"
 #include "common/simd/simd.h"
 
-/* Sums of BLOCK patches fill 12 of 16 registers, or those of 8 patches are in 8 of 32: then pointers are what there are few of. */
+/* BLOCK patches share each load of the centroids; their sums fill 8 registers of AVX-512, or 12 of the 16 of AVX2. */
 enum { LANES = 16, VECTORS = LANES * 4 / SIMD_BYTES, BLOCK = VECTORS == 1 ? 8 : 12 / VECTORS };
 
-/* The label of the smallest score, ties to the lower. */
+/* The label of the smallest score; of equal scores the lowest label. */
 static int first_smallest(const simd_i32 scores[VECTORS], const simd_i32 labels[VECTORS])
 {
     simd_i32 least = scores[0], found = {0};
@@ -25,13 +24,17 @@ static int first_smallest(const simd_i32 scores[VECTORS], const simd_i32 labels[
     for (int v = 1; v < VECTORS; v++)
         least = simd_min_i32(least, scores[v]);
     least = (simd_i32)simd_splat((uint32_t)simd_smallest_i32(least));
-    for (int v = 0; v < VECTORS; v++) /* negative where the score is the smallest */
+    for (int v = 0; v < VECTORS; v++) /* label - NEAREST_MAX_K < 0 where the score is the smallest, else 0 */
         found = simd_min_i32(found, (scores[v] == least) & (labels[v] - NEAREST_MAX_K));
     return simd_smallest_i32(found) + NEAREST_MAX_K;
 }
 
-/* BLOCK patches of a row: the smallest of |C|^2 - 128 h C. The table has LANES centroids side by side, those beyond k farther
- * than any: pieces[group][pair] holds two components of each. */
+/*
+ * Labels of up to BLOCK patches of a row. A group is LANES centroids side by side, one in each lane; lanes beyond k have the
+ * largest norm, so they never win.
+ *
+ *     pieces[group][pair]   lane 0: C_0[2 pair], C_0[2 pair + 1]   lane 1: C_1[2 pair], C_1[2 pair + 1]   ...
+ */
 static void nearest(const uint16_t *bins, int patches, int groups, simd_i16 (*pieces)[LBP_BINS / 2][VECTORS],
                     simd_i32 (*norms)[VECTORS], uint8_t *found)
 {
@@ -45,9 +48,9 @@ static void nearest(const uint16_t *bins, int patches, int groups, simd_i16 (*pi
     for (int group = 0; group < groups; group++) {
         simd_i32 sums[BLOCK][VECTORS] = {{{0}}};
         for (int i = 0; i < LBP_BINS; i += 2) {
-            if (patches == BLOCK)
+            if (patches == BLOCK) /* a line of the next BLOCK patches */
                 __builtin_prefetch(bins + (BLOCK + i / 2 % BLOCK) * LBP_BINS + i);
-            for (int p = 0; p < BLOCK; p++) { /* behind the end the last one again */
+            for (int p = 0; p < BLOCK; p++) { /* beyond the row's end: the last patch again */
                 uint32_t pair;
                 memcpy(&pair, bins + (p < patches ? p : patches - 1) * LBP_BINS + i, sizeof pair);
                 for (int v = 0; v < VECTORS; v++)

@@ -1,6 +1,5 @@
 /*
- * lanes.cuh: counters of a lane's own, a byte for each code, all of them in one bank of shared memory: of lbp's v2.6 and texture's
- * v2.4. Whatever codes the lanes of a warp have, no two of them meet in a bank. A lane counts at most 128 pixels.
+ * lanes.cuh: counters of a lane's own, a byte for each code, all of them in one bank of shared memory: of texture. Whatever codes the lanes of a warp have, no two of them meet in a bank. A lane counts at most 128 pixels.
  */
 #ifndef RUNGS_LBP_LANES_CUH
 #define RUNGS_LBP_LANES_CUH

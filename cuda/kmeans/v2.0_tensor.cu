@@ -1,15 +1,14 @@
 /*
- * Idea:     the distances of the start are products of bytes too, of rows that are packed once, and the block that ends last
- *           chooses.
- * Changed:  a race of its own (shared/race.h) in the place of race_kernel and choose_kernel; rows are packed before it.
- * Expect:   half the time of v2.2: a step of the start reads 12 MB with 16 bytes a load in one kernel, 7 us, where two kernels
- *           take 32 and 11 us, the second for a warp that goes through 4096 runners.
- * Result:   0.784 ms, 1.76 times v2.2 (results/h200/kmeans/kmeans_252x189.json): a step of the start
- *           takes 8.9 us (profile_kmeans_v2.4.txt beside it).
+ * Problem:  cuda/v1.3 is compute-bound: 195 million 64-bit differences an assignment.
+ * Idea:     As in cpu/dot_products products decide, and tensor cores multiply bytes exactly:
+ *           samples are packed into bytes in each call, centroids are two planes of bytes in shared
+ *           memory.
+ * Expect:   3 times cuda/v1.3: an assignment reads 12 MB of bytes in 3 us; 0.65 ms of the start and
+ *           0.45 ms of iterations are left.
+ * Result:   11 times cuda/v1.2, the kernels (results/h200/kmeans/kmeans_252x189.json).
+ * Run:      make diff-kmeans A=cuda/v1.3 B=cuda/v2.0 P="start=rows iterations=10"
  */
-/* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
-#include "common/cuda/mma.cuh"
-#include "cuda/kmeans/shared/race.h"
+#include "cuda/kmeans/shared/bytes.h"
 
 struct state {
     struct kmeans_memory memory;
@@ -17,17 +16,6 @@ struct state {
 };
 
 enum { THREADS = 256, ROWS = THREADS / 32 * 8 };
-
-/* Adds the products of 64 features: of the centroids `group` and `group` + 8 of a plane, and of 8 rows. */
-static __device__ void multiply(int sums[4], const uint8_t *centroid, int stride, const uint4 &samples)
-{
-    const uint4 c0 = *(const uint4 *)centroid, c8 = *(const uint4 *)(centroid + 8 * stride);
-    const unsigned left[4] = {c0.x, c8.x, c0.y, c8.y}, right[4] = {c0.z, c8.z, c0.w, c8.w};
-    const unsigned first[2] = {samples.x, samples.y}, second[2] = {samples.z, samples.w};
-
-    mma_m16n8k32_u8(sums, left, first, sums);
-    mma_m16n8k32_u8(sums, right, second, sums);
-}
 
 /* A warp has 8 rows; those behind the end are computed like the last one. */
 static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_bytes bytes, bool first)
@@ -50,8 +38,8 @@ static __global__ void assign_kernel(struct kmeans_task task, struct kmeans_byte
         __syncthreads();
         for (int at = 0; at < bytes.pitch; at += 64) {
             const uint4 samples = x[at / 16];
-            multiply(lower, own + at, stride, samples);
-            multiply(upper, own + KMEANS_GROUP * stride + at, stride, samples);
+            kmeans_multiply(lower, own + at, stride, samples);
+            kmeans_multiply(upper, own + KMEANS_GROUP * stride + at, stride, samples);
         }
 #pragma unroll
         for (int r = 0; r < 4; r++) {
@@ -96,24 +84,9 @@ out:
     return status;
 }
 
-static enum status race(void *erased, const struct kmeans_task *task, const struct kmeans_params *params, int attempt,
-                        int cluster, cudaStream_t stream)
-{
-    const struct kmeans_bytes *bytes = &((struct state *)erased)->bytes;
-    enum status status = STATUS_OK;
-
-    if (attempt == 0 && cluster == 1)
-        TRY(kmeans_bytes_pack(bytes, task, stream));
-    TRY(kmeans_bytes_race(bytes, task, params, attempt, cluster, stream));
-out:
-    return status;
-}
-
 static enum status setup(struct state *state, const struct image in[], const struct kmeans_params *params)
 {
     state->memory.task.knows_distances = true;
-    state->memory.race = race;
-    state->bytes.packed = params->start == KMEANS_PLUSPLUS && params->k > 1;
     return kmeans_bytes_create(&state->bytes, &state->memory, in, params);
 }
 

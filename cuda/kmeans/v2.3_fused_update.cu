@@ -1,15 +1,12 @@
 /*
- * Idea:     an iteration is one launch: every block makes all means from the sums of the assignment before, 64 KB that it reads from
- *           the second-level cache, in the place of a kernel that makes them once and two waits for the end of a kernel.
- * Changed:  kmeans_load_means() (shared/means.h, which also enqueues the assignments) in the place of the solver's updates; the
- *           inertia is the sum of the distances. Blocks of 512 threads: half as many blocks read the sums.
- * Expect:   1.5 times v2.5: an update of 5 us, or 94 where a cluster was empty, becomes 2 us of an assignment, and a search of all
- *           blocks for the farthest row 10.
- * Result:   0.370 ms in place of 0.490 for the start and five iterations, 1.3 times v2.5
- *           (results/h200/kmeans/kmeans_252x189_5.json); the start is the larger part. With ten 0.444 ms
- *           (kmeans_252x189.json): 15 us an iteration. On an H100 16 us, and 17 of a photograph's patches (results/h100/kmeans).
+ * Problem:  An iteration of cuda/v2.2 is two launches; one block makes the means while others wait.
+ * Idea:     Kernel fusion: every block makes all means from the sums of the assignment before, 64
+ *           KB from L2, so an iteration is one launch. Blocks of 512 threads halve these reads.
+ * Expect:   1.5 times cuda/v2.2: an update of 5 us (94 us with an empty cluster) becomes 2 us.
+ * Result:   1.34 times cuda/v2.2, the kernels (results/h200/kmeans/kmeans_252x189.json): the start
+ *           is the larger part.
+ * Run:      make diff-kmeans A=cuda/v2.2 B=cuda/v2.3 P="iterations=10"
  */
-/* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "cuda/kmeans/shared/means.h"
 
 struct state {

@@ -1,14 +1,13 @@
 /*
- * Idea:     a comparison is a subtraction of 16-bit floating-point numbers, cut off at 0 and 1, two at a time; these and the sums
- *           that make codes of them have twice the rate of instructions on integers.
- * Changed:  a line is pairs of pixels (shared/halves.cuh) in the place of words of four.
- * Expect:   1.4 times v2.4, which keeps the units for integers busy for two thirds of its time and more than half of that with
- *           codes: 8 instructions a pixel of either kind, but at 128 lanes a cycle in the place of 64.
- * Result:   1.23 times v2.4, 16.8 us (results/h200/lbp/lbp_4032x3024.json): 1.95 times what it takes to move the picture
- *           and the histograms, 36.6 MB, at the copy rate.
+ * Problem:  cuda/v2.0 keeps the integer units busy for two thirds of its time, half of it with
+ *           codes.
+ * Idea:     q >= p is the saturated sum of half floats q + (1 - p), two pixels a register: such
+ *           instructions have twice the rate of integer ones. The emulator runs integers instead.
+ * Expect:   1.4 times cuda/v2.0: 8 instructions a pixel in both, but 128 lanes a cycle, not 64.
+ * Result:   1.23 times cuda/v2.0, the kernel (results/h200/lbp/lbp_4032x3024.json): 1.95 times the
+ *           copy of 36.6 MB.
+ * Run:      make diff-lbp A=cuda/v2.0 B=cuda/v2.1
  */
-/* Try: make bench-lbp VERSIONS=cuda
- *      make tune-lbp V=cuda/v2.5 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
 #include "cuda/lbp/shared/halves.cuh"
@@ -21,7 +20,9 @@ static int warps = 2;
 static const int some_warps[] = {1, 2, 0};
 static struct tunable tunables[] = {{"warps", &warps, some_warps, "warps of a block"}, {}};
 
-enum { PIECES = 33 /* of a histogram, 16 bytes each; one more, so that equal codes of neighbours meet in no bank */ };
+enum {
+    PIECES = 33 /* of 16 bytes of a histogram; one more against bank conflicts of equal codes in neighbouring patches */
+};
 
 template <int PATCH>
 static __device__ void load(const struct image &in, int x, int y, bool inside, lbp_line<PATCH> &line)
@@ -32,7 +33,13 @@ static __device__ void load(const struct image &in, int x, int y, bool inside, l
     lbp_make_line<PATCH>(words, line);
 }
 
-/* A warp has patches side by side; its lanes share out the lines of each. */
+/*
+ * A warp has PATCHES patches side by side: lane `own` + PATCHES `share` has LINES lines of patch `own`, and goes down them with three
+ * lines in registers. With 16 patches of 16x16:
+ *
+ *     share 0    lanes  0  1  2 ... 15    lines 0 to 7
+ *     share 1    lanes 16 17 18 ... 31    lines 8 to 15
+ */
 template <int PATCH> static __global__ void lbp_kernel(struct image in, struct image out)
 {
     constexpr int LINES = lbp_lines_of(PATCH), PATCHES = lbp_patches_of(PATCH);

@@ -1,18 +1,24 @@
 /*
- * Idea:     a border in place of tests: a strip of several patches is copied line by line into a small buffer with zeros
- *           around it, and masks take away what belongs to the next patch.
- * Changed:  count_patch() became three loops over a strip: copy, codes, increments. None of them asks where it is.
- * Expect:   10 times omp: 32 comparisons of coordinates a pixel are gone, and the compiler makes vectors of the codes.
- * Result:   9.0 times omp (results/cpu2/lbp/lbp_4032x3024.json), as predicted.
- * From:     cpu/omp
+ * Problem:  cpu/omp compares coordinates 32 times for each pixel; branches stop the compiler's
+ *           vectors.
+ * Idea:     Branchless: copy a strip of patches into a small buffer with a border of zeros. Masks
+ *           set to zero the neighbours that belong to the next patch.
+ * Expect:   10 times cpu/omp: no comparison of coordinates is left, and the compiler makes vectors.
+ * Result:   9.0 times cpu/omp (results/cpu2/lbp/lbp_4032x3024.json), as predicted.
+ * Run:      make diff-lbp A=cpu/omp B=cpu/border
  */
-/* Try: make bench-lbp VERSIONS=cpu */
 #include <string.h>
 
 #include "common/algo/lbp.h"
 
-/* A strip is STRIP pixels wide, which patches of any size fill. Its pixels have a line of zeros above and below, and MARGIN
- * bytes on either side. */
+/*
+ * A strip of patches side by side, STRIP pixels wide, in a border of zeros: a line above and below, MARGIN bytes left and right.
+ *
+ *     0 0 0 0 0 0 0 0 0 0
+ *     0 . . . .|. . . . 0      | between two patches: a mask sets the neighbours across it to zero
+ *     0 . . . .|. . . . 0
+ *     0 0 0 0 0 0 0 0 0 0
+ */
 enum { STRIP = 64, MARGIN = 64, PITCH = STRIP + 2 * MARGIN };
 
 struct strip {
@@ -20,7 +26,7 @@ struct strip {
     uint8_t codes[LBP_MAX_PATCH][STRIP] __attribute__((aligned(64)));
 };
 
-/* The strip's pixels, with zeros where the picture has none. */
+/* Copies the strip's pixels; zeros where the picture has none. */
 static void load(struct strip *strip, const struct image *in, int patch, int left, int top)
 {
     const int width = in->width - left < STRIP ? in->width - left : STRIP;
