@@ -1,21 +1,18 @@
 /*
- * Idea:     the rows that the next pair of results adds are fetched while this pair is computed, and a result that no
- *           cache can keep until it is read is written past the cache.
- * Changed:  up_and_down fetches two rows ahead (rows of 4 KB are too short for the hardware to foresee the next one);
- *           along streams results of 32 MB and more.
- * Expect:   1920x1080 lies in the cache and gains nothing to speak of; 8192x8192 gains what a store's read of its line
- *           costs, a third of all that goes over the bus: 1.2 times as fast where memory is the limit.
- * Result:   missed at 1920x1080, for the better: 1.17 times (results/cpu2_avx2/morphology/morphology_1920x1080.json).
- *           Larger ones were not measured.
- * From:     cpu/ring
+ * Problem:  In cpu/columns each of 30 taps is two loads, a comparison and a store.
+ * Idea:     Register tile: 4 vectors of results in registers over all taps, two rows at once, whose
+ *           columns share all rows but two. Prefetch the next rows; one tap covers 3 or 9 equal
+ *           columns.
+ * Expect:   2.5 times cpu/columns: 12 + 11 taps, and a tap is one load and one comparison.
+ * Result:   2.7 times cpu/columns (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * Run:      make diff-morphology A=cpu/columns B=cpu/simd
  */
-/* Try: make bench-morphology VERSIONS=cpu/ring,cpu/ahead,cpu/simd,peer/opencv SIZE=8192x8192 */
-#include "cpu/morphology/shared/bands.h"
+#include <omp.h>
+#include <stdlib.h>
 
-enum {
-    GROUP = 4, /* vectors at once, so that a row or a tap is looked up once for all of them */
-    AHEAD = 2  /* rows below the last that a pair's first result sees: what the next pair adds */
-};
+#include "cpu/morphology/shared/pair.h"
+
+enum { GROUP = 4 /* vectors at once: a row or a tap is looked up for all of them */ };
 
 /* Lines of all heights for two output rows, from pixel x on. */
 SIMD_INLINE void up_and_down(const struct element *element, const struct pair *pair, uint8_t *lines, int x, int vectors,
@@ -55,9 +52,16 @@ SIMD_INLINE void up_and_down(const struct element *element, const struct pair *p
     }
 }
 
+/* to[x] = best of from[x - shift], from[x] and from[x + shift], the nearest pixels outside included. */
+SIMD_INLINE void widen(const uint8_t *from, uint8_t *to, int shift, int end, bool erode)
+{
+    for (int x = -SIMD_BYTES; x < end + SIMD_BYTES; x += SIMD_BYTES)
+        simd_store(to + x, best(simd_load(from + x),
+                                best(simd_load(from + x - shift), simd_load(from + x + shift), erode), erode));
+}
+
 /* The best of the element's taps, for the pixels from `lines` on. */
-SIMD_INLINE void along(const struct element *element, const uint8_t *lines, uint8_t *to, int vectors, bool stream,
-                       bool erode)
+SIMD_INLINE void along(const struct element *element, const uint8_t *lines, uint8_t *to, int vectors, bool erode)
 {
     simd_u8 result[GROUP];
 
@@ -72,16 +76,12 @@ SIMD_INLINE void along(const struct element *element, const uint8_t *lines, uint
     }
 #pragma GCC unroll 4
     for (int k = 0; k < vectors; k++)
-        if (stream)
-            simd_stream(to + k * SIMD_BYTES, result[k]);
-        else
-            simd_store(to + k * SIMD_BYTES, result[k]);
+        simd_store(to + k * SIMD_BYTES, result[k]);
 }
 
 SIMD_INLINE void row_pair(const struct element *element, const struct pair *pair, bool erode)
 {
     const int end = element->end, whole = element->width / SIMD_BYTES * SIMD_BYTES, group = GROUP * SIMD_BYTES;
-    const bool stream = pair->stream;
     uint8_t *lines = pair->lines + MARGIN;
     int x = 0;
 
@@ -91,36 +91,72 @@ SIMD_INLINE void row_pair(const struct element *element, const struct pair *pair
         up_and_down(element, pair, lines, x, 1, erode);
     for (int row = 0; row < 2 && pair->to[row]; row++, lines += (size_t)element->lines * element->pitch) {
         uint8_t *to = pair->to[row];
+        uint8_t *wide = lines + (size_t)element->heights * element->pitch;
         if (whole < end)
             for (int n = 0; n < element->heights; n++)
                 memset(lines + (size_t)n * element->pitch + element->width, erode ? 255 : 0,
                        (size_t)(end - element->width));
+        if (element->heights < element->lines)
+            widen(lines + (size_t)element->wide_line * element->pitch, wide, 1, end, erode);
+        if (element->heights + 1 < element->lines)
+            widen(wide, wide + element->pitch, 3, end, erode);
         for (x = 0; x + group <= whole; x += group)
-            along(element, lines + x, to + x, GROUP, stream, erode);
+            along(element, lines + x, to + x, GROUP, erode);
         for (; x < whole; x += SIMD_BYTES)
-            along(element, lines + x, to + x, 1, stream, erode);
+            along(element, lines + x, to + x, 1, erode);
         if (x < end) {
             uint8_t rest[SIMD_BYTES];
-            along(element, lines + x, rest, 1, false, erode);
+            along(element, lines + x, rest, 1, erode);
             memcpy(to + x, rest, (size_t)(element->width - x));
         }
     }
 }
 
-static void work(const struct element *element, const struct pair *pair)
+/* `memory` has room for a row outside the image and the lines of two rows, of each thread. */
+static void morphology_step(const struct image *in, struct image *out, const struct element *element, uint8_t *memory,
+                            bool erode)
 {
-    if (pair->erode)
-        row_pair(element, pair, true);
-    else
-        row_pair(element, pair, false);
+    const size_t one_thread = (size_t)(1 + 2 * element->lines) * element->pitch;
+
+#pragma omp parallel
+    {
+        uint8_t *nothing = memory + (size_t)omp_get_thread_num() * one_thread;
+        struct pair pair = {.lines = nothing + element->pitch};
+        memset(nothing, erode ? 255 : 0, one_thread);
+#pragma omp for schedule(static)
+        for (int y = 0; y < in->height; y += 2) {
+            find_pair(in, out, element->radius, nothing, y, &pair);
+            if (erode)
+                row_pair(element, &pair, true);
+            else
+                row_pair(element, &pair, false);
+        }
+    }
 }
 
 static enum status run(const struct image *in, struct image *out, const struct morphology_params *params)
 {
+    enum status status = STATUS_OK;
+    struct image between = {0};
     struct element element;
+    uint8_t *memory;
+    bool erodes[2];
 
-    make_element(params, in->width, false, &element);
-    return morphology_bands(in, out, params, &element, 2 * element.lines, AHEAD, work);
+    make_element(params, in->width, true, &element);
+    memory = aligned_alloc(64, (size_t)omp_get_max_threads() * (size_t)(1 + 2 * element.lines) * element.pitch);
+    if (!memory)
+        return status_set(STATUS_NO_MEMORY, "no memory for the lines of %d pixels", in->width);
+    if (morphology_steps(params, erodes) == 1) {
+        morphology_step(in, out, &element, memory, erodes[0]);
+        goto out;
+    }
+    TRY(image_create_like(&between, in));
+    morphology_step(in, &between, &element, memory, erodes[0]);
+    morphology_step(&between, out, &element, memory, erodes[1]);
+out:
+    image_free(&between);
+    free(memory);
+    return status;
 }
 
 RUNGS_CPU_VERSION(morphology, .instruction_set = SIMD_NAME)

@@ -1,22 +1,19 @@
 /*
- * Idea:     no neighbour is clamped. Rows are copied into a plane with a frame of replicated pixels; the loop over a row has no
- *           branch left, sums of Sobel's weights, 2040 at most, fit in 16 bits, and the compiler makes vectors of it.
- * Changed:  find_row() and copy_row() in place of find_magnitudes(); marks without a branch where nothing is thinned; magnitudes
- *           are counted for Otsu's threshold alone.
- * Expect:   4 times as fast as words without thinning: vectors make gradients cheaper than the fresh pages of 8 MB of planes in
- *           each call, 1 to 2 ms.
- * Result:   19 times words, not 4 (results/cpu2/edges/edges_1920x1080.json): 0.67 ms with the planes, whose pages cost less than
- *           was thought. With hysteresis 3.4 times (results/cpu2/edges/edges_1920x1080_canny.json).
- * From:     cpu/words
+ * Problem:  cpu/omp clamps the coordinates of eight neighbours: branches prevent vectorization.
+ * Idea:     Copy the rows into a plane with a frame of replicated pixels: the loop over a row is
+ *           branchless, Sobel's sums (at most 2040) fit in 16 bits, and the compiler makes vectors
+ *           of it.
+ * Expect:   4 times cpu/omp: fresh pages for 8 MB of planes, 1 to 2 ms, become the limit.
+ * Result:   19 times cpu/omp (results/cpu2/edges/edges_1920x1080.json): the pages cost less.
+ * Run:      make diff-edges A=cpu/omp B=cpu/branchless
  */
-/* Try: make bench-edges */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/algo/edges.h"
 #include "cpu/edges/shared/places.h"
 
-/* Planes with a frame one pixel wide: pixels, with replicated ones, and magnitudes, with zeros. */
+/* Planes with a frame one pixel wide: of replicated pixels, and of magnitudes 0. */
 struct magnitudes {
     uint8_t *pixels;
     int16_t *data;
@@ -57,7 +54,7 @@ static void find_row(int width, int y, const struct magnitudes *magnitudes)
     }
 }
 
-/* Marks weak pixels and strong ones. */
+/* Marks weak and strong pixels. */
 static void mark(const struct image *in, const struct magnitudes *magnitudes, const struct edges_params *params,
                  struct edges_thresholds thresholds, struct image *mask)
 {
@@ -66,7 +63,7 @@ static void mark(const struct image *in, const struct magnitudes *magnitudes, co
         const int16_t *above = magnitude_row(magnitudes, y - 1), *row = magnitude_row(magnitudes, y);
         const int16_t *below = magnitude_row(magnitudes, y + 1);
         uint8_t *out = image_row(mask, y);
-        const int width = in->width; /* which `out` might change, for all the compiler knows */
+        const int width = in->width; /* a copy: a store to `out` might change in->width */
         for (int x = 0; x < width; x++)
             out[x] = row[x] <= thresholds.weak ? NOTHING : row[x] > thresholds.strong ? EDGE : WEAK;
         for (int x = 0; params->thin == EDGES_CANNY && x < width; x++)

@@ -1,14 +1,13 @@
 /*
- * Idea:     a thread marks 4 pixels of 8 rows and keeps what its rows share in registers: three rows of samples, read
- *           as words, and three of magnitudes. Nothing lies in shared memory, so no thread waits at a barrier.
- * Changed:  the walk down in place of the tile; sums of Sobel's weights down the columns, each used by three pixels; the mask
- *           is written in words. Whether edges are thinned is known to the compiler.
- * Expect:   kernel a third of v1.3's: 0.4 loads a pixel in place of 32 through first-level cache, and magnitudes at 10 rows for
- *           8 and 6 columns for 4, which is as much again, but in 12 instructions each.
- * Result:   7.4 us, 2.8 times as fast as v1.3 (results/h200/edges/edges_1920x1080.json).
+ * Problem:  cuda/v1.3 loads 32 samples a pixel through L1 and waits at a barrier.
+ * Idea:     Register tile: a thread walks down 8 rows of 4 pixels with the last three rows of
+ *           samples and magnitudes in registers. Loads and stores are 4 bytes wide. The kernel also
+ *           starts the union-find.
+ * Expect:   Kernel 3 times cuda/v1.3: 0.4 loads a pixel, and 60 magnitudes for 32 pixels, 12
+ *           instructions each.
+ * Result:   Kernel 2.8 times cuda/v1.3 (results/h200/edges/edges_1920x1080.json).
+ * Run:      make diff-edges A=cuda/v1.3 B=cuda/v2.0
  */
-/* Try: make bench-edges VERSIONS=cuda/v1.3,cuda/v2.0
- *      make tune-edges V=cuda/v2.0 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
 #include "cuda/edges/shared/edges.h"
@@ -31,8 +30,10 @@ static const char *illegal(const struct image in[], const void *params)
     return device_block_illegal(block_width * block_height, 0);
 }
 
-template <bool THIN>
-static __global__ void mark_kernel(struct image in, struct image mask, const struct edges_thresholds *thresholds)
+/* With FOLLOW a marked pixel also becomes a tree of the union-find (shared/follow.cu). */
+template <bool THIN, bool FOLLOW>
+static __global__ void mark_kernel(struct image in, struct image mask, const struct edges_thresholds *thresholds,
+                                   unsigned *parent)
 {
     int x = (blockIdx.x * blockDim.x + threadIdx.x) * PIXELS;
     int y = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
@@ -60,7 +61,11 @@ static __global__ void mark_kernel(struct image in, struct image mask, const str
             bool kept = own > limits.weak;
             if (kept && THIN)
                 kept = edges_is_ridge(g[(k + 1) % 2][i], m[(k + 1) % 3], m[(k + 2) % 3], m[k % 3], i);
-            marks |= (kept ? own > limits.strong ? EDGES_STRONG : EDGES_WEAK : EDGES_NOTHING) << (i - 1) * 8;
+            const int mark = kept ? own > limits.strong ? EDGES_STRONG : EDGES_WEAK : EDGES_NOTHING;
+            const unsigned node = edges_node(in.width, x + i - 1, y + r - 1);
+            if (FOLLOW && kept)
+                parent[node] = edges_first_parent(mark, node);
+            marks |= mark << (i - 1) * 8;
         }
         uint8_t *out = (uint8_t *)image_row(&mask, y + r - 1) + x;
         if (x + PIXELS <= in.width)
@@ -81,16 +86,19 @@ static enum status launch(struct state *state, const struct image in[], struct i
 {
     enum status status = STATUS_OK;
     const struct image mask = edges_mask(&state->step, out);
+    const bool follow = params->low != EDGES_NO_LOW;
     dim3 block(block_width, block_height);
     dim3 grid(ceiling_divide(in->width, block.x * PIXELS), ceiling_divide(in->height, block.y * ROWS));
+    auto kernel = mark_kernel<false, false>;
 
-    TRY(edges_begin(&state->step, in, params, stream));
     if (params->thin == EDGES_CANNY)
-        mark_kernel<true><<<grid, block, 0, stream>>>(*in, mask, state->step.thresholds);
-    else
-        mark_kernel<false><<<grid, block, 0, stream>>>(*in, mask, state->step.thresholds);
+        kernel = follow ? mark_kernel<true, true> : mark_kernel<true, false>;
+    else if (follow)
+        kernel = mark_kernel<false, true>;
+    TRY(edges_begin(&state->step, in, params, stream));
+    kernel<<<grid, block, 0, stream>>>(*in, mask, state->step.thresholds, state->step.parent);
     CUDA_TRY(cudaGetLastError());
-    TRY(edges_end(&state->step, in, out, params, stream));
+    TRY(edges_end_planted(&state->step, in, out, params, stream));
 out:
     return status;
 }
