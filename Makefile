@@ -70,7 +70,8 @@ files = $(if $(shell [ -e $(call quoted,$(1)) ] && echo yes),$(2) $(call quoted,
 # SIZE=1920x1080 INPUT=photo.jpg THREADS=2 VERSIONS=cpu/simd,cuda/v1.3 P="ksize=31 sigma=4" JSON=out.json CSV=out.csv
 common_options = $(call files,$(INPUT),--input) $(if $(THREADS),--threads $(THREADS)) \
                  $(if $(VERSIONS),--versions '$(VERSIONS)') $(foreach p,$(P),-p $(call quoted,$(p)))
-bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(CSV),--csv $(call quoted,$(CSV)))
+bench_options = $(if $(SIZE),--size $(SIZE)) $(common_options) $(if $(IN_FLIGHT),--in-flight $(IN_FLIGHT)) \
+                $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(CSV),--csv $(call quoted,$(CSV)))
 rungs = $(RUN) $(BUILD)/rungs
 ladder = $(RUN) $(call program,$*)
 

@@ -242,6 +242,13 @@ const char *version_unavailable(const struct version *version)
     return !why && version->unavailable ? version->unavailable() : why;
 }
 
+void registry_set_queue(const struct version_queue *queue)
+{
+    for (size_t i = 0; i < version_count; i++)
+        if (!queue || (versions[i]->launch && !versions[i]->remote && !versions[i]->queue))
+            versions[i]->queue = queue;
+}
+
 bool version_is_cuda(const struct version *version)
 {
     return version->launch || (version->pipeline && version->pipeline->on_device);
