@@ -18,7 +18,7 @@ enum { LANES = 4, PIXELS = 8 /* of a tile */ };
 
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 
-static const struct pca_versions versions = {.correlation = "cpu/in_place", .eigen = "cpu/cache_blocking"};
+static const struct pca_versions versions = {.correlation = "cpu/prefetch", .eigen = "cpu/cache_blocking"};
 
 struct state {
     struct pca_steps steps;

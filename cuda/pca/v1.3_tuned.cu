@@ -18,7 +18,7 @@ enum {
     BANDS = 32 /* of a tile */
 };
 
-static const struct pca_versions versions = {.correlation = "cuda/v2.1", .eigen = "cuda/v1.3"};
+static const struct pca_versions versions = {.correlation = "cuda/v2.0", .eigen = "cuda/v1.3"};
 
 static int blocks = 8 * 132;
 static const int blocks_legal[] = {132, 2 * 132, 4 * 132, 8 * 132, 16 * 132, 32 * 132, 0};

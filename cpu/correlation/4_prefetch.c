@@ -1,14 +1,13 @@
 /*
- * Idea:     the next run is fetched while this one is summed: tiles work on a run that lies in the first-level cache
- *           and leave the memory idle, so at each of their pixels they ask for one line of the next run.
- * Changed:  add_tile() has an address to fetch from, which add_run() moves on until the next run is complete.
- * Expect:   with 31 bands tiles in the cache take 3.3 ms of the 6 for a million pixels on two cores, the rest is waiting for memory at the
- *           beginning of each run: 4 to 5 ms. The same 2 ms or so of 37 with 81 bands.
- * Result:   3.9 ms in place of 5.6 with 31 bands, 8.4 times OpenBLAS (results/cpu2/correlation/correlation_1024x1024x31_ahead.json), and 27 in
- *           place of 36 with 81, 2.4 times (x81_ahead.json): more than predicted there, where a run fills half of the cache.
- * From:     cpu/in_place
+ * Problem:  cpu/register_tile copies all planes to a panel; memory is idle while tiles work in L1.
+ * Idea:     Tiles read f32 pixels where they lie, and at each pixel prefetch a cache line of the
+ *           next run: memory works while they multiply.
+ * Expect:   31 bands: 5.5 ms of 8 without the copy; tiles need 3.3, the rest is waiting for memory
+ *           at the start of each run: 4 to 5 ms.
+ * Result:   2.0 times cpu/register_tile
+ *           (results/cpu2/correlation/correlation_1024x1024x31_ahead.json).
+ * Run:      make diff-correlation A=cpu/register_tile B=cpu/prefetch
  */
-/* Try: make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas */
 #include <stdlib.h>
 
 #include "common/algo/correlation.h"
@@ -16,13 +15,22 @@
 
 enum { LANES = SIMD_BYTES / 4 };
 
-/* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one. MULTIPLE: of ROWS and of LANES. */
+/* Registers hold the sums, two vectors of samples and a repeated one: AVX2 has 16, AVX-512 32. MULTIPLE: of ROWS and of
+ * LANES.
+ *
+ *                planes v ...            v + 2 LANES - 1
+ *              +-----------------------+-----------------------+
+ *   plane u    | vector of LANES sums  | vector of LANES sums  |
+ *   u + 1      |          ...          |          ...          |   a sample of row u, repeated, times two vectors
+ *     ...      +-----------------------+-----------------------+
+ */
 enum { ROWS = LANES == 8 ? 6 : 8, MULTIPLE = LANES == 8 ? 24 : LANES > ROWS ? LANES : ROWS };
 
-/* Runs of so many bands that lie in place are shorter, for tiles read them again and again out of the first-level cache. */
+/* From MANY bands on runs in place are shorter, so that they stay in the L1 cache while all tiles read them. */
 enum { MANY = 64 /* bands */, MANY_RUN = 64 /* pixels */, LINE = 64 /* bytes of a cache line */ };
 
-/* The sums of one tile over `count` pixels, whose planes begin `step` floats apart: rows u to u + ROWS - 1, `vectors` vectors from plane v on. */
+/* The sums of one tile over `count` pixels: rows u to u + ROWS - 1, `vectors` vectors from plane v on. The planes of a
+ * pixel begin `step` floats behind those of the one before; a cache line at `next` is prefetched for each pixel. */
 SIMD_INLINE void add_tile(const float *panel, int step, int count, int u, int v, int vectors, int stride, double *sums,
                           const char *next)
 {
@@ -46,11 +54,11 @@ SIMD_INLINE void add_tile(const float *panel, int step, int count, int u, int v,
                 sums[(u + row) * stride + v + column * LANES + lane] += (double)tile[row][column][lane];
 }
 
-/* Adds the products of all pairs of planes of `count` pixels. Behind them lies the next run. */
+/* Adds the products of all pairs of planes of `count` pixels. Behind them lies the next run, which tiles prefetch. */
 static void add_run(const float *panel, int step, int count, int planes, int stride, double *sums)
 {
-    const char *next = (const char *)(panel + (size_t)count * (size_t)step), *const end =
-                                                                                 next + (next - (const char *)panel);
+    const char *next = (const char *)(panel + (size_t)count * (size_t)step);
+    const char *const end = next + (next - (const char *)panel);
 
     for (int u = 0; count > 0 && u < planes; u += ROWS) {
         int v = u / LANES * LANES;
@@ -65,7 +73,7 @@ static enum status run(const struct image *in, struct image *out, const struct c
 {
     const int planes = correlation_planes(in, params), stride = (planes + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
     const int64_t pixels = (int64_t)in->width * in->height;
-    /* What is not read in place counts as one long row. */
+    /* f32 pixels are read where they lie, row by row; others through a panel, as one long row. */
     const bool in_place = in->type == PIXEL_F32 && !params->center && in->width >= CORRELATION_RUN;
     const int64_t width = in_place ? in->width : pixels, lines = pixels / width;
     const int64_t run_pixels = in_place && in->channels >= MANY ? MANY_RUN : CORRELATION_RUN;
@@ -85,9 +93,9 @@ static enum status run(const struct image *in, struct image *out, const struct c
             const int64_t begin = chunk / chunks * width + chunk % chunks * run_pixels;
             const int64_t end = begin + run_pixels, line = (chunk / chunks + 1) * width;
             const int count = (int)((end < line ? end : line) - begin);
-            const int within = (int)(line - tail - begin), direct = !in_place || within < 0 ? 0
-                                                                    : within < count        ? within
-                                                                                            : count;
+            /* The last pixels of a row have no whole vector behind them to read: they go through the panel. */
+            int direct = in_place ? (int)(line - tail - begin) : 0;
+            direct = direct < 0 ? 0 : direct < count ? direct : count;
             if (!ready)
                 continue;
             add_run(correlation_pixel(in, begin), in->channels, direct, planes, stride, sums);

@@ -1,14 +1,13 @@
 /*
- * Idea:     the pixels are shared out over all multiprocessors, and over P groups of threads in a block: thread (p, pair)
- *           adds up the products of its pair over the pixels of group p. The block loads P * C pixels at a time to shared
- *           memory, R times over; at the end a tree sum over the P partial sums of each pair, and one atomic addition.
- * Changed:  from blocks of 16x16 pairs that read each sample from global memory, and convert it, for every pair it is in.
- * Expect:   all multiprocessors work, and a sample is read from global memory once, not once for every pair that it is in:
- *           100 times faster than v1.1 and more. Two loads from shared memory for each product are the next limit.
- * Result:   637 us for a million pixels of 31 bands (results/h200/correlation/correlation_1024x1024.json).
- * From:     cuda/v1.4
+ * Problem:  cuda/v1.1 has one thread a pair, and a sample is loaded for every pair that it is in.
+ * Idea:     All multiprocessors share the pixels (Jošth 2014). A block loads panels of P * C pixels
+ *           to shared memory; thread (p, pair) sums group p's pixels; a tree adds the P groups.
+ * Expect:   100 times and more: all multiprocessors work, a sample is loaded one time. Two loads
+ *           from shared memory a product are the next limit.
+ * Result:   760 times cuda/v1.1, kernel, 256x256
+ *           (results/h200/correlation/correlation_strips_256x256.json).
+ * Run:      make diff-correlation A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-correlation VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
 

@@ -1,15 +1,13 @@
 /*
- * Idea:     register tiles: a thread sums an 8x8 tile of the matrix, so that 16 samples, four loads of 16 bytes from
- *           shared memory, serve 64 multiply-adds. A block ends after so many pixels that f32 sums stay within the
- *           contract: one addition in f64 for each entry and block.
- * Changed:  from a product, and two loads, for each pair. All 8x8 tiles on the diagonal are summed whole, and what lies behind
- *           the last plane, too: sums that nobody takes. At the end the groups add up one row of all tiles at a time.
- * Expect:   31 bands: 640 multiply-adds for each pixel of 124 bytes, 25 us of arithmetic for a million on 132
- *           multiprocessors; loading, with a division for each sample and few loads in flight, takes 200 us.
- * Result:   411 us, 1.55 times v1.2 (results/h200/correlation/correlation_1024x1024.json): twice the 200 us.
- * From:     cuda/v1.2
+ * Problem:  cuda/v1.3 loads two samples from shared memory for each product.
+ * Idea:     Register tile: 8x8 sums a thread, 64 products for 16 loads. Prefetch: the 9 samples of
+ *           the next panel go to registers meanwhile.
+ * Expect:   4 times fewer loads a product, and no waiting for memory: 60 us, half to bring samples
+ *           in.
+ * Result:   1.4 times cuda/v1.3, kernel (results/h200/correlation/correlation_1024x1024.json): 301
+ *           us; 128 registers leave an occupancy of 25 %.
+ * Run:      make diff-correlation A=cuda/v1.3 B=cuda/v2.0
  */
-/* Try: make bench-correlation VERSIONS=cuda/v1.3,cuda/v2.0,cuda/v2.1,cuda/v2.2 */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
 
@@ -18,17 +16,43 @@ struct state {
     int multiprocessors;
 };
 
-enum { SIDE = 8, THREADS = 256, LARGEST = 384 /* tiles of a block */, PANEL = 32768 /* bytes of shared memory */ };
+enum { SIDE = 8, THREADS = 256, LARGEST = 256 /* tiles of a block */, PANEL = 32768 /* bytes of shared memory */ };
+enum { LOADS = 9 /* samples of a thread in a panel */ };
 enum { RUN_WHOLE = 256, RUN_REAL = 1024 /* products in an f32 sum: u8 stays exact, f32 within the contract */ };
 
-static __global__ void __launch_bounds__(LARGEST)
-    sum_kernel(struct image in, struct correlation_params params, double *totals, int pairs, int chunk, int repeats)
+/* Sample l of this thread in a panel: its pixel and its plane. */
+static __device__ int place(int l, int planes, float inverse, int *plane)
+{
+    const int k = threadIdx.x + l * blockDim.x, pixel = (int)((k + 0.5f) * inverse);
+
+    *plane = k - pixel * planes;
+    return pixel;
+}
+
+/* This thread's samples of the panel that begins at pixel `first`, and 0 behind the last pixel. */
+static __device__ void fetch(const struct image &in, int64_t first, int chunk, int planes, const float *shift,
+                             float ahead[LOADS])
+{
+    const int64_t left = (int64_t)in.width * in.height - first;
+    const unsigned size = in.channels * (in.type == PIXEL_U8 ? 1 : in.type == PIXEL_U16 ? 2 : 4);
+#pragma unroll
+    for (int l = 0; l < LOADS; l++) {
+        int plane, pixel = place(l, planes, 1.0f / planes, &plane);
+        const unsigned at = (unsigned)first + pixel, y = in.height > 1 ? at / (unsigned)in.width : 0;
+        const char *samples = (const char *)image_row(&in, y) + (size_t)(at - y * in.width) * size;
+        ahead[l] = pixel < min((int64_t)chunk, left) ? correlation_plane(&in, samples, shift, plane) : 0;
+    }
+}
+
+static __global__ void __launch_bounds__(LARGEST, 2)
+    sum_kernel(struct image in, struct correlation_params params, const float *shift, double *totals, int pairs,
+               int chunk, int repeats)
 {
     extern __shared__ __align__(16) float panel[]; /* [pixel][plane] */
     const int width = blockDim.x, groups = width / pairs, group = threadIdx.x / pairs;
     const int planes = correlation_planes(&in, &params), sides = (planes + SIDE - 1) / SIDE, stride = sides * SIDE;
     const int64_t count = (int64_t)in.width * in.height, begin = (int64_t)blockIdx.x * repeats * chunk;
-    const float *shift = correlation_shift(&in, &params);
+    float ahead[LOADS];
 
     /* Pair k of the triangle: i sides' rows are full, the rest is the column. */
     int i = 0, j = blockIdx.y * pairs + threadIdx.x % pairs;
@@ -38,13 +62,17 @@ static __global__ void __launch_bounds__(LARGEST)
     j += i;
 
     float tile[SIDE][SIDE] = {};
+    fetch(in, begin, chunk, planes, shift, ahead);
     for (int repeat = 0; repeat < repeats && begin + repeat * chunk < count; repeat++) {
         __syncthreads();
-        for (int k = threadIdx.x; k < chunk * planes; k += width) {
-            const int64_t at = begin + repeat * chunk + k / planes;
-            panel[k / planes * stride + k % planes] =
-                at < count ? correlation_plane(&in, correlation_pixel(&in, at), shift, k % planes) : 0;
+#pragma unroll
+        for (int l = 0; l < LOADS; l++) {
+            int plane, pixel = place(l, planes, 1.0f / planes, &plane);
+            if (pixel < chunk)
+                panel[pixel * stride + plane] = ahead[l];
         }
+        if (repeat + 1 < repeats)
+            fetch(in, begin + (repeat + 1) * chunk, chunk, planes, shift, ahead);
         __syncthreads();
         for (int pixel = group; real && pixel < chunk; pixel += groups) {
             const float *above = panel + pixel * stride + i * SIDE, *beside = panel + pixel * stride + j * SIDE;
@@ -111,19 +139,27 @@ static enum status launch(struct state *state, const struct image in[], struct i
 {
     enum status status = STATUS_OK;
     const int planes = correlation_planes(in, params), sides = ceiling_divide(planes, SIDE);
-    const int all = sides * (sides + 1) / 2, pairs = all < LARGEST ? all : LARGEST;
+    const int all = sides * (sides + 1) / 2, pairs = ceiling_divide(all, ceiling_divide(all, LARGEST));
     const int groups = pairs < THREADS ? THREADS / pairs : 1;
     const int run = in->type == PIXEL_F32 ? RUN_REAL : RUN_WHOLE, blocks = 2 * state->multiprocessors;
-    const int chunk = PANEL / (sides * SIDE * (int)sizeof(float)); /* at least 3 pixels, of 2049 planes */
+    const int room = PANEL / (sides * SIDE * (int)sizeof(float)); /* at least 3 pixels, of 2049 planes */
+    const int chunk = min(room, LOADS * groups * pairs / planes);
     const int64_t chunks = ((int64_t)in->width * in->height + chunk - 1) / chunk;
     const int repeats = (int)min((chunks + blocks - 1) / blocks, (int64_t)(run / ceiling_divide(chunk, groups)));
     const size_t shared = max(chunk, ceiling_divide(groups * pairs, sides)) * sides * SIDE * sizeof(float);
+    const bool one_row = in->stride == image_row_bytes(in);
+    const struct image flat = {one_row ? in->width * in->height : in->width,
+                               one_row ? 1 : in->height,
+                               in->channels,
+                               in->type,
+                               in->stride,
+                               in->data};
     dim3 block(16, 16);
     dim3 grid(ceiling_divide(planes, block.x), ceiling_divide(planes, block.y));
 
     CUDA_TRY(cudaMemsetAsync(state->totals, 0, (size_t)planes * planes * sizeof *state->totals, stream));
     sum_kernel<<<dim3((chunks + repeats - 1) / repeats, ceiling_divide(all, pairs)), groups * pairs, shared, stream>>>(
-        *in, *params, state->totals, pairs, chunk, repeats);
+        flat, *params, correlation_shift(in, params), state->totals, pairs, chunk, repeats);
     CUDA_TRY(cudaGetLastError());
     finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);
     CUDA_TRY(cudaGetLastError());

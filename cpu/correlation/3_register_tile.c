@@ -1,12 +1,13 @@
 /*
- * Idea:     a tile of the matrix stays in registers for a whole run of 256 pixels: 8 rows of it, 2 vectors wide. A pixel is
- *           then 2 loads of vectors and 8 of repeated samples for 16 multiply-adds, and no store. AVX2 has room for 6 rows.
- * Changed:  from simd: the loop over tiles is outside the one over pixels; a tile's sums go straight to f64.
- * Expect:   31 bands are 48 multiply-adds of vectors for a pixel, one a cycle with AVX-512 on Zen 4: 7 ms for a million
- *           pixels on two cores, where simd waits for its stores. More bands fill the triangle's tiles better.
- * From:     cpu/simd
+ * Problem:  cpu/simd loads and stores a sum for every multiply-add: one store a cycle is the limit.
+ * Idea:     Register tile: 8 rows by 2 vectors of the matrix stay in registers for 256 pixels. A
+ *           pixel is then 10 loads for 16 multiply-adds, and no store.
+ * Expect:   31 bands are 48 vector multiply-adds a pixel, one a cycle with AVX-512 on Zen 4: 7 ms
+ *           for a million pixels on two cores.
+ * Result:   1.9 times cpu/simd (results/cpu2/correlation/correlation_1024x1024.json): copying
+ *           planes remains.
+ * Run:      make diff-correlation A=cpu/simd B=cpu/register_tile
  */
-/* Try: make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas */
 #include <stdlib.h>
 
 #include "common/algo/correlation.h"
@@ -14,7 +15,15 @@
 
 enum { LANES = SIMD_BYTES / 4 };
 
-/* AVX2 has 16 registers in place of 32, for the sums, two vectors of samples and a repeated one. MULTIPLE: of ROWS and of LANES. */
+/* Registers hold the sums, two vectors of samples and a repeated one: AVX2 has 16, AVX-512 32. MULTIPLE: of ROWS and of
+ * LANES.
+ *
+ *                planes v ...            v + 2 LANES - 1
+ *              +-----------------------+-----------------------+
+ *   plane u    | vector of LANES sums  | vector of LANES sums  |
+ *   u + 1      |          ...          |          ...          |   a sample of row u, repeated, times two vectors
+ *     ...      +-----------------------+-----------------------+
+ */
 enum { ROWS = LANES == 8 ? 6 : 8, MULTIPLE = LANES == 8 ? 24 : LANES > ROWS ? LANES : ROWS };
 
 /* The sums of one tile over `count` pixels: rows u to u + ROWS - 1, `vectors` vectors from plane v on. */
