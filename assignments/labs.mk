@@ -88,7 +88,7 @@ worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/soluti
 # those of the CPU, but with no other pipeline: with those that every ladder has and those that our pipelines name, because to compile
 # all of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
 # download may be the CPU's. What is not linked is listed with the reason.
-step_names := serial omp separable rows columns lines taps pairs dot_product ring ahead runs dense bands words simd \
+step_names := serial omp separable rows columns lines taps pairs dot_product ring ahead runs words simd \
               bytes chains dealt in_place kept prefetch sixteen v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
 host_steps := labelling boxes
 # FOLDERS, STEPS
