@@ -43,7 +43,13 @@ static __device__ void rotate(double *p, double *q, const double turn[2])
     *q = turn[1] * a + turn[0] * b;
 }
 
-/* Lines a[0] and a[1] and columns b[0] and b[1] turned, where they meet. A line that sits out has the partner n and no turn. */
+/* The 2 x 2 entries where lines a[0], a[1] meet columns b[0], b[1]: no other two pairs touch them. A line without a partner
+ * has the partner n and no turn.
+ *
+ *                b[0]     b[1]
+ *        a[0]   entry    entry     turned by turn_a along the columns,
+ *        a[1]   entry    entry     by turn_b along the lines
+ */
 static __device__ void rotate_both(double *matrix, int n, const short a[2], const short b[2], const double turn_a[2],
                                    const double turn_b[2])
 {

@@ -1,12 +1,13 @@
 /*
- * Idea:     a tile of P stays in registers: 8 products are added to a row of it before it is stored.
- * Changed:  add_run() became add_slices(), 8 slices at a time.
- * Expect:   a load and a store for 8 multiply-adds instead of one: P's half of the time 3 times faster, so that both
- *           halves do about one multiply-add a cycle.
- * Result:   2.2 times tiles (results/cpu2/ntf/ntf_24x16520.json, rank 4).
- * From:     cpu/tiles
+ * Problem:  cpu/register_tile reads the tensor from memory two times an iteration.
+ * Idea:     Loop fusion: a row of u needs its own slice alone. 8 slices that were read for their
+ *           rows of u are still in L1 when, times the new rows, they are added to P (one for each
+ *           thread).
+ * Expect:   Half the traffic, 38 MB: a fifth less at K = 16; more where memory is slow.
+ * Result:   2.7 times cpu/register_tile, K = 16 (results/cpu2/ntf/ntf_24x16520_rank16.json): two
+ *           shared cores wait for memory more than was thought.
+ * Run:      make diff-ntf A=cpu/register_tile B=cpu/fused
  */
-/* Try: make bench-ntf VERSIONS=cpu/simd,cpu/tree,cpu/tiles,cpu/registers,cpu/fused */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,20 +18,19 @@ enum { LANES = SIMD_BYTES / 4, RUN = 256 };
 enum { ROWS = 8 /* slices of a tile */ };
 
 struct tree {
-    float *sums, *run;      /* P, and a part of it over RUN slices */
+    float *sums;            /* P */
     float *products, *copy; /* v(s,k) w(t,k), a row for each sample of a slice; the tensor in f32 */
     const float *slices;
     size_t step;
 };
 
-/* Pointers to sample `first` of ROWS slices from r on, the last one for those that are missing; how many there are. */
-static int take_slices(const struct tree *tree, const struct ntf_work *work, int r, size_t first,
-                       const float *slices[ROWS])
+/* Pointers to ROWS slices from r on, the last one for those that are missing; how many there are. */
+static int take_slices(const struct tree *tree, const struct ntf_work *work, int r, const float *slices[ROWS])
 {
     const int left = work->sides[0] - r, count = left < ROWS ? left : ROWS;
 
     for (int row = 0; row < ROWS; row++)
-        slices[row] = tree->slices + (size_t)(r + (row < count ? row : count - 1)) * tree->step + first;
+        slices[row] = tree->slices + (size_t)(r + (row < count ? row : count - 1)) * tree->step;
     return count;
 }
 
@@ -57,18 +57,6 @@ static void sum_rows(const struct tree *tree, struct ntf_work *work, const float
     }
 }
 
-static void update_u(const struct tree *tree, struct ntf_work *work)
-{
-    ntf_products(work, tree->products);
-#pragma omp parallel for schedule(static) if (work->parallel)
-    for (int r = 0; r < work->sides[0]; r += ROWS) {
-        const float *slices[ROWS];
-        const int count = take_slices(tree, work, r, 0, slices);
-        sum_rows(tree, work, slices, r, count);
-        ntf_update(work, 0, r, count);
-    }
-}
-
 /* Adds the samples of `count` slices, times rows of u, to as many rows of P. */
 SIMD_INLINE void add_slices(const float *const slices[ROWS], const float *u, int count, int samples, int stride,
                             float *run)
@@ -88,26 +76,43 @@ SIMD_INLINE void add_slices(const float *const slices[ROWS], const float *u, int
     }
 }
 
-static void sum_slices(const struct tree *tree, const struct ntf_work *work)
+static enum status update_u(const struct tree *tree, struct ntf_work *work)
 {
-    const int t_side = work->sides[2], stride = work->stride;
-    const size_t entries = (size_t)t_side * (size_t)stride;
+    const int samples = work->sides[1] * work->sides[2], stride = work->stride;
+    const size_t entries = (size_t)samples * (size_t)stride;
+    /* P goes with the new rows, and with the old ones where all factors come from old ones. */
+    const float *u = work->params->update == NTF_DAMPED ? work->factors[0] : work->next[0];
+    enum status status = STATUS_OK;
 
-    memset(tree->sums, 0, (size_t)work->sides[1] * entries * sizeof *tree->sums);
-#pragma omp parallel for schedule(static) if (work->parallel)
-    for (int s = 0; s < work->sides[1]; s++) {
-        float *run = tree->run + (size_t)s * entries, *sums = tree->sums + (size_t)s * entries;
+    ntf_products(work, tree->products);
+    memset(tree->sums, 0, entries * sizeof *tree->sums);
+#pragma omp parallel if (work->parallel)
+    {
+        float *run = ntf_floats(2 * entries), *sums = run + entries;
+#pragma omp for schedule(static)
         for (int begin = 0; begin < work->sides[0]; begin += RUN) {
-            memset(run, 0, entries * sizeof *run);
-            for (int r = begin; r < work->sides[0] && r < begin + RUN; r += ROWS) {
+            for (int r = begin; run && r < work->sides[0] && r < begin + RUN; r += ROWS) {
                 const float *slices[ROWS];
-                const int count = take_slices(tree, work, r, (size_t)s * (size_t)t_side, slices);
-                add_slices(slices, work->factors[0] + (size_t)r * (size_t)stride, count, t_side, stride, run);
+                const int count = take_slices(tree, work, r, slices);
+                sum_rows(tree, work, slices, r, count);
+                ntf_update(work, 0, r, count);
+                add_slices(slices, u + (size_t)r * (size_t)stride, count, samples, stride, run);
             }
-            for (size_t i = 0; i < entries; i++)
+            for (size_t i = 0; run && i < entries; i++) {
                 sums[i] += run[i];
+                run[i] = 0;
+            }
         }
+#pragma omp critical
+        {
+            for (size_t i = 0; run && i < entries; i++)
+                tree->sums[i] += sums[i];
+            if (!run)
+                status = STATUS_NO_MEMORY;
+        }
+        free(run);
     }
+    return status == STATUS_OK ? status : status_set(status, "no memory for %zu sums", entries);
 }
 
 static enum status pass(void *state, struct ntf_work *work, int mode)
@@ -115,28 +120,24 @@ static enum status pass(void *state, struct ntf_work *work, int mode)
     const struct tree *tree = state;
 
     if (mode == 0)
-        update_u(tree, work);
-    if (mode == 1)
-        sum_slices(tree, work);
-    if (mode > 0)
-        ntf_contract(work, mode, tree->sums);
+        return update_u(tree, work);
+    ntf_contract(work, mode, tree->sums);
     return STATUS_OK;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct ntf_params *params)
 {
     const size_t entries = (size_t)in->width * (size_t)in->channels * ntf_stride(params);
-    struct tree tree = {.sums = ntf_floats(entries), .run = ntf_floats(entries), .products = ntf_floats(entries)};
+    struct tree tree = {.sums = ntf_floats(entries), .products = ntf_floats(entries)};
     enum status status = STATUS_OK;
 
-    if (!tree.sums || !tree.run || !tree.products)
+    if (!tree.sums || !tree.products)
         status = status_set(STATUS_NO_MEMORY, "no memory for %zu sums", entries);
     if (status == STATUS_OK)
         status = ntf_take_floats(in, &tree.slices, &tree.step, &tree.copy);
     if (status == STATUS_OK)
         status = ntf_solve(in, out, params, pass, &tree, true);
     free(tree.sums);
-    free(tree.run);
     free(tree.products);
     free(tree.copy);
     return status;

@@ -1,16 +1,13 @@
 /*
- * Idea:     a dimension tree: P(s,t,k) = SUM over r of G(r,s,t) u(r,k) depends on u alone, and both v and w follow from
- *           it, for it has as many rows as a slice has samples. Two passes over the tensor are an iteration instead of
- *           three.
- * Changed:  a second pass sums P, threads sharing its rows; v's numerators come out of it, and those of w with the new v.
- *           It is Gauss-Seidel all the same, since P depends on neither.
- * Expect:   u takes the third that it took; P, whose sums go through memory instead of one register, as much again, and
- *           they do not wait for one another; v and w next to nothing. The slices of the third mode, one sample of each
- *           cache line, are gone: 3 times faster.
- * Result:   1.2 times simd, not 3 (results/cpu2/ntf/ntf_24x16520.json, rank 4).
- * From:     cpu/simd
+ * Problem:  cpu/simd passes over the tensor three times, in one with a stride of a cache line.
+ * Idea:     Dimension tree: P(s,t,k) = SUM over r of G(r,s,t) u(r,k) depends on u alone; v and w
+ *           both follow from it. Two passes are an iteration, still Gauss-Seidel.
+ * Expect:   u a third as before, P as much again, v and w next to nothing, no strided pass: 3
+ *           times.
+ * Result:   1.2 times cpu/simd, K = 4 (results/cpu2/ntf/ntf_24x16520.json): P is loaded and stored
+ *           for each sample.
+ * Run:      make diff-ntf A=cpu/simd B=cpu/dimension_tree
  */
-/* Try: make bench-ntf VERSIONS=cpu/simd,cpu/tree,cpu/tiles,cpu/registers,cpu/fused */
 #include <stdlib.h>
 #include <string.h>
 

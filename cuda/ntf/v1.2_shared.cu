@@ -1,15 +1,13 @@
 /*
- * Idea:     Jošth 2014's algorithm 3: a block for each slice, whose N x N threads walk over its tiles; each thread keeps
- *           a sum for every column, so that a sample is read once, and the tile's rows of both factors are in shared
- *           memory.
- * Changed:  from a thread for each entry. 16 columns at a time are in registers, more of them in further blocks; a thread
- *           for each column adds up its sums, with one barrier instead of those of a tree for each, and sides need not be
- *           multiples of N.
- * Expect:   a sample is read once for 16 columns: 5 to 10 times faster for u. v and w have 24 blocks for 132
- *           multiprocessors, each of which reads 1.6 MB by itself: they take most of an iteration, several milliseconds.
- * Result:   10.7 ms an iteration with K = 16 (results/h200/ntf/ntf_24x16520_rank16.json, 5 iterations).
+ * Problem:  cuda/v1.1 reads every sample again for each column.
+ * Idea:     A block for each slice (Jošth 2014, algorithm 3): N x N threads walk over its tiles,
+ *           whose rows of both factors lie in shared memory; a thread has sums of 16 columns.
+ * Expect:   5 to 10 times for u; v and w have 24 blocks for 132 multiprocessors and take several
+ *           ms.
+ * Result:   20 times cpu/serial, kernel, K = 16 (results/h200/ntf/ntf_24x16520_rank16.json): 10.7
+ *           ms an iteration.
+ * Run:      make diff-ntf A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-ntf VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "cuda/ntf/shared/iterate.h"
 
 struct state {
@@ -18,7 +16,8 @@ struct state {
 
 enum { N = 8, COLUMNS = 16 };
 
-/* Block i walks over the tiles of slice i, whose rows of both factors lie in shared memory; a thread has a sum a column. */
+/* Block i walks over the tiles of slice i, whose rows of both factors lie in shared memory; a thread has a sum a
+ * column. */
 static __global__ void numerators_kernel(struct image in, int mode, const float *first, const float *second,
                                          int first_side, int second_side, int rank, float *numerators)
 {

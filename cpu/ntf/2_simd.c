@@ -1,13 +1,13 @@
 /*
- * Idea:     the columns of a factor are the lanes of a vector, and the sum is nested: SUM over a of f(a) SUM over b of
- *           G f(b), so that no row of the Khatri-Rao product is ever formed and a sample costs one multiply-add of vectors.
- * Changed:  f32 sums within a run of the outer index, f64 between the runs; a vector of columns at a time.
- * Expect:   a sixteenth of the arithmetic with AVX-512, and one product for a sample instead of two. Every multiply-add waits
- *           for the one before it, 4 cycles: K = 16 takes 4 cycles a sample and pass, 20 ms an iteration on two cores.
- * Result:   1.9 times omp, not 16 (results/cpu2/ntf/ntf_24x16520.json, rank 4): 4 columns fill a quarter of a vector, and slices
- *           of the third mode still read a cache line for a sample, which the next rung ends.
+ * Problem:  cpu/omp makes two f64 products for each sample and column.
+ * Idea:     Columns are lanes, and the sum is nested: SUM over a of f(a) SUM over b of G f(b). A
+ *           sample costs one vector multiply-add; f32 sums of 256 terms are added to f64.
+ * Expect:   A 16th of the arithmetic with AVX-512, half of the products; each waits 4 cycles for
+ *           the one before: 20 ms an iteration with K = 16 on two cores.
+ * Result:   1.9 times cpu/omp, K = 4 (results/cpu2/ntf/ntf_24x16520.json): 4 columns fill a quarter
+ *           of a vector.
+ * Run:      make diff-ntf A=cpu/omp B=cpu/simd
  */
-/* Try: make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd */
 #include <string.h>
 
 #include "common/algo/ntf.h"

@@ -1,16 +1,13 @@
 /*
- * Idea:     one pass over the tensor is an iteration, on the tensor cores. A row of u needs nothing but its own slice: 16
- *           slices wait in shared memory until their rows of u are there, and are added to P, which lies in registers.
- * Changed:  a warp has 32 samples of each slice. As in v2.4, threads add up the warps' shares of the numerators, and slices of
- *           more than 576 samples go the old way; so does a rank above 64. A product of floats is six of bfloat16.
- * Expect:   16 slices cost a multiprocessor some 1500 cycles, most of them waiting, so that K = 16 takes 10 us for u and P
- *           instead of 50; K = 49, in 2 times 32 columns, 20 us instead of 181.
- * Result:   82 us an iteration with K = 16, 1.6 times v2.5, and 241 with K = 49, 1.4 times
- *           (results/h200/ntf/ntf_24x16520_rank16_tensor.json, 5 iterations; ntf_24x16520_rank49.json, 2). The start
- *           is part of that: between 1 and 5 iterations of K = 16 lie 65 us each, between 1 and 2 of K = 49 190
- *           (ntf_24x16520_rank16_iterations_1.txt, ntf_24x16520_rank49_iterations_1.txt).
+ * Problem:  cuda/v2.0 reads the tensor two times and is compute-bound with FMA at K = 49.
+ * Idea:     Kernel fusion on tensor cores: 16 slices stay in shared memory until their rows of u
+ *           are there, then are added to P in registers. A float is three bfloat16, a product six
+ *           of theirs.
+ * Expect:   16 slices cost 1500 cycles: u and P 10 us in place of 50 with K = 16, 20 with 49.
+ * Result:   1.6 times cuda/v2.0, kernel, K = 16 (results/h200/ntf/ntf_24x16520_rank16_tensor.json):
+ *           82 us, 65 without the start.
+ * Run:      make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1
  */
-/* Try: make bench-ntf VERSIONS=cuda/v2.3,cuda/v2.4,cuda/v2.5,cuda/v2.6 */
 #include "cuda/ntf/shared/iterate.h"
 #include "cuda/ntf/shared/tensor.cuh"
 
@@ -22,8 +19,15 @@ struct state {
 enum { ROWS = 64, COLUMNS = 16, TERMS = 32, TILE = 4, MULTIPLIERS = ROWS * COLUMNS / TILE / TILE };
 enum { BLOCKS = 2048 /* of a pass at least */ };
 
-/* Adds the tensor times the products to u's numerators, or its transpose times u to P: ROWS rows of them in COLUMNS columns,
- * of every so many runs of TERMS terms. */
+/* Adds the tensor times the products to u's numerators, or its transpose times u to P: ROWS rows of them in COLUMNS
+ * columns, over the runs blockIdx.z, blockIdx.z + gridDim.z ... of TERMS terms.
+ *
+ *                       S T terms                  COLUMNS
+ *                  +-----------------+          +----------+          +----------+
+ *      ROWS of R   |  run  |  run  | |   times  |  v w     |  TERMS   | 4x4 sums |  a thread
+ *      slices      |       |       | |          +----------+          +----------+
+ *                  +-----------------+          |          |
+ */
 template <bool TRANSPOSED>
 static __global__ void multiply_kernel(struct image in, const float *right, int rank, float *out)
 {
@@ -62,7 +66,8 @@ static __global__ void multiply_kernel(struct image in, const float *right, int 
     }
 }
 
-/* u and P of every so many times 16 slices, in SIDE * TILES columns. */
+/* u and P in SIDE * TILES columns, of the 16 slices from blockIdx.x * SLICES on and of each 16 that lie gridDim.x * SLICES
+ * further. */
 template <int TILES>
 static __global__ void __launch_bounds__(FUSED, 1)
     fused_kernel(struct image in, struct ntf_device device, int update, float *sums)
@@ -158,7 +163,6 @@ static enum status setup(struct state *state, const struct image in[], const str
         return STATUS_FAILED;
     if (!state->sums && device_allocate((void **)&state->sums, entries * sizeof *state->sums) != STATUS_OK)
         return STATUS_FAILED;
-    state->device.columns = true;
     TRY(ntf_device_setup(&state->device, in, params));
 out:
     return status;
