@@ -1,11 +1,13 @@
 /*
- * Idea:     the steps' second kernels: neighbourhoods in shared memory, 16 bytes a load, a warp a patch for nearest.
- * Changed:  all steps are the cuda/v1.2 versions of their ladders.
- * Expect:   5 times v1.1's kernels, by lbp and nearest. The map of patches has 100x75 samples: its steps are as long as their
- *           launches take, whatever is in them.
- * Result:   29 times v1.1, 0.49 ms (results/h200/barcode/barcode_4032x3024.json): nearest had been nearly all.
+ * Problem:  nearest is nearly all of the kernels' time: atomic contention, 256 threads add to one
+ *           sum.
+ * Idea:     The cuda/v1.2 steps: neighbourhoods in shared memory, 16 bytes a load, a warp a patch
+ *           for nearest.
+ * Expect:   5 times cuda/v1.1, by lbp and nearest. On a map of 252x189 patches every other step
+ *           takes the time of its launches.
+ * Result:   29 times cuda/v1.1, the kernels (results/h200/barcode/barcode_4032x3024.json).
+ * Run:      make diff-barcode A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-barcode VERSIONS=cuda */
 #include "cuda/barcode/shared/finder.h"
 #include "cuda/texture/shared/textures.h"
 
