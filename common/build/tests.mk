@@ -50,7 +50,7 @@ detect-200: $(BUILD)/rungs
 .PHONY: test test-sanitized test-programs verify
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
-                   cpu/labelling/1_omp.c cpu/harris/1_omp.c cpu/threshold/1_omp.c cpu/pclines/1_omp.c cpu/texture/simd.c \
+                   cpu/labelling/1_omp.c cpu/harris/1_omp.c cpu/threshold/1_omp.c cpu/pclines/1_omp.c cpu/texture/2_simd.c \
                    cuda/kmeans/v1.1_*.cu cuda/texture/v1.1_*.cu)) \
                $(if $(SANITIZE),,$(addprefix $(BUILD)/rungs-,$(stepped) blur)) $(BUILD)/make-scene $(test_programs) $(foreach mutant,$(unit_mutants),$(call unit_mutant,$(mutant)))
 # Both builds by one make, so that the cores are at work until the last file of either. The peers are libraries that

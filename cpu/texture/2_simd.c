@@ -1,24 +1,22 @@
 /*
- * Idea:     four rows of patches at a time go through all three steps: their gray lines and histograms, 0.8 MB at 4032 pixels, stay
- *           in the caches of the core that made them.
- * Changed:  a thread has steps of its own and takes rows of patches as it comes free; the steps' own threads rest meanwhile.
- * Expect:   1.2 times bytes: of the 109 MB that the steps move at 4032x3024 all but the picture's 37 stay where they are, 2 ms at the
- *           copy rate.
- * Result:   1.17 times bytes with AVX2, 18.6 ms, 54 pictures of 4032x3024 a second
- *           (results/cpu2_avx2/texture/texture_4032x3024.json), as predicted; no different from bytes with AVX-512
- *           (results/cpu2/texture/texture_4032x3024.json).
- * From:     cpu/bytes
+ * Problem:  The steps of cpu/omp are compute-bound; with vectors, 109 MB of memory traffic limit.
+ * Idea:     The vector versions of the steps, and cache blocking: a thread takes four rows of
+ *           patches through all three steps, 0.8 MB that stay in its core's caches.
+ * Expect:   18 times cpu/omp: vectors 15 times, cache blocking 1.2 times, 37 of 109 MB are left.
+ * Result:   13 times cpu/omp (results/cpu2/texture/texture_4032x3024.json): with AVX-512 blocking
+ *           gains nothing, with AVX2 1.17 times.
+ * Run:      make diff-texture A=cpu/omp B=cpu/simd
  */
-/* Try: make bench-texture VERSIONS=cpu */
 #include <omp.h>
 #include <stdlib.h>
 
 #include "common/algo/texture.h"
 
-static const struct texture_versions versions = {.grayscale = "cpu/simd", .lbp = "cpu/byte_counters", .nearest = "cpu/simd"};
+static const struct texture_versions versions = {
+    .grayscale = "cpu/simd", .lbp = "cpu/byte_counters", .nearest = "cpu/simd"};
 
 enum {
-    ROWS = 4 /* of patches; with one the table of centroids, which nearest makes in each call, costs what is gained */
+    ROWS = 4 /* of patches, in the caches of a core; with fewer, nearest makes its table of centroids too often */
 };
 
 struct state {
@@ -43,7 +41,7 @@ out:
     return status;
 }
 
-/* Without a mark: all threads are in several steps at once. */
+/* Without the mark of step_run(): threads are in different steps at the same time. */
 static enum status run_step(const struct step *step, const struct image in[], struct image *out)
 {
     return step->version->run(step->state, in, out, step->params);
