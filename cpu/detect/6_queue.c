@@ -165,7 +165,7 @@ static enum status run(struct state *state, const struct image *in, struct image
     const int beyond = params->pyramid.window - 1; /* pixels behind a window's first, to the right and below */
     enum status status = STATUS_OK;
 
-    TRY(detect_make_levels(&state->levels, in, params, "cpu/shuffled"));
+    TRY(detect_make_levels(&state->levels, in, params, "cpu/shuffle"));
     TRY(planes_make(state->planes, &state->levels));
     TRY(codes_make(&state->codes, &state->levels, state->planes, params));
     bounds_make(&state->bounds, detect_model_of(params), params->stage_count);

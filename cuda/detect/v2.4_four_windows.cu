@@ -207,7 +207,7 @@ static enum status setup(struct state *state, const struct image in[], const str
 {
     enum status status = STATUS_OK;
 
-    TRY(hits_setup(&state->hits, in, params, "cuda/v2.2"));
+    TRY(hits_setup(&state->hits, in, params, "cuda/v2.0"));
     if (!state->overlaps)
         TRY(device_allocate((void **)&state->overlaps, GROUP_BYTES(params->maximum)));
 out:
