@@ -1,15 +1,12 @@
 /*
- * Idea:     stages and tables are read from global memory by __ldg(), through the read-only cache that serves textures
- *           too. In Jošth 2014 tables in constant memory are as fast as in texture memory, and the latter reads any
- *           size as fast.
- * Changed:  is_hit() loads a stage's three words and its vote by __ldg(); no kernel parameter holds stages.
- * Expect:   all lanes of a warp ask for the same stage, so a stage is three loads more, of one sector each, from the first-level cache:
- *           some 30 cycles apiece beside nine cells from shared memory. 1.1 times the time of v1.2.
- * Result:   missed, it gains: 915 us in place of 1368 with 100 stages, 440 in place of 683 with 16 (results/h200/detect/detect_1280x720_memories_100.json and
- *           _16.json): probably because the constant cache hands out one address at a time, and lanes look up different votes.
+ * Problem:  In cuda/v1.2 stages come from constant memory and tables from global memory.
+ * Idea:     __ldg() reads both through the read-only cache, which serves textures, too; as fast for
+ *           tables as constant memory in Jošth 2014.
+ * Expect:   Three more loads a stage, a sector each: 1.1 times the time of cuda/v1.2.
+ * Result:   1.50 times cuda/v1.2 (results/h200/detect/detect_1280x720_memories_100.json).
+ * Run:      make diff-detect A=cuda/v1.2 B=cuda/read_only
  * From:     cuda/v1.2
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8 /* windows of a block */ };

@@ -1,13 +1,13 @@
 /*
- * Idea:     most windows are rejected, and an upper bound of the response is enough to reject one. Bounds are sums of bytes: two
- *           permutations look up the votes of 64 windows, where floats take four gathers. The few windows that are left are
- *           summed anew, exactly, each alone.
- * Changed:  look() sums bounds in place of responses; go_on() became is_hit(), which begins at stage 0.
- * Expect:   12 instructions a stage and vector in place of 40: look() takes half the time, the whole 1.5 times less than codes.
- * Result:   1.3 times codes, not 1.5 (results/cpu2/detect/detect_1280x720.json).
- * From:     cpu/codes
+ * Problem:  cpu/codes gathers 64 votes a stage, as floats: four gathers of 16, some 30 cycles.
+ * Idea:     Most windows are rejected, and an upper bound of the response is enough for that.
+ *           Bounds are sums of bytes: two permutations look up 64 votes. A window that is left is
+ *           summed exactly, alone.
+ * Expect:   12 instructions a stage and vector for 40: half the time of look(), 1.5 times
+ *           cpu/codes.
+ * Result:   1.3 times cpu/codes (results/cpu2/detect/detect_1280x720.json), not 1.5.
+ * Run:      make diff-detect A=cpu/codes B=cpu/bounds
  */
-/* Try: make bench-detect */
 #include <stdlib.h>
 
 #include "common/algo/detect.h"

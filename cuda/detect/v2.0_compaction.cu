@@ -1,19 +1,19 @@
 /*
- * Idea:     a warp counts those of its lanes that keep a window by a ballot, and one of them reserves the places of all: an
- *           atomic operation a warp where there was one a window.
- * Changed:  keep() is called by all lanes of a warp together, with whether each has something to keep.
- * Expect:   a block keeps some 350 windows after the first part, whose atomic operations on one address come one after the
- *           other; but the hardware's own are fast, so a tenth at most.
- * Result:   1.81 ms, 6 % less (results/h200/detect/detect_1280x720.json).
+ * Problem:  cuda/v1.3 diverges: a window leaves after 3 stages on average, a warp after 20.
+ * Idea:     Compaction: after 3, 10 and 40 stages the windows that are left go to a list in shared
+ *           memory, and full warps go on with its entries. Four windows a thread keep it long; a
+ *           ballot counts what a warp appends with one atomic.
+ * Expect:   Two of three windows leave within 3 stages; a third of the warps goes on: 2 times
+ *           cuda/v1.3.
+ * Run:      make diff-detect A=cuda/v1.3 B=cuda/v2.0
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/shared/hits.h"
 
-enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, PARTS = 4 };
+enum { WIDTH = 64, HEIGHT = 16, WINDOWS = WIDTH * HEIGHT, THREADS = 256, LANES = 32, PARTS = 4 };
 
 static int after[PARTS - 1] = {3, 10, 40};
 static const int afters[] = {1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120, DETECT_MAX_STAGES, 0};
-static struct tunable tunables[] = {{"first", &after[0], afters, "stages before the first rearrangement"},
+static struct tunable tunables[] = {{"first", &after[0], afters, "stages before the first compaction"},
                                     {"second", &after[1], afters, "stages before the second"},
                                     {"third", &after[2], afters, "stages before the third"},
                                     {}};
@@ -21,7 +21,7 @@ static struct tunable tunables[] = {{"first", &after[0], afters, "stages before 
 static const char *illegal(const struct image in[], const void *params)
 {
     (void)in, (void)params;
-    return after[0] <= after[1] && after[1] <= after[2] ? NULL : "rearrangements in another order than the stages";
+    return after[0] <= after[1] && after[1] <= after[2] ? NULL : "compactions in another order than the stages";
 }
 
 struct state {
@@ -44,20 +44,24 @@ struct left_windows {
 static __device__ bool pass(const struct stages &stages, const struct model_view &model, const uint8_t *window,
                             size_t stride, int from, int to, float *response)
 {
-    const float *table = model.tables + from * model.bins;
-
-    for (int t = from; t < to; t++, table += model.bins) {
+    for (int t = from; t < to; t++) {
         const struct detect_stage &stage = stage_at(stages, model, t);
-        *response += table[detect_stage_bin(model.feature, &stage, window, stride)];
+        *response += model.tables[t * model.bins + detect_stage_bin(model.feature, &stage, window, stride)];
         if (*response < stage.threshold)
             return false;
     }
     return true;
 }
 
+/* Appends what the lanes of a warp keep. All of them call it: one atomic operation reserves the places of all.
+ *
+ *     lane     0 1 2 3 4 5 6 7 ...
+ *     kept     . x . x x . . x         ballot = 10011010: four places from `first` on,
+ *     entry      0   1 2     3         each lane's behind those of the lanes below it
+ */
 static __device__ void keep(struct left_windows *left, bool kept, int place, float response)
 {
-    unsigned ballot = __ballot_sync(0xffffffff, kept), lane = threadIdx.x % 32, first = 0;
+    unsigned ballot = __ballot_sync(0xffffffff, kept), lane = threadIdx.x % LANES, first = 0;
 
     if (lane == 0 && ballot)
         first = atomicAdd(&left->count, (unsigned)__popc(ballot));
@@ -96,7 +100,7 @@ static __global__ void detect_kernel(struct image levels, const __grid_constant_
     for (int part = 1; part < PARTS; part++) {
         __syncthreads();
         const struct left_windows &from = lists[(part - 1) % 2];
-        for (unsigned entry = threadIdx.x; entry - threadIdx.x % 32 < from.count; entry += THREADS) {
+        for (unsigned entry = threadIdx.x; entry - threadIdx.x % LANES < from.count; entry += THREADS) {
             int i = entry < from.count ? from.places[entry] : 0;
             float response = entry < from.count ? from.responses[entry] : 0;
             bool kept = entry < from.count && pass(stages, model, tile + i / WIDTH * width + i % WIDTH, width,

@@ -1,15 +1,12 @@
 /*
- * Idea:     the classifier lies in shared memory: each block copies its first stages and their tables before it looks
- *           at a window. Lanes that look up different votes then read different banks at the same time, where global
- *           memory takes a sector for each.
- * Changed:  16 stages and their tables are copied beside the tile, and is_hit() reads them there; later stages come from global memory.
- * Expect:   the copy is 16 KB for 256 windows, of which most leave within three stages: more bytes than the tile and what they would
- *           have looked up together. Jošth 2014 has shared memory last of three; 1.2 times the time of v1.2.
- * Result:   1225 us, 1.1 times as fast as v1.2 with 100 stages, and slower than v1.4, as Jošth 2014 has it
- *           (results/h200/detect/detect_1280x720_memories_100.json); with 16, all of which are kept, 562 in place of 683.
+ * Problem:  In cuda/v1.2 lanes look up different votes, a sector of global memory each.
+ * Idea:     A block copies its first 16 stages and their tables to shared memory, where lanes read
+ *           different banks at once; later stages come from global memory.
+ * Expect:   256 windows copy 16 KB, more than they look up: 1.2 times the time, as in Jošth 2014.
+ * Result:   1.1 times cuda/v1.2 (results/h200/detect/detect_1280x720_memories_100.json).
+ * Run:      make diff-detect A=cuda/v1.2 B=cuda/shared
  * From:     cuda/v1.2
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8 /* windows of a block */, KEPT = 16 /* stages that it has in shared memory */ };
