@@ -4,11 +4,10 @@
  * In the straight space (u >= 0) X (d - |u|) + Y u = X d + (Y - X) u, in the twisted one (u <= 0) X d + (X + Y) u. So
  * the vote of a point is X + floor(((Y - X) u + d / 2) / d), or that with X + Y: in each row of the accumulator, all
  * points of a diagonal are shifted by the same whole number. Twisted diagonals are those of the picture upside down.
- *     diagonal i has pixel x from      i  3 4 5
- *     begin to end - 1, a mark each       2 3 4          numbers of the diagonals of a picture of 3 columns
- *                                         1 2 3          and 4 rows: i = y - x + width - 1
- *                                         0 1 2  <- first row at the bottom
  *
+ *     y = 0    2 1 0      the number of each pixel's diagonal in a picture of 3 columns, i = y - x + width - 1;
+ *     y = 1    3 2 1      diagonal i has a mark for each x from begin to end - 1
+ *     y = 2    4 3 2
  */
 #ifndef RUNGS_PCLINES_STEPS_DIAGONALS_H
 #define RUNGS_PCLINES_STEPS_DIAGONALS_H
