@@ -571,7 +571,7 @@ help:
 	@echo 'Tests that take minutes'
 	@echo '  make fuzz          [TIME=60] seconds of libFuzzer for every reader of files (clang; finds go to $(BUILD)-fuzz/found)'
 	@echo '  make soak          [MINUTES=10] video through every side while decoders, encoders, disk and memory fail'
-	@echo '  make labelling-masks  [VERSIONS=cuda/v2.10] 500 random masks and the worst cases through every labelling'
+	@echo '  make labelling-masks  [VERSIONS=cuda/v2.4] 500 random masks and the worst cases through every labelling'
 	@echo '  make lines-scenes  [SCENES=1000] recall and precision of hough and pclines on random scenes of known lines'
 	@echo '  make lines-opencv  [DIR=images/fetched] lines of hough beside those of OpenCV on every photograph, byte for byte'
 	@echo '  make detect-hits   FOLDERS="photos/ more/": all versions of detect find the same hits in all pictures there'
