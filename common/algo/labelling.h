@@ -33,9 +33,9 @@
  * Hard cases   shapes whose labels have far to travel (spiral, comb, snake, maze), the most components there can be
  *          (checkerboard), and noise of several densities and grains, all with gray values that are not 255.
  *
- * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT. A version that repeats passes until one
- *          changes nothing ends with STATUS_FAILED when it has made as many as there are pixels (cpu/front_back: labels) and
- *          the last one still changed something.
+ * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT. A version that repeats passes until
+ *          one changes nothing ends with STATUS_FAILED when it has made as many as there are pixels (cpu/front_back:
+ *          labels) and the last one still changed something.
  *
  * Peers    OpenCV. NPP's LabelMarkersUF is not among them: on an H200 (CUDA 13.0) it left a component of 3840x2160
  *          pixels in parts, others in each run, even with its labels followed to their roots
@@ -84,7 +84,7 @@ static inline const char *labelling_labels_only(const struct image in[], const v
     return params->consecutive ? "does not number components 1, 2, 3 ..." : NULL;
 }
 
-/* The same of a floor that finds nothing: it is right where pixels are all foreground or none is, whose labels are all 1, or 0. */
+/* The same of a floor that finds nothing: it is right where pixels are all foreground or none is: labels are all 1, or 0. */
 const char *labelling_one_kind_only(const struct image in[], const void *params);
 
 /* What the harness turns patterns and photographs into, in place: a u8 image of 1 channel into a mask. */

@@ -9,7 +9,7 @@
 /* Try: make bench-lines VERSIONS=cuda/v1.1,cuda/v1.2 */
 #include "cuda/lines/shared/finder.h"
 
-static const struct lines_ids ids = {"cuda/v2.0", "cuda/v2.1", "cuda/v2.7", "cuda/v2.0"};
+static const struct lines_ids ids = {"cuda/v2.0", "cuda/v2.0", "cuda/v2.7", "cuda/v2.0"};
 
 struct state {
     struct line_finder finder;
