@@ -329,17 +329,6 @@ static enum status make_inputs(const struct input_request *request, struct image
 
 /* ------------------------------------------------------------------------------------------------- peers */
 
-const char *labelling_background_only(const struct image in[], const void *params)
-{
-    for (int y = 0; y < in->height; y++) {
-        const uint8_t *row = image_row(in, y);
-        for (int x = 0; x < in->width; x++)
-            if (row[x])
-                return "finds no components";
-    }
-    return labelling_labels_only(in, params);
-}
-
 const char *labelling_one_kind_only(const struct image in[], const void *params)
 {
     const bool first = *(const uint8_t *)in->data;

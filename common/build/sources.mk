@@ -39,7 +39,7 @@ mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(MUTANTS)),
 mutant_list := tests/mutants/mutants.toml
 patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstring -fsanitize,$(EXTRA))),,$(shell awk -F'"' \
     '/^name = / {name = $$2} /^of = / {of = $$(NF - 1); n = split(of, part, "/"); sub(/.*[.]/, "", of); \
-     print "$(BUILD)/patched/tests/mutants/" part[n - 1] "/" name "." of}' $(mutant_list)))
+     print "$(BUILD)/patched/tests/mutants/" part[2] "/" name "." of}' $(mutant_list)))
 # Some of those are pipelines, whose steps other versions do.
 mutant_versions := $(if $(patched_files),$(filter cpu/% cuda/%,$(version_files)),$(serial_files))
 # What mutants of one ladder share, and what their ladders' rungs stand on.

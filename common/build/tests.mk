@@ -29,7 +29,7 @@ $(BUILD)/generated/tests.c: common/build/versions.sh $(version_files) $(BUILD)/f
 	@mkdir -p $(@D)
 	@sh common/build/versions.sh $(filter cpu/%,$(version_files)) >$@
 
-# The same masks for every labelling, those on the device as well, or for VERSIONS=cuda/v2.10,cpu.
+# The same masks for every labelling, those on the device as well, or for VERSIONS=cuda/v2.4,cpu.
 $(BUILD)/labelling-masks: $(BUILD)/tests/test_labelling.c.o $(library_objects) $(call object,$(version_files) $(helper_files)) \
                           $(BUILD)/generated/versions.c.o
 	$(call say,link,$@)
