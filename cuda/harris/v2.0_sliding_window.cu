@@ -1,12 +1,13 @@
 /*
- * Idea:     what gradients share is kept from row to row, too. Of a row only the differences and sums of neighbours
- *           along it are computed, once; those of three rows give gx and gy.
- * Changed:  multiply_gradients() became make_line() and a few additions. A column left or right of the picture is
- *           computed from reflected pixels, where gx only has the other sign, and gy above and below.
- * Expect:   kernel twice as fast: 3 loads a pixel and row in place of 8, and 1 reflection of a row in place of 8.
- * Result:   the response in 60.5 us, 1.41 times v2.0 and not twice (results/h200/harris/harris_3840x2160_response.json).
+ * Problem:  cuda/v1.3 reads each product nine times from shared memory, behind a barrier; the halo
+ *           is 27 %.
+ * Idea:     A sliding window in registers: a warp walks down a strip, a column a lane. Sums of a
+ *           row of pixels and of products serve the next rows; shuffles sum along the row.
+ * Expect:   3 times: 3 loads a pixel and row, not 8; 1.13 products a pixel; 2 shuffles, not 6
+ *           reads.
+ * Result:   2.3 times cuda/v1.2 (results/h200/harris/harris_3840x2160_response.json): 60.5 us.
+ * Run:      make diff-harris A=cuda/v1.3 B=cuda/v2.0 P="outputs=response"
  */
-/* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "cuda/harris/shared/corners.h"
