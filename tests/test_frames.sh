@@ -145,11 +145,7 @@ mkdir -p yard/shots several
 y4m 40 30 7 >yard/door.y4m
 y4m 61 33 5 >yard/gate.2.y4m
 cp shots/* yard/shots
-<<<<<<< HEAD
-for version in harris:cpu/serial harris:cuda/v2.8 texture:cuda/v1.3; do
-=======
-for version in harris:cpu/serial harris:cuda/v2.4 texture:cuda/v2.1; do
->>>>>>> h-harris
+for version in harris:cpu/serial harris:cuda/v2.4 texture:cuda/v2.0; do
     rm -rf alone several/*
     mkdir alone
     for video in yard/door.y4m yard/gate.2.y4m v.y4m; do
