@@ -41,8 +41,8 @@
  *          pixels in parts, others in each run, even with its labels followed to their roots
  *          (results/h200/labelling_3840x2160.json of commit c8b7c25).
  *
- *          cpu/copy is no labelling but the floor: it reads the mask and writes labels, and takes masks without foreground
- *          or, for labels of 0 may be cheaper to store, without background.
+ *          cpu/copy is no labelling but the floor: it reads the mask and writes labels, and takes masks without
+ *          foreground or, for labels of 0 may be cheaper to store, without background.
  *
  * Source   Rosenfeld and Pfaltz, Sequential Operations in Digital Picture Processing, JACM 13(4), 1966 (two scans);
  *          Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010 (the
@@ -84,7 +84,7 @@ static inline const char *labelling_labels_only(const struct image in[], const v
     return params->consecutive ? "does not number components 1, 2, 3 ..." : NULL;
 }
 
-/* The same of a floor that finds nothing: it is right where pixels are all foreground or none is: labels are all 1, or 0. */
+/* The same of a floor that finds nothing: it is right where pixels are all foreground, with labels of 1, or none is. */
 const char *labelling_one_kind_only(const struct image in[], const void *params);
 
 /* What the harness turns patterns and photographs into, in place: a u8 image of 1 channel into a mask. */

@@ -29,8 +29,8 @@ static void unite(int32_t *parent, int32_t a, int32_t b)
         parent[a] = b;
 }
 
-/* Unites the runs of row y with those they touch in the row above. With connectivity 8 a run also covers the pixel behind
- * its last, so that runs which touch at a corner cover a common pixel:
+/* Unites the runs of row y with those they touch in the row above. With connectivity 8 a run also covers the pixel
+ * behind its last, so that runs which touch at a corner cover a common pixel:
  *
  *     above    . # # . . # #      covers   . 1 1 1 . 1 1
  *     row      # . . # # # .      covers   1 1 . 1 1 1 1

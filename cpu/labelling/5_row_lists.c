@@ -117,8 +117,8 @@ static void settle(const struct runs *runs, int height, int b)
         }
 }
 
-/* Only reads the trees. `labels` has room for those of a row's runs, 1 before them and LANES_BEHIND behind. Not inline: there
- * gcc sees that nothing overlaps, and gathers labels by vectors, which takes longer than one by one. */
+/* Only reads the trees. `labels` has room for those of a row's runs, 1 before them and LANES_BEHIND behind. Not
+ * inline: there gcc sees that nothing overlaps, and gathers labels by vectors, which takes longer than one by one. */
 __attribute__((noinline)) static void label_row(const struct runs *runs, struct image *out, int32_t *labels, int y,
                                                 bool past)
 {

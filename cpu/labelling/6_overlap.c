@@ -14,8 +14,9 @@
 #include "cpu/labelling/shared/lists.h"
 #include "cpu/labelling/shared/runs.h"
 
-/* The first row of a band, of those before the first 0 and of those behind the last the height. The first and the last are
- * half as high as the others: else two threads would find runs at the same time, and store labels at the same time. */
+/* The first row of a band, of those before the first 0 and of those behind the last the height. The first and the
+ * last are half as high as the others: else two threads would find runs at the same time, and store labels at the
+ * same time. */
 static int top_of(int height, int b, int bands)
 {
     return b <= 0 ? 0 : b >= bands ? height : (int)((int64_t)height * (2 * b - 1) / (2 * bands - 2));
@@ -111,8 +112,8 @@ static void join_band(const struct runs *runs, struct lists *lists, int connecti
             unite(runs->hung, parent[own + list->own[i]], parent[above + list->above[i]]);
 }
 
-/* Labels of the roots of band b that hang under others, below 0 where `mark`. Each has a run in the first row of the band or
- * in the last. Returns whether any label changed. */
+/* Labels of the roots of band b that hang under others, below 0 where `mark`. Each has a run in the first row of the
+ * band or in the last. Returns whether any label changed. */
 static bool settle(const struct runs *runs, int height, int b, bool mark)
 {
     const int rows[2] = {top_of(height, b, runs->bands), top_of(height, b + 1, runs->bands) - 1};
@@ -129,8 +130,8 @@ static bool settle(const struct runs *runs, int height, int b, bool mark)
     return changed;
 }
 
-/* Only reads the trees. `labels` has room for those of a row's runs, 1 before them and LANES_BEHIND behind. Not inline: there
- * gcc sees that nothing overlaps, and gathers labels by vectors, which takes longer than one by one. */
+/* Only reads the trees. `labels` has room for those of a row's runs, 1 before them and LANES_BEHIND behind. Not
+ * inline: there gcc sees that nothing overlaps, and gathers labels by vectors, which takes longer than one by one. */
 __attribute__((noinline)) static void label_row(const struct runs *runs, struct image *out, int32_t *labels, int y,
                                                 bool past)
 {

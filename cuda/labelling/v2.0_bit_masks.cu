@@ -51,8 +51,8 @@ static __global__ void merge_kernel(struct image in, const unsigned *bits, int *
     }
 }
 
-/* A warp has 4 words of a row, a lane 4 pixels. It looks up the labels of the runs that begin there, at most two; that of
- * the run which goes on from the left comes from the lane where it begins. */
+/* A warp has 4 words of a row, a lane 4 pixels. It looks up the labels of the runs that begin there, at most two;
+ * that of the run which goes on from the left comes from the lane where it begins. */
 static __global__ void compress_kernel(struct image out, const unsigned *bits, const int *parent)
 {
     int y = blockIdx.y * ROWS + threadIdx.y, x = 4 * (blockIdx.x * 32 + threadIdx.x), at = x % 32;

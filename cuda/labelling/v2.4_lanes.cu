@@ -27,8 +27,8 @@ struct state {
     struct numbers numbers;
 };
 
-/* GPUs before Hopper launch one kernel after the other and do not have these instructions. From allow_next() on the next
- * kernel may be launched; every thread waits for the last one before it reads what that has written. */
+/* GPUs before Hopper launch one kernel after the other and do not have these instructions. From allow_next() on the
+ * next kernel may be launched; every thread waits for the last one before it reads what that has written. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define allow_next()
 #define wait_for_last()
@@ -120,7 +120,8 @@ template <int LANES> static __global__ void init_kernel(struct image in, unsigne
     }
 }
 
-/* The first `across` threads have a pixel of a tile's first row each; the others, each in its row, a tile's left border. */
+/* The first `across` threads have a pixel of a tile's first row each; the others, each in its row, a tile's left
+ * border. */
 static __global__ void merge_kernel(struct image in, const unsigned *bits, int *parent, int tile_height, int across,
                                     int grow)
 {
@@ -145,8 +146,8 @@ static __device__ int label_of(const int *parent, const int *rank, int node)
     return rank ? rank[root] : root + 1;
 }
 
-/* A warp has 4 words of a row, a lane 4 pixels. It looks up the labels of the runs that begin there, at most two; that of
- * the run which goes on from the left comes from the lane where it begins. */
+/* A warp has 4 words of a row, a lane 4 pixels. It looks up the labels of the runs that begin there, at most two;
+ * that of the run which goes on from the left comes from the lane where it begins. */
 static __global__ void compress_kernel(struct image out, const unsigned *bits, const int *parent, const int *rank)
 {
     int y = blockIdx.y * ROWS + threadIdx.y, x = 4 * (blockIdx.x * 32 + threadIdx.x), at = x % 32;

@@ -35,7 +35,8 @@ static void unite(struct tables *tables, int32_t a, int32_t b)
     tables->tail[u] = tables->tail[v];
 }
 
-/* Pixel (x, y) and its neighbours before it: their sets become one, and the pixel takes a label of it, or a new one. */
+/* Pixel (x, y) and its neighbours before it: their sets become one set, of which the pixel takes a label; or it
+ * takes a new one. */
 static void scan_pixel(const struct image *in, struct image *out, struct tables *tables, int connectivity, int x, int y)
 {
     int32_t *own = (int32_t *)image_row(out, y) + x, labels[5];

@@ -93,8 +93,9 @@ SIMD_INLINE void lanes_write(int32_t *row, int x, int width, uint64_t bits, uint
 #endif
 }
 
-/* Writes row y. `labels` are those of its runs, with 1 before them and LANES_BEHIND behind that are read, but do not count.
- * `past`: past the caches, for rows at multiples of SIMD_BYTES; a thread that does so ends with simd_stream_end(). */
+/* Writes row y. `labels` are those of its runs, with 1 before them and LANES_BEHIND behind that are read, but do not
+ * count. `past`: past the caches, for rows at multiples of SIMD_BYTES; a thread that does so ends with
+ * simd_stream_end(). */
 SIMD_INLINE void lanes_row(const struct runs *runs, struct image *out, const int32_t *labels, int y, bool past)
 {
     const uint64_t *bits = runs_bits(runs, y);

@@ -18,9 +18,9 @@ struct lists {
     struct list links, rest;
 };
 
-/* Of each stretch from a start to the next, the lowest pair; a stretch may go on from the word before: `open` says that it
- * does and has met no pair so far. Adding a start to ones carries up to the first zero, which is the lowest pair, or the
- * stretch's last bit. */
+/* Of each stretch from a start to the next, the lowest pair; a stretch may go on from the word before: `open` says
+ * that it does and has met no pair so far. Adding a start to ones carries up to the first zero, which is the lowest
+ * pair, or the stretch's last bit. */
 SIMD_INLINE uint64_t lists_lowest(uint64_t pairs, uint64_t starts, uint64_t open)
 {
     const uint64_t stops = pairs | starts >> 1;
@@ -28,7 +28,7 @@ SIMD_INLINE uint64_t lists_lowest(uint64_t pairs, uint64_t starts, uint64_t open
     return (~stops + (starts | open)) & pairs;
 }
 
-/* Adds these pairs of a word, at most 32, before which so many runs of each row begin. Overwrites 32. */
+/* Adds these pairs of a word, at most 32, with the number of runs of each row that begin before it. Overwrites 32. */
 SIMD_INLINE void lists_add(struct list *list, uint64_t pairs, uint64_t starts, uint64_t up_starts, int before,
                            int up_before)
 {
@@ -51,7 +51,8 @@ SIMD_INLINE void lists_add(struct list *list, uint64_t pairs, uint64_t starts, u
 #endif
 }
 
-/* The pairs of row y and the row above. A word has at most 32 first ones, and 32 others, each of which begins a run above. */
+/* The pairs of row y and the row above. A word has at most 32 first ones, and 32 others, each of which begins a run
+ * above. */
 SIMD_INLINE void lists_make(struct lists *lists, const struct runs *runs, int connectivity, int y)
 {
     const uint64_t *row = runs_bits(runs, y), *above = runs_bits(runs, y - 1);

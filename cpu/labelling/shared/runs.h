@@ -1,8 +1,8 @@
 /*
  * runs.h: the rows of a mask as bits and runs, with a tree for each run, and the memory for them.
  *
- * Runs are numbered in raster order, with gaps between bands only, so the memory in use is as small as the runs are few.
- * The smaller root wins: a component's root is the run that begins with its first pixel.
+ * Runs are numbered in raster order, with gaps between bands only, so the memory in use is as small as the runs are
+ * few. The smaller root wins: a component's root is the run that begins with its first pixel.
  */
 #ifndef RUNGS_LABELLING_RUNS_H
 #define RUNGS_LABELLING_RUNS_H

@@ -17,7 +17,7 @@ struct state {
     int *changed; /* device: whether the last pass wrote a label */
 };
 
-/* Where line number `line` of direction (dx, dy) enters the image; false when there are not so many. Diagonal lines
+/* Where line number `line` of direction (dx, dy) enters the image; false when there are fewer. Diagonal lines
  * enter through the first row of their direction, then through the first column below it. */
 static __device__ bool enter(const struct image &out, int line, int dx, int dy, int *x, int *y)
 {
@@ -78,7 +78,7 @@ out:
     return status;
 }
 
-/* Waits for each pass to ask whether there has to be another one: not to be recorded in a graph. Labels fall or stay,
+/* Waits for each pass, for it says whether another one follows: not to be recorded in a graph. Labels fall or stay,
  * so that as many passes as there are pixels are enough; more would mean an error of this file. */
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct labelling_params *params, cudaStream_t stream)

@@ -1,5 +1,6 @@
 /*
- * borders.cuh: which runs touch where tiles meet: a thread has one pixel of a tile's first row, or one row of its left side.
+ * borders.cuh: which runs touch where tiles meet: a thread has one pixel of a tile's first row, or one row of its left
+ * side.
  */
 #ifndef RUNGS_LABELLING_BORDERS_CUH
 #define RUNGS_LABELLING_BORDERS_CUH
@@ -19,8 +20,8 @@ static inline __device__ bool pair_up(const struct image &in, const unsigned *bi
     return pairs_of(*own, left, *above, up_left, grow) >> at & 1;
 }
 
-/* Whether runs touch across a word's left border, and then which. With `inside`, the row above is of the same tiles, and
- * what touches there is united already. */
+/* Whether runs touch across a word's left border, and then which. With `inside`, the row above is of the same tiles,
+ * and what touches there is united already. */
 static inline __device__ bool pair_side(const struct image &in, const unsigned *bits, int column, int y, bool inside,
                                         int grow, int pair[2])
 {

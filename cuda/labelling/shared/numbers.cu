@@ -66,7 +66,8 @@ static __global__ void scan_kernel(int *counts, int blocks)
         counts[blocks] = before;
 }
 
-/* Of roots that the table has a row for, the label goes to its first column, and sums begin with a box that any run widens. */
+/* Of roots that the table has a row for, the label goes to its first column, and sums begin with a box that any run
+ * widens. */
 static __global__ void number_kernel(const unsigned *bits, const int *parent, int width, int height, const int *counts,
                                      int *rank, struct boxes_sums *sums, struct image table)
 {

@@ -1,6 +1,6 @@
 /*
- * places.cuh: nodes of a tile in shared memory. Runs of a word begin at least 2 apart, so each of 16 places of a word is
- * for 2 pixels, and a node for a run that begins at either. A word has 17, so that the same place of 32 words that
+ * places.cuh: nodes of a tile in shared memory. Runs of a word begin at least 2 apart, so each of 16 places of a word
+ * is for 2 pixels, and a node for a run that begins at either. A word has 17, so that the same place of 32 words that
  * follow each other lies in 32 banks:
  *
  *     bank     0 1 2 ... 15 16 17 18 ... 31 0 1 ...
@@ -20,7 +20,7 @@ static inline __device__ int place_of(int node, int start)
 }
 
 /* Where the run of a place begins, as a raster index in the image counted from the tile's first pixel on. A row of the
- * tile has so many words, one of the image so many pixels. */
+ * tile has `tile_words` words, one of the image `width` pixels. */
 static inline __device__ int pixel_of(const unsigned *words, int place, int tile_words, int width)
 {
     int at = place / PLACES, even = place % PLACES * 2;
@@ -30,8 +30,8 @@ static inline __device__ int pixel_of(const unsigned *words, int place, int tile
            (~word >> even & 1 || (even && word >> (even - 1) & 1));
 }
 
-/* Hangs the runs that start at these bits of a word under their roots while nobody unites. Each step is there for others
- * to see, so that those who walk along the same path at the same time halve it for each other. */
+/* Hangs the runs that start at these bits of a word under their roots while no thread unites. Each step is there for
+ * others to see, so that those who walk along the same path at the same time halve it for each other. */
 static inline __device__ void flatten(int *tile, int node, unsigned starts)
 {
     for (; starts; starts &= starts - 1) {
@@ -41,7 +41,8 @@ static inline __device__ void flatten(int *tile, int node, unsigned starts)
     }
 }
 
-/* Unites a and b as unite() does, but takes two steps on both walks with two waits, not four, and ends where they meet. */
+/* Unites a and b as unite() does, but takes two steps on both walks with two waits, not four, and ends where they
+ * meet. */
 static inline __device__ void unite_side_by_side(int *parent, int a, int b)
 {
     for (;;) {

@@ -18,7 +18,8 @@ static inline __device__ unsigned pack(unsigned bytes)
     return (__vcmpgtu4(bytes, 0) & 0x01010101) * 0x01020408 >> 24 & 15;
 }
 
-/* The pixels of row y from x = 32 * column on; bits beyond the row are 0. Rows begin and end at multiples of 64 bytes. */
+/* The pixels of row y from x = 32 * column on; bits beyond the row are 0. Rows begin and end at multiples of 64
+ * bytes. */
 static inline __device__ unsigned word_at(const struct image &in, int column, int y)
 {
     const uint4 *from = (const uint4 *)((const uint8_t *)image_row(&in, y) + 32 * column);
@@ -31,8 +32,9 @@ static inline __device__ unsigned word_at(const struct image &in, int column, in
     return in.width - 32 * column < 32 ? word & ((1u << (in.width - 32 * column)) - 1) : word;
 }
 
-/* A bit for each pair of runs that touch, of this word's row and of the row above, where the later of the two begins; `left`
- * and `up_left` are the words before them. With connectivity 8 (`grow`) a run also covers the pixel behind its last:
+/* A bit for each pair of runs that touch, of this word's row and of the row above, where the later of the two
+ * begins; `left` and `up_left` are the words before them. With connectivity 8 (`grow`) a run also covers the pixel
+ * behind its last:
  *
  *     up       . # # . . # #      covers   . 1 1 1 . 1 1
  *     word     # . . # # # .      covers   1 1 . 1 1 1 1
@@ -57,8 +59,8 @@ static inline __device__ int start_at(unsigned word, unsigned left, int at)
     return at > 0 || word & 1 ? run_start(word, at) : run_start(left, 31) - 32;
 }
 
-/* The root of node i, whose path is halved on the way: by atomicMin like every change of a node, so that a late one cannot
- * undo a union. */
+/* The root of node i, whose path is halved on the way: by atomicMin like every change of a node, so that a late one
+ * cannot undo a union. */
 static inline __device__ int find(int *parent, int i)
 {
     for (int up = load_relaxed(&parent[i]), next; up != i; i = up, up = next) {
@@ -69,7 +71,7 @@ static inline __device__ int find(int *parent, int i)
     return i;
 }
 
-/* The same where nobody changes trees any more: loads may come from the L1 cache. */
+/* The same for finished trees: loads may come from the L1 cache. */
 static inline __device__ int root_of(const int *parent, int i)
 {
     for (int up; (up = parent[i]) != i; i = up)
@@ -77,7 +79,8 @@ static inline __device__ int root_of(const int *parent, int i)
     return i;
 }
 
-/* What find() returns may be no root any more. Then atomicMin says so, and what it found there still has to be united. */
+/* What find() returns may be no root any more. Then atomicMin says so, and what it found there still has to be
+ * united. */
 static inline __device__ void unite(int *parent, int a, int b)
 {
     while ((a = find(parent, a)) != (b = find(parent, b))) {
