@@ -89,7 +89,7 @@ worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/soluti
 # all of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
 # download may be the CPU's. What is not linked is listed with the reason.
 step_names := serial omp separable rows columns lines taps pairs quads packed ring unrolled ahead runs dense bands words vectors simd \
-              bytes byte_counters dealt in_place kept prefetch sixteen v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
+              byte_counters dealt in_place kept v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
 host_steps := labelling boxes
 # FOLDERS, STEPS
 rungs_in = $(foreach file,$(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter $(step_names) $(addprefix %_,$(step_names)),$(basename \
