@@ -3,7 +3,7 @@
  * on the CPU also for pictures whose labels go past the caches.
  * As a unit test it has the versions on the CPU; `make labelling-masks` links it with all of them, which takes minutes in the
  * emulator, and says what each has done.
- * usage: labelling-masks [VERSION...]    cuda/v2.10, or cuda, which stands for all that begin with it */
+ * usage: labelling-masks [VERSION...]    cuda/v2.4, or cuda, which stands for all that begin with it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -194,8 +194,8 @@ static void draw_comb(struct image *mask, uint64_t *random, int joined)
     }
 }
 
-/* More than 1 MiB of labels in rows that begin with a vector: they are written past the caches (cpu/labelling/shared/paint.h), and
- * cpu/early writes some before all bands are joined. */
+/* More than 1 MiB of labels in rows that begin with a vector: they are written past the caches (cpu/labelling/shared/lanes.h), and
+ * cpu/overlap writes some before all bands are joined. */
 static void try_large(struct record *record)
 {
     static const struct {

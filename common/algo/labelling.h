@@ -33,22 +33,21 @@
  * Hard cases   shapes whose labels have far to travel (spiral, comb, snake, maze), the most components there can be
  *          (checkerboard), and noise of several densities and grains, all with gray values that are not 255.
  *
- * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT. A version that repeats passes until one
- *          changes nothing ends with STATUS_FAILED when it has made as many as there are pixels (cpu/front_back: labels) and
- *          the last one still changed something.
+ * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT. A version that repeats passes until
+ *          one changes nothing ends with STATUS_FAILED when it has made as many as there are pixels (cpu/front_back:
+ *          labels) and the last one still changed something.
  *
  * Peers    OpenCV. NPP's LabelMarkersUF is not among them: on an H200 (CUDA 13.0) it left a component of 3840x2160
  *          pixels in parts, others in each run, even with its labels followed to their roots
  *          (results/h200/labelling_3840x2160.json of commit c8b7c25).
  *
- *          cpu/null, null_past and cuda/v0.9 are no labellings but the floor: they read the mask and write labels, and take
- *          masks without foreground; the two of the CPU, for which labels of 0 may be cheaper to store, masks without
- *          background as well.
+ *          cpu/copy is no labelling but the floor: it reads the mask and writes labels, and takes masks without
+ *          foreground or, for labels of 0 may be cheaper to store, without background.
  *
  * Source   Rosenfeld and Pfaltz, Sequential Operations in Digital Picture Processing, JACM 13(4), 1966 (two scans);
  *          Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010 (the
  *          union-find that Huet 2023 uses); Sundstroem and Aehdel, Is GPGPU CCL worth it?, KTH 2016 (the algorithms of
- *          cuda/v0.1 to v0.8 and of cpu/one_pass to front_back; cited as KTH 2016 there).
+ *          cuda/labelling/published/ and cpu/labelling/published/; cited as KTH 2016 there).
  */
 #ifndef RUNGS_LABELLING_H
 #define RUNGS_LABELLING_H
@@ -85,9 +84,7 @@ static inline const char *labelling_labels_only(const struct image in[], const v
     return params->consecutive ? "does not number components 1, 2, 3 ..." : NULL;
 }
 
-/* The same of a version that only gives the right answer where there is no foreground: of a floor that finds nothing. */
-const char *labelling_background_only(const struct image in[], const void *params);
-/* The same where pixels are all foreground or none is: then labels are all 1, or 0. */
+/* The same of a floor that finds nothing: it is right where pixels are all foreground, with labels of 1, or none is. */
 const char *labelling_one_kind_only(const struct image in[], const void *params);
 
 /* What the harness turns patterns and photographs into, in place: a u8 image of 1 channel into a mask. */

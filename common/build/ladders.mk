@@ -1,5 +1,5 @@
-# One ladder's program, $(BUILD)/rungs-ALGO: `rungs` with that ladder alone, for who climbs it (`make bench-blur`) and has no use for
-# the other 24. Included by the Makefile, after assignments/labs.mk, which knows what stands on what.
+# One ladder's program, $(BUILD)/rungs-ALGO: `rungs` with that ladder alone, for who climbs it (`make bench-blur`) and
+# has no use for the other 24. Included by the Makefile, after assignments/labs.mk, which knows what stands on what.
 
 # ALGORITHM: its rungs and peers, and what these share.
 own_files = $(filter cpu/$(1)/% cuda/$(1)/% peers/$(1)/%,$(version_files) $(helper_files))
@@ -10,7 +10,7 @@ ladder_files = $(filter $(version_files) $(helper_files),$(sort $(call own_files
                  '$(call own_files,$(1)) $(call contract_files,$(1))' $(call other_rungs,$(1)) -- $(helper_files))))
 other_step := $(BUILD)/rungs has it; this program has one ladder, and of others the steps that its files name
 
-# Who names a step of another choice (P="labelling=cuda/v2.10") gets the program that has all of them.
+# Who names a step of another choice (P="labelling=cuda/v2.4") gets the program that has all of them.
 program = $(BUILD)/rungs$(if $(filter $(addsuffix =%,$(call ladders_of,$(1))),$(P)),,-$(1))
 
 $(addprefix $(BUILD)/rungs-,$(algorithms)): $(BUILD)/rungs-%: $(common_objects) $$(call object,$$(call ladder_files,$$*)) \

@@ -1,11 +1,13 @@
 /*
- * Idea:     the image is cut into bands of rows, a few for each thread. Trees never leave their band in the first scan,
- *           so threads share nothing; then the few rows where bands meet are joined, and labels are written row by row.
- * Changed:  bands; between the two scans one thread joins each band's first row with the row above it.
- * Expect:   1.9 times faster than serial with 2 threads: the rows that one thread joins alone are 7 of 1080.
- * Result:   1.8 times serial on two cores (results/cpu2/labelling/labelling_1920x1080.json).
+ * Problem:  cpu/serial uses one core, and each row of its scan changes the trees of the rows
+ *           before.
+ * Idea:     The image is cut into bands of rows. In the first scan no tree leaves its band, so
+ *           threads share nothing; then one thread joins the first row of each band with the row
+ *           above.
+ * Expect:   1.9 times cpu/serial with 2 threads: one thread alone joins 7 rows of 1080.
+ * Result:   1.8 times cpu/serial on two cores (results/cpu2/labelling/labelling_1920x1080.json).
+ * Run:      make diff-labelling A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-labelling VERSIONS=cpu,peer/opencv */
 #include <stdlib.h>
 
 #include "common/algo/labelling.h"

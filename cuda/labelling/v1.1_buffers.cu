@@ -1,12 +1,13 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
- * Expect:   allocate and free vanish from every call but the first: some 0.3 ms less at 3840x2160, for cudaMalloc and
- *           cudaFree of 75 MB change page tables. Upload, kernel and download stay as they are.
- * Result:   missed: a call takes 4.4 ms where v1.0's takes 4.3, within the noise of the transfers
- *           (results/h200/labelling/labelling_3840x2160.json).
+ * Problem:  cuda/v1.0 allocates and frees 75 MB of device memory in every call.
+ * Idea:     Persistent buffers: the first call allocates, and all later calls find the memory in
+ *           the state.
+ * Expect:   0.3 ms less a call at 3840x2160, for cudaMalloc and cudaFree change page tables.
+ *           Upload, kernel and download stay.
+ * Result:   missed: 1.0 times cuda/v1.0 (results/h200/labelling/labelling_3840x2160.json), within
+ *           the spread of the transfers.
+ * Run:      make diff-labelling A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 #include "cuda/labelling/shared/pixels.cuh"

@@ -1,13 +1,13 @@
 /*
- * Idea:     a block first builds the trees of its own tile in shared memory; in global memory only pixels whose
- *           neighbour lies in another tile still have something to unite.
- * Changed:  init builds and writes the tile's trees, already one step deep; merge passes over neighbours within a tile.
- * Expect:   kernel at most half of v1.1's: of the pixels of a 32x32 tile 1 in 10 has a neighbour outside, and a walk of
- *           up to 32 steps in shared memory takes 30 cycles a step in place of 300. compress then walks over few trees.
- * Result:   missed: an H200 takes 1.4 times as long for a photograph
- *           (results/h200/labelling/labelling_3840x2160.json).
+ * Problem:  in cuda/v1.1 each step of a walk to a root takes 300 cycles, through global memory.
+ * Idea:     A block first builds the trees of its tile in shared memory; in global memory only
+ *           pixels whose neighbour lies in another tile still have something to unite.
+ * Expect:   Kernel half of cuda/v1.1's: of the pixels of a 32x32 tile 1 in 10 has a neighbour
+ *           outside, and a step in shared memory takes 30 cycles.
+ * Result:   missed: 1.4 times cuda/v1.1's time (results/h200/labelling/labelling_3840x2160.json); a
+ *           component of many tiles is joined again along every border.
+ * Run:      make diff-labelling A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 #include "cuda/labelling/shared/pixels.cuh"

@@ -1,14 +1,13 @@
 /*
- * Idea:     the shape of a block, and so of a tile, can be set for each run, so that a search can find the best.
- * Changed:  block_width and block_height are tunables.
- * Expect:   kernel some 20 % less: at 32x8 a barrier holds up 8 warps in place of 32, and 8 blocks share a
- *           multiprocessor in place of 2; the price is a tile border every 8 rows in place of 32.
- * Result:   43 % less at 32x8, and 30 % less again at 128x1, 358 us at 3840x2160, the best of 30 shapes and the default
- *           (results/h200/labelling/labelling_v1.3_tune.svg). That was with plain loads in find(); with relaxed ones 128x1
- *           takes 887 us (results/h200/labelling/labelling_3840x2160_runs.json).
+ * Problem:  in cuda/v1.2 a barrier holds up 32 warps; 2 blocks fit a multiprocessor (occupancy).
+ * Idea:     The shape of a block, and so of a tile, is set by tunables, for a search to find the
+ *           best.
+ * Expect:   Kernel 20 % less at 32x8: 8 blocks on a multiprocessor; more borders of tiles.
+ * Result:   2.5 times cuda/v1.2 at 128x1 (results/h200/labelling/labelling_3840x2160.json), but
+ *           with plain loads in walks; with relaxed ones 887 us
+ *           (results/h200/labelling/labelling_3840x2160_runs.json).
+ * Run:      make tune-labelling V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
- *      make tune-labelling V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 #include "cuda/labelling/shared/pixels.cuh"

@@ -71,7 +71,7 @@ def main():
         if set(mutant) - {"thorough"} != KEYS:
             fail(f"{mutant.get('name', '?')}: its keys must be thorough or not, and {', '.join(sorted(KEYS))}")
         version = pathlib.Path(mutant["of"][-1])
-        file = folder / version.parent.name / (mutant["name"] + version.suffix)
+        file = folder / version.parts[1] / (mutant["name"] + version.suffix)
         text = mutant_text(mutant)
         written.add(file)
         if not file.is_file() or file.read_text(encoding="utf-8") != text:

@@ -1,18 +1,18 @@
 /*
- * bands.h: the rows of an image cut into bands, four for each thread: components are not spread evenly, and a thread
- * that ends early takes another one.
+ * bands.h: the rows of an image cut into bands, four for each thread where there are several: components are not spread
+ * evenly, and a thread that ends early takes another band.
  */
-#ifndef RUNGS_LABELLING_STEPS_BANDS_H
-#define RUNGS_LABELLING_STEPS_BANDS_H
+#ifndef RUNGS_LABELLING_BANDS_H
+#define RUNGS_LABELLING_BANDS_H
 
 #include <omp.h>
 #include <stdint.h>
 
 static inline int bands_count(int height)
 {
-    const int wanted = 4 * omp_get_max_threads();
+    const int wanted = omp_get_max_threads() > 1 ? 4 * omp_get_max_threads() : 1, most = (height + 1) / 2;
 
-    return wanted < height ? wanted : height;
+    return wanted < most ? wanted : most;
 }
 
 /* The first row of a band; of the one behind the last, the height. */

@@ -1,6 +1,6 @@
 /*
- * pixel_numbers.h: numbers 1, 2, 3 ... in place of raster indices, and the statistics of components, pixel by pixel. All of
- * it is here, for cpu/serial is also linked alone.
+ * pixel_numbers.h: numbers 1, 2, 3 ... in place of raster indices, and the statistics of components, pixel by pixel.
+ * All of it is here, for cpu/serial is also linked alone.
  */
 #ifndef RUNGS_LABELLING_STEPS_PIXEL_NUMBERS_H
 #define RUNGS_LABELLING_STEPS_PIXEL_NUMBERS_H

@@ -1,5 +1,5 @@
 /*
- * pixels.h: what the rungs that go pixel by pixel ask.
+ * pixels.h: the neighbours of a pixel, for the rungs that go pixel by pixel.
  */
 #ifndef RUNGS_LABELLING_STEPS_PIXELS_H
 #define RUNGS_LABELLING_STEPS_PIXELS_H

@@ -1,57 +1,64 @@
 /*
- * runs.h: what the rungs above cpu/omp stand on: the rows of a mask as runs of foreground, a tree for each run, and the
- * memory for both.
+ * runs.h: the rows of a mask as bits and runs, with a tree for each run, and the memory for them.
  *
- * Runs are numbered in raster order, with gaps before bands only: what is touched is as small as the runs are few. The
- * smaller root wins, so a component's root is the run that begins with its first pixel.
+ * Runs are numbered in raster order, with gaps between bands only, so the memory in use is as small as the runs are
+ * few. The smaller root wins: a component's root is the run that begins with its first pixel.
  */
-#ifndef RUNGS_LABELLING_STEPS_RUNS_H
-#define RUNGS_LABELLING_STEPS_RUNS_H
+#ifndef RUNGS_LABELLING_RUNS_H
+#define RUNGS_LABELLING_RUNS_H
+
+#include <stdlib.h>
 
 #include "common/algo/labelling.h"
+#include "cpu/labelling/shared/bands.h"
 
-/* RUNS_SLACK: how many runs a row may write beyond its own, before the next row writes its own there. */
+/* RUNS_SLACK: how many runs a row may write beyond its own, where the next row of its band then writes its own. */
 enum { RUNS_SLACK = 64, RUNS_MOST = 32768 /* of a row */ };
 
 struct runs {
-    int words, most;         /* of a row: 64-bit words and most runs */
-    uint64_t *bits;          /* `words` a row: the mask, pixel 0 in bit 0 */
-    uint16_t *edges;         /* of each run [start, end) */
-    int32_t *parent, *label; /* of each run; label: 1 + raster index of its first pixel */
-    int32_t *number;         /* of each root, from 1, for rungs that number components */
-    int32_t *hung;           /* of each root of a band, where bands are joined apart: the root that it hangs under */
+    int words, most, bands;  /* words of 64 pixels and most runs of a row; bands of the image */
+    uint64_t *bits;          /* the mask, pixel 0 in bit 0; a word of zeros stands before each row */
+    uint16_t *before;        /* of each word: how many runs of its row begin in words before it */
     int32_t *first, *count;  /* of each row: its first run, and how many */
-    int32_t *roots;          /* of each row, where there are numbers: how many of its runs are roots */
-    void *block;
-    size_t bytes; /* of the block */
+    int32_t *parent, *label; /* of each run; label: 1 + raster index of its first pixel */
+    int32_t *hung; /* of each root of a band, where bands are joined in a forest of their own: its parent there */
 };
 
-/* Memory for the runs of `in`, whose rows are cut into so many bands; nothing is initialised. Edges, numbers and what is hung
- * are there where `wanted` has them. */
-enum { RUNS_EDGES = 1, RUNS_NUMBERS = 2, RUNS_HUNG = 4 };
-enum status runs_create(struct runs *runs, const struct image *in, int bands, int wanted);
-/* The same for runs that are all zero or were created for another image: their memory serves again if it is enough. */
-enum status runs_reserve(struct runs *runs, const struct image *in, int bands, int wanted);
-void runs_free(struct runs *runs);
-
-/* The number of the first run of a band, which begins with row `top`. */
-static inline int32_t runs_first(const struct runs *runs, int band, int top)
+static inline uint64_t *runs_bits(const struct runs *runs, int y)
 {
-    return top * runs->most + band * RUNS_SLACK;
+    return runs->bits + (size_t)y * (runs->words + 1) + 1;
 }
 
-static inline uint16_t *runs_edges(const struct runs *runs, int y)
+static inline void runs_free(struct runs *runs)
 {
-    return runs->edges + 2 * (size_t)runs->first[y];
+    free(runs->bits);
+    free(runs->before);
+    free(runs->first);
+    free(runs->parent);
+    *runs = (struct runs){0};
 }
 
-/* Finds the runs of row y pixel by pixel. Returns how many. */
-int runs_find(const struct image *in, struct runs *runs, int y);
-/* Makes each run of row y, whose first[y] and edges are there, a tree of its own. Returns the number of the next run. */
-int32_t runs_plant(struct runs *runs, int y, int width, int count);
-/* Paths of one step for runs from `first` to `next`, excluded, whose parents lie there as well. */
-void runs_flatten(struct runs *runs, int32_t first, int32_t next);
-/* Writes the labels of row y run by run. Only reads the trees. */
-void runs_label_row(const struct runs *runs, struct image *out, int y);
+/* The first call allocates; later calls find the memory there. */
+static inline enum status runs_setup(struct runs *runs, const struct image *in)
+{
+    const int words = (in->width + 63) / 64, most = (in->width + 1) / 2, bands = bands_count(in->height);
+    const size_t rows = (size_t)in->height, nodes = rows * most + (size_t)bands * RUNS_SLACK;
+
+    if (runs->bits)
+        return STATUS_OK;
+    *runs = (struct runs){.words = words, .most = most, .bands = bands};
+    runs->bits = calloc(rows * (words + 1), sizeof *runs->bits);
+    runs->before = malloc(rows * words * sizeof *runs->before);
+    runs->first = malloc(2 * rows * sizeof *runs->first);
+    runs->parent = malloc(3 * nodes * sizeof *runs->parent);
+    if (!runs->bits || !runs->before || !runs->first || !runs->parent) {
+        runs_free(runs);
+        return status_set(STATUS_NO_MEMORY, "no memory for the runs of %dx%d pixels", in->width, in->height);
+    }
+    runs->count = runs->first + rows;
+    runs->label = runs->parent + nodes;
+    runs->hung = runs->label + nodes;
+    return STATUS_OK;
+}
 
 #endif

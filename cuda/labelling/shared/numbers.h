@@ -22,11 +22,6 @@ enum status numbers_setup(struct numbers *numbers, const struct image *in, const
 enum status numbers_launch(struct numbers *numbers, const unsigned *bits, const int *parent, const struct image *labels,
                            struct image *table, const struct labelling_params *params, cudaStream_t stream);
 
-/* The part of it that fills the table; rank and the table's place for sums are there. */
-enum status statistics_launch(struct numbers *numbers, const unsigned *bits, const int *parent,
-                              const struct image *labels, struct image *table, const struct labelling_params *params,
-                              cudaStream_t stream);
-
 void numbers_free(struct numbers *numbers);
 
 #endif

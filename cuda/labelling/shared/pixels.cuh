@@ -1,5 +1,5 @@
 /*
- * pixels.cuh: what kernels ask about a pixel.
+ * pixels.cuh: whether a pixel is foreground.
  */
 #ifndef RUNGS_LABELLING_STEPS_PIXELS_CUH
 #define RUNGS_LABELLING_STEPS_PIXELS_CUH

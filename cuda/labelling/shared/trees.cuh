@@ -1,6 +1,6 @@
 /*
- * trees.cuh: union-find that many threads work on at once, in shared or global memory. A node's parent comes before it, or
- * is itself: then it is a root.
+ * trees.cuh: union-find that many threads work on at once, in shared or global memory. A node's parent comes before it,
+ * or is itself: then it is a root.
  */
 #ifndef RUNGS_LABELLING_STEPS_TREES_CUH
 #define RUNGS_LABELLING_STEPS_TREES_CUH
@@ -16,7 +16,7 @@ static inline __device__ int find(const int *parent, int i)
     return i;
 }
 
-/* The same where nobody changes trees any more: loads may come from the L1 cache. */
+/* The same for finished trees: loads may come from the L1 cache. */
 static inline __device__ int root_of(const int *parent, int i)
 {
     while (parent[i] != i)

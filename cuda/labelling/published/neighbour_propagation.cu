@@ -1,0 +1,96 @@
+/*
+ * Problem:  what do passes until nothing changes cost (KTH 2016), against one pass of union-find?
+ * Idea:     In each pass a thread for each pixel takes the least label of its own and its
+ *           neighbours'. The host launches passes until one changes nothing.
+ * Expect:   100 times the time of cuda/v1.0: a pass takes 20 us at 3840x2160, and photographs take
+ *           hundreds, for a label moves a pixel a pass.
+ * Run:      make study-labelling
+ * From:     cuda/v1.0
+ */
+#include "common/algo/labelling.h"
+#include "common/cuda/device.h"
+#include "common/cuda/relaxed.h"
+
+struct state {
+    int *changed; /* device: whether the last pass wrote a label */
+};
+
+/* 0 outside the image, as in the background. */
+static __device__ int label_at(const struct image &out, int x, int y)
+{
+    return x >= 0 && y >= 0 && x < out.width && y < out.height ? load_relaxed((const int *)image_row(&out, y) + x) : 0;
+}
+
+static __global__ void init_kernel(struct image in, struct image out)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (x < in.width && y < in.height)
+        ((int *)image_row(&out, y))[x] = ((const uint8_t *)image_row(&in, y))[x] ? y * in.width + x + 1 : 0;
+}
+
+/* Races, all benign: a neighbour's label may be the one before or after it is written here. Both are labels of the
+ * component, and the writer set `changed`, so another pass looks again. All writers of `changed` write 1. */
+static __global__ void propagate_kernel(struct image out, int connectivity, int *changed)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    const int dx[8] = {-1, 1, 0, 0, -1, 1, -1, 1}, dy[8] = {0, 0, -1, 1, -1, -1, 1, 1}; /* the sides come first */
+    int own = label_at(out, x, y), least = own;
+
+    if (own == 0)
+        return;
+    for (int k = 0; k < connectivity; k++) {
+        int label = label_at(out, x + dx[k], y + dy[k]);
+        if (label > 0)
+            least = min(least, label);
+    }
+    if (least < own) {
+        store_relaxed((int *)image_row(&out, y) + x, least);
+        *changed = 1;
+    }
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct labelling_params *params)
+{
+    enum status status = STATUS_OK;
+
+    (void)in, (void)params;
+    if (!state->changed)
+        TRY(device_allocate((void **)&state->changed, sizeof(int)));
+out:
+    return status;
+}
+
+/* Waits for each pass, for it says whether another one follows: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct labelling_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    dim3 block(32, 8);
+    dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y));
+    int limit = in->width * in->height, changed = 1;
+
+    init_kernel<<<grid, block, 0, stream>>>(*in, *out);
+    CUDA_TRY(cudaGetLastError());
+    for (int pass = 0; changed; pass++) {
+        if (pass == limit)
+            return status_set(STATUS_FAILED, "labels still change after %d passes", pass);
+        CUDA_TRY(cudaMemsetAsync(state->changed, 0, sizeof(int), stream));
+        propagate_kernel<<<grid, block, 0, stream>>>(*out, params->connectivity, state->changed);
+        CUDA_TRY(cudaGetLastError());
+        CUDA_TRY(cudaMemcpyAsync(&changed, state->changed, sizeof(int), cudaMemcpyDeviceToHost, stream));
+        CUDA_TRY(cudaStreamSynchronize(stream));
+    }
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->changed);
+}
+
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only)

@@ -1,0 +1,94 @@
+/*
+ * Problem:  in cuda/neighbour_propagation a label moves one pixel a pass.
+ * Idea:     A pixel takes the least label on straight arms, up to the first background pixel (KTH
+ *           2016): four arms form a plus; connectivity 8 adds four diagonal ones.
+ * Expect:   10 passes on photographs, as many as paths have bends, each as long as the arms. Faster
+ *           where shapes are small, slower on large plain areas.
+ * Run:      make study-labelling
+ * From:     cuda/neighbour_propagation
+ */
+#include "common/algo/labelling.h"
+#include "common/cuda/device.h"
+#include "common/cuda/relaxed.h"
+
+struct state {
+    int *changed; /* device: whether the last pass wrote a label */
+};
+
+/* 0 outside the image, as in the background. */
+static __device__ int label_at(const struct image &out, int x, int y)
+{
+    return x >= 0 && y >= 0 && x < out.width && y < out.height ? load_relaxed((const int *)image_row(&out, y) + x) : 0;
+}
+
+static __global__ void init_kernel(struct image in, struct image out)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (x < in.width && y < in.height)
+        ((int *)image_row(&out, y))[x] = ((const uint8_t *)image_row(&in, y))[x] ? y * in.width + x + 1 : 0;
+}
+
+/* Races, all benign: a label on an arm may be the one before or after it is written here. Both are labels of the
+ * component, and the writer set `changed`, so another pass looks again. All writers of `changed` write 1. */
+static __global__ void propagate_kernel(struct image out, int connectivity, int *changed)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    const int dx[8] = {-1, 1, 0, 0, -1, 1, -1, 1}, dy[8] = {0, 0, -1, 1, -1, -1, 1, 1}; /* the sides come first */
+    int own = label_at(out, x, y), least = own;
+
+    if (own == 0)
+        return;
+    for (int k = 0; k < connectivity; k++)
+        for (int u = x + dx[k], v = y + dy[k], label; (label = label_at(out, u, v)) > 0; u += dx[k], v += dy[k])
+            least = min(least, label);
+    if (least < own) {
+        store_relaxed((int *)image_row(&out, y) + x, least);
+        *changed = 1;
+    }
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct labelling_params *params)
+{
+    enum status status = STATUS_OK;
+
+    (void)in, (void)params;
+    if (!state->changed)
+        TRY(device_allocate((void **)&state->changed, sizeof(int)));
+out:
+    return status;
+}
+
+/* Waits for each pass, for it says whether another one follows: not to be recorded in a graph. Labels fall or stay,
+ * so that as many passes as there are pixels are enough; more would mean an error of this file. */
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct labelling_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    dim3 block(32, 8);
+    dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y));
+    int limit = in->width * in->height, changed = 1;
+
+    init_kernel<<<grid, block, 0, stream>>>(*in, *out);
+    CUDA_TRY(cudaGetLastError());
+    for (int pass = 0; changed; pass++) {
+        if (pass == limit)
+            return status_set(STATUS_FAILED, "labels still change after %d passes", pass);
+        CUDA_TRY(cudaMemsetAsync(state->changed, 0, sizeof(int), stream));
+        propagate_kernel<<<grid, block, 0, stream>>>(*out, params->connectivity, state->changed);
+        CUDA_TRY(cudaGetLastError());
+        CUDA_TRY(cudaMemcpyAsync(&changed, state->changed, sizeof(int), cudaMemcpyDeviceToHost, stream));
+        CUDA_TRY(cudaStreamSynchronize(stream));
+    }
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->changed);
+}
+
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only)

@@ -1,0 +1,140 @@
+/*
+ * Problem:  does the idea of cuda/neighbour_propagation_local help cuda/union_find, too?
+ * Idea:     Before each merge the tiles propagate parents in shared memory until nothing changes
+ *           there (KTH 2016); parents are in general outside the tile, so union-find itself could
+ *           not be the local solver.
+ * Expect:   Slower than cuda/union_find, whose few passes leave little to save; each pass reads and
+ *           writes all parents again (KTH 2016 found 0.5 to 0.6 of the speed on a GTX 960).
+ * Run:      make study-labelling
+ * From:     cuda/union_find
+ */
+#include "common/algo/labelling.h"
+#include "common/cuda/device.h"
+#include "cuda/labelling/shared/pixels.cuh"
+#include "cuda/labelling/shared/trees.cuh"
+
+struct state {
+    int *parent;  /* device: of each pixel, by raster index; that of a root is itself */
+    int *changed; /* device: whether the last pass wrote a parent */
+};
+
+static __global__ void init_kernel(struct image in, int *parent)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (x < in.width && y < in.height)
+        parent[y * in.width + x] = y * in.width + x;
+}
+
+/* Plus propagation inside a tile, in shared memory, until nothing changes there. Parents are propagated like
+ * labels:   the least one of a piece of a component is smaller than all its pixels. What lies beyond the tile is not
+ *           seen. */
+static __global__ void local_kernel(struct image in, int *parent, int connectivity)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    const int dx[8] = {-1, 1, 0, 0, -1, 1, -1, 1}, dy[8] = {0, 0, -1, 1, -1, -1, 1, 1}; /* the sides come first */
+    int width = blockDim.x, height = blockDim.y, at = threadIdx.y * width + threadIdx.x;
+    int own = is_foreground(in, x, y) ? parent[y * in.width + x] : -1, least = own;
+    extern __shared__ int tile[];
+
+    do {
+        tile[at] = own = least;
+        __syncthreads(); /* written before it is read */
+        for (int k = 0; own >= 0 && k < connectivity; k++)
+            for (int u = threadIdx.x + dx[k], v = threadIdx.y + dy[k];
+                 u >= 0 && u < width && v >= 0 && v < height && tile[v * width + u] >= 0; u += dx[k], v += dy[k])
+                least = min(least, tile[v * width + u]);
+    } while (__syncthreads_or(least < own)); /* read before it is written again */
+    if (own >= 0)
+        parent[y * in.width + x] = own;
+}
+
+/* Races, all benign: of two stores to one root the later one stays, and a walk may see a parent before or after it
+ * changes. Parents are smaller than their children either way, so every walk ends; a link that got lost is missed by
+ * the pixel between the two trees in the next pass, which comes, for the writer also set `changed`. */
+static __global__ void merge_kernel(struct image in, int *parent, int connectivity, int *changed)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    const int dx[8] = {-1, 1, 0, 0, -1, 1, -1, 1}, dy[8] = {0, 0, -1, 1, -1, -1, 1, 1}; /* the sides come first */
+    int own = y * in.width + x, roots[9];
+
+    if (!is_foreground(in, x, y))
+        return;
+    int least = roots[8] = find(parent, own);
+    for (int k = 0; k < connectivity; k++) {
+        roots[k] = is_foreground(in, x + dx[k], y + dy[k]) ? find(parent, own + dy[k] * in.width + dx[k]) : roots[8];
+        least = min(least, roots[k]);
+    }
+    for (int k = 0; k < 9; k++)
+        if ((k < connectivity || k == 8) && roots[k] != least) {
+            store_relaxed(&parent[roots[k]], least);
+            *changed = 1;
+        }
+    if (load_relaxed(&parent[own]) != least) {
+        store_relaxed(&parent[own], least);
+        *changed = 1;
+    }
+}
+
+static __global__ void compress_kernel(struct image in, struct image out, const int *parent)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (x < in.width && y < in.height)
+        ((int *)image_row(&out, y))[x] = is_foreground(in, x, y) ? root_of(parent, y * in.width + x) + 1 : 0;
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct labelling_params *params)
+{
+    enum status status = STATUS_OK;
+
+    (void)params;
+    if (!state->parent)
+        TRY(device_allocate((void **)&state->parent, (size_t)in->width * in->height * sizeof(int)));
+    if (!state->changed)
+        TRY(device_allocate((void **)&state->changed, sizeof(int)));
+out:
+    return status;
+}
+
+/* Waits for each pass, for it says whether another one follows: not to be recorded in a graph. Parents fall or stay
+ * but for lost links, so that as many passes as there are pixels are enough; more would mean an error of this file. */
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct labelling_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    dim3 block(32, 8);
+    dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y));
+    int limit = in->width * in->height, changed = 1;
+
+    init_kernel<<<grid, block, 0, stream>>>(*in, state->parent);
+    CUDA_TRY(cudaGetLastError());
+    for (int pass = 0; changed; pass++) {
+        if (pass == limit)
+            return status_set(STATUS_FAILED, "parents still change after %d passes", pass);
+        CUDA_TRY(cudaMemsetAsync(state->changed, 0, sizeof(int), stream));
+        local_kernel<<<grid, block, block.x * block.y * sizeof(int), stream>>>(*in, state->parent,
+                                                                               params->connectivity);
+        CUDA_TRY(cudaGetLastError());
+        merge_kernel<<<grid, block, 0, stream>>>(*in, state->parent, params->connectivity, state->changed);
+        CUDA_TRY(cudaGetLastError());
+        CUDA_TRY(cudaMemcpyAsync(&changed, state->changed, sizeof(int), cudaMemcpyDeviceToHost, stream));
+        CUDA_TRY(cudaStreamSynchronize(stream));
+    }
+    compress_kernel<<<grid, block, 0, stream>>>(*in, *out, state->parent);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->parent);
+    device_free(state->changed);
+}
+
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only)
