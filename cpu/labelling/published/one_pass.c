@@ -1,6 +1,6 @@
 /*
  * Problem:  cpu/union_find walks to roots, and scans the image twice.
- * Idea:     Flooding (Abubaker 2007): the scan stops at a pixel without a label; a stack finds the
+ * Idea:     Flooding (AbuBaker 2007): the scan stops at a pixel without a label; a stack finds the
  *           others of its component: pop one, label its unlabelled neighbours and push them.
  * Expect:   2 times the time of cpu/union_find: 8 neighbours in place of 4, in no order that caches
  *           like.
