@@ -77,11 +77,26 @@ static __device__ void select(struct shared_keys *shared, struct hit_list list, 
     }
 }
 
+/* As detect_key_place(); but it ends, too, for a key of a wrong kernel, which is in no level. */
+static __device__ struct detect_place find_place(uint64_t key, const struct pyramid_layout &layout)
+{
+    const uint32_t index = ~(uint32_t)key;
+    const int x = index % layout.width, y = index / layout.width;
+    int l = layout.count - 1;
+
+    for (; l > 0; l--) {
+        const struct pyramid_level &level = layout.levels[l];
+        if (x >= level.x && y >= level.y && x < level.x + level.width && y < level.y + level.height)
+            break;
+    }
+    return {x - layout.levels[l].x, y - layout.levels[l].y, l};
+}
+
 /* Hit number `own` in order: its key, its box, and its row. */
 static __device__ void store(const struct sorted_hits &sorted, int own, uint64_t key,
                              const struct pyramid_layout &layout, int window, struct image *hits)
 {
-    const struct detect_place place = detect_key_place(key, &layout);
+    const struct detect_place place = find_place(key, layout);
     float *row = (float *)image_row(hits, own + 1);
 
     sorted.keys[own] = key;
