@@ -14,7 +14,7 @@
 #include "common/algo/harris.h"
 #include "cpu/harris/shared/corners.h"
 
-enum { BAND = 64 /* rows that a thread takes on at once */ };
+enum { BAND = 64 /* rows of a band */ };
 
 /* Repeats the products beside a row's first and last one, in reverse. */
 static void reflect(int32_t *row, int width, int reach)

@@ -16,7 +16,7 @@
 #include "cpu/harris/shared/corners.h"
 #include "cpu/harris/shared/gradients.h"
 
-enum { BAND = 64 /* rows that a thread takes on at once, about */ };
+enum { BAND = 64 /* rows of a band, about */ };
 enum { PIXELS = SIMD_BYTES / 2, SLACK = PIXELS + HARRIS_MAX_SIZE + 1 };
 
 /* Sums along a row over the window's width, three rows of `length`; without taps all weigh 1. */

@@ -13,7 +13,7 @@
 #include "common/simd/simd.h"
 #include "cpu/harris/shared/gradients.h"
 
-enum { BAND = 64 /* rows that a thread takes on at once, about */ };
+enum { BAND = 64 /* rows of a band, about */ };
 enum { PIXELS = SIMD_BYTES / 2, SLACK = PIXELS + HARRIS_MAX_SIZE + 1 };
 enum { STRETCH = 64 /* columns that are passed over where none exceeds the threshold */ };
 

@@ -1,5 +1,5 @@
 /*
- * Problem:  cuda/v1.1 computes each product nine times, once for each window that holds it.
+ * Problem:  cuda/v1.1 computes each product nine times, for each window that holds it.
  * Idea:     A tile: a block computes the products of its pixels and of the halo around them into
  *           shared memory; each thread then sums up its window from there.
  * Expect:   A quarter of the time: at 16x16 and size 3 a pixel takes (18 / 16)^2 = 1.27 products,

@@ -39,20 +39,20 @@ template <int SIZE>
 static __global__ void __launch_bounds__(32 * WARPS)
     harris_kernel(struct image in, struct image out, const __grid_constant__ struct harris_params params)
 {
-    constexpr int REACH = SIZE / 2, STRIP = 32 - 2 * REACH, KEPT = SIZE > 1 ? SIZE - 1 : 1;
+    constexpr int REACH = SIZE / 2, STRIP = 32 - 2 * REACH, PAST = SIZE > 1 ? SIZE - 1 : 1;
     const int lane = threadIdx.x, x = blockIdx.x * STRIP - REACH + lane;
     const int top = (blockIdx.y * WARPS + threadIdx.y) * ROWS;
     const int columns[3] = {harris_reflect(x - 1, in.width), harris_reflect(x, in.width),
                             harris_reflect(x + 1, in.width)};
     const int turned = reflected_sign(x, in.width);
     const bool sobel = params.gradient == HARRIS_SOBEL;
-    struct harris_sums kept[KEPT] = {};
+    struct harris_sums past[PAST] = {}; /* products of the rows before */
 
     if (top >= in.height)
         return;
     struct line above = make_line(in, columns, top - REACH - 1, sobel);
     struct line own = make_line(in, columns, top - REACH, sobel);
-#pragma unroll KEPT> 1 ? KEPT : 2
+#pragma unroll PAST> 1 ? PAST : 2
     for (int n = 0; n < ROWS + SIZE - 1; n++) {
         const int y = top - REACH + n, line = y - REACH, turned_down = reflected_sign(y, in.height);
         const struct line below = make_line(in, columns, y + 1, sobel);
@@ -65,8 +65,8 @@ static __global__ void __launch_bounds__(32 * WARPS)
         own = below;
 #pragma unroll
         for (int j = 0; j < SIZE - 1; j++) {
-            down = weigh(down, params.taps[j], kept[j]);
-            kept[j] = j + 1 < SIZE - 1 ? kept[(j + 1) % KEPT] : products;
+            down = weigh(down, params.taps[j], past[j]);
+            past[j] = j + 1 < SIZE - 1 ? past[(j + 1) % PAST] : products;
         }
 #pragma unroll
         for (int i = 0; i < SIZE; i++)

@@ -36,12 +36,12 @@ template <int SIZE, bool SOBEL, bool BOX>
 static __global__ void __launch_bounds__(32 * WARPS)
     harris_kernel(struct image in, struct image out, const __grid_constant__ struct harris_params params, int rows)
 {
-    constexpr int REACH = SIZE / 2, KEPT = SIZE > 1 ? SIZE - 1 : 1;
+    constexpr int REACH = SIZE / 2, PAST = SIZE > 1 ? SIZE - 1 : 1;
     const int lane = threadIdx.x, start = blockIdx.x * STRIP - COLUMNS, x = start + lane * COLUMNS;
     const int top = (blockIdx.y * WARPS + threadIdx.y) * rows;
     const bool edge = start < 0 || start + 32 * COLUMNS > in.width;
     int turned[COLUMNS];
-    struct harris_sums kept[KEPT][COLUMNS] = {}, down[COLUMNS + 2 * REACH], sums[COLUMNS];
+    struct harris_sums past[PAST][COLUMNS] = {}, down[COLUMNS + 2 * REACH], sums[COLUMNS];
 
     if (top >= in.height)
         return;
@@ -50,7 +50,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
     struct pairs above = make_pairs<SOBEL>(load(in, x, top - REACH - 1, edge));
     struct pairs own = make_pairs<SOBEL>(load(in, x, top - REACH, edge));
     unsigned differences[2] = {above.difference[0] + own.difference[0], above.difference[1] + own.difference[1]};
-#pragma unroll KEPT> 1 ? KEPT : 2
+#pragma unroll PAST> 1 ? PAST : 2
     for (int n = 0; n < rows + SIZE - 1; n++) {
         const int y = top - REACH + n, line = y - REACH, turned_down = reflected_sign(y, in.height);
         const struct pairs below = make_pairs<SOBEL>(load(in, x, y + 1, edge));
@@ -67,8 +67,8 @@ static __global__ void __launch_bounds__(32 * WARPS)
             const struct harris_sums products = {gx * gx, gx * gy + ADDEND, gy * gy};
             down[REACH + i] = weigh({0, 0, 0}, BOX ? 1 : params.taps[SIZE - 1], products);
             for (int j = 0; j < SIZE - 1; j++) {
-                down[REACH + i] = weigh(down[REACH + i], BOX ? 1 : params.taps[j], kept[j][i]);
-                kept[j][i] = j + 1 < SIZE - 1 ? kept[(j + 1) % KEPT][i] : products;
+                down[REACH + i] = weigh(down[REACH + i], BOX ? 1 : params.taps[j], past[j][i]);
+                past[j][i] = j + 1 < SIZE - 1 ? past[(j + 1) % PAST][i] : products;
             }
         }
         above = own;

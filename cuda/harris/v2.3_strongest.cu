@@ -24,12 +24,12 @@ template <int SIZE, bool SOBEL, bool BOX, bool EDGE>
 static __device__ float walk_down(const struct image &in, const struct image &out, const struct harris_params &params,
                                   int top, int count)
 {
-    constexpr int REACH = SIZE / 2, KEPT = SIZE > 1 ? SIZE - 1 : 1;
+    constexpr int REACH = SIZE / 2, PAST = SIZE > 1 ? SIZE - 1 : 1;
     const int lane = threadIdx.x, start = blockIdx.x * STRIP - COLUMNS, x = start + lane * COLUMNS;
     const int bottom = EDGE ? min(top + count, in.height) : top + count;
     const bool writes = lane > 0 && lane < 31 && x < in.width;
     struct strip strip = find_strip<EDGE>(in, out, params, x, top - REACH - 1, top);
-    struct harris_sums kept[KEPT][COLUMNS] = {}, down[COLUMNS + 2 * REACH], sums[COLUMNS];
+    struct harris_sums past[PAST][COLUMNS] = {}, down[COLUMNS + 2 * REACH], sums[COLUMNS];
     float largest = 0;
     uint2 early[2 + 2 * REACH], next[TURN], now[TURN];
 
@@ -58,8 +58,8 @@ static __device__ float walk_down(const struct image &in, const struct image &ou
             const struct harris_sums products = {gx * gx, gx * gy + ADDEND, gy * gy};
             down[REACH + i] = weigh({0, 0, 0}, BOX ? 1 : params.taps[SIZE - 1], products);
             for (int j = 0; j < SIZE - 1; j++) {
-                down[REACH + i] = weigh(down[REACH + i], BOX ? 1 : params.taps[j], kept[j][i]);
-                kept[j][i] = j + 1 < SIZE - 1 ? kept[(j + 1) % KEPT][i] : products;
+                down[REACH + i] = weigh(down[REACH + i], BOX ? 1 : params.taps[j], past[j][i]);
+                past[j][i] = j + 1 < SIZE - 1 ? past[(j + 1) % PAST][i] : products;
             }
         }
         above = own;

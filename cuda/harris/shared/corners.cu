@@ -1,6 +1,6 @@
 #include "cuda/harris/shared/corners.h"
 
-enum { LANES = 32, WARPS = 8, THREADS = LANES * WARPS, BATCH = 1024 /* keys that are sorted at once, one a thread */ };
+enum { LANES = 32, WARPS = 8, THREADS = LANES * WARPS, BATCH = 1024 /* keys that are sorted together, one a thread */ };
 
 static __global__ void clear_kernel(struct corners_found *found)
 {
@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(BATCH)
 
         float row[HARRIS_COLUMNS], other[HARRIS_COLUMNS];
         harris_write_row(shared.keys[own], width, row);
-        if (!(params.distance > 1)) { /* pixels are 1 apart as it is */
+        if (!(params.distance > 1)) { /* pixels are always 1 apart */
             for (int i = 0; i < HARRIS_COLUMNS && own < batch && kept + own < params.maximum; i++)
                 ((float *)image_row(&corners, kept + own + 1))[i] = row[i];
             kept = min(kept + batch, params.maximum);

@@ -1,5 +1,5 @@
 /*
- * corners.h: from the response to the table of corners, on the device: what v1.0 to v1.3 of harris share, whose own matter
+ * corners.h: from the response to the table of corners, on the device: what v1.0 to v2.2 of harris share, whose own matter
  * is the response.
  */
 #ifndef RUNGS_HARRIS_STEPS_CORNERS_H

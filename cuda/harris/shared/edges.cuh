@@ -1,6 +1,6 @@
 /*
  * edges.cuh: how a warp reads and writes its strip, near an edge of the picture (EDGE) and inside: what the kernels of harris
- * share from v2.2 on. Near an edge nothing branches: a lane computes what is not shown, too.
+ * share from v2.2 on. Near an edge lanes do not diverge: each computes what is not shown, too.
  */
 #ifndef RUNGS_HARRIS_EDGES_CUH
 #define RUNGS_HARRIS_EDGES_CUH
