@@ -84,16 +84,12 @@ algorithms_in = $(if $(filter $(BUILD)/%,$(1)),$(call lab_algorithms,$(1:$(BUILD
                   $(patsubst %/,%,$(wildcard $(1)/*/))))
 worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
                     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter)
-# A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh), one on the CPU with
-# those of the CPU, but with no other pipeline: with those that every ladder has and those that our pipelines name, because to compile
-# all of labelling's would take longer than all the rest. A threshold that is to be found is found by otsu. On a GPU the steps behind the
+# A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh), one on the CPU
+# with those of the CPU, but with no other pipeline. A threshold that is to be found is found by otsu. On a GPU the steps behind the
 # download may be the CPU's. What is not linked is listed with the reason.
-step_names := serial omp separable rows columns lines taps pairs quads packed ring unrolled ahead runs dense bands words vectors simd \
-              bytes chains dealt in_place kept prefetch sixteen v0.1_% v0.5_% v1.0_% v1.1_% v1.2_% v1.3_% v1.4_strips
 host_steps := labelling boxes
 # FOLDERS, STEPS
-rungs_in = $(foreach file,$(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu))),$(if $(filter $(step_names) $(addprefix %_,$(step_names)),$(basename \
-               $(notdir $(file)))),$(file)))
+rungs_in = $(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
 # ALGORITHM of a pipeline: on the CPU, and on a GPU
 step_files_c = $(call rungs_in,cpu,$(steps_of_$(1)))
 step_files_cu = $(call rungs_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(call rungs_in,cuda,$(steps_of_$(1)))

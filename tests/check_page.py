@@ -11,6 +11,10 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "common", "report"))
+import sources  # noqa: E402
+
 page, root, *files = sys.argv[1:]
 wrong = []
 with open(page, encoding="utf-8") as file:
@@ -42,10 +46,9 @@ for element in tree.iter():
 wrong += [f"id {name} twice" for name in set(ids) if ids.count(name) > 1]
 wrong += [f"no target for #{name}" for name in set(links) - set(ids)]
 
-for folder, side in (("cpu", "cpu"), ("cuda", "cuda"), ("peers", "peer")):
-    for path in glob.glob(f"{root}/{folder}/*/*.c*"):
-        algorithm, name = path.split("/")[-2], os.path.splitext(os.path.basename(path))[0]
-        rung = f"{algorithm}-{side}-{name.split('_')[0] if side == 'cuda' else name}"
+for algorithm in sources.algorithms(root):
+    for version in sources.versions(root, algorithm):
+        rung = f"{algorithm}-{version.id.replace('/', '-')}"
         if rung not in ids:
             wrong.append(f"no rung {rung}")
 for path in glob.glob(f"{root}/common/algo/*.c"):

@@ -28,11 +28,12 @@ import studies  # noqa: E402
 HUGE = 10**400
 BAD = [-1, 0, HUGE, 1e300, 5e-324, float("inf"), True, None, "\x1b]0;title\x07\x9b31m", [], {"a": [1]}]
 ABSENT = object()
-POINT = {"values": {"sigma": 1.5, "input": "noise"}, "results": None}  # of a bench
+POINT = {"values": {"sigma": 1.5, "input": "noise"}, "date": "2026-01-31T12:00:00Z", "commit": "abc", "command": "rungs bench", "timed": ["cpu/omp"]}
 STUDY = {
-    "schema": "rungs-study", "version": 1, "name": "noise", "algorithm": "blur", "level": "full", "title": "Noise",
+    "schema": "rungs-study", "version": 2, "name": "noise", "algorithm": "blur", "level": "full", "title": "Noise",
     "question": "How much?", "paragraphs": ["Much."], "wrong": ["a"], "left_out": ["b"], "skipped": ["c"], "emulated": ["d"],
     "tables": [{"title": "Times", "head": ["a", "b"], "rows": [["1", "2"]]}], "points": [POINT],
+    "machine": None,  # of a bench
     "plots": [{"name": "time", "title": "Time", "caption": "By size"}],
     "source": {"authors": "Nobody", "title": "Nothing", "year": 2026},
 }  # fmt: skip
@@ -147,7 +148,7 @@ def main(video, tune):
     bench["versions"] = bench["versions"][:2] + bench["versions"][-1:]
     documents = {"bench": bench, "video": rungs.read(video), "tune": rungs.read(tune)}
     documents["profile"] = rungs.read(os.path.join(ROOT, "results/h200/blur/profile_blur_v1.0.json"))
-    POINT["results"] = bench | {"versions": bench["versions"][:1]}
+    STUDY["machine"] = bench["machine"]
     documents["study"] = STUDY
     documents["sanitizer"] = SANITIZER
     ladders = {name: material.Ladder(name) for name in {d["algorithm"] for d in documents.values()}}

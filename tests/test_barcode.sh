@@ -141,13 +141,13 @@ is() { # WHAT FILE EXPECTED
     if [ "$(tr -d '\r' <"$2" | tr '\n' ' ')" = "$3" ]; then ok; else cp "$2" "$folder/said"; bad "$1: not '$3'"; fi
 }
 versions=cpu
-"$build/rungs" list texture 2>/dev/null | grep -q cuda/v2.1 && versions="cpu cuda"
+"$build/rungs" list texture 2>/dev/null | grep -q cuda/v2.0 && versions="cpu cuda"
 for side in $versions; do
-    for version in $([ $side = cpu ] && echo serial omp simd || echo v1.0 v2.0 v2.1); do
+    for version in $([ $side = cpu ] && echo serial omp simd || echo v1.0 v1.3 v2.0); do
         "$build/rungs" run texture:$side/$version "$folder/stripes.pgm" -o "$folder/labels.csv" -p "centroids=$folder/two.npy" >"$folder/said" 2>&1
         is "texture $side/$version of stripes" "$folder/labels.csv" "0,1 "
     done
-    version=$([ $side = cpu ] && echo serial || echo v2.0)
+    version=$([ $side = cpu ] && echo serial || echo v1.3)
     for picture in stripes cut; do
         "$build/rungs" run barcode:$side/$version "$folder/$picture.pgm" -o "$folder/answer.csv" -p "model=$folder/two.npy" \
             -p ksize=3 -p sigma=0.1 -p value=100 -p min_area=1 >"$folder/said" 2>&1
@@ -159,12 +159,12 @@ if [ "$versions" = cpu ]; then
     echo "SKIP CUDA against the CPU: this build has no cuda/ versions"
 else
     for k in 40 256; do
-        for version in cpu/serial cuda/v2.0 cuda/v2.1; do
+        for version in cpu/serial cuda/v1.3 cuda/v2.0; do
             "$build/rungs" run texture:$version "$folder/train/a.pgm" -o "$folder/${version#*/}.npy" -p "centroids=$folder/k$k.npy" >"$folder/said" 2>&1
         done
-        if cmp "$folder/serial.npy" "$folder/v2.0.npy" >"$folder/said" 2>&1 && cmp "$folder/serial.npy" "$folder/v2.1.npy" >"$folder/said" 2>&1
+        if cmp "$folder/serial.npy" "$folder/v1.3.npy" >"$folder/said" 2>&1 && cmp "$folder/serial.npy" "$folder/v2.0.npy" >"$folder/said" 2>&1
         then ok; else bad "texture with k=$k: not the same on both sides"; fi
-        rm -f "$folder/serial.npy" "$folder/v2.0.npy" "$folder/v2.1.npy"
+        rm -f "$folder/serial.npy" "$folder/v1.3.npy" "$folder/v2.0.npy"
     done
 fi
 

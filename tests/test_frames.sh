@@ -118,7 +118,7 @@ is "no temporary file" "$(find . -name '.rungs-*')" ""
 # --- a camera, whose frames are drawn before others come, and Ctrl-C; a folder called - is not standard input
 mkfifo pipe
 mkdir ./-
-for version in harris texture texture:cuda/v2.1; do
+for version in harris texture texture:cuda/v1.3; do
     rm -f live_*.ppm file_*.ppm
     succeeds "$version of a file" "$rungs" run $version v.y4m -o 'file_%d.ppm'
     { cat v.y4m; exec sleep 900; } >pipe &
@@ -145,7 +145,7 @@ mkdir -p yard/shots several
 y4m 40 30 7 >yard/door.y4m
 y4m 61 33 5 >yard/gate.2.y4m
 cp shots/* yard/shots
-for version in harris:cpu/serial harris:cuda/v2.8 texture:cuda/v2.1; do
+for version in harris:cpu/serial harris:cuda/v2.8 texture:cuda/v1.3; do
     rm -rf alone several/*
     mkdir alone
     for video in yard/door.y4m yard/gate.2.y4m v.y4m; do

@@ -118,7 +118,7 @@ if [ -f "$labels" ]; then
     check "a version itself cannot decline" judged_labels '"outcome": "fail"' --without statistics
 fi
 # Rungs that stand on their ladder's helper files, on another's, on what kernels share, and on steps and their registry.
-for version in harris/omp threshold/omp pclines/omp texture/simd; do
+for version in harris/1_omp threshold/1_omp pclines/1_omp texture/2_simd; do
     [ ! -f "$build/workers/cpu/$version.c" ] || check "a worker of cpu/$version" judged_worker "$build/workers/cpu/$version.c"
 done
 for ladder in kmeans texture; do

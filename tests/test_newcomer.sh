@@ -86,9 +86,12 @@ check "what the reference found is the cost" 0 '' "$rungs" bench wells --input i
 same "what the reference found is the cost" "$(sed -n 's/.*"operations": \([0-9]*\).*/\1/p' bench.json | head -n 1)" \
     "$(tr -dc '\377' <mask.pgm | wc -c)"
 if command -v python3 >/dev/null; then
+    # A line of docs/README.md says which table it is in.
+    for ladder in $gone; do sed -i "/^<!-- ladders:/s/ $ladder\>//" docs/README.md; done
+    sed -i '/^<!-- ladders:/s/ blur\>/ blur wells/' docs/README.md
     check "its page" 0 '' python3 -B common/report/pages.py --root .
     check "its page" 0 '^# wells$' cat docs/wells.md
-    check "its line in the table of ladders" 0 '^| \[wells\](docs/wells.md) ' cat README.md
+    check "its line in the table of ladders" 0 '^| \[wells\](wells.md) ' cat docs/README.md
     check "make measure measures it" 0 '^1 measured, 0 not' env RUNGS_COMMIT=1 python3 -B common/report/measure.py --rungs "$rungs" \
         --versions cpu --seconds 0.01 here wells
     if command -v gnuplot >/dev/null && python3 -c 'import tomllib' 2>/dev/null; then

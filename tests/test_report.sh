@@ -87,14 +87,15 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
     json.dump(r, file)
 PYTHON
 }
+# No gnuplot: what versions there are is asked of a shell script.
+mkdir -p "$folder/empty" && ln -sf "$(command -v sh)" "$(command -v awk)" "$folder/empty"
 quick="env PATH=$folder/empty $python -B common/report/report.py --rungs $folder/none --results $folder/results \
 $folder/out/a.html"
 page_has() { # TITLE TEXT
     check "$1" grep -qF -- "$2" "$folder/out/a.html"
 }
 
-variant blur.json 'v["cuda/v1.2"]["over_below"] = {"version": "cuda/v1.1", "kernel": {"times": 0.4, "differs": True},
-    "end_to_end": {"times": 1.2, "differs": False}}
+variant blur.json 'v["cuda/v1.2"]["kernel"] = {k: 2.5 * t if k != "n" else t for k, t in v["cuda/v1.1"]["kernel"].items()}
 r["input"] = "<script>alert(1)</script> & \"co\""
 r["command"] = "rungs <b>"; v["peer/opencv"]["why"] = "</section>"'
 exits "no gnuplot, no rungs" 0 2 "no plots: gnuplot is not here; to install it" $quick

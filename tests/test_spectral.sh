@@ -126,7 +126,7 @@ import math, struct, sys
 numbers = [math.ldexp(math.sin(1 + min(y, x) * 81 + max(y, x)), $power) for y in range(81) for x in range(81)]
 sys.stdout.buffer.write(struct.pack('<6561d', *numbers))" | npy times$power.npy '<f8' '81, 81'
 done
-for version in tridiagonal strips once reflectors; do
+for version in tridiagonal cache_blocking; do
     for power in 0 -500; do
         succeeds "eigen:cpu/$version of a matrix times 2^$power" "$rungs" run eigen:cpu/$version times$power.npy -o values=values$power.npy
     done

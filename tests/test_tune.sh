@@ -70,7 +70,7 @@ if "$rungs" list blur | grep -q '^  cuda/v1.3'; then
     refuses "the same in run" "8192 threads" \
         run blur:cuda/v1.3 images/impulse.png -o "$folder/out/a.png" -p block_width=256 -p block_height=32
     refuses "more shared memory than CUDA grants" "81399 bytes of shared memory" \
-        bench blur:cuda/v1.4 -p block_width=256 -p block_height=4 -p ksize=31 --channels 3 --size 64x64
+        bench blur:cuda/v2.0 -p block_width=256 -p block_height=4 -p ksize=31 --channels 3 --size 64x64
 else
     skipped=$((skipped + 3))
     echo "SKIP launch shapes: no CUDA versions of blur in this tree"

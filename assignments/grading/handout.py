@@ -12,7 +12,7 @@ from grading.similarity import giveaways
 
 # Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out; the tests left out
 # are those of the labs and of the repository's own texts.
-NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/|results/[^/]+/labs/|"
+NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/(?!USING)|assignments/README.md|results/[^/]+/labs/|"
                     r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_|assignments/grading/skeleton/|"
                     r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer)|labs|aarch64|study_short|openmp_races|test_deps|test_stages|stages|verify)\.sh|"
                     r"tests/check_(page|links)\.py")
@@ -147,14 +147,11 @@ def cut_mutants(path, hidden):
 
 
 def cut_readme(path, labs, files):
-    """The table of ladders, and the links to their pages and to the other labs, give away what the labs let the student
-    find out; what is not here is not named. The labs come first."""
-    text = path.read_text(encoding="utf-8")
-    for title in ("The ladders", "Climb one"):
-        text, found = re.subn(rf"^## {title}\n.*?(?=^## )", "", text, flags=re.S | re.M)
-        if found != 1:
-            raise LabError(f"{path}: no section '{title}' to leave out")
-    text = re.sub(r"^    docs/.*\n", "", text, flags=re.M)
+    """The table of a ladder, and the links to pages and to the other labs, give away what the labs let the student find out;
+    what is not here is not named. The labs come first."""
+    text, found = re.subn(r"^## One ladder\n.*?(?=^## )", "", path.read_text(encoding="utf-8"), flags=re.S | re.M)
+    if found != 1:
+        raise LabError(f"{path}: no section 'One ladder' to leave out")
     begin = "".join(f"**[Lab {lab.number}]({shown(lab.folder)}/README.md), *{lab.data['title']}*: `make lab-{lab.number}`.**\n\n"
                     for lab in labs)
     text = text.replace("\n", "\n\n" + begin.rstrip() + "\n", 1)

@@ -233,7 +233,8 @@ static enum status draw(const struct image in[], const struct image out[], const
     return status;
 }
 
-/* Stripes of 3 pixels, like a barcode's, in a noise of three levels: whatever the pattern, there is something to find. */
+/* Stripes of 3 pixels, like a barcode's, in a noise of three levels: whatever the pattern, there is something to
+ * find. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
@@ -258,9 +259,9 @@ static const char *const check_settings[] = {
 static const char *const columns[] = {"x", "y", "width", "height", NULL};
 
 /* ------------------------------------------------------------------------------ answers worked out by hand
- * The picture of texture.c: by models/hand.npy its patches are zeros, columns of 1 and 9 in turns, and another value, cut at the
- * picture's side. Their shares in barcodes are 0, 1 and 1/4: 0, 255 and floor(63.75 + 0.5) = 64. With sigma=0.1 a neighbour
- * weighs e^-50, nothing, and the score is the posterior. */
+ * The picture of texture.c: by models/hand.npy its patches are zeros, columns of 1 and 9 in turns, and another value,
+ * cut at the picture's side. Their shares in barcodes are 0, 1 and 1/4: 0, 255 and floor(63.75 + 0.5) = 64. With
+ * sigma=0.1 a neighbour weighs e^-50, nothing, and the score is the posterior. */
 
 #define ZEROS   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 #define STRIPES 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9

@@ -26,8 +26,9 @@
  *
  * Errors   not i32, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT.
  *
- * Peers    none: OpenCV gathers these sums only while it labels (connectedComponentsWithStats, the peer of labelling and
- *          of motion), NPP only boxes and pixel counts of labels that it has compressed itself; neither takes labels.
+ * Peers    none: OpenCV gathers these sums only while it labels (connectedComponentsWithStats, the peer of labelling
+ *          and of motion), NPP only boxes and pixel counts of labels that it has compressed itself; neither takes
+ *          labels.
  *
  * Source   Gonzalez and Woods, Digital Image Processing, 4th edition, section 11.3 (area, centroid, bounding box);
  *          step 8 of Huet 2023, which leaves it on the CPU.

@@ -125,7 +125,8 @@ static void cost(const struct image in[], const struct image out[], const void *
 
 /* --------------------------------------------------------------------------------------------- comparison */
 
-/* The largest difference as a share of what the contract allows; what must be exact and is not is infinitely far off. */
+/* The largest difference as a share of what the contract allows; what must be exact and is not is infinitely far
+ * off. */
 static double share_of_bound(const struct property_case *item)
 {
     const struct image *in = item->in, *e = item->expected, *a = item->actual;
@@ -209,7 +210,8 @@ static void fill_offset(struct image *cube, uint64_t seed)
             put(cube, i, k, 1000 + k + uniform(&seed));
 }
 
-/* The largest sample or the one below: sums of products are odd as often as even, so that an f32 sum beyond 2^24 shows. */
+/* The largest sample or the one below: sums of products are odd as often as even, so that an f32 sum beyond 2^24
+ * shows. */
 static void fill_nearly_largest(struct image *cube, uint64_t seed)
 {
     for (int64_t i = 0; i < (int64_t)cube->width * cube->height; i++)
@@ -242,18 +244,18 @@ out:
     return status;
 }
 
-/* 2064 pixels of 65 bands: with 8 multiprocessors several panels a block of every GPU version, the last one not full, and no gap
- * behind a row of floats, so that they are read as one row. */
+/* 2064 pixels of 65 bands: with 8 multiprocessors several panels a block of every GPU version, the last one not full,
+ * and no gap behind a row of floats, so that they are read as one row. */
 static const int mixtures[][3] = {{31, 13, 31}, {5, 3, 198}, {48, 43, 65}, {0}};
 static const int manies[][3] = {{300, 221, 2}, {0}}; /* 66,300 pixels: u8 sums pass 2^32 */
 /* 17 runs of 16 pixels a warp: beyond 2^24. 33 bands are one warp's, 57 a block's. */
 static const int runs[][3] = {{300, 221, 2}, {257, 128, 33}, {257, 128, 57}, {0}};
-/* Of 9 to 16 bands of bytes a vector has four pixels: a lane of 32 bits takes 16,578 steps of its largest products, those of four threads
- * are some 17,000 each. */
+/* Of 9 to 16 bands of bytes a vector has four pixels: a lane of 32 bits takes 16,578 steps of its largest products,
+ * those of four threads are some 17,000 each. */
 static const int longs[][3] = {{740, 369, 9}, {0}};
 static const int fews[][3] = {{61, 37, 3}, {0}};
-/* 3 and 4 whole numbers a pixel, which cpu/few takes apart from all others, 4096 pixels of a row at a time: several such runs in a row,
- * with sums of u8 products beyond 2^32. */
+/* 3 and 4 whole numbers a pixel, which cpu/few takes apart from all others, 4096 pixels of a row at a time: several
+ * such runs in a row, with sums of u8 products beyond 2^32. */
 static const int wides[][3] = {{16411, 5, 3}, {16411, 5, 4}, {0}}, wide_rows[][3] = {{4099, 3, 3}, {4099, 3, 4}, {0}};
 static const int singles[][3] = {{1, 1, 198}, {1, 1, 257}, {0}};
 
@@ -279,8 +281,9 @@ static const char *const check_settings[] = {
     "type=u8", "type=u16", "center=1", "type=u16 center=1", "type=u8 center=1", "center=1 type=f32", NULL,
 };
 
-/* Single pixels and rows, bands about the widths of vectors and of tiles, pixel counts that no block divides. The products of
- * pixels and pairs of bands count, for every version and setting, so that cubes of many bands are of few pixels. */
+/* Single pixels and rows, bands about the widths of vectors and of tiles, pixel counts that no block divides. The
+ * products of pixels and pairs of bands count, for every version and setting, so that cubes of many bands are of few
+ * pixels. */
 static const int check_shapes[][3] = {
     {1, 1, 1},   {97, 1, 3},  {67, 11, 3}, {13, 7, 2},   {5, 61, 6},  {17, 15, 4},  {64, 3, 8}, {23, 9, 7},
     {17, 3, 16}, {13, 5, 17}, {31, 5, 31}, {65, 1, 33},  {8, 3, 64},  {3, 7, 65},   {5, 3, 81}, {2, 3, 156},

@@ -328,8 +328,8 @@ static int radius(const void *params)
     return 0;
 }
 
-/* The picture is read once, the tables are written. Each window goes through one stage at least: 16 comparisons and a look
- * into a table. */
+/* The picture is read once, the tables are written. Each window goes through one stage at least: 16 comparisons and a
+ * look into a table. */
 static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct detect_params *params = params_erased;
@@ -384,8 +384,8 @@ struct edges {
     int left[DETECT_MAX_HITS], top[DETECT_MAX_HITS], right[DETECT_MAX_HITS], bottom[DETECT_MAX_HITS];
 };
 
-/* near[k]: hits i to count - 1 whose boxes have pixels in common with that of i. All pairs are asked, whether one is still wanted or
- * not, for without branches the loop is one of vectors. */
+/* near[k]: hits i to count - 1 whose boxes have pixels in common with that of i. All pairs are asked, whether one is
+ * still wanted or not, for without branches the loop is one of vectors. */
 static void find_near(const struct edges *edges, int i, int count, uint8_t *near)
 {
     const int left = edges->left[i], top = edges->top[i], right = edges->right[i], bottom = edges->bottom[i];

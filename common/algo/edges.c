@@ -118,7 +118,8 @@ const char *const edges_column_names[] = {"x", "y", "gx", "gy", NULL};
 
 /* --------------------------------------------------------------------------------------------------- inputs */
 
-/* ramp: steps of one gray level, whose magnitudes tie all along them. steep: black and white stripes along both diagonals. */
+/* ramp: steps of one gray level, whose magnitudes tie all along them. steep: black and white stripes along both
+ * diagonals. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
@@ -170,7 +171,8 @@ static const struct golden goldens[] = {
                 COUNTS(4, 0, 0, 0, /**/ 1, 0, 40, 0, /**/ 2, 0, 40, 0, /**/ 1, 1, 40, 0)},
     },
     {
-        /* Both sides are equal: the left one has m > 0 to its left and m >= 40 to its right; the right one has not m > 40. */
+        /* Both sides are equal: the left one has m > 0 to its left and m >= 40 to its right; the right one has not m >
+         * 40. */
         .name = "a step, thin",
         .settings = "high=39 thin=canny",
         .width = 4,
@@ -180,8 +182,9 @@ static const struct golden goldens[] = {
         .out = {(const uint8_t[]){0, 255, 0, 0, /**/ 0, 255, 0, 0}},
     },
     {
-        /* One row: gx = 4 (right - left): 0 0 40 40 20 20 0 0 0 40 ... with rows replicated: steps of 10, 5 and 5 at columns
-         * 2|3, 4|5 and 9|10: m = 0 0 40 40 20 20 0 0 0 20 20 0. Weak above 15 joins 2 to 5, and 9, 10 stand alone. */
+        /* One row: gx = 4 (right - left): 0 0 40 40 20 20 0 0 0 40 ... with rows replicated: steps of 10, 5 and 5 at
+         * columns 2|3, 4|5 and 9|10: m = 0 0 40 40 20 20 0 0 0 20 20 0. Weak above 15 joins 2 to 5, and 9, 10 stand
+         * alone. */
         .name = "hysteresis",
         .settings = "high=30 low=15",
         .width = 12,

@@ -1,6 +1,6 @@
 /*
- * edges.h: edge points of a gray picture: gradients, a threshold, thinning, hysteresis. The contract of every version in
- * cpu/edges, cuda/edges and peers/edges.
+ * edges.h: edge points of a gray picture: gradients, a threshold, thinning, hysteresis. The contract of every version
+ * in cpu/edges, cuda/edges and peers/edges.
  *
  * Input    one u8 image, 1 channel, any size from 1x1.
  * Output   mask     a u8 picture of the same size, 255 for edge points and 0 elsewhere; absent with outputs=points.
@@ -11,10 +11,11 @@
  *
  *          in raster order; count is how many edge points there are, also beyond `maximum`.
  *
- * Gradient gx and gy by Sobel's 3x3 weights, the border replicated (aaa|abcd|ddd), as in hough.h; m = |gx| + |gy|, at most
- *          2040; outside of the picture m is 0.
+ * Gradient gx and gy by Sobel's 3x3 weights, the border replicated (aaa|abcd|ddd), as in hough.h; m = |gx| + |gy|, at
+ *          most 2040; outside of the picture m is 0.
  *
- * Threshold     A pixel is strong when m > high. high=otsu is 8 t + 7 with Otsu's t (otsu.h) of all values floor(m / 8).
+ * Threshold     A pixel is strong when m > high. high=otsu is 8 t + 7 with Otsu's t (otsu.h) of all values floor(m /
+ *               8).
  *
  * Thinning      thin=canny keeps pixels whose m is the largest across the edge, in one of four directions:
  *
@@ -22,9 +23,9 @@
  *              |gy| 2^15 > (13573 + 2^16) |gx|         m > m(x, y-1) and m >= m(x, y+1)
  *              else, s = -1 where just one of gx, gy is negative, else 1:   m > m(x-s, y-1) and m > m(x+s, y+1)
  *
- * Weak     With low a pixel is weak when m > min(low, high); weak pixels that chains of eight neighbours, all weak, join to
- *          a strong one are edge points, besides the strong ones (those with m > max(low, high)). low=none: strong ones alone.
- *          Thinning comes first.
+ * Weak     With low a pixel is weak when m > min(low, high); weak pixels that chains of eight neighbours, all weak,
+ *          join to a strong one are edge points, besides the strong ones (those with m > max(low, high)). low=none:
+ *          strong ones alone. Thinning comes first.
  *
  * Canny    thin=canny low=L high=H is OpenCV's Canny(L, H), aperture 3, L1 norm, to the bit.
  *
@@ -34,8 +35,8 @@
  *
  * Errors   not u8, more than 1 channel: STATUS_BAD_INPUT.
  *
- * Source   Canny, A Computational Approach to Edge Detection, IEEE Transactions on Pattern Analysis and Machine Intelligence
- *          8(6), 1986.
+ * Source   Canny, A Computational Approach to Edge Detection, IEEE Transactions on Pattern Analysis and Machine
+ *          Intelligence 8(6), 1986.
  */
 #ifndef RUNGS_EDGES_H
 #define RUNGS_EDGES_H
@@ -65,8 +66,7 @@ struct edges_thresholds {
 /* From the parameters; `otsu` counts with high=otsu: Otsu's threshold of floor(m / 8) over all pixels. */
 static inline HOST_DEVICE struct edges_thresholds edges_order_thresholds(const struct edges_params *params, int otsu)
 {
-    const int high =
-        params->high == EDGES_OTSU ? (otsu << EDGES_BIN_SHIFT) + (1 << EDGES_BIN_SHIFT) - 1 : params->high;
+    const int high = params->high == EDGES_OTSU ? (otsu << EDGES_BIN_SHIFT) + (1 << EDGES_BIN_SHIFT) - 1 : params->high;
     const int low = params->low == EDGES_NO_LOW ? high : params->low;
     const struct edges_thresholds ordered = {low < high ? low : high, low < high ? high : low};
 
@@ -81,7 +81,8 @@ static inline HOST_DEVICE int edges_magnitude(struct hough_gradient g)
     return (g.x < 0 ? -g.x : g.x) + (g.y < 0 ? -g.y : g.y);
 }
 
-/* Whether the pixel is thin enough: magnitudes of its row and of those above and below, each with a 0 before and behind. */
+/* Whether the pixel is thin enough: magnitudes of its row and of those above and below, each with a 0 before and
+ * behind. */
 static inline HOST_DEVICE bool edges_is_ridge(struct hough_gradient g, const int16_t *above, const int16_t *row,
                                               const int16_t *below, int x)
 {

@@ -128,9 +128,9 @@ static double uniform(uint64_t *state)
     return (double)(pattern_random(state) >> 11) * 0x1p-52 - 1;
 }
 
-/* Matrices: by the request's pattern zeros, ones (one eigenvalue n, all others 0), unit matrices (all the same), a gradient
- * or random entries; by hard case correlations of few spectra (values over many orders of magnitude) or pairs of values
- * that differ in sign only. */
+/* Matrices: by the request's pattern zeros, ones (one eigenvalue n, all others 0), unit matrices (all the same), a
+ * gradient or random entries; by hard case correlations of few spectra (values over many orders of magnitude) or pairs
+ * of values that differ in sign only. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     const int n = request->width, count = request->height > n ? request->height / n : 1;

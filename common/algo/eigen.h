@@ -1,21 +1,21 @@
 /*
- * eigen.h: eigenvalues and eigenvectors of symmetric matrices, the contract of every version in cpu/eigen, cuda/eigen and
- * peers/eigen.
+ * eigen.h: eigenvalues and eigenvectors of symmetric matrices, the contract of every version in cpu/eigen, cuda/eigen
+ * and peers/eigen.
  *
  * Input    an f64 matrix, n wide and B * n tall: B symmetric matrices of n x n, one below the other. Only the upper
  *          triangle of each is read. 1 to 1024 columns.
  * Output   values: f64, 1 wide, B * n tall: the eigenvalues of each matrix, the largest first;
  *          vectors: f64, as the input: column k of matrix b is the eigenvector of its k-th value, of length 1.
  *
- * Formula  R v = lambda v. Values may differ between versions by 1e-10 of the largest magnitude among them. Vectors are not
- *          compared, for they are free in sign, and where values are equal, in more: instead, with the version's own values,
- *          |R v - lambda v| <= 1e-10 |R| for every pair (|R| the Frobenius norm), and |v_i' v_j| and |v_i' v_i - 1| are at
- *          most 1e-10.
+ * Formula  R v = lambda v. Values may differ between versions by 1e-10 of the largest magnitude among them. Vectors are
+ *          not compared, for they are free in sign, and where values are equal, in more: instead, with the version's
+ *          own values, |R v - lambda v| <= 1e-10 |R| for every pair (|R| the Frobenius norm), and |v_i' v_j| and |v_i'
+ *          v_i - 1| are at most 1e-10.
  *
  * Parameters   none
  *
- * Errors   not f64, a height that is no multiple of the width, more than 1024 columns: STATUS_BAD_INPUT. A matrix that holds
- *          NaN or infinity is STATUS_FAILED, or has NaN for values.
+ * Errors   not f64, a height that is no multiple of the width, more than 1024 columns: STATUS_BAD_INPUT. A matrix that
+ *          holds NaN or infinity is STATUS_FAILED, or has NaN for values.
  *
  * Source   G. Golub, C. Van Loan, Matrix Computations, section 8.5 (Jacobi methods): the rotation, the cyclic and the
  *          parallel order.
@@ -55,8 +55,8 @@ static inline HOST_DEVICE void eigen_rotation(double pp, double qq, double pq, d
     *sine = tangent * *cosine;
 }
 
-/* Pair `k` of step `step` of a round in which all of n come together once, as in a tournament: n / 2 pairs (n rounded up to
- * even) that have no member in common, in n - 1 steps. *q is n where one sits out. */
+/* Pair `k` of step `step` of a round in which all of n come together once, as in a tournament: n / 2 pairs (n rounded
+ * up to even) that have no member in common, in n - 1 steps. *q is n where one sits out. */
 static inline HOST_DEVICE void eigen_pair(int n, int step, int k, int *p, int *q)
 {
     const int ring = (n + 1) / 2 * 2 - 1; /* all but the last one stand in a ring */
@@ -66,11 +66,11 @@ static inline HOST_DEVICE void eigen_pair(int n, int step, int k, int *p, int *q
     *q = a < b ? b : a;
 }
 
-/* A full symmetric copy of matrix `index` of the input into matrix[n * n], and the unit matrix into vectors[n * n]. Returns
- * |R|^2. */
+/* A full symmetric copy of matrix `index` of the input into matrix[n * n], and the unit matrix into vectors[n * n].
+ * Returns |R|^2. */
 double eigen_begin(const struct image *in, int index, double *matrix, double *vectors);
-/* Sorts: the diagonal of `matrix` are the values, ROW k of `vectors` belongs to entry k. The largest component of a vector
- * becomes positive. STATUS_FAILED where a value is no number. */
+/* Sorts: the diagonal of `matrix` are the values, ROW k of `vectors` belongs to entry k. The largest component of a
+ * vector becomes positive. STATUS_FAILED where a value is no number. */
 enum status eigen_finish(const double *matrix, const double *vectors, int n, int index, struct image out[]);
 
 #ifdef __cplusplus

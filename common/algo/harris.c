@@ -235,8 +235,8 @@ static void select_keys(uint64_t *keys, size_t count, size_t wanted)
     }
 }
 
-/* Kept corners by cells of `side` pixels, at least the distance, so that only 3 x 3 cells are to be looked at; the corners
- * of a cell form a chain of indices + 1. */
+/* Kept corners by cells of `side` pixels, at least the distance, so that only 3 x 3 cells are to be looked at; the
+ * corners of a cell form a chain of indices + 1. */
 struct grid {
     int side, columns, rows;
     int *first, *next;
@@ -317,8 +317,8 @@ out:
 
 const char *const harris_column_names[] = {"x", "y", "response", NULL};
 
-/* The input with a red cross on each corner; without corners the response, 0 in the middle of the scale, its root, so that
- * weak ones can be seen. */
+/* The input with a red cross on each corner; without corners the response, 0 in the middle of the scale, its root, so
+ * that weak ones can be seen. */
 static enum status draw(const struct image in[], const struct image out[], const void *params, struct image *picture)
 {
     enum { ARM = 3 };

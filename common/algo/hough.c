@@ -233,8 +233,8 @@ enum status hough_join(struct hough_list *lists, int count, struct hough_list *j
     return status;
 }
 
-/* Counts the lines of each number of votes, so that a line's row is known from how many have more: a counting sort, which
- * leaves equal ones in the order that they came in. */
+/* Counts the lines of each number of votes, so that a line's row is known from how many have more: a counting sort,
+ * which leaves equal ones in the order that they came in. */
 enum status hough_sort(struct hough_list *list)
 {
     size_t most = 0, before = 0, *first = NULL;
@@ -357,8 +357,9 @@ enum status hough_keep_edges(struct image *in)
     return STATUS_OK;
 }
 
-/* What hough is fed with: a photograph's edges, or on black noise and five lines across, one of them upright, one level, one
- * through two corners. With edges=sobel the photograph itself, or less noise, for each of its pixels makes eight points. */
+/* What hough is fed with: a photograph's edges, or on black noise and five lines across, one of them upright, one
+ * level, one through two corners. With edges=sobel the photograph itself, or less noise, for each of its pixels makes
+ * eight points. */
 static void make_scene(struct image *in, uint64_t seed, int sparse)
 {
     const int width = in->width, height = in->height;
@@ -480,9 +481,9 @@ static const struct golden goldens[] = {
                 COUNTS(0, 0, 0, 0, 2, 2, 0, 0, 0, /**/ 0, 0, 0, 0, 2, 2, 0, 0, 0)},
     },
     {
-        /* Rows and columns of 4 pixels at y = 0 and x = 4: 4 votes and 4 votes, and the smaller index comes first: theta 0.
-         * 19 cells, centre 9. Row 0: x = 0..3 one each, x = 4 four times. Row 1: y = 0 four times and once more for the
-         * first point of the column: 5. */
+        /* Rows and columns of 4 pixels at y = 0 and x = 4: 4 votes and 4 votes, and the smaller index comes first:
+         * theta 0. 19 cells, centre 9. Row 0: x = 0..3 one each, x = 4 four times. Row 1: y = 0 four times and once
+         * more for the first point of the column: 5. */
         .name = "the order of lines",
         .settings = "theta_steps=2 threshold=3 maximum=2",
         .width = 5,
@@ -492,8 +493,8 @@ static const struct golden goldens[] = {
         .out = {FLOATS(2, 0, 0, /**/ 0, 1.57079632679489661923F, 5, /**/ 4, 0, 4)},
     },
     {
-        /* A column of 8 at x = 0 lies in the centre of all rows up to 4 degrees (7 sin 4 = 0.488), and of the last four,
-         * which begin at 176 degrees. Without the wrap that is a plateau at each end. */
+        /* A column of 8 at x = 0 lies in the centre of all rows up to 4 degrees (7 sin 4 = 0.488), and of the last
+         * four, which begin at 176 degrees. Without the wrap that is a plateau at each end. */
         .name = "a line at both ends",
         .settings = "threshold=7 maximum=3",
         .width = 1,
@@ -512,8 +513,8 @@ static const struct golden goldens[] = {
         .out = {FLOATS(1, 0, 0, /**/ 0, 0, 8, /**/ 0, 0, 0, /**/ 0, 0, 0)},
     },
     {
-        /* A step between columns 0 and 1, gx = 400: both are edge points, with bin 0 of 4, whose neighbours are rows 1 and
-         * 3; row 2 stays empty. 9 cells, centre 4. Row 1: (0 + 0) 4, (.7 + 0) 5, (0 + .7) 5, (.7 + .7) 5. Row 3:
+        /* A step between columns 0 and 1, gx = 400: both are edge points, with bin 0 of 4, whose neighbours are rows 1
+         * and 3; row 2 stays empty. 9 cells, centre 4. Row 1: (0 + 0) 4, (.7 + 0) 5, (0 + .7) 5, (.7 + .7) 5. Row 3:
          * -x/1.41 + y/1.41: 4, 3, 5, 4. */
         .name = "orientation",
         .settings = "theta_steps=4 edges=sobel orientation=45 outputs=accumulator",

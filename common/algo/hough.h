@@ -1,17 +1,17 @@
 /*
- * hough.h: straight lines by the Hough transform in theta and rho, the contract of every version in cpu/hough, cuda/hough
- * and peers/hough.
+ * hough.h: straight lines by the Hough transform in theta and rho, the contract of every version in cpu/hough,
+ * cuda/hough and peers/hough.
  *
- * Input    one u8 image, 1 channel, any size from 1x1. With edges=nonzero every pixel that is not 0 is an edge point; with
- *          edges=sobel every pixel whose |gx| + |gy| > edge is one, gx and gy by Sobel's 3x3 weights, the border
+ * Input    one u8 image, 1 channel, any size from 1x1. With edges=nonzero every pixel that is not 0 is an edge point;
+ *          with edges=sobel every pixel whose |gx| + |gy| > edge is one, gx and gy by Sobel's 3x3 weights, the border
  *          replicated (aaa|abcd|ddd).
  * Output   lines        an f32 table, 3 wide and maximum + 1 high; absent with outputs=accumulator:
  *
  *              row 0       count, 0, 0
  *              row k >= 1  rho, theta, votes          pixels, radians
  *
- *          count is how many lines there are; rows 1, 2 ... hold the `maximum` with most votes, of equal ones those with
- *          the smaller index; rows that are not in use are 0.
+ *          count is how many lines there are; rows 1, 2 ... hold the `maximum` with most votes, of equal ones those
+ *          with the smaller index; rows that are not in use are 0.
  *          accumulator  an i32 matrix, `cells` wide and theta_steps high; absent with outputs=lines.
  *
  * Votes    In floats, each operation rounded by itself (no fused multiply-add), as OpenCV 4 computes them:
@@ -39,9 +39,9 @@
  *          modulo pi, found by cross products with the directions between rows, (n - 1/2) pi / theta_steps, in integers
  *          of 2^-20: |g| <= 1141, so that they are below 2^31 and exact.
  *
- * Counters      A cell gets at most max(width, height) * min(min(width, height), floor(rho sqrt(2)) + 2) votes: a strip that
- *          is rho wide and at most 45 degrees off an axis covers so many pixels of each row or column. That is 3 * 65535 for
- *          rho = 1: counters of 16 bits overflow, those of 32 bits never do.
+ * Counters      A cell gets at most max(width, height) * min(min(width, height), floor(rho sqrt(2)) + 2) votes: a strip
+ *          that is rho wide and at most 45 degrees off an axis covers so many pixels of each row or column. That is 3 *
+ *          65535 for rho = 1: counters of 16 bits overflow, those of 32 bits never do.
  *
  * Parameters   theta_steps  1..16384 rows of pi / theta_steps, default 180      edges    nonzero | sobel
  *              rho          0.1..16 pixels a cell, default 1                    edge     0..2040, default 150
@@ -54,8 +54,8 @@
  *
  * Source   Hough, Method and Means for Recognizing Complex Patterns, US patent 3069654, 1962; Duda and Hart, Use of the
  *          Hough Transformation to Detect Lines and Curves in Pictures, CACM 15(1), 1972; the small accumulator and the
- *          orientation bins: Jošth, Dubská, Herout and Havel, Real-Time Line Detection Using Accelerated High-Resolution
- *          Hough Transform, SCIA 2011.
+ *          orientation bins: Jošth, Dubská, Herout and Havel, Real-Time Line Detection Using Accelerated
+ *          High-Resolution Hough Transform, SCIA 2011.
  */
 #ifndef RUNGS_HOUGH_H
 #define RUNGS_HOUGH_H
@@ -280,10 +280,12 @@ enum status hough_sort(struct hough_list *list);
 enum status hough_write_lines(struct hough_list *list, struct hough_space space, const struct hough_params *params,
                               struct image *lines);
 
-/* For algorithm.advise: what to do where more than half of the pixels are edge points, because a photograph is hardly ever 0. */
+/* For algorithm.advise: what to do where more than half of the pixels are edge points, because a photograph is hardly
+ * ever 0. */
 const char *hough_advise(const struct image *in, const struct hough_params *params);
 
-/* Turns a photograph into its edges: white where |gx| + |gy| by Sobel is above 150, black elsewhere. STATUS_NO_MEMORY. */
+/* Turns a photograph into its edges: white where |gx| + |gy| by Sobel is above 150, black elsewhere.
+ * STATUS_NO_MEMORY. */
 enum status hough_keep_edges(struct image *in);
 
 /* Draws the line x cos(theta) + y sin(theta) = rho into a u8 image with 1 or 3 channels. */

@@ -265,7 +265,8 @@ static const int shapes_of_lines[][3] = {{43, 38, 1}, {2, 33, 1}, {0}};
 static const int shapes_of_noise[][3] = {{131, 67, 1}, {64, 48, 1}, {0}};
 static const int flat_shapes[][3] = {{2177, 3, 1}, {5, 2113, 1}, {301, 259, 1}, {0}};
 static const int large_shapes[][3] = {{2177, 33, 1}, {41, 2113, 1}, {301, 259, 1}, {0}};
-/* One component whose columns, or rows, add up to more than 2^32; 65,581 components, of which the table's last ones begin below row
+/* One component whose columns, or rows, add up to more than 2^32; 65,581 components, of which the table's last ones
+ * begin below row
  * 4096. */
 static const int long_shapes[][3] = {{65535, 3, 1}, {3, 65535, 1}, {0}};
 static const int many_shapes[][3] = {{31, 4231, 1}, {0}};
@@ -511,8 +512,8 @@ static const struct golden goldens[] = {
     },
     {
         /* Labels 1, 3 and 11; the table has room for two of the three. The first component is pixels (0,0), (0,1)
-         * and (1,1): x_centroid = floor((256 * 1 + 1) / 3) = 85, y_centroid = floor((256 * 2 + 1) / 3) = 171. The second
-         * is (2,0) and (3,0): 256 * 5 / 2 = 640 and half a pixel's rounding, floor((1280 + 1) / 2) = 640. */
+         * and (1,1): x_centroid = floor((256 * 1 + 1) / 3) = 85, y_centroid = floor((256 * 2 + 1) / 3) = 171. The
+         * second is (2,0) and (3,0): 256 * 5 / 2 = 640 and half a pixel's rounding, floor((1280 + 1) / 2) = 640. */
         .name = "statistics of three components in a table for two",
         .settings = "connectivity=4 statistics=1 max_components=2",
         .width = 4,
@@ -530,7 +531,8 @@ static const struct golden goldens[] = {
     },
     {
         /* The same pixels: at connectivity 8 all three touch at corners. (2,2) and (3,2) touch (1,1). The sums are
-         * x 1 + 5 + 5 = 11 and y 2 + 0 + 4 = 6 of 7 pixels: floor((2816 + 3) / 7) = 402, floor((1536 + 3) / 7) = 219. */
+         * x 1 + 5 + 5 = 11 and y 2 + 0 + 4 = 6 of 7 pixels: floor((2816 + 3) / 7) = 402, floor((1536 + 3) / 7) =
+         * 219. */
         .name = "one component that corners join, numbered 1",
         .settings = "consecutive=1 statistics=1 max_components=2",
         .width = 4,

@@ -33,17 +33,17 @@
  * Hard cases   shapes whose labels have far to travel (spiral, comb, snake, maze), the most components there can be
  *          (checkerboard), and noise of several densities and grains, all with gray values that are not 255.
  *
- * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT. A version that repeats passes until one
- *          changes nothing ends with STATUS_FAILED when it has made as many as there are pixels (cpu/front_back: labels) and
- *          the last one still changed something.
+ * Errors   not u8, more than 1 channel, more than 2^31-1 pixels: STATUS_BAD_INPUT. A version that repeats passes until
+ *          one changes nothing ends with STATUS_FAILED when it has made as many as there are pixels (cpu/front_back:
+ *          labels) and the last one still changed something.
  *
  * Peers    OpenCV. NPP's LabelMarkersUF is not among them: on an H200 (CUDA 13.0) it left a component of 3840x2160
  *          pixels in parts, others in each run, even with its labels followed to their roots
  *          (results/h200/labelling_3840x2160.json of commit c8b7c25).
  *
- *          cpu/null, null_past and cuda/v0.9 are no labellings but the floor: they read the mask and write labels, and take
- *          masks without foreground; the two of the CPU, for which labels of 0 may be cheaper to store, masks without
- *          background as well.
+ *          cpu/null, null_past and cuda/v0.9 are no labellings but the floor: they read the mask and write labels, and
+ *          take masks without foreground; the two of the CPU, for which labels of 0 may be cheaper to store, masks
+ *          without background as well.
  *
  * Source   Rosenfeld and Pfaltz, Sequential Operations in Digital Picture Processing, JACM 13(4), 1966 (two scans);
  *          Oliveira and Lotufo, A Study on Connected Components Labeling Algorithms Using GPUs, SIBGRAPI 2010 (the
@@ -85,7 +85,8 @@ static inline const char *labelling_labels_only(const struct image in[], const v
     return params->consecutive ? "does not number components 1, 2, 3 ..." : NULL;
 }
 
-/* The same of a version that only gives the right answer where there is no foreground: of a floor that finds nothing. */
+/* The same of a version that only gives the right answer where there is no foreground: of a floor that finds
+ * nothing. */
 const char *labelling_background_only(const struct image in[], const void *params);
 /* The same where pixels are all foreground or none is: then labels are all 1, or 0. */
 const char *labelling_one_kind_only(const struct image in[], const void *params);

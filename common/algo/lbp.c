@@ -61,8 +61,8 @@ static void cost(const struct image in[], const struct image out[], const void *
 
 /* -------------------------------------------------------------------------------------------------- checks */
 
-/* Patches cut by neither border, by one, by both; vectors and warps of patches with a remainder; sides above 2048 and more
- * than 65,536 pixels. Every third one takes patch=32. */
+/* Patches cut by neither border, by one, by both; vectors and warps of patches with a remainder; sides above 2048 and
+ * more than 65,536 pixels. Every third one takes patch=32. */
 static const int check_shapes[][3] = {
     {16, 16, 1},  {32, 32, 1},  {17, 16, 1},   {16, 17, 1},   {33, 32, 1},   {31, 33, 1},   {16, 700, 1}, {64, 64, 1},
     {65, 63, 1},  {47, 16, 1},  {97, 89, 1},   {128, 33, 1},  {127, 16, 1},  {32, 257, 1},  {66, 16, 1},  {130, 50, 1},
@@ -109,10 +109,10 @@ static const struct golden goldens[] = {
                     [255 - 131] = 6, [28] = 1, [7] = 1, [193] = 1, [112] = 1)},
     },
     {
-        /* A 1 among zeros, at (2, 3), is larger than all its neighbours; every other pixel is 0. The second patch has one
-         * column of pixels, (8, 3) being 9, the others padding. Below, row 8 is all 1: its neighbours above are in another
-         * patch, and those below are padding. In it code E W = 17; at the left end 16, at the right end 1. In the fourth
-         * patch the 1 stands at the left border, alone: code 0. */
+        /* A 1 among zeros, at (2, 3), is larger than all its neighbours; every other pixel is 0. The second patch has
+         * one column of pixels, (8, 3) being 9, the others padding. Below, row 8 is all 1: its neighbours above are in
+         * another patch, and those below are padding. In it code E W = 17; at the left end 16, at the right end 1. In
+         * the fourth patch the 1 stands at the left border, alone: code 0. */
         .name = "a pixel, padding and neighbours in another patch",
         .settings = "patch=8",
         .width = 9,

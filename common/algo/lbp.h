@@ -1,13 +1,13 @@
 /*
- * lbp.h: histograms of local binary patterns (textons), one for each patch of a picture, the contract of every version in
- * cpu/lbp, cuda/lbp and peers/lbp.
+ * lbp.h: histograms of local binary patterns (textons), one for each patch of a picture, the contract of every version
+ * in cpu/lbp, cuda/lbp and peers/lbp.
  *
  * Input    one u8 picture, 1 channel, at least one patch wide and high.
  * Output   a u16 tensor of rows x columns x 256: bin c of patch (row, column) says how many of its pixels have code c.
  *          With P = patch, rows = ceil(height / P), columns = ceil(width / P). The bins of a patch add up to P * P.
  *
- * Formula  The picture is continued with zeros to the right and below until P divides both sides, and cut into patches of
- *          P x P pixels, each of which is treated alone. The code of pixel p has one bit for each neighbour q,
+ * Formula  The picture is continued with zeros to the right and below until P divides both sides, and cut into patches
+ *          of P x P pixels, each of which is treated alone. The code of pixel p has one bit for each neighbour q,
  *
  *              bit = q >= p,      from the highest:   NW N NE E SE S SW W
  *
@@ -21,7 +21,8 @@
  * Peers    scikit-image's local_binary_pattern looks at the pixels across the borders of patches and samples diagonal
  *          neighbours between pixels: its codes are others, and it is a yardstick for time alone.
  *
- * Source   M. Schoose, M.-C. Calisto, S. Quesney, A. Leblanc, Rapport GPGPU: Détection de code barre, 2021 (Schoose 2021).
+ * Source   M. Schoose, M.-C. Calisto, S. Quesney, A. Leblanc, Rapport GPGPU: Détection de code barre, 2021 (Schoose
+ *          2021).
  *          Patterns: T. Ojala, M. Pietikäinen, T. Mäenpää, Multiresolution gray-scale and rotation invariant texture
  *          classification with local binary patterns, PAMI 24(7), 2002.
  */

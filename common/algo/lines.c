@@ -261,8 +261,8 @@ static enum status draw(const struct image in[], const struct image out[], const
     return status;
 }
 
-/* Frames of a camera have edges; a pattern without any gets bars across, upright, level and aslant. The first frame is the
- * same one, turned over: whoever looks at it is wrong. */
+/* Frames of a camera have edges; a pattern without any gets bars across, upright, level and aslant. The first frame is
+ * the same one, turned over: whoever looks at it is wrong. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8, PIXEL_U8};
@@ -307,8 +307,8 @@ static const struct golden goldens[] = {
         .out = {FLOATS(0, 0, 0, /**/ 0, 0, 0)},
     },
     {
-        /* A step between columns 1 and 2, gx = 4 * 255 on both sides; thinning keeps the left one: x = 1 three times, and once
-         * each y = 0, 1, 2 at 90 degrees. */
+        /* A step between columns 1 and 2, gx = 4 * 255 on both sides; thinning keeps the left one: x = 1 three times,
+         * and once each y = 0, 1, 2 at 90 degrees. */
         .name = "a step",
         .settings = "low=none theta_steps=2 threshold=2 maximum=2",
         .width = 4,

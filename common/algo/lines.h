@@ -1,11 +1,12 @@
 /*
- * lines.h: straight lines in each frame of a video: gray, edges, then hough or pclines. The contract of every version in
- * cpu/lines and cuda/lines, which are pipelines (common/contract/pipeline.h).
+ * lines.h: straight lines in each frame of a video: gray, edges, then hough or pclines. The contract of every version
+ * in cpu/lines and cuda/lines, which are pipelines (common/contract/pipeline.h).
  *
- * Input    a first frame and a frame, u8, 3 channels (RGB), of the same size, from 1x1; or a video, frame by frame. Frames
- *          have nothing to do with each other, and the first one is not looked at: a picture takes the place of both.
- * Output   a table of f32 for each frame, 3 wide and maximum + 1 high, as that of hough.h: row 0 is the count, then rho, theta
- *          and votes of each line, most votes first.
+ * Input    a first frame and a frame, u8, 3 channels (RGB), of the same size, from 1x1; or a video, frame by frame.
+ *          Frames have nothing to do with each other, and the first one is not looked at: a picture takes the place of
+ *          both.
+ * Output   a table of f32 for each frame, 3 wide and maximum + 1 high, as that of hough.h: row 0 is the count, then
+ *          rho, theta and votes of each line, most votes first.
  *
  * Formula  Every step is the contract of another algorithm:
  *
@@ -22,8 +23,8 @@
  *
  * Errors   not u8, not 3 channels, two sizes, what a step refuses: STATUS_BAD_INPUT.
  *
- * Source   Jošth, Exploitation of GPU in Graphics and Image Processing Algorithms, PhD thesis, Brno 2014, chapter 4: lines in
- *          real time, from the picture to the list.
+ * Source   Jošth, Exploitation of GPU in Graphics and Image Processing Algorithms, PhD thesis, Brno 2014, chapter 4:
+ *          lines in real time, from the picture to the list.
  */
 #ifndef RUNGS_LINES_H
 #define RUNGS_LINES_H

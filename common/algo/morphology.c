@@ -91,8 +91,8 @@ static int radius(const void *params_erased)
     return params->ksize / 2 * morphology_steps(params, erodes);
 }
 
-/* Reads each sample once, writes each once. Comparisons: by the chords, the lengths 2, 4 ... up to the longest chord and
- * each different chord once a pixel, then one chord a row of the element. */
+/* Reads each sample once, writes each once. Comparisons: by the chords, the lengths 2, 4 ... up to the longest chord
+ * and each different chord once a pixel, then one chord a row of the element. */
 static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct morphology_params *params = params_erased;
@@ -252,8 +252,8 @@ static const struct golden goldens[] = {
     {0},
 };
 
-/* Besides the default: every op, both shapes, the smallest and the largest element, lengths next to powers of 2 and of 3
- * (a version that doubles or triples treats them apart), chords of which many differ (31) and few do (5). */
+/* Besides the default: every op, both shapes, the smallest and the largest element, lengths next to powers of 2 and of
+ * 3 (a version that doubles or triples treats them apart), chords of which many differ (31) and few do (5). */
 static const char *const check_settings[] = {
     "op=erode",
     "op=close ksize=15",

@@ -13,9 +13,9 @@
  *              close   the image is dilated, and the result eroded
  *
  *          Pixels outside the image are ignored, in both steps of open and close; (0,0) is always in E, so no set is
- *          empty. There is no arithmetic but comparison: all versions agree to the bit. To repeat the border pixel gives
- *          the same: both elements hold with (i,j) every displacement nearer to (0,0) along x and y, and clamping only
- *          moves nearer.
+ *          empty. There is no arithmetic but comparison: all versions agree to the bit. To repeat the border pixel
+ *          gives the same: both elements hold with (i,j) every displacement nearer to (0,0) along x and y, and clamping
+ *          only moves nearer.
  *
  * Element  Row j, -r <= j <= r, holds the displacements |i| <= reach(j), see morphology_reach():
  *

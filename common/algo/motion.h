@@ -1,6 +1,7 @@
 /*
- * motion.h: moving-object detector: the boxes of what differs from the background, in each frame of a video. The contract
- * of every version in cpu/motion, cuda/motion and peers/motion, which are pipelines (common/contract/pipeline.h).
+ * motion.h: moving-object detector: the boxes of what differs from the background, in each frame of a video. The
+ * contract of every version in cpu/motion, cuda/motion and peers/motion, which are pipelines
+ * (common/contract/pipeline.h).
  *
  * Input    a first frame and a frame, u8, 3 channels (RGB), of the same size, from 1x1; or a video, frame by frame.
  * Output   the table of boxes.h for each frame, i32, BOXES_COLUMNS (8) wide and max_boxes + 1 high: label, box, area
@@ -25,8 +26,8 @@
  *          M stays within 0..65280, u16. All steps are exact in integers, so all versions agree to the bit. As an
  *          algorithm of two pictures, the frame is t = 0 with the first frame's background: B = G(first) either way.
  *
- * Parameters   value 0..255 or otsu, ksize, sigma, shape, disk, connectivity, min_area, max_boxes: of the steps (motion.c
- *              has the defaults)
+ * Parameters   value 0..255 or otsu, ksize, sigma, shape, disk, connectivity, min_area, max_boxes: of the steps
+ *              (motion.c has the defaults)
  *              ops           close_open, or close
  *              background    first, mean, or the path of a picture of the video's size
  *              rate          1..8, for background=mean: half-life of about 0.7 * 2^rate frames

@@ -149,8 +149,8 @@ static const int check_shapes[][3] = {{1, 1, 1},   {1, 61, 2},  {67, 1, 3},   {5
 
 static const struct golden goldens[] = {
     {
-        /* Twice the same centroid, then the one that fits the second histogram: 4 pixels in bin 7 instead of 9. The third is
-         * as far, 4 + 4, from both kinds: the lower wins. */
+        /* Twice the same centroid, then the one that fits the second histogram: 4 pixels in bin 7 instead of 9. The
+         * third is as far, 4 + 4, from both kinds: the lower wins. */
         .name = "ties to the lower",
         .width = 3,
         .height = 1,

@@ -378,8 +378,8 @@ static enum status check_values(const struct image in[], const void *params)
     return STATUS_OK;
 }
 
-/* The tensor is read once for each iteration, for a slice's numerators and its share of the other two modes' can be had from
- * one read; a product with u v or w for each sample, twice, counts in K. */
+/* The tensor is read once for each iteration, for a slice's numerators and its share of the other two modes' can be had
+ * from one read; a product with u v or w for each sample, twice, counts in K. */
 static void cost(const struct image in[], const struct image out[], const void *params, struct cost *cost)
 {
     const struct ntf_params *p = params;
@@ -394,8 +394,8 @@ static void describe(const void *params, char *text, size_t size)
 {
     const struct ntf_params *p = params;
 
-    snprintf(text, size, "rank=%d iterations=%d tolerance=%g target=%g seed=%d update=%s approx=%d", p->rank, p->iterations,
-             p->tolerance, p->target, p->seed, updates[p->update], p->approx);
+    snprintf(text, size, "rank=%d iterations=%d tolerance=%g target=%g seed=%d update=%s approx=%d", p->rank,
+             p->iterations, p->tolerance, p->target, p->seed, updates[p->update], p->approx);
 }
 
 const char *ntf_tensorly_declines(const struct image in[], const void *params)

@@ -67,8 +67,8 @@ static void cost(const struct image in[], const struct image out[], const void *
  * become hard cases: three heaps of values, low, middle and high, the second half of the image the mirror image of the
  * first about the middle value. Then to split off the low heap or the high one are equally good; one pixel is made one
  * level brighter or darker, which decides it, and one pixel forgotten, doubled or misread turns the answer over, if it
- * is on the wrong side. (No exact ties: OpenCV's doubles would decide those by chance.) Images of one or two values (the
- * patterns zero, maximum, checkerboard) and large ones (the bench's photographs) stay as they are. */
+ * is on the wrong side. (No exact ties: OpenCV's doubles would decide those by chance.) Images of one or two values
+ * (the patterns zero, maximum, checkerboard) and large ones (the bench's photographs) stay as they are. */
 enum { HARD_CASE_PIXELS = 1 << 16 };
 
 static uint8_t *pixel(const struct image *image, int64_t index)

@@ -338,8 +338,8 @@ static double uniform(uint64_t *state)
     return (double)(pattern_random(state) >> 11) * 0x1p-53;
 }
 
-/* By hard case: "three spectra" mixed in shares of all sizes with 1 % noise, which is what cubes are like; "alike": every pixel
- * has the same spectrum, so that a covariance is 0. */
+/* By hard case: "three spectra" mixed in shares of all sizes with 1 % noise, which is what cubes are like; "alike":
+ * every pixel has the same spectrum, so that a covariance is 0. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type chosen[] = {PIXEL_F32, PIXEL_U8, PIXEL_U16};

@@ -1,34 +1,37 @@
 /*
- * pca.h: principal components of a spectral image and their view in colour, the contract of every version in cpu/pca and
- * cuda/pca.
+ * pca.h: principal components of a spectral image and their view in colour, the contract of every version in cpu/pca
+ * and cuda/pca.
  *
- * Input    cube: height x width pixels of n bands, u8, u16 or f32, as in correlation.h; 1 to 65535 pixels a side, 1 to 1024
- *          bands, at least as many as components.
- * Output   rgb         u8 picture of 3 channels: the first three components in red, green and blue; where there are fewer, the
- *                      last one again
+ * Input    cube: height x width pixels of n bands, u8, u16 or f32, as in correlation.h; 1 to 65535 pixels a side, 1 to
+ *          1024 bands, at least as many as components.
+ * Output   rgb         u8 picture of 3 channels: the first three components in red, green and blue; where there are
+ *                      fewer, the last one again
  *          components  f32 tensor, height x width x C: y_k = e_k's of each pixel's spectrum s
  *          values      f64 matrix, C x 1: the largest eigenvalues, the largest first
  *          vectors     f64 matrix, n x C: column k is e_k, of length 1, its largest component positive
  *
- * Formula  e_k are the leading eigenvectors of the cube's correlation or covariance matrix R (correlation.h, eigen.h). No mean
- *          is taken off the spectra that are projected: it adds a constant to y_k, which the stretch takes off again. With lo
- *          and hi the smallest and the largest y_k, or the mean of y_k less and plus two standard deviations,
+ * Formula  e_k are the leading eigenvectors of the cube's correlation or covariance matrix R (correlation.h, eigen.h).
+ *          No mean is taken off the spectra that are projected: it adds a constant to y_k, which the stretch takes off
+ *          again. With lo and hi the smallest and the largest y_k, or the mean of y_k less and plus two standard
+ *          deviations,
  *
  *              rgb = floor(255 (y_k - lo) / (hi - lo) + 1/2), limited to 0 ... 255;      0 where hi = lo.
  *
- *          Eigenvectors whose values are close are free to turn, so versions are held to what components are: with their own
- *          results, |R e_k - lambda_k e_k| <= 1e-3 |R| (or 1e-12 of the mean |s|^2, if that is more) and products of vectors within 1e-6 of 0 or 1; y_k within 1e-4 of the
- *          longest |s|; rgb within one level. Values are compared, with 1e-3 of the largest.
+ *          Eigenvectors whose values are close are free to turn, so versions are held to what components are: with
+ *          their own results, |R e_k - lambda_k e_k| <= 1e-3 |R| (or 1e-12 of the mean |s|^2, if that is more) and
+ *          products of vectors within 1e-6 of 0 or 1; y_k within 1e-4 of the longest |s|; rgb within one level. Values
+ *          are compared, with 1e-3 of the largest.
  *
  * Parameters   components  1 to 16, default 3
  *              center      1 (default): covariance, 0: correlation
  *              stretch     minmax (default) or sigma
  *              type        f32 (default), u8 or u16: the samples of a cube that is made up; a file has its own
  *
- * Errors   i32, u32 or f64 samples, sides, bands or samples above the limits, fewer bands than components: STATUS_BAD_INPUT.
+ * Errors   i32, u32 or f64 samples, sides, bands or samples above the limits, fewer bands than components:
+ *          STATUS_BAD_INPUT.
  *
- * Source   Jošth 2014, section on the principal component analysis of spectral images; H. Hotelling, Analysis of a complex of
- *          statistical variables into principal components, Journal of Educational Psychology 24(6), 1933.
+ * Source   Jošth 2014, section on the principal component analysis of spectral images; H. Hotelling, Analysis of a
+ *          complex of statistical variables into principal components, Journal of Educational Psychology 24(6), 1933.
  */
 #ifndef RUNGS_PCA_H
 #define RUNGS_PCA_H

@@ -143,8 +143,9 @@ static int radius(const void *params)
     return 0;
 }
 
-/* Reads each pixel and writes the outputs once. With an orientation a point increments a counter for each row near its own; without,
- * a bit of each pixel and row can be added in its place in a byte, by a sum and a carry: the ceiling is that of vectors of bytes. */
+/* Reads each pixel and writes the outputs once. With an orientation a point increments a counter for each row near its
+ * own; without, a bit of each pixel and row can be added in its place in a byte, by a sum and a carry: the ceiling is
+ * that of vectors of bytes. */
 static void cost(const struct image in[], const struct image out[], const void *params_erased, struct cost *cost)
 {
     const struct pclines_params *params = params_erased;
@@ -245,8 +246,8 @@ static const char *advise(const struct image in[], const void *params)
 
 /* --------------------------------------------------------------------------------------------------- inputs */
 
-/* A photograph's edges, unless the version looks for them itself; or noise, one pixel in 24, and lines across: upright, level,
- * and between corners. */
+/* A photograph's edges, unless the version looks for them itself; or noise, one pixel in 24, and lines across: upright,
+ * level, and between corners. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
@@ -323,8 +324,8 @@ static const struct golden goldens[] = {
         .out = {FLOATS(1, 0, 0, 0, 0, 0, /**/ -0.52467221F, 2.91479373F, 5, 13, -3, 0, /**/ 0, 0, 0, 0, 0, 0)},
     },
     {
-        /* The same level: u = -15 .. -13 and 13 .. 16, which meet where the spaces do; u = -15 has the smallest index: a =
-         * 1, b = -15, rho = -(2 * 1 - 1 * 15) / sqrt(226). */
+        /* The same level: u = -15 .. -13 and 13 .. 16, which meet where the spaces do; u = -15 has the smallest index:
+         * a = 1, b = -15, rho = -(2 * 1 - 1 * 15) / sqrt(226). */
         .name = "a level line, once, where the spaces meet",
         .settings = "d=16 threshold=4 window=9 maximum=2",
         .width = 5,
@@ -334,9 +335,9 @@ static const struct golden goldens[] = {
         .out = {FLOATS(1, 0, 0, 0, 0, 0, /**/ 0.864747107F, 1.63736451F, 5, 1, -15, 0, /**/ 0, 0, 0, 0, 0, 0)},
     },
     {
-        /* The upright line again: beside 5 votes at u = -3 there are 4 at u = -4 and 5 at u = -2, so that 5, 3 and 5 weigh
-         * at u = -3 + 2 / 13. theta is 2 / 13 of the way from atan2(-3, 13) to atan2(-2, 14), and pi; rho = -(a + 2 b) /
-         * |(a, b)|. */
+        /* The upright line again: beside 5 votes at u = -3 there are 4 at u = -4 and 5 at u = -2, so that 5, 3 and 5
+         * weigh at u = -3 + 2 / 13. theta is 2 / 13 of the way from atan2(-3, 13) to atan2(-2, 14), and pi; rho = -(a +
+         * 2 b) / |(a, b)|. */
         .name = "an upright line, between two rows",
         .settings = "d=16 threshold=4 window=3 maximum=1 subpixel=1",
         .width = 3,
@@ -346,8 +347,9 @@ static const struct golden goldens[] = {
         .out = {FLOATS(1, 0, 0, 0, 0, 0, /**/ -0.554421484F, 2.92785573F, 5, 13.1538458F, -2.84615374F, 0)},
     },
     {
-        /* An upright edge: X = -1 and 0 with gradients to the right, bin u = 0, and half_width = round(5 * 32 / 180) = 1. In
-         * u = -1 .. 1 either column is 5 votes in one cell, v = -1 and 0, a plateau, of which u = -1, v = -1 counts. */
+        /* An upright edge: X = -1 and 0 with gradients to the right, bin u = 0, and half_width = round(5 * 32 / 180) =
+         * 1. In u = -1 .. 1 either column is 5 votes in one cell, v = -1 and 0, a plateau, of which u = -1, v = -1
+         *    counts. */
         .name = "orientation",
         .settings = "d=16 threshold=4 window=3 maximum=1 edges=sobel orientation=5",
         .width = 4,

@@ -1,6 +1,6 @@
 /*
- * pclines.h: straight lines by parallel coordinates, with whole numbers only, the contract of every version in cpu/pclines
- * and cuda/pclines.
+ * pclines.h: straight lines by parallel coordinates, with whole numbers only, the contract of every version in
+ * cpu/pclines and cuda/pclines.
  *
  * Input    one u8 image, 1 channel, any size from 1x1; edge points as in hough.h.
  * Output   lines        an f32 table, 6 wide and maximum + 1 high; absent with outputs=accumulator:
@@ -8,9 +8,9 @@
  *              row 0       count, 0, 0, 0, 0, 0
  *              row k >= 1  rho, theta, votes, a, b, c
  *
- *          the line x cos(theta) + y sin(theta) = rho in pixels from the picture's corner, 0 <= theta < pi, and the same
- *          as a X + b Y + c = 0 with X = x - width / 2 and Y = y - height / 2 (whole numbers, rounded down). Most votes
- *          first, of equal ones those with the smaller index; count is how many there are, also beyond `maximum`.
+ *          the line x cos(theta) + y sin(theta) = rho in pixels from the picture's corner, 0 <= theta < pi, and the
+ *          same as a X + b Y + c = 0 with X = x - width / 2 and Y = y - height / 2 (whole numbers, rounded down). Most
+ *          votes first, of equal ones those with the smaller index; count is how many there are, also beyond `maximum`.
  *          accumulator  an i32 matrix, `cells` wide and 2 d high; absent with outputs=lines.
  *
  * Votes    A point (X, Y) is two segments in the spaces of parallel coordinates, straight (0 <= u <= d) and twisted
@@ -18,27 +18,29 @@
  *
  *              v(u) = floor((X (d - |u|) + Y u + d / 2) / d)
  *
- *          It adds 1 to cell v + centre of row u + d - 1, for u = -d + 1 .. d; centre = max(width, height) / 2 + 1, cells =
- *          2 centre + 1. Points of one line meet in one cell: (a, b, c) = (d - |u|, u, -v d).
+ *          It adds 1 to cell v + centre of row u + d - 1, for u = -d + 1 .. d; centre = max(width, height) / 2 + 1,
+ *          cells = 2 centre + 1. Points of one line meet in one cell: (a, b, c) = (d - |u|, u, -v d).
  *          |X|, |Y| <= 32767 and d <= 4096, so that sums stay below 2^28: exact, and all versions agree to the bit.
  *
  * Bins     As in hough.h: a point votes only for rows whose distance from its bin, round the circle of 2 d rows, is at
- *          most half_width = round(w 2 d / 180). The bin is the row whose (d - |u|, u) is nearest to the gradient (gx, gy) or
- *          its opposite: u = d gy / (gx + |gy|) for gx >= 0, rounded, halves up in the order of angles: whole numbers again. Rows are 1 / d
- *          to 2 / d radians apart, so that w degrees are 0.64 w at upright and level lines and 1.27 w at 45 degrees.
+ *          most half_width = round(w 2 d / 180). The bin is the row whose (d - |u|, u) is nearest to the gradient (gx,
+ *          gy) or its opposite: u = d gy / (gx + |gy|) for gx >= 0, rounded, halves up in the order of angles: whole
+ *          numbers again. Rows are 1 / d to 2 / d radians apart, so that w degrees are 0.64 w at upright and level
+ *          lines and 1.27 w at 45 degrees.
  *
- * Wrap     u = -d and u = d are the same lines with v reversed: row n + 2 d, and n - 2 d, is row n with cell 2 centre - cell.
+ * Wrap     u = -d and u = d are the same lines with v reversed: row n + 2 d, and n - 2 d, is row n with cell 2 centre -
+ *          cell.
  *
- * Lines    as in hough.h, with window=n: more votes than the threshold, the most of n x n cells, of equal ones the smallest
- *          index.
+ * Lines    as in hough.h, with window=n: more votes than the threshold, the most of n x n cells, of equal ones the
+ *          smallest index.
  *
- * Subpixel   With subpixel=1 a line lies at the centre of gravity of the votes around it: of the window's n x n cells each
- *          weighs what twice its votes are more than the peak's. u and v then are no whole numbers; theta is between those
- *          of two rows, in proportion, and (a, b, c) = (d - |u|, u, -v d) with u where it is, also a little beyond d: a < 0 and
- *          b = 2 d - u there, and below -d the opposite.
+ * Subpixel   With subpixel=1 a line lies at the centre of gravity of the votes around it: of the window's n x n cells
+ *          each weighs what twice its votes are more than the peak's. u and v then are no whole numbers; theta is
+ *          between those of two rows, in proportion, and (a, b, c) = (d - |u|, u, -v d) with u where it is, also a
+ *          little beyond d: a < 0 and b = 2 d - u there, and below -d the opposite.
  *
- * Numbers  theta and the factors of a row are made on the host; rho = (float)fma(v, d / |(a, b)|, shift) in double, reversed
- *          where theta had to be, so that every device rounds alike.
+ * Numbers  theta and the factors of a row are made on the host; rho = (float)fma(v, d / |(a, b)|, shift) in double,
+ *          reversed where theta had to be, so that every device rounds alike.
  *
  * Parameters   d          16..4096, a power of two, default 512       edges    nonzero | sobel
  *              threshold  1..2^24 votes, default 100                  edge     0..2040, default 150
@@ -46,11 +48,11 @@
  *              orientation  0..90 degrees, default 90 (all rows); less needs edges=sobel
  *              subpixel   0 | 1, default 0                            maximum  1..2^20 lines, default 4096
  *
- * Errors   not u8, more than 1 channel, an even window, d no power of two, an orientation without gradients, 2^31 cells or
- *          more: STATUS_BAD_INPUT.
+ * Errors   not u8, more than 1 channel, an even window, d no power of two, an orientation without gradients, 2^31 cells
+ *          or more: STATUS_BAD_INPUT.
  *
- * Source   Dubská, Herout and Havel, PClines - Line Detection Using Parallel Coordinates, CVPR 2011; Havel, Dubská, Herout
- *          and Jošth, Real-Time Detection of Lines Using Parallel Coordinates and CUDA, JRTIP 2012.
+ * Source   Dubská, Herout and Havel, PClines - Line Detection Using Parallel Coordinates, CVPR 2011; Havel, Dubská,
+ *          Herout and Jošth, Real-Time Detection of Lines Using Parallel Coordinates and CUDA, JRTIP 2012.
  */
 #ifndef RUNGS_PCLINES_H
 #define RUNGS_PCLINES_H
@@ -83,7 +85,8 @@ static inline HOST_DEVICE int pclines_offset(int x, int y, int n, const struct p
     return (x * (params->d - (u < 0 ? -u : u)) + y * u + params->d / 2) >> params->shift;
 }
 
-/* The bin of a point by its gradient, a row's place round the circle: u modulo 2 d. 0 where all points vote for all rows. */
+/* The bin of a point by its gradient, a row's place round the circle: u modulo 2 d. 0 where all points vote for all
+ * rows. */
 static inline HOST_DEVICE int pclines_bin(const struct pclines_params *params, struct hough_gradient gradient)
 {
     return params->hough.half_width == HOUGH_ALL_ROWS ? 0 : hough_parallel_bin(params->d, gradient);

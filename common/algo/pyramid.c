@@ -133,9 +133,9 @@ static const struct golden goldens[] = {
         .out = {BYTES(200)},
     },
     {
-        /* Twice the step: u = (2x + 1) 65536 - 32768, i = 2x, a = 128: means of 2 x 2. (0 + 2 + 4 + 7) / 4 = 3.25, (10 + 20
-         * + 30 + 42) / 4 = 25.5, rounded up. Level 2 is the mean of both rows of level 1; there is but one row, so j + 1
-         * is j, and one column is left: (3 + 26) / 2 = 14.5. But its height is 0: there is no level 2. */
+        /* Twice the step: u = (2x + 1) 65536 - 32768, i = 2x, a = 128: means of 2 x 2. (0 + 2 + 4 + 7) / 4 = 3.25, (10
+         * + 20 + 30 + 42) / 4 = 25.5, rounded up. Level 2 is the mean of both rows of level 1; there is but one row, so
+         * j + 1 is j, and one column is left: (3 + 26) / 2 = 14.5. But its height is 0: there is no level 2. */
         .name = "halved",
         .settings = "scale=2 window=1 fill=9",
         .width = 4,
@@ -149,10 +149,10 @@ static const struct golden goldens[] = {
     },
     {
         /* step(1) = 98304, width 2: u(0) = 49152 - 32768 = 16384: i = 0, a = 64; u(1) = 147456 - 32768 = 114688: i = 1,
-         * a = 192. Rows 0 and 100 weigh 3 to 1: 25, and the second row 1 to 3. Columns alike. (0,0): 0.75 * 0 + 0.25 * 100
-         * = 25 in each row, and the rows are equal. (1,0): 0.25 * 100 + 0.75 * 200 = 175. Level 2, step 147456, width 1,
-         * from level 0 is 2.25 > 2, so from level 1 with r = 1.5: u = 16384, a = 64: 25 * 0.75 + 175 * 0.25 = 62.5. It fits
-         * behind level 1, whose shelf is 3 wide. */
+         * a = 192. Rows 0 and 100 weigh 3 to 1: 25, and the second row 1 to 3. Columns alike. (0,0): 0.75 * 0 + 0.25 *
+         * 100 = 25 in each row, and the rows are equal. (1,0): 0.25 * 100 + 0.75 * 200 = 175. Level 2, step 147456,
+         * width 1, from level 0 is 2.25 > 2, so from level 1 with r = 1.5: u = 16384, a = 64: 25 * 0.75 + 175 * 0.25 =
+         * 62.5. It fits behind level 1, whose shelf is 3 wide. */
         .name = "by one and a half",
         .settings = "scale=1.5 window=1 fill=9",
         .width = 3,

@@ -128,7 +128,7 @@ void texture_close(struct texture_steps *steps)
 
 static enum status take_file(const char *path, int patch, texture_taker take, void *context)
 {
-    static const struct texture_versions versions = {"cpu/simd", "cpu/chains", NULL};
+    static const struct texture_versions versions = {"cpu/simd", "cpu/simd", NULL};
     struct texture_steps steps = {0};
     struct image picture = {0}, gray, shape, histograms = {0};
     enum status status = STATUS_OK;
@@ -213,7 +213,7 @@ enum status texture_cluster(const struct image *histograms, int k, int iteration
 
     progress("%d clusters of %lld histograms", k, (long long)kmeans_row_count(histograms));
     snprintf(settings, sizeof settings, "k=%d iterations=%d seed=%d", k, iterations, seed);
-    TRY(step_open(&step, "kmeans", "kmeans", "cpu/bounds", settings));
+    TRY(step_open(&step, "kmeans", "kmeans", "cpu/simd", settings));
     TRY(step.version->algorithm->shape(histograms, step.params, shapes));
     for (int i = 0; i < 3; i++)
         TRY(array_create(&out[i], shapes[i].width, shapes[i].height, shapes[i].channels, shapes[i].type));
@@ -407,7 +407,8 @@ static const int check_shapes[][3] = {
 static const char *const check_settings[] = {"patch=8", "centroids=common/algo/texture/hard.npy", NULL};
 
 /* ------------------------------------------------------------------------------ answers worked out by hand
- * models/hand.npy has three centroids: a patch of zeros, one of another value, and one of columns of 1 and 9 in turns. */
+ * models/hand.npy has three centroids: a patch of zeros, one of another value, and one of columns of 1 and 9 in
+ * turns. */
 
 #define ZEROS   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 #define STRIPES 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9, 1, 9
@@ -417,10 +418,10 @@ static const char *const check_settings[] = {"patch=8", "centroids=common/algo/t
 
 static const struct golden goldens[] = {
     {
-        /* The first two patches are centroids 0 and 2. The third is half padding, whose code is 255, as is that of 84 pixels
-         * inside the fives: 212 in all. Its edges have 31 (6 pixels), 241 (6), 124 (14), 199 (14), the corners 28, 7, 193, 112
-         * (1 each). Centroid 0, 256 in bin 255, is 44^2 + 2 6^2 + 2 14^2 + 4 = 2404 away; centroid 1, 196 in bin 255, 14 in
-         * each edge's and 1 in each corner's, 16^2 + 2 8^2 = 384. */
+        /* The first two patches are centroids 0 and 2. The third is half padding, whose code is 255, as is that of 84
+         * pixels inside the fives: 212 in all. Its edges have 31 (6 pixels), 241 (6), 124 (14), 199 (14), the corners
+         * 28, 7, 193, 112 (1 each). Centroid 0, 256 in bin 255, is 44^2 + 2 6^2 + 2 14^2 + 4 = 2404 away; centroid 1,
+         * 196 in bin 255, 14 in each edge's and 1 in each corner's, 16^2 + 2 8^2 = 384. */
         .name = "zeros, stripes and a patch that is cut",
         .settings = "centroids=models/hand.npy",
         .width = 40,

@@ -6,11 +6,12 @@
  *          than otsu.h allows.
  * Output   an u8 image of the same shape.
  *
- * Formula  out = 255 where in > value, else 0, for each sample by itself. No arithmetic, so all versions agree to the bit.
+ * Formula  out = 255 where in > value, else 0, for each sample by itself. No arithmetic, so all versions agree to the
+ *          bit.
  *
  * Parameters   value  0..255, default 128, in gray levels; 255 makes every sample 0. `otsu`: the threshold that the
  *                     algorithm `otsu` finds for this image, by the version of the same rung (cuda/v1.2 of threshold
- *                     calls cuda/v1.2 of otsu).
+ *                     calls cuda/v1.2 of otsu; the last rung calls the last).
  *
  * OpenCV   threshold() with THRESH_BINARY and maxval 255 is the same formula; with THRESH_OTSU see otsu.h.
  *
@@ -31,7 +32,8 @@ struct threshold_params {
     int value; /* 0..255 or THRESHOLD_OTSU */
 };
 
-/* For CPU versions: the parameter's value, or for THRESHOLD_OTSU what version `otsu` ("cpu/omp") of otsu finds in `in`. */
+/* For CPU versions: the parameter's value, or for THRESHOLD_OTSU what version `otsu` ("cpu/omp") of otsu finds in
+ * `in`. */
 enum status threshold_value(const struct image *in, const struct threshold_params *params, const char *otsu,
                             int *value);
 

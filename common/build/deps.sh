@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that Rungs needs and that are missing. Never prompts.
-# usage: deps.sh [ci | needed]    ci: also what only .ci/run needs (clang with its run-time libraries, the aarch64 cross compiler and
-#                                 jansson, qemu-user); needed: nothing optional
+# usage: deps.sh [ci | needed]    ci: also what only .ci/run needs (clang with its run-time libraries, the aarch64 cross
+#                                 compiler and jansson, qemu-user); needed: nothing optional
 #
-# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3 (the
-#           labs' grader; Python also plots and report)
-# optional  OpenCV's imgproc, OpenBLAS: the CPU peers that the tables compare with; gnuplot: plots; numpy: peers in Python;
-#           opencv-data: the cascades of detect's peers;
+# needed    compiler, make, pkg-config, stb (image files), jansson (JSON), cmocka (unit tests), seccomp and Python 3
+#           (the labs' grader; Python also plots and report)
+# optional  OpenCV's imgproc, OpenBLAS: the CPU peers that the tables compare with; gnuplot: plots; numpy: peers in
+#           Python; opencv-data: the cascades of detect's peers;
 #           ffmpeg: video files in and out (image folders and y4m need none). Rungs works without them
 set -u
 

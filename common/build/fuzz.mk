@@ -4,7 +4,8 @@
 fuzz_build := $(BUILD)-fuzz
 fuzz_names := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz_programs := $(addprefix $(BUILD)/tests/fuzz/fuzz_,$(fuzz_names))
-# No fuzzer runs a version: those of blur, whose tuned values one reads, the references, and the small one that has a model.
+# No fuzzer runs a version: those of blur, whose tuned values one reads, the references, and the small one that has a
+# model.
 fuzz_versions := $(sort $(serial_files) $(wildcard cpu/blur/*.c))
 # Of the command line the readers of results files.
 fuzz_objects = $(call object,tests/fuzz/fuzz.c $(wildcard common/cli/compare_*.c) $(fuzz_versions) $(filter cpu/%,$(helper_files)) \

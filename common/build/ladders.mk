@@ -1,5 +1,5 @@
-# One ladder's program, $(BUILD)/rungs-ALGO: `rungs` with that ladder alone, for who climbs it (`make bench-blur`) and has no use for
-# the other 24. Included by the Makefile, after assignments/labs.mk, which knows what stands on what.
+# One ladder's program, $(BUILD)/rungs-ALGO: `rungs` with that ladder alone, for who climbs it (`make bench-blur`) and
+# has no use for the other 24. Included by the Makefile, after assignments/labs.mk, which knows what stands on what.
 
 # ALGORITHM: its rungs and peers, and what these share.
 own_files = $(filter cpu/$(1)/% cuda/$(1)/% peers/$(1)/%,$(version_files) $(helper_files))

@@ -17,8 +17,9 @@ $(addprefix plot-,$(algorithms)): plot-%: $(if $(JSON),,$$(call program,$$*) pho
 	done)
 	@$(PYTHON) -B common/report/plots.py $* $(BUILD)/plots $(plot_files)
 
-# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it; VERSIONS=cpu,peer
-# measures no others; TIMED=only leaves out versions that are emulated here: at full size they take hours, and have no times.
+# LEVEL=short takes under a minute; DIR= is the folder of pictures of a study that asks for one; OUT= where to put it;
+# VERSIONS=cpu,peer measures no others; TIMED=only leaves out versions that are emulated here: at full size they take
+# hours, and have no times.
 .PHONY: $(addprefix study-,$(studies))
 $(addprefix study-,$(studies)): study-%: $(BUILD)/rungs photograph
 	@$(PYTHON) -B common/study/study.py run $* --rungs $(BUILD)/rungs --level $(call quoted,$(or $(LEVEL),full)) \

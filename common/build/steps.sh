@@ -1,8 +1,8 @@
 #!/bin/sh
-# Of the rungs and helper files that a version could be linked with, those that it needs: rungs that it, or one of these, names in
-# a string ("cuda/v1.2", or v1.2 as a word of one), helper files of the folders whose headers they include, and files of common/cuda
-# of the header's name. Ready-made rungs (assignments/grading/handout.py) show strings, and no headers: theirs are all helpers of their
-# ladder. Lines of comments name nothing.
+# Of the rungs and helper files that a version could be linked with, those that it needs: rungs that it, or one of
+# these, names in a string ("cuda/v1.2", or v1.2 as a word of one), helper files of the folders whose headers they
+# include, and files of common/cuda of the header's name. Ready-made rungs (assignments/grading/handout.py) show
+# strings, and no headers: theirs are all helpers of their ladder. Lines of comments name nothing.
 # usage: steps.sh "VERSION FILE-OF-A-PIPELINE'S-CONTRACT..." RUNG... -- HELPER...
 exec awk '
 function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }

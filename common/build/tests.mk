@@ -7,7 +7,8 @@ $(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(ca
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@
 $(BUILD)/tests/test_confine: $(call object,common/remote/confine.c common/remote/confine_try.c)
 $(BUILD)/tests/test_confine: libraries += -lseccomp
-# Faults in what no version computes: a unit test linked with one changed file, which must fail (tests/test_unit_mutants.sh).
+# Faults in what no version computes: a unit test linked with one changed file, which must fail
+# (tests/test_unit_mutants.sh).
 unit_mutants := $(if $(SANITIZE),,$(shell awk -F'"' '/^name/ { name = $$2 } /^of/ { of = $$2 } /^test/ { print name ":" of ":" $$2 }' \
                                   $(wildcard tests/mutants/units.toml) /dev/null))
 unit_mutant = $(BUILD)/unit-mutants/$(word 1,$(subst :, ,$(1)))
@@ -37,7 +38,8 @@ $(BUILD)/labelling-masks: $(BUILD)/tests/test_labelling.c.o $(library_objects) $
 labelling-masks: $(BUILD)/labelling-masks
 	@$(BUILD)/labelling-masks $(or $(foreach v,$(subst $(comma), ,$(VERSIONS)),$(call quoted,$(v))),cpu cuda)
 
-# Every version of detect on the user's pictures: the same hits, to the bit. detect-200: on 59 with faces and 141 without.
+# Every version of detect on the user's pictures: the same hits, to the bit. detect-200: on 59 with faces and 141
+# without.
 .PHONY: detect-hits detect-200
 detect-hits: $(BUILD)/rungs
 	@sh tests/detect_hits.sh $(BUILD) $(FOLDERS)
@@ -48,11 +50,11 @@ detect-200: $(BUILD)/rungs
 .PHONY: test test-sanitized test-programs verify
 test-programs: $(BUILD)/rungs $(BUILD)/rungs-mutants $(BUILD)/rungs-small $(BUILD)/rungs-judge $(BUILD)/rungs-judge-small \
                $(patsubst %,$(BUILD)/workers/%,$(wildcard tests/small/spots/serial.c tests/grader/outputs/spots-labels.c \
-                   cpu/labelling/1_omp.c cpu/harris/1_omp.c cpu/threshold/1_omp.c cpu/pclines/1_omp.c cpu/texture/simd.c \
+                   cpu/labelling/1_omp.c cpu/harris/1_omp.c cpu/threshold/1_omp.c cpu/pclines/1_omp.c cpu/texture/2_simd.c \
                    cuda/kmeans/v1.1_*.cu cuda/texture/v1.1_*.cu)) \
                $(if $(SANITIZE),,$(addprefix $(BUILD)/rungs-,$(stepped) blur)) $(BUILD)/make-scene $(test_programs) $(foreach mutant,$(unit_mutants),$(call unit_mutant,$(mutant)))
-# Both builds by one make, so that the cores are at work until the last file of either. The peers are libraries that nobody
-# here built with sanitizers.
+# Both builds by one make, so that the cores are at work until the last file of either. The peers are libraries that
+# nobody here built with sanitizers.
 .PHONY: test-builds test-programs-sanitized
 test-builds: test-programs test-programs-sanitized
 test-programs-sanitized:

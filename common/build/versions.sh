@@ -4,12 +4,12 @@
 #        Writes the table of versions as C (struct version_source of common/contract/registry.h) on stdout; the files
 #        behind `-- REASON` are listed but not built, for REASON.
 #        --some: of a program that holds only some of the rungs; a rung climbs from one of these, not from what it names
-#        --list: the same as lines of text, fields between tabs, for scripts and pages: algorithm, id, path, group, below,
-#                and the lines of the header in the order of `keys`; a file that lacks one of those is no error
+#        --list: the same as lines of text, fields between tabs, for scripts and pages: algorithm, id, path, group,
+#                below, and the lines of the header in the order of `keys`; a file that lacks one of those is no error
 #
 # The path is the identity, and its number is the place in the climb:
-#   cpu/blur/2_separable.c -> cpu/separable     cuda/blur/v1.2_tiled.cu -> cuda/v1.2     peers/blur/opencv.cpp -> peer/opencv
-#   cuda/labelling/published/union_find.cu -> cuda/union_find: beside the climb, in the group `published`
+#   cpu/blur/2_separable.c -> cpu/separable     cuda/blur/v1.2_tiled.cu -> cuda/v1.2     peers/blur/opencv.cpp ->
+#   peer/opencv cuda/labelling/published/union_find.cu -> cuda/union_find: beside the climb, in the group `published`
 #   cpu/blur/shared/, cuda/blur/shared/: helpers, no versions
 #   tests/mutants/blur/race.c -> mutant/race    tests/small/gram/serial.c -> cpu/serial
 #   assignments/02_blur/starter/blur/mine.c -> student/mine   (the folder that holds the file names the algorithm)

@@ -1,6 +1,6 @@
 /*
- * apart.h: keeps what a command writes apart from what it reads, and its outputs from one another. Files are compared by
- * device and number, so that no link, folder or pattern hides that two names are one file; nothing is opened.
+ * apart.h: keeps what a command writes apart from what it reads, and its outputs from one another. Files are compared
+ * by device and number, so that no link, folder or pattern hides that two names are one file; nothing is opened.
  */
 #ifndef RUNGS_APART_H
 #define RUNGS_APART_H
@@ -28,8 +28,8 @@ void apart_output(struct apart *apart, enum apart_kind kind, const char *name);
 /* The files that parameters name: VALUE of each "name=VALUE", and models that stand for one that is not given. */
 void apart_settings(struct apart *apart, const struct algorithm *algorithm, const struct cli_list_option *settings);
 
-/* STATUS_BAD_INPUT, naming both, when an output is an input or another output, or when images of two patterns could have one
- * name. Frees what was gathered either way. */
+/* STATUS_BAD_INPUT, naming both, when an output is an input or another output, or when images of two patterns could
+ * have one name. Frees what was gathered either way. */
 enum status apart_check(struct apart *apart);
 void apart_free(struct apart *apart);
 

@@ -151,8 +151,8 @@ out:
 
 /* ------------------------------------------------------------------------------------------------ many pictures */
 
-/* Memory for outputs, kept until application_end(): page-locked memory takes longer to make and to free than a picture to
- * compute. */
+/* Memory for outputs, kept until application_end(): page-locked memory takes longer to make and to free than a picture
+ * to compute. */
 struct piece {
     void *data;
     size_t bytes;
@@ -170,8 +170,8 @@ int application_depth(const struct application *application)
     return application->version->queue ? application->version->queue->depth() : 1;
 }
 
-/* A piece that nobody uses, or a fresh one; ordinary memory where there is no other, as when a device is lost. NULL when
- * there is none. With the lock held. */
+/* A piece that nobody uses, or a fresh one; ordinary memory where there is no other, as when a device is lost. NULL
+ * when there is none. With the lock held. */
 static struct piece *find_piece(struct application *application, size_t bytes)
 {
     struct piece *piece = application->memory->pieces;

@@ -27,14 +27,23 @@ static const char help[] =
     "                           by default images/fetched/vtest.avi, or a synthetic scene when there is none\n"
     "      --time SECONDS       time budget per version (default 1, and less where more than 24 are timed)\n"
     "      --pinned             pictures of the host lie in page-locked memory, which a GPU copies from and to by "
-    "itself\n"
+    "itself\n" CLI_IN_FLIGHT_HELP
     "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
     "      --csv FILE           the results as CSV too\n"
     "      --help               this text\n\n"
     "Exit status: 0 done, 1 a version was wrong, 2 bad use or bad input.\n\n"
     "example: rungs bench blur --versions serial,simd --size 3840x2160 --threads 4 -p ksize=31\n";
 
-enum { OPTION_VERSIONS = 256, OPTION_FRAMES, OPTION_TIME, OPTION_PINNED, OPTION_JSON, OPTION_CSV, OPTION_HELP };
+enum {
+    OPTION_VERSIONS = 256,
+    OPTION_FRAMES,
+    OPTION_TIME,
+    OPTION_PINNED,
+    OPTION_IN_FLIGHT,
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_HELP
+};
 
 struct bench_options {
     struct workload workload;
@@ -62,6 +71,7 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
                                             {"frames", required_argument, NULL, OPTION_FRAMES},
                                             {"time", required_argument, NULL, OPTION_TIME},
                                             {"pinned", no_argument, NULL, OPTION_PINNED},
+                                            {"in-flight", required_argument, NULL, OPTION_IN_FLIGHT},
                                             {"json", required_argument, NULL, OPTION_JSON},
                                             {"csv", required_argument, NULL, OPTION_CSV},
                                             {"help", no_argument, NULL, OPTION_HELP},
@@ -86,6 +96,12 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
             break;
         case OPTION_PINNED:
             parsed->pinned = true;
+            break;
+        case OPTION_IN_FLIGHT:
+            if (cli_set_in_flight(optarg) != STATUS_OK) {
+                cli_fail_status();
+                return false;
+            }
             break;
         case OPTION_JSON:
             parsed->json = optarg;
@@ -164,7 +180,8 @@ out:
     return status;
 }
 
-/* So that the first times are there before the last version has had its turn; the table that follows has those of all rounds. */
+/* So that the first times are there before the last version has had its turn; the table that follows has those of all
+ * rounds. */
 static void show_row(struct bench *bench, const struct bench_row *row)
 {
     if (row->outcome == BENCH_SKIPPED)

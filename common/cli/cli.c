@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/core/text.h"
+#include "common/cuda/streams_queue.h"
 
 int cli_fail(const char *format, ...)
 {
@@ -66,6 +67,18 @@ enum status cli_parse_int(const char *option, const char *text, long minimum, lo
         return status_set(STATUS_BAD_INPUT, "%s: %s is outside %ld to %ld", option, text, minimum, maximum);
     *value = (int)number;
     return STATUS_OK;
+}
+
+enum status cli_set_in_flight(const char *text)
+{
+    enum status status = STATUS_OK;
+    int most;
+
+    TRY(cli_parse_int("--in-flight", text, 1, STREAMS_QUEUE_MOST, &most));
+    streams_queue_depth = most;
+    registry_set_queue(most > 1 ? &streams_queue : NULL);
+out:
+    return status;
 }
 
 enum status cli_parse_size(const char *option, const char *text, int *width, int *height)

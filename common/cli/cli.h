@@ -71,6 +71,12 @@ enum status cli_find(const char *text, const struct algorithm **algorithm, const
 
 /* Reads a whole number of an option ("--threads"), within minimum..maximum. */
 enum status cli_parse_int(const char *option, const char *text, long minimum, long maximum, int *value);
+/* Reads `--in-flight N`: from now on N pictures may be under way in every CUDA version for one picture. */
+enum status cli_set_in_flight(const char *text);
+#define CLI_IN_FLIGHT_HELP                                                                                             \
+    "      --in-flight N        of CUDA versions for one picture: up to N (1 to 16) pictures under way, on streams "   \
+    "of\n"                                                                                                             \
+    "                           their own (default: 4 for versions that are listed with a queue, 1 for others)\n"
 /* Reads "1920x1080". */
 enum status cli_parse_size(const char *option, const char *text, int *width, int *height);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cli/compare_renames.h"
 #include "common/cli/compare_schema.h"
 #include "common/core/json_file.h"
 
@@ -33,7 +34,8 @@ static enum status require(const struct compare_results *results, const json_t *
     return STATUS_OK;
 }
 
-/* null, or an object whose numbers are in order, which no schema can say: a hand-made file shall not turn NaN into "same". */
+/* null, or an object whose numbers are in order, which no schema can say: a hand-made file shall not turn NaN into
+ * "same". */
 static enum status require_times(const struct compare_results *results, const json_t *row, const char *key)
 {
     const json_t *times = json_object_get(row, key);
@@ -152,6 +154,7 @@ enum status compare_load(struct compare_results *results, const char *path)
         goto out;
     }
     TRY(compare_schema_check(results->document, compare_kinds[results->kind].definition, path));
+    compare_renames_apply(results->document);
     if (results->kind == COMPARE_PROFILE) {
         TRY(load_profile(results));
     } else {

@@ -62,7 +62,8 @@ static uint32_t next_pattern_point(const char **pattern)
     return point;
 }
 
-/* Whether a point fits the class [...] or character at *pattern. A class has single points and ranges; '-' stands last. */
+/* Whether a point fits the class [...] or character at *pattern. A class has single points and ranges; '-' stands
+ * last. */
 static bool fits_class(const char *pattern, uint32_t point)
 {
     bool inside = false, negated;

@@ -30,8 +30,8 @@ struct compare_report {
     size_t counts[COMPARE_VERDICTS];
 };
 
-/* Prints the comparison of two files of one kind and counts its verdicts. threshold, conditions and two_versions are the
- * caller's to fill in. */
+/* Prints the comparison of two files of one kind and counts its verdicts. threshold, conditions and two_versions are
+ * the caller's to fill in. */
 void compare_print(struct compare_report *report, const struct compare_results *a, const struct compare_results *b);
 
 #endif

@@ -32,7 +32,8 @@ static void how(const struct version *version, const char *unavailable, char *te
         snprintf(text, size, "%s", version->instruction_set ? version->instruction_set : "");
 }
 
-/* Prints words behind `head`, broken so that no line passes `columns`; further lines are indented as far as the head. */
+/* Prints words behind `head`, broken so that no line passes `columns`; further lines are indented as far as the
+ * head. */
 static void print_wrapped(const char *head, const char *text, int columns)
 {
     const int indent = (int)strlen(head);
@@ -113,7 +114,8 @@ static void print_parameters(const struct parameter *parameters)
     }
 }
 
-/* "output boxes    table: label, x_min ...: meaning (the main one)". The type of an output depends on input and parameters. */
+/* "output boxes    table: label, x_min ...: meaning (the main one)". The type of an output depends on input and
+ * parameters. */
 static void print_slot(const struct named_slot *slot, bool input, bool is_main)
 {
     char head[64], text[2048];
@@ -198,9 +200,9 @@ static json_t *describe_version(const struct version *version)
     const char *unavailable = version_unavailable(version);
     const struct version_source *source = version->source;
 
-    return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s, s:s, s:s?, s:s?, s:b, s:b, s:s?, s:s?}", "id", source->id, "path",
-                     source->path, "group", source->group, "below", source->below, "problem", source->problem, "idea",
-                     source->idea, "expect", source->expect, "result", source->result, "run", source->command,
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:s, s:s, s:s?, s:s?, s:b, s:b, s:s?, s:s?}", "id", source->id,
+                     "path", source->path, "group", source->group, "below", source->below, "problem", source->problem,
+                     "idea", source->idea, "expect", source->expect, "result", source->result, "run", source->command,
                      "runs_here", !unavailable, "emulated", version_is_cuda(version) && device_is_emulated(),
                      "unavailable", unavailable, "instruction_set", version->instruction_set);
 }

@@ -51,8 +51,8 @@ static void limit_openmp_spinning(char **argv)
     /* Under an emulator such as qemu-user exec fails; the run goes on with libgomp's default. */
 }
 
-/* What an environment variable of OpenMP's gives as the stack of a thread ("512", in KiB, "64B", "1M"), 0 when there is none or
- * it cannot be read, which libgomp itself complains of. */
+/* What an environment variable of OpenMP's gives as the stack of a thread ("512", in KiB, "64B", "1M"), 0 when there is
+ * none or it cannot be read, which libgomp itself complains of. */
 static double openmp_stack_bytes(void)
 {
     const char *text = getenv("OMP_STACKSIZE") ? getenv("OMP_STACKSIZE") : getenv("GOMP_STACKSIZE");
@@ -74,8 +74,8 @@ static double openmp_stack_bytes(void)
     }
 }
 
-/* A stack that is too small and a team that is too large both end in a segmentation fault, which `check` would take for a
- * fault of the version. */
+/* A stack that is too small and a team that is too large both end in a segmentation fault, which `check` would take for
+ * a fault of the version. */
 static enum status check_environment(void)
 {
     /* Seven times the largest frame, the 131 KiB of tables in cpu/labelling/simd.c: sanitizers make frames larger. */

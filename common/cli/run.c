@@ -51,7 +51,8 @@ static const char help[] =
     "                           whole or none is (a video: what there is of it)\n"
     "  -p, --param name=value   a parameter of the algorithm, as `rungs list ALGO` shows them\n"
     "      --format EXTENSION   of a folder: form of the results (default: png, csv for tables, npy for tensors)\n"
-    "      --jobs N             of a folder: threads that read and write files (default: one for each core)\n"
+    "      --jobs N             of a folder: threads that read and write files (default: one for each "
+    "core)\n" CLI_IN_FLIGHT_HELP
     "      --boxes FILE.csv     of a video: the boxes too, in MOT-challenge columns after a header line:\n"
     "                           frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z\n"
     "      --fps RATE           of a video: frames per second of OUT (default: VIDEO's own; images: 25)\n"
@@ -154,11 +155,15 @@ struct run_options {
 /* False when there is nothing more to do; *exit_status says how it ended. */
 static bool parse_options(struct run_options *options, int argc, char **argv, int *exit_status)
 {
-    static const struct option known[] = {
-        {"output", required_argument, NULL, 'o'}, {"param", required_argument, NULL, 'p'},
-        {"boxes", required_argument, NULL, 'b'},  {"fps", required_argument, NULL, 'f'},
-        {"format", required_argument, NULL, 'F'}, {"jobs", required_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option known[] = {{"output", required_argument, NULL, 'o'},
+                                          {"param", required_argument, NULL, 'p'},
+                                          {"boxes", required_argument, NULL, 'b'},
+                                          {"fps", required_argument, NULL, 'f'},
+                                          {"format", required_argument, NULL, 'F'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {"in-flight", required_argument, NULL, 'n'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     enum { MAX_JOBS = 256 };
 
     *exit_status = CLI_BAD_USE;
@@ -187,6 +192,9 @@ static bool parse_options(struct run_options *options, int argc, char **argv, in
             break;
         case 'j':
             status = cli_parse_int("--jobs", optarg, 1, MAX_JOBS, &options->jobs);
+            break;
+        case 'n':
+            status = cli_set_in_flight(optarg);
             break;
         default:
             return false; /* getopt_long() has said why */
@@ -321,8 +329,8 @@ out:
     return exit_status;
 }
 
-/* Of a folder, where the pictures' shapes are not known: the first output that these parameters leave of a small picture, gray
- * or in colour, and that has the format. */
+/* Of a folder, where the pictures' shapes are not known: the first output that these parameters leave of a small
+ * picture, gray or in colour, and that has the format. */
 static int slot_of_folder(const struct application *application, const char *format)
 {
     const struct algorithm *algorithm = application->algorithm;

@@ -1,6 +1,6 @@
 /*
- * run_folder.c: rungs run on a folder of pictures: one picture is computed at a time, with all that the version has, or as
- * many as the version has under way (queue.h), while other threads read the next ones and write those that are done.
+ * run_folder.c: rungs run on a folder of pictures: one picture is computed at a time, with all that the version has, or
+ * as many as the version has under way (queue.h), while other threads read the next ones and write those that are done.
  */
 #include <dirent.h>
 #include <errno.h>

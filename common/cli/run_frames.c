@@ -1,7 +1,7 @@
 /*
- * run_frames.c: rungs run of an algorithm for one picture on a video, each frame by itself. The reader's thread decodes ahead,
- * this one computes, a third draws and writes, so that a frame takes as long as the longest of the three. A version with a
- * queue (queue.h) has several frames under way.
+ * run_frames.c: rungs run of an algorithm for one picture on a video, each frame by itself. The reader's thread decodes
+ * ahead, this one computes, a third draws and writes, so that a frame takes as long as the longest of the three. A
+ * version with a queue (queue.h) has several frames under way.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -94,8 +94,8 @@ out:
     return status;
 }
 
-/* With the first frame at hand: everything that shall not exist when there is none. A video is opened with the size of its
- * first drawn picture. */
+/* With the first frame at hand: everything that shall not exist when there is none. A video is opened with the size of
+ * its first drawn picture. */
 static enum status begin(struct run *run, const struct image *first)
 {
     struct application *application = run->application;
@@ -190,8 +190,8 @@ static void complete(struct run *run)
     }
 }
 
-/* After a failure frames are given back unwritten. Files are completed in this thread, too: ffmpeg, which it started, ends with
- * it (program.h). */
+/* After a failure frames are given back unwritten. Files are completed in this thread, too: ffmpeg, which it started,
+ * ends with it (program.h). */
 static void *write_frames(void *run_erased)
 {
     struct run *run = run_erased;

@@ -42,7 +42,8 @@ struct run {
     struct video_progress progress;
 };
 
-/* Boxes are written in the columns of the MOT challenge and outlined; other tables are the slot's own rows and picture. */
+/* Boxes are written in the columns of the MOT challenge and outlined; other tables are the slot's own rows and
+ * picture. */
 static bool has_boxes(const struct run *run)
 {
     return run->job->algorithm->outputs[0].columns == boxes_column_names;

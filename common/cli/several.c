@@ -71,7 +71,8 @@ static void *run_player(void *player_erased)
     return NULL;
 }
 
-/* False when Ctrl-C has ended all videos that had begun, and this one has not: a camera that sends nothing sends no end. */
+/* False when Ctrl-C has ended all videos that had begun, and this one has not: a camera that sends nothing sends no
+ * end. */
 static bool join(const struct player *player)
 {
     enum { TURN_NS = 100000000, SECOND_NS = 1000000000 };

@@ -8,9 +8,11 @@
  *     matrix    .npy, ENVI, IDX, gray pictures (array_io.h)    .csv, .json, .npy; pictures where the slot can be drawn
  *     tensor    .npy, ENVI, IDX, pictures                      .npy; pictures where the slot can be drawn
  *
- * .csv   A line for each row, of a table a line with the column names before them. Numbers have the digits that are needed
+ * .csv   A line for each row, of a table a line with the column names before them. Numbers have the digits that are
+ * needed
  *        to read the same value again, whole ones none behind the point.
- * .json  {"slot": NAME, "columns": [NAME, ...], "rows": [[NUMBER, ...], ...]}, without "columns" for a matrix; null stands
+ * .json  {"slot": NAME, "columns": [NAME, ...], "rows": [[NUMBER, ...], ...]}, without "columns" for a matrix; null
+ * stands
  *        for what is no finite number.
  * .npy   Raw samples. Of a table the rows in use: an array of rows x columns, which may have no rows.
  */
@@ -25,7 +27,8 @@ enum status slot_load(struct image *image, const struct named_slot *slot, const 
 
 /* Refuses a path whose form (its extension) this output cannot take. */
 enum status slot_check_form(const struct named_slot *slot, const char *path);
-/* The same once the shape is known: an output that these parameters do not make, or samples that the form cannot hold. */
+/* The same once the shape is known: an output that these parameters do not make, or samples that the form cannot
+ * hold. */
 enum status slot_check_shape(const struct named_slot *slot, const struct image *shape, const char *path);
 
 /* Writes output `index` into a file that has been created; its path says the form. Errors of writing are kept for
@@ -39,8 +42,8 @@ bool slot_is_drawn(const struct named_slot *slot);
 enum status slot_draw(const struct algorithm *algorithm, int index, const struct image in[], const struct image out[],
                       const void *params, struct image *drawn);
 
-/* The rows of tables and matrices of many frames in one .csv: what comes before the first, then each frame's, its number in
- * front of each. */
+/* The rows of tables and matrices of many frames in one .csv: what comes before the first, then each frame's, its
+ * number in front of each. */
 bool slot_has_rows(const struct named_slot *slot);
 void slot_write_header(struct output_file *file, const struct named_slot *slot);
 void slot_write_rows(struct output_file *file, const struct named_slot *slot, const struct image *array, long frame);

@@ -15,12 +15,12 @@ struct target {
     struct output_file file;
 };
 
-/* The first output that a file of this name can hold: .csv of a picture and a table is the table. Of shapes, where they are
- * known, an absent one is none. `otherwise` where none fits. */
+/* The first output that a file of this name can hold: .csv of a picture and a table is the table. Of shapes, where they
+ * are known, an absent one is none. `otherwise` where none fits. */
 int target_slot(const struct algorithm *algorithm, const char *path, const struct image *shapes, int otherwise);
 
-/* SLOT=FILE or FILE, of the first output that fits. A name in front of the = that no output has is refused, unless it has a /
- * and so is the beginning of a path. */
+/* SLOT=FILE or FILE, of the first output that fits. A name in front of the = that no output has is refused, unless it
+ * has a / and so is the beginning of a path. */
 enum status target_parse(const struct algorithm *algorithm, const char *text, struct target *target);
 
 /* All of them, each of which must have a form that its output can take and a place that can be written. */

@@ -8,8 +8,8 @@
 
 #include "common/video/video.h"
 
-/* From here on to video_run_release(), Ctrl-C, kill, and a terminal that is closed end the video as if it ended there; the
- * second of a kind ends the program. Several threads may play one each, no more than SEVERAL_MOST (several.h). */
+/* From here on to video_run_release(), Ctrl-C, kill, and a terminal that is closed end the video as if it ended there;
+ * the second of a kind ends the program. Several threads may play one each, no more than SEVERAL_MOST (several.h). */
 void video_run_catch(struct video_reader *reader);
 void video_run_release(struct video_reader *reader);
 bool video_run_interrupted(void);
@@ -29,8 +29,8 @@ void video_fault_note(struct video_fault *fault, enum status status);
 /* What stands before its message so that it names the video: "VIDEO: ", valid until this thread's next call, or "". */
 const char *video_run_whose(const struct video_fault *fault, const char *video);
 
-/* "frame 12 of 795, 48.1 frames per second" on a terminal, at most five times a second. While several are played, "3 videos,
- * frame 36". */
+/* "frame 12 of 795, 48.1 frames per second" on a terminal, at most five times a second. While several are played, "3
+ * videos, frame 36". */
 struct video_progress {
     double start;
     long counted; /* frames, of those in video_run_frames() */

@@ -150,8 +150,8 @@ out:
 }
 
 /* Refuses what the contract or this machine's memory will not take before any time is spent on it. Needs shapes only.
- * Counted is what every version costs: the input and the expected results of two sets in this process, and two sets in a
- * child; what a version allocates by itself comes on top. */
+ * Counted is what every version costs: the input and the expected results of two sets in this process, and two sets in
+ * a child; what a version allocates by itself comes on top. */
 static enum status check_room(const struct algorithm *algorithm, const struct image in[], const void *params)
 {
     enum status status = STATUS_OK;
@@ -172,8 +172,8 @@ out:
     return status;
 }
 
-/* The same for inputs that are still to be made, of the requested shape. What a maker of arrays makes out of it is its own
- * matter, so that only the shape itself is counted; the rest is checked once the inputs are there. */
+/* The same for inputs that are still to be made, of the requested shape. What a maker of arrays makes out of it is its
+ * own matter, so that only the shape itself is counted; the rest is checked once the inputs are there. */
 static enum status check_request(const struct algorithm *algorithm, int width, int height, int channels,
                                  const void *params)
 {

@@ -62,16 +62,19 @@ enum status workload_create_outputs(struct workload *workload, const struct algo
 /* Takes what came of writing one: says what is missing when it failed, so that the others can still be written. */
 void workload_wrote(struct workload *workload, enum status status);
 
-/* Parses the settings, creates the outputs, loads or makes the input, and gives tunables that -p does not name their kept values (tuned.h). */
+/* Parses the settings, creates the outputs, loads or makes the input, and gives tunables that -p does not name their
+ * kept values (tuned.h). */
 enum status workload_prepare(struct workload *workload, const struct algorithm *algorithm,
                              const struct version *const *versions, size_t version_count);
 /* Keeps the command line for the record, without --json, --csv and --svg. */
 void workload_set_command(struct workload *workload, int argc, char **argv);
-/* What stands behind the options of bench, tune and profile: one ALGO or ALGO:VERSION (cli_find()). Complains by cli_fail() and
- * returns false when it is something else; `needs` and `takes` say what the command needs and takes: "an algorithm" ... */
-bool workload_argument(int argc, char **argv, const char *needs, const char *takes,
-                       const struct algorithm **algorithm, const struct version **version);
-/* The exit status of a command that ended with `status`; `failed`: a version was wrong. Says what a failed status means. */
+/* What stands behind the options of bench, tune and profile: one ALGO or ALGO:VERSION (cli_find()). Complains by
+ * cli_fail() and returns false when it is something else; `needs` and `takes` say what the command needs and takes: "an
+ * algorithm" ... */
+bool workload_argument(int argc, char **argv, const char *needs, const char *takes, const struct algorithm **algorithm,
+                       const struct version **version);
+/* The exit status of a command that ended with `status`; `failed`: a version was wrong. Says what a failed status
+ * means. */
 int workload_exit_status(const struct workload *workload, enum status status, bool failed);
 void workload_free(struct workload *workload);
 

@@ -23,8 +23,8 @@ enum { ALGORITHM_MAX_INPUTS = 4, ALGORITHM_MAX_OUTPUTS = 6, ALGORITHM_MAX_COUNTS
 
 /* ------------------------------------------------------------------------------------------------- costs */
 
-/* What operations are counted as. A kind with a ceiling is measured in the bench's own run (ceiling.h, bench_device.h) and
- * can limit a version; the others are for the record. */
+/* What operations are counted as. A kind with a ceiling is measured in the bench's own run (ceiling.h, bench_device.h)
+ * and can limit a version; the others are for the record. */
 enum operation {
     OPERATION_MULTIPLY_ADD_8,    /* products of 8-bit integers, added up in 16 or 32 bits */
     OPERATION_MULTIPLY_ADD_16,   /* products of 16-bit integers, added up in 32 bits */
@@ -104,7 +104,8 @@ struct trainer {
     size_t params_size;
     const struct parameter *parameters;
     const char *data_help; /* what DATA is: "POSITIVES NEGATIVES/", for the help */
-    /* Trains; reports progress (progress.h). The same data, parameters and seed give the same model, whatever the threads. */
+    /* Trains; reports progress (progress.h). The same data, parameters and seed give the same model, whatever the
+     * threads. */
     enum status (*train)(const struct training *training);
 };
 
@@ -126,13 +127,14 @@ struct algorithm {
     /* Refuses inputs, on the host, whose samples the contract does not allow (NaN), where the inputs come from a user;
      * those that the harness makes are legal. May be NULL. */
     enum status (*check_values)(const struct image in[], const void *params);
-    /* One line for a user whose inputs are legal and hardly meant with these parameters; NULL: nothing to say. May be NULL. */
+    /* One line for a user whose inputs are legal and hardly meant with these parameters; NULL: nothing to say. May be
+     * NULL. */
     const char *(*advise)(const struct image in[], const void *params);
-    /* `out` are the reference's results, so that a cost may depend on the data (edge points, stages evaluated); NULL when
-     * only an estimate is wanted. */
+    /* `out` are the reference's results, so that a cost may depend on the data (edge points, stages evaluated); NULL
+     * when only an estimate is wanted. */
     void (*cost)(const struct image in[], const struct image out[], const void *params, struct cost *cost);
-    /* What the definition does with an input (windows left after the stages), for studies of the data: names, NULL-terminated, of
-     * at most ALGORITHM_MAX_COUNTS numbers, and what finds them. May be NULL. */
+    /* What the definition does with an input (windows left after the stages), for studies of the data: names,
+     * NULL-terminated, of at most ALGORITHM_MAX_COUNTS numbers, and what finds them. May be NULL. */
     const char *const *count_names;
     enum status (*count)(const struct image in[], const void *params, double counts[]);
     /* How far, in pixels, an output pixel looks around: diagnosis, and interior-only comparison of peers. */
@@ -140,8 +142,8 @@ struct algorithm {
     /* "ksize=15 sigma=2.6": the settings as a table's headline shows them. NULL: it has no parameters. */
     void (*describe)(const void *params, char *text, size_t size);
 
-    /* Makes new inputs (image_create, array_create), all of them; on failure none. NULL: pictures of the requested shape
-     * and of each slot's type, filled with the pattern, or copies of the photograph. See inputs.h. */
+    /* Makes new inputs (image_create, array_create), all of them; on failure none. NULL: pictures of the requested
+     * shape and of each slot's type, filled with the pattern, or copies of the photograph. See inputs.h. */
     enum status (*make_inputs)(const struct input_request *request, struct image in[]);
     const struct hard_case *hard_cases; /* ends with a zeroed entry; may be NULL */
     bool inputs_stay_in_place;          /* a picture shifted cyclically would no longer be what the contract asks for */

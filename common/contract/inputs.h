@@ -6,8 +6,8 @@
 
 #include "common/contract/algorithm.h"
 
-/* Makes all inputs of an algorithm; in[] is zeroed before, and on failure again. STATUS_BAD_INPUT also when the contract
- * has no input of that shape. */
+/* Makes all inputs of an algorithm; in[] is zeroed before, and on failure again. STATUS_BAD_INPUT also when the
+ * contract has no input of that shape. */
 enum status inputs_make(const struct algorithm *algorithm, const struct input_request *request, struct image in[]);
 
 /* What an algorithm without a maker gets: pictures of the requested shape, filled with the pattern (with seed, seed + 1

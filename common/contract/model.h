@@ -25,8 +25,8 @@ struct model {
     size_t size;                /* bytes of data */
 };
 
-/* Reads a file into one new block (malloc). A damaged, truncated or foreign file is STATUS_BAD_INPUT with a message that
- * names the file and what is wrong with it. */
+/* Reads a file into one new block (malloc). A damaged, truncated or foreign file is STATUS_BAD_INPUT with a message
+ * that names the file and what is wrong with it. */
 typedef enum status (*model_loader)(const char *path, void **data, size_t *size);
 
 /* Fills *model from the file; the same file, unchanged since, is not read again. */

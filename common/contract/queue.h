@@ -4,12 +4,13 @@
  *     open(version, params)     once, for pictures of any shapes
  *     submit(in, out)           up to depth() pictures may be submitted before the first is received; the samples of
  *                               inputs and outputs must stay where they are until then
- *     receive()                 waits for the oldest picture that was submitted and not received; its outputs are complete
+ *     receive()                 waits for the oldest picture that was submitted and not received; its outputs are
+ *     complete
  *     close()                   whatever is still under way is waited for
  *
- * Each submit() has its receive(), in the same order, whatever happens in between: a picture that failed says so there, and
- * the others go on. A version names its queue in its last line (.queue = &streams_queue). Its run() and launch() are for
- * one picture, as those of other versions are.
+ * Each submit() has its receive(), in the same order, whatever happens in between: a picture that failed says so there,
+ * and the others go on. A version names its queue in its last line (.queue = &streams_queue). Its run() and launch()
+ * are for one picture, as those of other versions are.
  */
 #ifndef RUNGS_QUEUE_H
 #define RUNGS_QUEUE_H

@@ -242,6 +242,13 @@ const char *version_unavailable(const struct version *version)
     return !why && version->unavailable ? version->unavailable() : why;
 }
 
+void registry_set_queue(const struct version_queue *queue)
+{
+    for (size_t i = 0; i < version_count; i++)
+        if (!queue || (versions[i]->launch && !versions[i]->remote && !versions[i]->queue))
+            versions[i]->queue = queue;
+}
+
 bool version_is_cuda(const struct version *version)
 {
     return version->launch || (version->pipeline && version->pipeline->on_device);
@@ -255,7 +262,8 @@ bool version_is_peer(const struct version *version)
 const struct version *version_below(const struct version *version)
 {
     for (size_t i = 0; version->source->below && i < version_count; i++)
-        if (versions[i]->algorithm == version->algorithm && strcmp(versions[i]->source->id, version->source->below) == 0)
+        if (versions[i]->algorithm == version->algorithm &&
+            strcmp(versions[i]->source->id, version->source->below) == 0)
             return versions[i];
     return NULL;
 }

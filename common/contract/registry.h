@@ -81,9 +81,9 @@ struct version {
     void (*normalise)(const struct image in[], struct image *out, const void *params);
     const struct version_queue *queue; /* of a version that can have many pictures under way, else NULL */
     const struct pipeline *pipeline;   /* of every version of a video algorithm, else NULL */
-    /* Of a peer in another process (process_peer.h), else NULL: how many seconds this state's calls so far have taken that
-     * their times do not include, for copies between the processes; and how long the last call kept a GPU busy, 0 when the
-     * library does not say. */
+    /* Of a peer in another process (process_peer.h), else NULL: how many seconds this state's calls so far have taken
+     * that their times do not include, for copies between the processes; and how long the last call kept a GPU busy, 0
+     * when the library does not say. */
     double (*uncharged)(void *state);
     double (*device_seconds)(void *state);
 
@@ -108,7 +108,8 @@ const struct algorithm *registry_algorithms(void);
 const struct algorithm *registry_find_algorithm(const char *name); /* NULL if there is none */
 
 /* The versions of an algorithm in the order of the ladder: cpu/ and cuda/ by their numbers and then what is beside the
- * climb, then all other sides (peer/, mutant/, student/) by name; each rung behind the one that its header names (From:).
+ * climb, then all other sides (peer/, mutant/, student/) by name; each rung behind the one that its header names
+ * (From:).
  * *versions is the registry's own, *count long. */
 void registry_versions(const struct algorithm *algorithm, struct version *const **versions, size_t *count);
 
@@ -119,6 +120,9 @@ enum status registry_find_version(const struct algorithm *algorithm, const char 
 /* NULL, or in one line why this version cannot run on this machine: no device, or what the version itself says. Starts
  * the CUDA runtime for cuda versions: to be called in a child process, or in one that will not fork. */
 const char *version_unavailable(const struct version *version);
+
+/* Gives all CUDA versions for one picture that have no queue this one; NULL takes theirs from all. Before any is used. */
+void registry_set_queue(const struct version_queue *queue);
 
 bool version_is_cuda(const struct version *version);
 bool version_is_peer(const struct version *version);

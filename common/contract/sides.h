@@ -1,8 +1,9 @@
 /*
  * sides.h: the sides of a ladder. The first part of a version's id names its side: cuda/v1.2 is a rung of side cuda.
  *
- * What the program asks of a side stands in one table (sides.c): its place in lists, whether its versions are rungs that
- * climb from one another or stand beside the ladder, what they need and how they are started. A new side is a line there.
+ * What the program asks of a side stands in one table (sides.c): its place in lists, whether its versions are rungs
+ * that climb from one another or stand beside the ladder, what they need and how they are started. A new side is a line
+ * there.
  */
 #ifndef RUNGS_SIDES_H
 #define RUNGS_SIDES_H

@@ -6,10 +6,12 @@
  *     PICTURE   width x height pixels of `channels` samples
  *     LABELS    i32 or u32, 1 channel: 0 is background, other values name components; a fault in one place changes
  *               pixels far away
- *     TABLE     `columns` wide, 1 channel; the first sample of row 0 says how many of the rows below are in use, the rest
+ *     TABLE     `columns` wide, 1 channel; the first sample of row 0 says how many of the rows below are in use, the
+ *     rest
  *               of row 0 and all rows that are not in use are 0
  *     MATRIX    height x width, 1 channel: sample (x, y) is row y, column x; a vector is a matrix of one column
- *     TENSOR    height x width x channels, row-major like a .npy array of that shape: spectral cubes (channels = bands),
+ *     TENSOR    height x width x channels, row-major like a .npy array of that shape: spectral cubes (channels =
+ *     bands),
  *               histograms (channels = bins), rows of features
  *
  * A PICTURE or LABELS has at most IMAGE_MAX_SIDE pixels a side; the others may be far longer (image.h, array_create()).
@@ -42,11 +44,13 @@ struct comparison {
     bool up_to_sign;  /* MATRIX: each column may come with the other sign (eigenvectors) */
     bool up_to_order; /* TABLE: rows with the same value in `key` may come in any order */
     const char *key;  /* TABLE, up_to_order: the column that fixes the order; NULL: any order of all rows is right */
-    /* Instead of comparing samples: a number that must be at most `tolerance` (the residual of eigenvectors, the rise of
-     * an error from one iteration to the next), computed from the inputs and this version's own outputs. NaN fails. */
+    /* Instead of comparing samples: a number that must be at most `tolerance` (the residual of eigenvectors, the rise
+     * of an error from one iteration to the next), computed from the inputs and this version's own outputs. NaN
+     * fails. */
     double (*property)(const struct property_case *item);
     const char *property_name; /* "largest residual |R v - lambda v| / |R|" */
-    bool near_reference;       /* what has the property is the reference's but for rounding: a diagnosis may compare samples */
+    bool
+        near_reference; /* what has the property is the reference's but for rounding: a diagnosis may compare samples */
 };
 
 struct named_slot {
@@ -57,9 +61,9 @@ struct named_slot {
     const char *const *columns;   /* TABLE: names, NULL-terminated */
     struct comparison comparison; /* of an output */
     bool names;                   /* MATRIX: its numbers name something, so that their differences mean nothing */
-    /* An output as a picture (-o FILE.png): *picture is new, u8 with 1 or 3 channels. `in` are the inputs, in colour where
-     * the algorithm got them turned to gray (draw_canvas() takes both), `out` all outputs. NULL: pictures as they are, labels
-     * in colours, other kinds not at all. */
+    /* An output as a picture (-o FILE.png): *picture is new, u8 with 1 or 3 channels. `in` are the inputs, in colour
+     * where the algorithm got them turned to gray (draw_canvas() takes both), `out` all outputs. NULL: pictures as they
+     * are, labels in colours, other kinds not at all. */
     enum status (*draw)(const struct image in[], const struct image out[], const void *params, struct image *picture);
 };
 

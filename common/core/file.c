@@ -176,8 +176,8 @@ static long owner_in(const char *name)
     return sscanf(name, ".rungs-%9ld-%9d.tmp%n", &owner, &number, &end) == 2 && end > 0 && !name[end] ? owner : 0;
 }
 
-/* Removes what killed processes have left in the folder, once for each folder. Each file is locked by its owner: another
- * machine or container that writes into the same folder has processes that are not seen from here. */
+/* Removes what killed processes have left in the folder, once for each folder. Each file is locked by its owner:
+ * another machine or container that writes into the same folder has processes that are not seen from here. */
 static void remove_abandoned(const char *folder)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -21,9 +21,9 @@ bool file_has_extension(const char *path, const char *extension);
 /* Opens a regular file that is not empty, for reading; *size gets its bytes. To be closed with fclose(). */
 enum status file_open(const char *path, FILE **stream, uint64_t *size);
 
-/* A file in the making: it grows under a temporary name (.rungs-PROCESS-NUMBER.tmp) in the target's folder and gets its own
- * name on success. A target that exists keeps its permissions; a symbolic link stays one. What a killed process has left in
- * that folder, known by its dead owner, is removed on the way. */
+/* A file in the making: it grows under a temporary name (.rungs-PROCESS-NUMBER.tmp) in the target's folder and gets its
+ * own name on success. A target that exists keeps its permissions; a symbolic link stays one. What a killed process has
+ * left in that folder, known by its dead owner, is removed on the way. */
 struct output_file {
     const char *path; /* as the caller named it, for messages; must outlive the struct */
     char *target;     /* without symbolic links */
@@ -41,8 +41,8 @@ enum status file_check_output(const char *path);
 enum status file_create(struct output_file *file, const char *path);
 /* Errors are kept for file_commit(). */
 void file_write(struct output_file *file, const void *data, size_t size);
-/* Completes the file, but under its temporary name: what is left for file_commit() is the renaming. So several files can be
- * complete before the first of them appears. On failure nothing is left of it. */
+/* Completes the file, but under its temporary name: what is left for file_commit() is the renaming. So several files
+ * can be complete before the first of them appears. On failure nothing is left of it. */
 enum status file_complete(struct output_file *file);
 /* Completes the file under its own name; on failure (a full disk, say) nothing is left of it. Frees the struct's
  * contents either way. */

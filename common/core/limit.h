@@ -1,7 +1,8 @@
 /*
- * limit.h: how long another process, with those that it started, may go on. What counts is processor time, which a busy machine does not
- * change, of the thread that has used most of it: on an idle machine never more than the wall clock shows, however many threads there are.
- * The wall clock ends only what uses no processor time at all: a deadlock, or a wait for what never comes.
+ * limit.h: how long another process, with those that it started, may go on. What counts is processor time, which a busy
+ * machine does not change, of the thread that has used most of it: on an idle machine never more than the wall clock
+ * shows, however many threads there are. The wall clock ends only what uses no processor time at all: a deadlock, or a
+ * wait for what never comes.
  */
 #ifndef RUNGS_LIMIT_H
 #define RUNGS_LIMIT_H
@@ -9,7 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* RUNGS_IDLE_SECONDS in the environment says otherwise: tests of versions that sleep for ever do not want to wait for so long. */
+/* RUNGS_IDLE_SECONDS in the environment says otherwise: tests of versions that sleep for ever do not want to wait for
+ * so long. */
 enum { LIMIT_IDLE_SECONDS = 300, LIMIT_THREADS = 256 };
 
 enum limit_state { LIMIT_KEPT, LIMIT_SPENT, LIMIT_IDLE };
@@ -18,10 +20,12 @@ struct limit {
     double seconds, idle_seconds;
     pid_t root;
     size_t turn;
-    double used;   /* since limit_begin(), whatever the turn: processor time, but no more than the wall clock's, and the wall clock's
+    double
+        used; /* since limit_begin(), whatever the turn: processor time, but no more than the wall clock's, and the wall clock's
                     * while no thread wanted a processor */
     double looked_at, moved_at; /* times of the wall clock: the last look, and the last at which the total had grown */
-    double begin, total, moved; /* processor seconds of all threads: when the turn began, at the last look, and at moved_at */
+    double begin, total,
+        moved; /* processor seconds of all threads: when the turn began, at the last look, and at moved_at */
     size_t count;
     struct limit_thread {
         pid_t id;
@@ -32,9 +36,9 @@ struct limit {
 /* The process `root` and its descendants have `seconds` from now on. */
 void limit_begin(struct limit *limit, pid_t root, double seconds);
 
-/* May be called as often as one likes: it looks four times a second. `turn` numbers what they do: when it has changed, the seconds begin
- * anew. Once all threads together have used `seconds` on each of the machine's cores the limit is spent too: threads that end leave no
- * account of their own. */
+/* May be called as often as one likes: it looks four times a second. `turn` numbers what they do: when it has changed,
+ * the seconds begin anew. Once all threads together have used `seconds` on each of the machine's cores the limit is
+ * spent too: threads that end leave no account of their own. */
 enum limit_state limit_look(struct limit *limit, size_t turn);
 
 /* "ran past its limit of 30 s", "used no processor time for 300 s". */

@@ -6,10 +6,11 @@
 
 /* The folder of the running executable (build/). */
 const char *paths_build(void);
-/* The source tree: the nearest folder above the executable that holds common/contract/registry.h; NULL when there is none. */
+/* The source tree: the nearest folder above the executable that holds common/contract/registry.h; NULL when there is
+ * none. */
 const char *paths_root(void);
-/* The path as it is written from the working folder, where it lies below that: the part of `path` behind it; else `path`.
- * What is shown or kept in results so names no folder of one machine. */
+/* The path as it is written from the working folder, where it lies below that: the part of `path` behind it; else
+ * `path`. What is shown or kept in results so names no folder of one machine. */
 const char *paths_from_here(const char *path);
 
 #endif

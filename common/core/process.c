@@ -235,7 +235,8 @@ static bool parse_frame(const char *line, struct frame *frame)
     char rest[512];
     const char *in = strstr(line, " in "), *end = strchr(line, '\n');
 
-    /* AddressSanitizer: "#0 0x55d in function file:line:column"; ThreadSanitizer: "#0 function file:line:column (...". */
+    /* AddressSanitizer: "#0 0x55d in function file:line:column"; ThreadSanitizer: "#0 function file:line:column
+     * (...". */
     if (in && (!end || in < end))
         in += 4;
     else

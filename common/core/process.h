@@ -25,10 +25,10 @@ struct process_result {
 void *process_shared_allocate(size_t bytes);
 void process_shared_free(void *memory, size_t bytes);
 
-/* Runs body(argument) in a child and waits for it within a limit of processor seconds (limit.h; 0 = no limit), then kills its process group.
- * The child sees a copy of all memory; what it writes is lost but for shared memory. Its stdout and stderr go to
- * result->output (a printf left in a version must not end up in a table), its stdin is empty, it leaves no core file,
- * and it dies with its parent. Fails only when no child could be made. */
+/* Runs body(argument) in a child and waits for it within a limit of processor seconds (limit.h; 0 = no limit), then
+ * kills its process group. The child sees a copy of all memory; what it writes is lost but for shared memory. Its
+ * stdout and stderr go to result->output (a printf left in a version must not end up in a table), its stdin is empty,
+ * it leaves no core file, and it dies with its parent. Fails only when no child could be made. */
 enum status process_run(int (*body)(void *argument), void *argument, double limit_seconds,
                         struct process_result *result);
 
@@ -36,10 +36,12 @@ enum status process_run(int (*body)(void *argument), void *argument, double limi
 struct process_limits {
     double seconds;              /* 0: no limit */
     const volatile size_t *turn; /* when this changes, the seconds begin anew; NULL: never */
-    volatile double *used;       /* kept up to date with what the child has used in all turns (struct limit); NULL: not asked */
+    volatile double
+        *used; /* kept up to date with what the child has used in all turns (struct limit); NULL: not asked */
 };
 
-/* The same; meanwhile calls watch(argument), unless it is NULL, in the parent about 50 times a second, to show progress, say. */
+/* The same; meanwhile calls watch(argument), unless it is NULL, in the parent about 50 times a second, to show
+ * progress, say. */
 enum status process_run_watched(int (*body)(void *argument), void (*watch)(void *argument), void *argument,
                                 struct process_limits limits, struct process_result *result);
 

@@ -35,9 +35,9 @@ struct program {
 /* Instead of a descriptor: /dev/null, or a pipe from us. */
 enum program_input { PROGRAM_NO_INPUT = -1, PROGRAM_TAKES_INPUT = -2 };
 
-/* Starts argv[0], found on PATH; argv ends with NULL and argv[0] must outlive the struct. input: an enum program_input, or
- * the descriptor that becomes its stdin, which stays the caller's. STATUS_UNSUPPORTED when there is no such program, with
- * what to install. */
+/* Starts argv[0], found on PATH; argv ends with NULL and argv[0] must outlive the struct. input: an enum program_input,
+ * or the descriptor that becomes its stdin, which stays the caller's. STATUS_UNSUPPORTED when there is no such program,
+ * with what to install. */
 enum status program_start(struct program *program, const char *const *argv, int input);
 /* Seconds of patience with a program that works on files, as ffmpeg does: 30, or what RUNGS_PATIENCE says. */
 double program_usual_patience(void);
@@ -61,8 +61,8 @@ enum transfer transfer_write(int descriptor, int wake, struct program *program, 
 
 /* Closes its stdin, waits until it has ended, and fills exit_code. Fine when it is not running. */
 void program_finish(struct program *program);
-/* Closes its pipes and gives it so many seconds to end by itself, as many more once it is asked to (SIGTERM), then kills it.
- * Fills exit_code. Fine when it is not running. */
+/* Closes its pipes and gives it so many seconds to end by itself, as many more once it is asked to (SIGTERM), then
+ * kills it. Fills exit_code. Fine when it is not running. */
 void program_end(struct program *program, double seconds);
 /* Kills it and its process group and waits for its end, so that no zombie is left. Fine when it is not running. */
 void program_kill(struct program *program);

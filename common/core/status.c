@@ -6,7 +6,8 @@
 
 static _Thread_local char message[1024];
 
-/* Keeps beginning and end of a text that is too long: a path may have 4095 characters, and the reason stands behind it. */
+/* Keeps beginning and end of a text that is too long: a path may have 4095 characters, and the reason stands behind
+ * it. */
 static void keep(const char *text)
 {
     static const char gap[] = " ... ";

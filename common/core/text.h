@@ -1,6 +1,7 @@
 /*
- * text.h: text from outside (file names, command lines, results files) made plain: valid UTF-8 without control characters, so
- * that it fits into JSON and cannot steer a terminal. What is neither is spelled out, \x1b for an escape.
+ * text.h: text from outside (file names, command lines, results files) made plain: valid UTF-8 without control
+ * characters, so that it fits into JSON and cannot steer a terminal. What is neither is spelled out, \x1b for an
+ * escape.
  */
 #ifndef RUNGS_TEXT_H
 #define RUNGS_TEXT_H

@@ -293,5 +293,5 @@ static const char *note(void *queue)
 const struct version_queue devices_queue = {depth, open_devices,  submit,          receive,
                                             note,  close_devices, flight_allocate, flight_release};
 
-const struct version_queue recorded_queue = {depth, open_recorded,  submit,          receive,
-                                            note,  close_devices, flight_allocate, flight_release};
+const struct version_queue recorded_queue = {depth, open_recorded, submit,          receive,
+                                             note,  close_devices, flight_allocate, flight_release};

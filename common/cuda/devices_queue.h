@@ -1,6 +1,7 @@
 /*
- * devices_queue.h: the queue of a CUDA version that shares pictures out over all devices. One host thread a device takes the
- * next picture as soon as it has room for one, so that a device that is slower, or busy with something else, gets fewer.
+ * devices_queue.h: the queue of a CUDA version that shares pictures out over all devices. One host thread a device
+ * takes the next picture as soon as it has room for one, so that a device that is slower, or busy with something else,
+ * gets fewer.
  *
  * A picture that fails on one device (no memory, a lost device) goes to another one; it fails when each has tried it or
  * none is left. A lost device gives back what it had under way and takes no more; note() names it.

@@ -7,8 +7,9 @@
 
 enum { NARROW_BYTES = 256 };
 
-/* Held while device memory is made or freed and while a graph is recorded. Images are cleared on the default stream, which waits for all
- * others, and while one of them is recorded that is refused, for it could never end; so is the record. */
+/* Held while device memory is made or freed and while a graph is recorded. Images are cleared on the default stream,
+ * which waits for all others, and while one of them is recorded that is refused, for it could never end; so is the
+ * record. */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static void free_all(struct flight *flight, const struct version *version);

@@ -161,8 +161,8 @@ static __global__ void take_rows_kernel(struct kmeans_task task)
     kmeans_take_row(task, kmeans_evenly_spread(task, blockIdx.x), blockIdx.x);
 }
 
-/* Distances to the nearest of the centroids before `cluster`, and the first row of each warp in the race for it; a row that
- * is on a centroid never arrives. */
+/* Distances to the nearest of the centroids before `cluster`, and the first row of each warp in the race for it; a row
+ * that is on a centroid never arrives. */
 static __global__ void race_kernel(struct kmeans_task task, int seed, int attempt, int cluster)
 {
     const int lanes = task.lanes, rows = THREADS / lanes;
@@ -236,7 +236,8 @@ struct farthest {
     int row;
 };
 
-/* The row that is farthest from its centroid, ties to the lower; with `measures`, their distances plus 1 are written first. */
+/* The row that is farthest from its centroid, ties to the lower; with `measures`, their distances plus 1 are written
+ * first. */
 static __device__ struct farthest find_farthest(const struct kmeans_task &task, bool measures)
 {
     struct farthest own = {0, INT32_MAX};
@@ -325,7 +326,8 @@ static __device__ void update_cluster(const struct kmeans_task &task, int j, boo
     task.control->moved[j] = (double)shift > tolerance;
 }
 
-/* After assignment `number`: its inertia and, but for the last one, the means. `tolerance` is squared, in the unit of X. */
+/* After assignment `number`: its inertia and, but for the last one, the means. `tolerance` is squared, in the unit of
+ * X. */
 static __global__ void update_kernel(struct kmeans_task task, int number, int iterations, double tolerance)
 {
     struct kmeans_control *control = task.control;

@@ -1,9 +1,9 @@
 /*
- * kmeans_solve.h: k-means on the device, all but the assignments, which are each version's own: the device's counterpart of
- * kmeans_solve() in kmeans.h, with the same integers and so the same bits.
+ * kmeans_solve.h: k-means on the device, all but the assignments, which are each version's own: the device's
+ * counterpart of kmeans_solve() in kmeans.h, with the same integers and so the same bits.
  *
- * The host asks the device once, after the rows were measured. Whether the centroids still move stays on the device: once they
- * do not, the kernels of what iterations are left return at once.
+ * The host asks the device once, after the rows were measured. Whether the centroids still move stays on the device:
+ * once they do not, the kernels of what iterations are left return at once.
  */
 #ifndef RUNGS_KMEANS_SOLVE_H
 #define RUNGS_KMEANS_SOLVE_H
@@ -95,14 +95,14 @@ static __device__ inline void kmeans_take_row(const struct kmeans_task &task, in
         task.centroids[cluster * task.features + f] = kmeans_sample(task, x, f);
 }
 
-/* A version's own race of k-means++, for small rows: enqueues what makes the centroid `cluster`, 1 or more, from those before
- * it. The first of a call is that of attempt 0 and cluster 1. */
+/* A version's own race of k-means++, for small rows: enqueues what makes the centroid `cluster`, 1 or more, from those
+ * before it. The first of a call is that of attempt 0 and cluster 1. */
 typedef enum status (*kmeans_device_race)(void *state, const struct kmeans_task *task,
                                           const struct kmeans_params *params, int attempt, int cluster,
                                           cudaStream_t stream);
 
-/* A version's own iterations of small rows: enqueues all assignments and updates of an attempt, from centroids to labels, and what
- * makes the inertia of each assignment and control->done of them. */
+/* A version's own iterations of small rows: enqueues all assignments and updates of an attempt, from centroids to
+ * labels, and what makes the inertia of each assignment and control->done of them. */
 typedef enum status (*kmeans_device_iterate)(void *state, const struct kmeans_task *task,
                                              const struct kmeans_params *params, cudaStream_t stream);
 
@@ -118,8 +118,8 @@ enum status kmeans_memory_create(struct kmeans_memory *memory, const struct imag
                                  const struct kmeans_params *params);
 void kmeans_memory_free(struct kmeans_memory *memory);
 
-/* A version's part: enqueues what fills labels, sums and counts, and does nothing once kmeans_finished(). With `first`, labels,
- * sums and counts hold nothing yet, else those of the assignment before. */
+/* A version's part: enqueues what fills labels, sums and counts, and does nothing once kmeans_finished(). With `first`,
+ * labels, sums and counts hold nothing yet, else those of the assignment before. */
 typedef enum status (*kmeans_device_assign)(void *state, const struct kmeans_task *task, bool first,
                                             cudaStream_t stream);
 

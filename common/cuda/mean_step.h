@@ -1,6 +1,7 @@
 /*
- * mean_step.h: the running mean of motion.h on the device: M(0) from G(0), the background from M, and M(t+1) from M(t) and
- * G(t). All images are device images of one size, `mean` u16, the others u8, 1 channel; all calls enqueue on `stream`.
+ * mean_step.h: the running mean of motion.h on the device: M(0) from G(0), the background from M, and M(t+1) from M(t)
+ * and G(t). All images are device images of one size, `mean` u16, the others u8, 1 channel; all calls enqueue on
+ * `stream`.
  */
 #ifndef RUNGS_MEAN_STEP_H
 #define RUNGS_MEAN_STEP_H

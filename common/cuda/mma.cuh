@@ -1,15 +1,17 @@
 /*
  * mma.cuh: instructions of the tensor cores, D = A * B + C, done by the 32 threads of a warp together.
  *
- * mma_m16n8k32_u8: A is 16x32 and B is 32x8, unsigned bytes; C and D are 16x8, int. With group = lane / 4 and member = lane % 4, a
- * thread holds of them (PTX ISA 8.7, "Matrix Fragments for mma.m16n8k32"; byte b of a register is bits 8b to 8b + 7)
+ * mma_m16n8k32_u8: A is 16x32 and B is 32x8, unsigned bytes; C and D are 16x8, int. With group = lane / 4 and member =
+ * lane % 4, a thread holds of them (PTX ISA 8.7, "Matrix Fragments for mma.m16n8k32"; byte b of a register is bits 8b
+ * to 8b + 7)
  *
  *     a[r], byte b   A[group + 8 * (r & 1)][16 * (r >> 1) + 4 * member + b]     r = 0..3
  *     b[r], byte b   B[16 * r + 4 * member + b][group]                          r = 0..1
  *     c[r], d[r]     C[group + 8 * (r >> 1)][2 * member + (r & 1)]              r = 0..3
  *
- * mma_m16n8k16_bf16: A is 16x16 and B is 16x8, bfloat16, two in a register, that of the smaller k in the lower half; C and D
- * are 16x8, float, and the hardware may cut what is added to a larger sum off below its last bit. Of them a thread holds
+ * mma_m16n8k16_bf16: A is 16x16 and B is 16x8, bfloat16, two in a register, that of the smaller k in the lower half; C
+ * and D are 16x8, float, and the hardware may cut what is added to a larger sum off below its last bit. Of them a
+ * thread holds
  *
  *     a[r], half h   A[group + 8 * (r & 1)][8 * (r >> 1) + 2 * member + h]      r = 0..3
  *     b[r], half h   B[8 * r + 2 * member + h][group]                           r = 0..1

@@ -29,9 +29,9 @@ struct otsu_room {
     struct otsu_score scores[OTSU_BINS];
 };
 
-/* To be called by all threads of a one-dimensional block of 256 to 1024 threads, a multiple of 32; `count` is the number
- * of pixels with the value threadIdx.x, whatever it is for thread 256 and up. Thread 0 gets the threshold. Sums run
- * along the values as a tree: 5 steps within each warp, then over the 8 warps. */
+/* To be called by all threads of a one-dimensional block of 256 to 1024 threads, a multiple of 32; `count` is the
+ * number of pixels with the value threadIdx.x, whatever it is for thread 256 and up. Thread 0 gets the threshold. Sums
+ * run along the values as a tree: 5 steps within each warp, then over the 8 warps. */
 static __device__ inline int otsu_search(unsigned count, struct otsu_room *room)
 {
     const unsigned all = 0xffffffff;

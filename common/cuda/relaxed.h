@@ -1,7 +1,7 @@
 /*
  * relaxed.h: loads and stores of memory that other threads change meanwhile, where any of the values that it holds in
- * the meantime will do. CUDA calls these accesses relaxed: each reads or writes a whole int, past the L1 cache, when the
- * program says so and not from a register; they order nothing. Two that meet are no race, as with atomics; a plain
+ * the meantime will do. CUDA calls these accesses relaxed: each reads or writes a whole int, past the L1 cache, when
+ * the program says so and not from a register; they order nothing. Two that meet are no race, as with atomics; a plain
  * access that meets another thread's write is one.
  */
 #ifndef RUNGS_RELAXED_H

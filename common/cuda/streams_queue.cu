@@ -5,7 +5,9 @@
 
 #include "common/cuda/flight.h"
 
-/* A place in the ring: picture n has place n % STREAMS_QUEUE_DEPTH. */
+int streams_queue_depth = STREAMS_QUEUE_DEPTH;
+
+/* A place in the ring: picture n has place n % depth. */
 struct place {
     struct flight flight;
     enum status status; /* of its beginning */
@@ -15,13 +17,13 @@ struct place {
 struct streams {
     const struct version *version;
     const void *params;
-    struct place places[STREAMS_QUEUE_DEPTH];
-    unsigned submitted, received;
+    struct place places[STREAMS_QUEUE_MOST];
+    unsigned depth, submitted, received;
 };
 
 static int depth(void)
 {
-    return STREAMS_QUEUE_DEPTH;
+    return streams_queue_depth;
 }
 
 static enum status open_streams(const struct version *version, const void *params, void **queue)
@@ -32,6 +34,7 @@ static enum status open_streams(const struct version *version, const void *param
         return status_set(STATUS_NO_MEMORY, "no memory for the queue of %s", version->source->id);
     streams->version = version;
     streams->params = params;
+    streams->depth = (unsigned)streams_queue_depth;
     *queue = streams;
     return STATUS_OK;
 }
@@ -39,11 +42,11 @@ static enum status open_streams(const struct version *version, const void *param
 static enum status submit(void *queue, const struct image in[], const struct image out[])
 {
     struct streams *streams = (struct streams *)queue;
-    struct place *place = &streams->places[streams->submitted % STREAMS_QUEUE_DEPTH];
+    struct place *place = &streams->places[streams->submitted % streams->depth];
 
-    if (streams->submitted - streams->received == STREAMS_QUEUE_DEPTH)
-        return status_set(STATUS_FAILED, "%s has at most %d pictures under way", streams->version->source->id,
-                          STREAMS_QUEUE_DEPTH);
+    if (streams->submitted - streams->received == streams->depth)
+        return status_set(STATUS_FAILED, "%s has at most %u pictures under way", streams->version->source->id,
+                          streams->depth);
     streams->submitted++;
     place->status = flight_begin(&place->flight, streams->version, in, out, streams->params);
     if (place->status != STATUS_OK)
@@ -54,7 +57,7 @@ static enum status submit(void *queue, const struct image in[], const struct ima
 static enum status receive(void *queue)
 {
     struct streams *streams = (struct streams *)queue;
-    struct place *place = &streams->places[streams->received % STREAMS_QUEUE_DEPTH];
+    struct place *place = &streams->places[streams->received % streams->depth];
 
     if (streams->submitted == streams->received)
         return status_set(STATUS_FAILED, "%s has no picture under way", streams->version->source->id);
@@ -73,7 +76,7 @@ static void close_streams(void *queue)
 {
     struct streams *streams = (struct streams *)queue;
 
-    for (int i = 0; streams && i < STREAMS_QUEUE_DEPTH; i++)
+    for (int i = 0; streams && i < STREAMS_QUEUE_MOST; i++)
         flight_free(&streams->places[i].flight, streams->version);
     free(streams);
 }

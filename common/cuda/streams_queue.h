@@ -8,7 +8,10 @@
 
 #include "common/contract/queue.h"
 
-enum { STREAMS_QUEUE_DEPTH = 4 };
+enum { STREAMS_QUEUE_DEPTH = 4, STREAMS_QUEUE_MOST = 16 };
+
+/* How many pictures may be under way: STREAMS_QUEUE_DEPTH, and at most STREAMS_QUEUE_MOST. To be set before one is opened. */
+extern int streams_queue_depth;
 
 extern const struct version_queue streams_queue;
 

@@ -2,7 +2,8 @@
  * cu2cpp.c: turns a .cu file into C++ that runs in the emulator.        cu2cpp cuda/blur/v1.2_tiled.cu out.cpp
  *
  *     blur<15><<<grid, block>>>(in, out);    EMULATED_KERNEL(blur<15>)(grid, block)(in, out);
- *     __shared__ int tile[32][33], last;     int (&tile)[32][33] = EMULATED_SHARED(tile), &last = EMULATED_SHARED(last);
+ *     __shared__ int tile[32][33], last;     int (&tile)[32][33] = EMULATED_SHARED(tile), &last =
+ *     EMULATED_SHARED(last);
  *     extern __shared__ int sums[];          int *const sums = EMULATED_DYNAMIC_SHARED;
  *     #pragma unroll, __noinline__           nothing, a GNU attribute (a macro of that name would break libstdc++)
  *
@@ -286,8 +287,9 @@ static bool is_keyword(int i)
     return false;
 }
 
-/* The first token of the expression before the <<< at `angles`: ns::kernel<T>, table[k], its->kernel, (pick ? a : b). Goes
- * back from link to link: a word may follow :: or . or ->, and these and each bracket want an operand before them. */
+/* The first token of the expression before the <<< at `angles`: ns::kernel<T>, table[k], its->kernel, (pick ? a : b).
+ * Goes back from link to link: a word may follow :: or . or ->, and these and each bracket want an operand before
+ * them. */
 static int kernel_start(int angles)
 {
     int start = angles;
@@ -416,8 +418,8 @@ static bool is_unroll(int i)
     return tokens[i].kind == DIRECTIVE && sscanf(tokens[i].text, "# pragma unroll%n", &end) == 0 && end > 0;
 }
 
-/* Finds each launch and what to write before its kernel and in place of <<< and >>>: edits[token], with the edit's length
- * in tokens. */
+/* Finds each launch and what to write before its kernel and in place of <<< and >>>: edits[token], with the edit's
+ * length in tokens. */
 struct edit {
     const char *text;
     int replaced;

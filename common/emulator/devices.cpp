@@ -1,6 +1,7 @@
 /*
- * devices.cpp: how many devices the emulator presents, which one is whose, and how one is lost. Memory, streams and errors
- * belong to a device; global variables (__device__, __constant__) and kernels' attributes are all devices' together.
+ * devices.cpp: how many devices the emulator presents, which one is whose, and how one is lost. Memory, streams and
+ * errors belong to a device; global variables (__device__, __constant__) and kernels' attributes are all devices'
+ * together.
  */
 #include <algorithm>
 #include <atomic>

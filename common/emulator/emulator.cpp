@@ -1,10 +1,10 @@
 /*
  * emulator.cpp: runs a kernel launch: blocks on host threads, the threads of a block as fibers, in random order.
  *
- * A task is one CUDA thread. It runs until it waits (barrier, warp collective), yields or ends; then a random one of the
- * block's ready tasks goes on. A fiber whose task has ended starts the next unstarted task itself, so a kernel without
- * barriers is a plain loop of calls without any switch. When nothing is ready and something still waits, the kernel is
- * broken, and what waits for what is the explanation.
+ * A task is one CUDA thread. It runs until it waits (barrier, warp collective), yields or ends; then a random one of
+ * the block's ready tasks goes on. A fiber whose task has ended starts the next unstarted task itself, so a kernel
+ * without barriers is a plain loop of calls without any switch. When nothing is ready and something still waits, the
+ * kernel is broken, and what waits for what is the explanation.
  */
 #include "common/emulator/emulator.h"
 

@@ -5,16 +5,19 @@
  * order threads and blocks get their turn is drawn anew for each launch from a seed, so that a kernel that relies on an
  * order by luck fails sooner or later, and with the same seed (and one host thread) fails the same way again.
  *
- * With RUNGS_EMULATOR_LATE=1 what is put on a stream of the program's own waits until somebody waits for it, and streams
- * get their turns in an order drawn by lot: a result that is read, or a buffer that is used again, before the wait for it
- * holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a GPU.
+ * With RUNGS_EMULATOR_LATE=1 what is put on a stream of the program's own waits until somebody waits for it, and
+ * streams get their turns in an order drawn by lot: a result that is read, or a buffer that is used again, before the
+ * wait for it holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a
+ * GPU.
  *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
- * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine. "A,B,C": those of devices
+ * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine. "A,B,C": those of
+ * devices
  *                         0, 1 and all others
  * RUNGS_EMULATOR_LOSE     "1:20 2:3": device 1 is lost with its 20th launch, device 2 with its third
- * RUNGS_DEVICES           devices, 1..16; default 1. Memory, streams, events and lasting errors belong to the device that
+ * RUNGS_DEVICES           devices, 1..16; default 1. Memory, streams, events and lasting errors belong to the device
+ * that
  *                         was current in the host thread (cudaSetDevice()); a kernel that is given another device's
  *                         memory fails, as does a launch on another device's stream
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
@@ -38,8 +41,8 @@ extern "C" {
 void emulator_seed(uint64_t seed);
 
 /* What a program must not be able to do without, if it is what it says: a result that is right without kernels was
- * computed elsewhere; one that is right though shared memory lost at every barrier what it held did not go through it; and one
- * that is right though of each eight threads one, drawn by lot, did nothing is the work of a few. */
+ * computed elsewhere; one that is right though shared memory lost at every barrier what it held did not go through it;
+ * and one that is right though of each eight threads one, drawn by lot, did nothing is the work of a few. */
 enum emulator_lack {
     EMULATOR_LACKS_NOTHING,
     EMULATOR_LACKS_KERNELS,
@@ -50,8 +53,8 @@ enum emulator_lack {
 /* In place of RUNGS_EMULATOR_THREADS and RUNGS_EMULATOR_LATE, from now on. */
 void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
 
-/* As RUNGS_EMULATOR_RACES=1, before the first call of CUDA's, for a program whose own code must not be able to tell: grids of any size
- * are watched, and of the many launches of one shape some by lot. */
+/* As RUNGS_EMULATOR_RACES=1, before the first call of CUDA's, for a program whose own code must not be able to tell:
+ * grids of any size are watched, and of the many launches of one shape some by lot. */
 void emulator_watch_races(void);
 
 /* What fresh device memory and fresh shared memory hold from now on in every byte; 0: garbage, drawn anew each time. */
@@ -80,13 +83,13 @@ struct emulator_counts {
     uint64_t streams;          /* the most that had work to do at the same time, where work is put off */
     uint64_t waited_bytes;     /* copied between host and device at once, not put off */
     uint64_t busiest_bytes;    /* copied by the one stream that copied most, since emulator_configure() */
-    /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an access
-     * to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp takes
-     * as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps
+    /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an
+     * access to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp
+     * takes as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps
      * so many read global memory, and so many are atomic operations there. */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics;
-    /* Of such a program too, since emulator_configure(): the steps of the one lane that took most; and the bytes that code of
-     * the host read or wrote by itself, but for those of its stack. */
+    /* Of such a program too, since emulator_configure(): the steps of the one lane that took most; and the bytes that
+     * code of the host read or wrote by itself, but for those of its stack. */
     uint64_t busiest_steps, host_bytes;
 };
 struct emulator_counts emulator_count(void);

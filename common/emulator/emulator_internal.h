@@ -91,7 +91,8 @@ cudaError_t lasting_error();
 uint64_t stream_copy_count();
 uint64_t stream_download_count();
 uint64_t streams_at_once();
-/* Bytes are copied between the host and the device: for a stream's work that had been put off, or while the host waits. */
+/* Bytes are copied between the host and the device: for a stream's work that had been put off, or while the host
+ * waits. */
 void count_copied(uint64_t bytes);
 uint64_t waited_bytes();
 uint64_t busiest_bytes();

@@ -106,8 +106,8 @@ void forget_shared_memory(worker &w);
 
 uint64_t number_from_environment(const char *name, uint64_t preset);
 uint64_t next_launch_seed();
-/* A random permutation of 0..count-1 without a table: a Feistel network over the next even number of bits, applied again
- * where it leaves the range. */
+/* A random permutation of 0..count-1 without a table: a Feistel network over the next even number of bits, applied
+ * again where it leaves the range. */
 uint64_t shuffled(uint64_t index, uint64_t count, uint64_t seed);
 void fill_fresh_shared_memory(void *memory, size_t bytes, uint64_t *random);
 

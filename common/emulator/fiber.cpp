@@ -83,7 +83,8 @@ extern "C" void emulated_switch(void **save, void *load) asm("emulated_switch");
 namespace emulated
 {
 
-/* Enough for kernels with some KiB of local arrays, also with AddressSanitizer's gaps; memory is used only as touched. */
+/* Enough for kernels with some KiB of local arrays, also with AddressSanitizer's gaps; memory is used only as
+ * touched. */
 static const size_t STACK_BYTES = 256 * 1024, PAGE_BYTES = 64 * 1024; /* the largest page of aarch64 */
 /* A guard splits a mapping in two, and a process has 65530 of them; stacks beyond these go unguarded. */
 static const int MOST_GUARDS = 16384;

@@ -41,7 +41,8 @@ struct fiber {
 #endif
 };
 
-/* A fiber with a stack of its own, guarded below; NULL when there is no memory. It never goes away: stacks are reused. */
+/* A fiber with a stack of its own, guarded below; NULL when there is no memory. It never goes away: stacks are
+ * reused. */
 fiber *fiber_create(unsigned colour);
 
 /* Prepares the fiber to start at entry(), which must first call fiber_entered() and never return. Whatever waits on its

@@ -100,7 +100,8 @@ static bool is_acquired(const segment &old, const segment &own)
     return false;
 }
 
-/* Whether everything that `name` stands for came before what `own` does now. Blocks that share memory follow each other. */
+/* Whether everything that `name` stands for came before what `own` does now. Blocks that share memory follow each
+ * other. */
 static bool is_over(uint32_t name, const segment &own, bool in_shared)
 {
     if (name < first_name)
@@ -228,8 +229,8 @@ void races_forget(const void *memory, size_t bytes, size_t guard)
 
 /* ------------------------------------------------------------------------------------------------------- reports */
 
-/* " in cuda/blur/v1.2_tiled.cu:41" for a place in the program; its address where programs may not be asked, for whoever may
- * ask them; "" when binutils are not there. */
+/* " in cuda/blur/v1.2_tiled.cu:41" for a place in the program; its address where programs may not be asked, for whoever
+ * may ask them; "" when binutils are not there. */
 static std::string line_of(uint32_t place)
 {
     char command[96], text[512];
@@ -468,9 +469,9 @@ void races_fence()
 
 /* ------------------------------------------------------------------------------------------------ the scheduler's */
 
-/* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which the next
- * ones are let go: a race that a shape has shows in the first of them, unless its author has put others before it. So in
- * emulator_watch_races() no grid is too large, and one in so many of the next ones is drawn by lot. */
+/* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which the
+ * next ones are let go: a race that a shape has shows in the first of them, unless its author has put others before it.
+ * So in emulator_watch_races() no grid is too large, and one in so many of the next ones is drawn by lot. */
 static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 18;
 static const unsigned ONE_IN = 8;
 

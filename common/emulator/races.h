@@ -2,16 +2,16 @@
  * races.h: sees races between the threads of a kernel: two accesses to a byte, one of them a write and one no atomic,
  * that nothing orders.
  *
- * The Makefile compiles .cu files with the instrumentation of -fsanitize=thread, which calls __tsan_read4(address) and its
- * relatives before each access. ThreadSanitizer itself is not there: races.cpp has these functions, and knows what
+ * The Makefile compiles .cu files with the instrumentation of -fsanitize=thread, which calls __tsan_read4(address) and
+ * its relatives before each access. ThreadSanitizer itself is not there: races.cpp has these functions, and knows what
  * orders the threads of a grid: __syncthreads() all of a block, __syncwarp() those of a warp that take part,
  * __threadfence() with an atomic operation behind it those that see its result. No access has to happen at the wrong
  * moment to be seen, so a race that a run meets is found in each.
  *
  * For each byte of device memory a cell holds who wrote it last, and who has read it since. "Who" is a segment: what a
- * thread does between two barriers. Where several have read, or added atomically, one segment stands for a warp, a block or
- * the grid. Segments are numbered through all launches, so that what an earlier launch left in the cells is known by its
- * number to be over.
+ * thread does between two barriers. Where several have read, or added atomically, one segment stands for a warp, a
+ * block or the grid. Segments are numbered through all launches, so that what an earlier launch left in the cells is
+ * known by its number to be over.
  *
  * Writes of the value that is there already (a flag that many threads set) harm nobody and are no race.
  */
@@ -26,8 +26,9 @@ namespace emulated
 
 struct launch_site;
 
-/* Whether races are wanted (RUNGS_EMULATOR_RACES, emulator_watch_races()), the program has code that tells of its accesses, and this
- * launch is to be watched: one of the first of its shape at its place in the program. Then its blocks must run on one host thread. */
+/* Whether races are wanted (RUNGS_EMULATOR_RACES, emulator_watch_races()), the program has code that tells of its
+ * accesses, and this launch is to be watched: one of the first of its shape at its place in the program. Then its
+ * blocks must run on one host thread. */
 bool races_begin_launch(const struct launch_site &site);
 void races_end_launch();
 

@@ -79,7 +79,8 @@ PLAIN_OF(16)
 RANGE(__tsan_read_range, access::read)
 RANGE(__tsan_write_range, access::write)
 
-/* A kernel's memcpy() of a size that the compiler does not know, which calls nothing above: byte by byte, as a GPU does it. */
+/* A kernel's memcpy() of a size that the compiler does not know, which calls nothing above: byte by byte, as a GPU does
+ * it. */
 extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller)
 {
     if (emulated::self == nullptr)

@@ -1,6 +1,6 @@
 /*
- * runtime.cpp: the CUDA runtime of the emulator: functions and the device's properties. Errors, memory and streams have files of
- * their own.
+ * runtime.cpp: the CUDA runtime of the emulator: functions and the device's properties. Errors, memory and streams have
+ * files of their own.
  */
 #include <limits.h>
 #include <map>

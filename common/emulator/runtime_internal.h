@@ -24,7 +24,8 @@ void free_memory_of_device(); /* of the current one, and what is page-locked whe
 
 /* --------------------------------------------------------------------------------------- runtime_streams.cpp */
 
-/* For calls on the default stream. While a stream that it waits for is captured they are refused, and the record is broken. */
+/* For calls on the default stream. While a stream that it waits for is captured they are refused, and the record is
+ * broken. */
 cudaError_t check_no_record(const char *call);
 
 /* A call that works on `stream` in its turn: now, later, or each time that the graph runs that is being captured. */

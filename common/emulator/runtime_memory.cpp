@@ -1,5 +1,6 @@
 /*
- * runtime_memory.cpp: the memory of the emulator's CUDA runtime: allocations between guards, the table of all of them, copies.
+ * runtime_memory.cpp: the memory of the emulator's CUDA runtime: allocations between guards, the table of all of them,
+ * copies.
  */
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 /*
- * array_io.h: array files in: matrices and tensors from .npy (npy.h), ENVI cubes (envi.h) by name, IDX (idx.h) by content, and
- * any picture (image_io.h) as height x width x channels.
+ * array_io.h: array files in: matrices and tensors from .npy (npy.h), ENVI cubes (envi.h) by name, IDX (idx.h) by
+ * content, and any picture (image_io.h) as height x width x channels.
  */
 #ifndef RUNGS_ARRAY_IO_H
 #define RUNGS_ARRAY_IO_H
@@ -10,8 +10,8 @@
 /* A tensor of height x width x channels, in the type of the file; errors as image_load()'s. */
 enum status array_load(struct image *array, const char *path);
 
-/* A matrix of one channel. What has three dimensions becomes rows: N x H x W is N rows of H * W samples, in the order of the
- * file; but a picture must be gray. */
+/* A matrix of one channel. What has three dimensions becomes rows: N x H x W is N rows of H * W samples, in the order
+ * of the file; but a picture must be gray. */
 enum status array_load_matrix(struct image *array, const char *path);
 
 #endif

@@ -38,8 +38,8 @@ size_t image_pixel_bytes(const struct image *image)
     return image_row_bytes(image) * (size_t)image->height;
 }
 
-/* The first use of a page is a page fault; pages of 2 MiB have 512 times fewer of them than pages of 4 KiB. Some kernels give them to
- * whoever asks, others to all or to nobody. */
+/* The first use of a page is a page fault; pages of 2 MiB have 512 times fewer of them than pages of 4 KiB. Some
+ * kernels give them to whoever asks, others to all or to nobody. */
 static void prefer_large_pages(void *data, size_t bytes)
 {
     enum { LARGE = 2 << 20 };

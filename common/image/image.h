@@ -37,8 +37,8 @@ struct image {
 
 enum { IMAGE_ALIGNMENT = 64 };
 
-/* A picture: at most 2^16-1 pixels a side. Tables, matrices and tensors (array_create()) have at most ARRAY_MAX_SIDE rows,
- * columns and channels. Either takes 16 Gi bytes at most. */
+/* A picture: at most 2^16-1 pixels a side. Tables, matrices and tensors (array_create()) have at most ARRAY_MAX_SIDE
+ * rows, columns and channels. Either takes 16 Gi bytes at most. */
 enum { IMAGE_MAX_SIDE = 65535, IMAGE_MAX_CHANNELS = 4096, ARRAY_MAX_SIDE = (1 << 30) };
 
 /* Bytes of one sample: 1, 2, 4, 4, 4, 8. */
@@ -75,7 +75,8 @@ enum status image_colour_labels(struct image *colours, const struct image *label
 
 /* One sample of a host image; every value of every type is exact in a double. */
 double image_sample(const struct image *image, int x, int y, int channel);
-/* Sets one; a value that the type does not have is rounded to the nearest that it has, NaN becomes 0 in whole numbers. */
+/* Sets one; a value that the type does not have is rounded to the nearest that it has, NaN becomes 0 in whole
+ * numbers. */
 void image_set_sample(struct image *image, int x, int y, int channel, double value);
 
 /* The start of row y, to be cast to the pixel type. Works for device pointers too (nothing is read). */

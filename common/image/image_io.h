@@ -23,13 +23,14 @@
  * is luma of BT.601, 0.299 R + 0.587 G + 0.114 B, rounded). */
 enum status image_load(struct image *image, const char *path, int channels);
 
-/* Fills *to, of the same size and type, from an image of 1 channel if it has 3, or the other way round, as image_load() does.
- * `name` is for the message. */
+/* Fills *to, of the same size and type, from an image of 1 channel if it has 3, or the other way round, as image_load()
+ * does. `name` is for the message. */
 enum status image_convert(struct image *to, const struct image *from, const char *name);
 
 /* Saves an image. */
 enum status image_save(const struct image *image, const char *path);
-/* The same into a file that has been created; its path says the format. Errors of writing are kept for file_commit(). */
+/* The same into a file that has been created; its path says the format. Errors of writing are kept for
+ * file_commit(). */
 enum status image_encode(struct output_file *file, const struct image *image);
 
 /* Refuses what image_save() could not write because the format cannot hold it; looks at the shape only. */

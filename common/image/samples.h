@@ -15,8 +15,8 @@ size_t file_sample_size(enum file_sample sample);
 /* The pixel type that holds all its values: of i16, which images do not have, i32. */
 enum pixel_type file_sample_type(enum file_sample sample);
 
-/* Reads `count` samples into `to`, an array of `type`: file_sample_type(), or PIXEL_F32 for FILE_F64, which is rounded and
- * becomes infinite beyond its range. swapped: the file's byte order is not this machine's. False when the file ends
+/* Reads `count` samples into `to`, an array of `type`: file_sample_type(), or PIXEL_F32 for FILE_F64, which is rounded
+ * and becomes infinite beyond its range. swapped: the file's byte order is not this machine's. False when the file ends
  * before that. */
 bool file_samples_read(FILE *stream, enum file_sample sample, bool swapped, void *to, enum pixel_type type,
                        size_t count);

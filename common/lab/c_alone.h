@@ -1,8 +1,8 @@
 /*
- * c_alone.h: what comes before a student's .c file. What copies in instructions that the compiler puts in the place of a call is no
- * access that anybody sees (common/remote/races.c): the C library's functions are called, and the compiler's own names of them
- * do not compile. Debian's own gcc takes them as they are, Ubuntu's defines _FORTIFY_SOURCE, whose headers name them: it is
- * undefined for this file.
+ * c_alone.h: what comes before a student's .c file. What copies in instructions that the compiler puts in the place of
+ * a call is no access that anybody sees (common/remote/races.c): the C library's functions are called, and the
+ * compiler's own names of them do not compile. Debian's own gcc takes them as they are, Ubuntu's defines
+ * _FORTIFY_SOURCE, whose headers name them: it is undefined for this file.
  */
 #ifndef RUNGS_C_ALONE_H
 #define RUNGS_C_ALONE_H

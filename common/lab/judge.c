@@ -1,7 +1,7 @@
 /*
  * judge.c: the program rungs-judge: verifies and times one version that runs in a worker, and writes what it found as
- * JSON. assignments/labs.py turns that into points. It holds the contracts and cpu/serial of every algorithm; the version
- * is in another process, with limits, and nothing that it says is trusted.
+ * JSON. assignments/labs.py turns that into points. It holds the contracts and cpu/serial of every algorithm; the
+ * version is in another process, with limits, and nothing that it says is trusted.
  */
 #include <getopt.h>
 #include <stdarg.h>

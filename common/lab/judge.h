@@ -23,8 +23,8 @@ struct judge_arguments {
     bool any_threads; /* compare the bits of one thread with those of more */
 };
 
-/* Verify, or time, the version in arguments->worker and write what was found to arguments->json. A failure means that the
- * judging itself could not be done; a version that is wrong, crashes or is refused has an answer in the JSON. */
+/* Verify, or time, the version in arguments->worker and write what was found to arguments->json. A failure means that
+ * the judging itself could not be done; a version that is wrong, crashes or is refused has an answer in the JSON. */
 enum status judge_check(const struct judge_arguments *arguments);
 enum status judge_time(const struct judge_arguments *arguments);
 /* One call on arguments->picture: what it did on the emulated device, and whether its result is right. */

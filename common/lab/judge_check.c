@@ -153,8 +153,8 @@ static json_t *counts_json(const struct channel_counts *counts)
 enum { FIRST_SEED = 7 }; /* of the inputs that calls are counted with */
 static const int usual_shape[3] = {130, 70, 0};
 
-/* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the second
- * does not is kept in the state, and in the calls after them, of which nobody knows how many there are. */
+/* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the
+ * second does not is kept in the state, and in the calls after them, of which nobody knows how many there are. */
 static enum status count_two(struct counted *counted, json_t *result)
 {
     static const char *const names[2] = {"first_call", "second_call"};
@@ -180,9 +180,9 @@ out:
     return status;
 }
 
-/* "same_bits" of the second call is 1 where results are those of the first call to the bit although blocks and threads ran in
- * another order: in a call of the same state, and in another process, which knows nothing of it, behind a call with other
- * inputs. */
+/* "same_bits" of the second call is 1 where results are those of the first call to the bit although blocks and threads
+ * ran in another order: in a call of the same state, and in another process, which knows nothing of it, behind a call
+ * with other inputs. */
 static enum status compare_bits(struct counted *counted, json_t *result)
 {
     bool same = outputs_same(counted->first, counted->out);
@@ -199,8 +199,8 @@ out:
     return status;
 }
 
-/* "same_bits" of "any_threads" is 1 where a version for the CPU gives the same bits with one thread as with more, in several calls:
- * who of them finishes first is another each time. */
+/* "same_bits" of "any_threads" is 1 where a version for the CPU gives the same bits with one thread as with more, in
+ * several calls: who of them finishes first is another each time. */
 static enum status compare_threads(const struct judge_arguments *arguments, const struct version *version,
                                    const void *params, json_t *result)
 {
@@ -233,8 +233,8 @@ out:
     return status;
 }
 
-/* Which share of the variation of the right samples is that of the samples found, the square of their correlation: 1 if all
- * is right, near 0 for noise. Of pictures of bytes; of others 0. */
+/* Which share of the variation of the right samples is that of the samples found, the square of their correlation: 1 if
+ * all is right, near 0 for noise. Of pictures of bytes; of others 0. */
 static double share_found(const struct image *right, const struct image *found)
 {
     double count = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
@@ -297,8 +297,9 @@ out:
     return status == STATUS_OK && right;
 }
 
-/* Which results are right although the device lacked something. The order is drawn by lot and usual calls are among them,
- * so a version cannot tell which are which; each has new inputs, for a version may have kept its results of others. */
+/* Which results are right although the device lacked something. The order is drawn by lot and usual calls are among
+ * them, so a version cannot tell which are which; each has new inputs, for a version may have kept its results of
+ * others. */
 static enum status see_lacking(struct counted *counted, bool launches, json_t *result)
 {
     enum lacking order[] = {RUN_WITHOUT_KERNELS,

@@ -1,6 +1,7 @@
 /*
- * judge_frames.c: plays a few frames. On the CPU one at a time: it waits after each submit() until the worker is idle, and sees
- * where its processor time went. On the emulated device as many as may be in flight: it sees how many streams had work.
+ * judge_frames.c: plays a few frames. On the CPU one at a time: it waits after each submit() until the worker is idle,
+ * and sees where its processor time went. On the emulated device as many as may be in flight: it sees how many streams
+ * had work.
  */
 #include "common/lab/judge_frames.h"
 

@@ -20,8 +20,8 @@ static int threads_of(const struct remote *worker, const struct remote_thread **
     return worker ? remote_threads(worker, found, MOST_THREADS) : 0;
 }
 
-/* Seconds that the cores in `usable` were not idle, or -1; user, nice, system, idle, waiting for input, interrupts of two
- * kinds, taken by the host. */
+/* Seconds that the cores in `usable` were not idle, or -1; user, nice, system, idle, waiting for input, interrupts of
+ * two kinds, taken by the host. */
 static double busy_seconds(const cpu_set_t *usable)
 {
     FILE *file = fopen("/proc/stat", "re");

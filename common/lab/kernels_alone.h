@@ -1,8 +1,8 @@
 /*
- * kernels_alone.h: what comes before a student's .cu file in the emulator. There it is C++ of the host, whose compiler knows
- * more than CUDA has: atomic operations that nobody counts, and instructions of this processor. A file that names them does
- * not compile, as it would not with nvcc; one that includes headers of C++ that do neither. The emulator's come first, and
- * the one of the project that uses them.
+ * kernels_alone.h: what comes before a student's .cu file in the emulator. There it is C++ of the host, whose compiler
+ * knows more than CUDA has: atomic operations that nobody counts, and instructions of this processor. A file that names
+ * them does not compile, as it would not with nvcc; one that includes headers of C++ that do neither. The emulator's
+ * come first, and the one of the project that uses them.
  */
 #ifndef RUNGS_KERNELS_ALONE_H
 #define RUNGS_KERNELS_ALONE_H

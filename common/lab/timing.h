@@ -52,8 +52,8 @@ void timing_renew_video(struct timing *timing, struct image (*to)[ALGORITHM_MAX_
 /* timing_play.c: one round: new inputs for all sets, both versions on each (or on the video that they are), then all
  * results compared. Without `counts` its times are thrown away. */
 enum status timing_play(struct timing *timing, bool counts);
-/* Whether results agree as the contract compares them; they may be put into canonical form (compare.h). `set` says which
- * inputs they are of. */
+/* Whether results agree as the contract compares them; they may be put into canonical form (compare.h). `set` says
+ * which inputs they are of. */
 bool timing_agrees(const struct timing *timing, int set, struct image expected[], struct image actual[]);
 
 #endif

@@ -27,7 +27,8 @@ static int below(struct timing *timing, int limit)
 }
 
 /* A new input: the base, shifted cyclically, and a random sample of each row changed. Masks and other
- * inputs that may hold certain values only are shifted and not changed. What cannot be shifted (tables, inputs whose place matters) is made anew. */
+ * inputs that may hold certain values only are shifted and not changed. What cannot be shifted (tables, inputs whose
+ * place matters) is made anew. */
 enum status timing_renew(struct timing *timing, struct image to[])
 {
     const struct algorithm *algorithm = timing->algorithm;

@@ -63,8 +63,8 @@ static enum status call_once(struct timing *timing, int which, int set, double *
     if (timing->arguments->kernel) {
         TRY(remote_call(runner->remote, CHANNEL_UPLOAD, NULL));
         /* A request to the worker takes about as long as one launch, so a request makes twenty or more of them. The
-         * inputs change before one of them, and the last launch writes into a poisoned output; both are drawn by lot, so
-         * the version cannot compute in one launch for the others. */
+         * inputs change before one of them, and the last launch writes into a poisoned output; both are drawn by lot,
+         * so the version cannot compute in one launch for the others. */
         const int repeat = 20 + below(timing, 5);
 
         channel->repeat = repeat;
@@ -96,8 +96,8 @@ bool timing_agrees(const struct timing *timing, int set, struct image expected[]
     return outputs_same(expected, actual) || compare_agrees(&version, in, timing->params, expected, actual, NULL);
 }
 
-/* Between calls a version has nothing to do. Threads of OpenMP spin before they sleep, up to 0.5 ms each (82 us on 16 cores,
- * results/h200/labs/lab02_native.txt); on a busy machine that takes a while. Listens until all of them sleep. */
+/* Between calls a version has nothing to do. Threads of OpenMP spin before they sleep, up to 0.5 ms each (82 us on 16
+ * cores, results/h200/labs/lab02_native.txt); on a busy machine that takes a while. Listens until all of them sleep. */
 static void listen(struct timing *timing)
 {
     const struct timespec a_while = {.tv_nsec = 500000};

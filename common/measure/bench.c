@@ -222,8 +222,9 @@ static void begin_rows(struct bench *bench, struct work *work, const struct vers
     }
 }
 
-/* CPU versions and peers on the CPU have a child each. What runs on the device shares one, at the first of them: to start the runtime
- * takes several times as long as verifying most of them. Emulated versions have their turn after the timing. */
+/* CPU versions and peers on the CPU have a child each. What runs on the device shares one, at the first of them: to
+ * start the runtime takes several times as long as verifying most of them. Emulated versions have their turn after the
+ * timing. */
 static enum status verify_row(struct bench *bench, struct work *work, size_t i, double call_limit)
 {
     struct bench_row *row = &bench->rows[i];
@@ -244,7 +245,8 @@ static enum status verify_row(struct bench *bench, struct work *work, size_t i, 
     return batch_rows(bench, work, false, call_limit);
 }
 
-/* Where one call of cpu/serial takes longer than all of its time, the two that made the reference are as good as others. */
+/* Where one call of cpu/serial takes longer than all of its time, the two that made the reference are as good as
+ * others. */
 static void take_reference_times(const struct bench *bench, struct work *work)
 {
     const struct bench_request *request = bench->request;

@@ -1,9 +1,12 @@
 /*
  * bench.h: measures the versions of one algorithm side by side on one input.
  *
- * How      1. cpu/serial computes the reference in a child process. Where one call takes longer than the time budget, its two calls
- *             are samples. Of other versions that slow the first call is a sample; above three budgets it is the only one.
- *          2. Every other version is verified on the bench's own input against it, each in its own child, before its first round. A
+ * How      1. cpu/serial computes the reference in a child process. Where one call takes longer than the time budget,
+ * its two calls
+ *             are samples. Of other versions that slow the first call is a sample; above three budgets it is the only
+ *             one.
+ *          2. Every other version is verified on the bench's own input against it, each in its own child, before its
+ *             first round. A
  * version that is wrong gets no times. Emulated versions come after the timing.
  *          3. BENCH_ROUNDS rounds: in each, the ceilings and then every version in turn are timed in a fresh child for
  * a share of the time budget, or until the median is stable (statistics.h). The samples of all rounds are pooled, so a
@@ -17,11 +20,11 @@
  * Times    end to end: a host clock around run(), host image to host image. For a CUDA version that includes transfers,
  *          with the device already initialised; the first call of a process, with its initialisation, is reported
  *          apart. A peer in another process (process_peer.h) reports the seconds of its call: copies between the
- *          processes are not in them. kernel: for a CUDA version launch() by itself, by device events (bench_device.h); for a CPU version the same
- *          as end to end. Emulated CUDA versions are verified (on the middle of the input, for they are some
- *          hundred times slower than serial) and have no times.
- *          pictures: where some version has a queue (queue.h), the seconds of one of many pictures from page-locked memory,
- *          for each CUDA version: by its queue, always filled, or by run(), one after the other.
+ *          processes are not in them. kernel: for a CUDA version launch() by itself, by device events (bench_device.h);
+ *          for a CPU version the same as end to end. Emulated CUDA versions are verified (on the middle of the input,
+ *          for they are some hundred times slower than serial) and have no times.
+ *          pictures: where some version has a queue (queue.h), the seconds of one of many pictures from page-locked
+ *          memory, for each CUDA version: by its queue, always filled, or by run(), one after the other.
  * Limit    the largest of bytes / copy rate and, for each kind of operation, operations / rate: bytes and operations by
  *          the algorithm's cost(), which sees the reference's results; rates measured in the same run on the same
  *          processor (ceiling.h, bench_device.h), of those kinds that the cost counts.
@@ -62,11 +65,11 @@ struct bench_request {
     bool pinned;            /* the host's images of CUDA versions are page-locked before their timed calls */
     bool reference_untimed; /* cpu/serial is only compared with, unless it is the only version */
     /* NULL, or for a search how to run each of versions[]; cpu/serial is the first. Then a child does many in turn, for
-     * starting a GPU takes longer than timing a kernel, a fault still costs its own entry alone; CUDA versions get kernel
-     * times only; cpu/serial and the ceilings are not timed. */
+     * starting a GPU takes longer than timing a kernel, a fault still costs its own entry alone; CUDA versions get
+     * kernel times only; cpu/serial and the ceilings are not timed. */
     const struct bench_point *points;
-    /* NULL, or called with each row as soon as there is something to say of it: a failure, the times of the first round, the verdict of an
-     * emulated version. */
+    /* NULL, or called with each row as soon as there is something to say of it: a failure, the times of the first
+     * round, the verdict of an emulated version. */
     void (*show)(struct bench *bench, const struct bench_row *row);
     /* For the record. */
     const char *input;   /* "images/fetched/aloeL.jpg, resized" */

@@ -7,7 +7,8 @@
 
 /* ------------------------------------------------------------------------------------------------- in a child */
 
-/* Does the wanted tasks from batch->next on; the first that fails ends it, for it may have spoilt the process for others. */
+/* Does the wanted tasks from batch->next on; the first that fails ends it, for it may have spoilt the process for
+ * others. */
 static int batch_in_child(void *argument)
 {
     struct bench_batch *batch = argument;

@@ -166,7 +166,8 @@ out:
     return status;
 }
 
-/* Since then, by the clock and in processor time as well: what a version is asked does not change because others use the machine. */
+/* Since then, by the clock and in processor time as well: what a version is asked does not change because others use
+ * the machine. */
 static bool took_longer(double start, clock_t used, double seconds)
 {
     return fmin(clock_seconds() - start, (double)(clock() - used) / CLOCKS_PER_SEC) > seconds;
@@ -294,7 +295,8 @@ static enum status time_end_to_end(struct bench_task *task, struct bench_sets *s
     if (task->round == 0 && !of_reference) {
         TRY(version->run(state, sets->in[set], sets->out[set], request->params));
         task->first_call = clock_seconds() - start;
-        /* What a first call takes besides does not matter in one that takes longer than all of its time: it is a sample. */
+        /* What a first call takes besides does not matter in one that takes longer than all of its time: it is a
+         * sample. */
         slow =
             !version->uncharged && !version->device_seconds && !request->pinned && task->first_call > request->seconds;
     }

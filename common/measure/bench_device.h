@@ -30,9 +30,9 @@ struct device_facts {
 /* Of the current device. STATUS_UNSUPPORTED without one. */
 enum status bench_device_facts(struct device_facts *facts);
 
-/* What the first calls of a process pay for, in the order in which they are made, in seconds: the context (with modules, where
- * they are not loaded when they are needed: CUDA_MODULE_LOADING=EAGER), the first cudaMalloc(), of 1 MiB, and the first launch,
- * of a kernel that does nothing. */
+/* What the first calls of a process pay for, in the order in which they are made, in seconds: the context (with
+ * modules, where they are not loaded when they are needed: CUDA_MODULE_LOADING=EAGER), the first cudaMalloc(), of 1
+ * MiB, and the first launch, of a kernel that does nothing. */
 struct device_start {
     double context, allocation, launch;
 };
@@ -63,8 +63,8 @@ struct device_timing {
     size_t count; /* out: samples written */
     bool graph;   /* out: timed as replays of a CUDA graph */
     int batch;    /* out: launches per sample */
-    /* Host images of out_shapes, filled in: what the last timed launches on sets 0 and 1 left in device memory, and what
-     * one more launch gives at set 0's addresses when they hold set 1's input. */
+    /* Host images of out_shapes, filled in: what the last timed launches on sets 0 and 1 left in device memory, and
+     * what one more launch gives at set 0's addresses when they hold set 1's input. */
     struct image results[3][ALGORITHM_MAX_OUTPUTS];
 };
 

@@ -1,4 +1,5 @@
-/* Many pictures, one after the other or as many under way as a version's queue allows, from and to page-locked memory. */
+/* Many pictures, one after the other or as many under way as a version's queue allows, from and to page-locked
+ * memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 enum { MOST_SETS = 16, WARM_ROUNDS = 2 };
 static const double sample_seconds = 0.02;
 
-/* Copies of the bench's sets in page-locked memory. More places for outputs than pictures under way, so that no two share
- * one. */
+/* Copies of the bench's sets in page-locked memory. More places for outputs than pictures under way, so that no two
+ * share one. */
 struct locked {
     const struct version_queue *queue;
     int ins, outs;

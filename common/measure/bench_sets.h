@@ -4,12 +4,15 @@
  *
  * What a set holds, so that each one is legal input of the algorithm:
  *
- *     pictures and labels     the bench's own input, cyclically shifted in both directions by another amount in each set:
+ *     pictures and labels     the bench's own input, cyclically shifted in both directions by another amount in each
+ *     set:
  *                             other content with the same statistics. An algorithm that says `inputs_stay_in_place` is
  *                             treated like those of the next line
- *     other kinds, made       sets 0, 2, 4 ... hold the bench's own input, the odd ones what the algorithm's maker gives
+ *     other kinds, made       sets 0, 2, 4 ... hold the bench's own input, the odd ones what the algorithm's maker
+ *     gives
  *                             for the next seed
- *     other kinds, no maker,  the same content in each set, in other memory. Then only the verification, which has inputs of
+ *     other kinds, no maker,  the same content in each set, in other memory. Then only the verification, which has
+ *     inputs of
  *     or the user's own file  its own, can tell that a version keeps results from call to call
  */
 #ifndef RUNGS_BENCH_SETS_H
@@ -44,8 +47,8 @@ struct bench_sets {
     int pinned; /* so many of them, from the first, are page-locked */
 };
 
-/* Makes `count` sets, the contents as of `of` sets in all; outputs hold poison. For a child: OpenMP threads fill them, so
- * that each part of an image is first touched near the core that will read it. */
+/* Makes `count` sets, the contents as of `of` sets in all; outputs hold poison. For a child: OpenMP threads fill them,
+ * so that each part of an image is first touched near the core that will read it. */
 enum status bench_sets_create(struct bench_sets *sets, const struct bench_source *source, int count, int of);
 void bench_sets_free(struct bench_sets *sets);
 

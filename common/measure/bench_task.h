@@ -1,7 +1,8 @@
 /*
  * bench_task.h: what the bench has done in child processes, one task for each version; inside of the bench only. The
- * files: bench.c the rounds and the rows, in the parent; bench_child.c what children do; bench_batch.c many tasks in one
- * child after the other; bench_search.c those of a search; bench_pictures.c many pictures; bench_sets.c inputs and outputs; bench_rows.c what rows say.
+ * files: bench.c the rounds and the rows, in the parent; bench_child.c what children do; bench_batch.c many tasks in
+ * one child after the other; bench_search.c those of a search; bench_pictures.c many pictures; bench_sets.c inputs and
+ * outputs; bench_rows.c what rows say.
  */
 #ifndef RUNGS_BENCH_TASK_H
 #define RUNGS_BENCH_TASK_H
@@ -56,15 +57,16 @@ int bench_ceilings_in_child(void *argument);
 enum status bench_time_pictures(struct bench_task *task, const struct bench_sets *sets, double seconds);
 int bench_device_ceilings_in_child(void *argument);
 
-/* What emulated versions are verified on: a part of the bench's input, and its reference. All zero before the first use. */
+/* What emulated versions are verified on: a part of the bench's input, and its reference. All zero before the first
+ * use. */
 struct bench_piece {
     bool made;
     struct image in[ALGORITHM_MAX_INPUTS], own[ALGORITHM_MAX_INPUTS], expected[ALGORITHM_MAX_OUTPUTS];
 };
 void bench_piece_free(const struct algorithm *algorithm, struct bench_piece *piece);
 
-/* What those of one version are made of, for a child that does many. *sets are made by the first bench_time(), *piece by the first
- * bench_verify() of an emulated version. */
+/* What those of one version are made of, for a child that does many. *sets are made by the first bench_time(), *piece
+ * by the first bench_verify() of an emulated version. */
 enum status bench_verify(struct bench_task *task, struct bench_piece *piece);
 enum status bench_time(struct bench_task *task, struct bench_sets *sets);
 /* Keeps how a task ended; returns the exit code. */
@@ -82,7 +84,8 @@ void bench_row_verdict(struct bench_row *row, const struct bench_task *task, enu
 /* Says what is known of a row, where the request asks for that. */
 void bench_show(struct bench *bench, const struct bench_row *row);
 
-/* Tasks for one child after the other, which starts the CUDA runtime once for all; in memory that parent and child share. */
+/* Tasks for one child after the other, which starts the CUDA runtime once for all; in memory that parent and child
+ * share. */
 struct bench_batch {
     struct bench *bench;
     struct bench_row *rows; /* rows[i] of tasks[i] */
@@ -94,8 +97,8 @@ struct bench_batch {
     size_t judged;        /* those before it have had their verdicts put into their rows */
 };
 
-/* Verifies all wanted tasks, or times them for one round, and puts verdicts and failures into their rows. After a task that
- * fails the next begins in a child of its own. */
+/* Verifies all wanted tasks, or times them for one round, and puts verdicts and failures into their rows. After a task
+ * that fails the next begins in a child of its own. */
 enum status bench_batch_run(struct bench_batch *batch);
 
 /* Verifies and times the points of a search: rows and tasks from 1 on. */

@@ -24,14 +24,14 @@ struct ceilings {
 /* Measures copies and those operations that the cost counts, in the calling process (from a child: it starts an OpenMP
  * team). `from` and `to` are the bytes that one call of the algorithm reads and writes, `sets` how many such pairs the
  * bench rotates through: the copies go through as many pairs of buffers of (from + to) / 2 bytes, so they meet the same
- * caches as the versions do. Copies with memcpy and, on x86, with streaming stores, by all threads and by one, and keeps
- * the best; of repeated samples the fastest tenth counts, for a ceiling must hold when no neighbour takes the cores. Takes
- * about `seconds`, and more where buffers are large. */
+ * caches as the versions do. Copies with memcpy and, on x86, with streaming stores, by all threads and by one, and
+ * keeps the best; of repeated samples the fastest tenth counts, for a ceiling must hold when no neighbour takes the
+ * cores. Takes about `seconds`, and more where buffers are large. */
 enum status ceilings_measure(size_t from, size_t to, int sets, int threads, double seconds, const struct cost *cost,
                              struct ceilings *ceilings);
 
-/* Operations per second of one kind, of all threads together; 0 when the kind has no ceiling (OPERATION_OTHER). *by gets
- * the instruction. In ceiling_operations.c. */
+/* Operations per second of one kind, of all threads together; 0 when the kind has no ceiling (OPERATION_OTHER). *by
+ * gets the instruction. In ceiling_operations.c. */
 double ceiling_operation_rate(enum operation operation, int threads, double seconds, const char **by);
 
 #ifdef __cplusplus

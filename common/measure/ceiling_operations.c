@@ -18,14 +18,14 @@
 
 /* -------------------------------------------------------------------------------------- operations on registers */
 
-/* Independent sums: two units of five cycles' latency keep ten in flight, and with 16 registers there is room for twelve.
- * Each is a variable of its own: of an array, gcc keeps the elements in memory. */
+/* Independent sums: two units of five cycles' latency keep ten in flight, and with 16 registers there is room for
+ * twelve. Each is a variable of its own: of an array, gcc keeps the elements in memory. */
 enum { CHAINS = 12 };
 #define FOR_EACH_CHAIN(step)                                                                                           \
     step(0) step(1) step(2) step(3) step(4) step(5) step(6) step(7) step(8) step(9) step(10) step(11)
 
-/* An operand passes through an empty asm before each instruction, so the compiler can neither hoist the products nor form
- * one for all chains. */
+/* An operand passes through an empty asm before each instruction, so the compiler can neither hoist the products nor
+ * form one for all chains. */
 #if defined(__AVX512F__)
 #define OPAQUE(x) __asm__ volatile("" : "+v"(x))
 #elif defined(__aarch64__)

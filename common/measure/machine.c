@@ -126,7 +126,8 @@ void machine_cpu_name(char *name, size_t size)
              implementer[0] ? ", implementer " : "", implementer, part[0] ? " part " : "", part);
 }
 
-/* The first line that a program prints, "" when it cannot be run, fails or hangs (nvidia-smi does with a broken driver). */
+/* The first line that a program prints, "" when it cannot be run, fails or hangs (nvidia-smi does with a broken
+ * driver). */
 static void first_line_of(const char *const *arguments, char *line, size_t size)
 {
     struct program program = {0};
@@ -186,7 +187,8 @@ static void read_gpu(struct machine *machine)
     facts = process_shared_allocate(sizeof *facts);
     if (!facts)
         return;
-    if (process_run(facts_in_child, facts, 120, &result) == STATUS_OK && result.signal == 0 && result.limit == LIMIT_KEPT) {
+    if (process_run(facts_in_child, facts, 120, &result) == STATUS_OK && result.signal == 0 &&
+        result.limit == LIMIT_KEPT) {
         if (result.exit_code == 0) {
             snprintf(machine->gpu, sizeof machine->gpu, "%s", facts->name);
             machine->no_gpu[0] = '\0';

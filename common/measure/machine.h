@@ -1,8 +1,8 @@
 /*
  * machine.h: what a measurement was made on and with. Everything is read from the system at run time but the compiler
- * and its flags, which the build knows: common/measure/machine.c is compiled with -DRUNGS_FLAGS="..." (optional). On a machine
- * that has a copy of the sources the environment variable RUNGS_COMMIT may say which commit was built. The host's name is not
- * read: results get published.
+ * and its flags, which the build knows: common/measure/machine.c is compiled with -DRUNGS_FLAGS="..." (optional). On a
+ * machine that has a copy of the sources the environment variable RUNGS_COMMIT may say which commit was built. The
+ * host's name is not read: results get published.
  */
 #ifndef RUNGS_MACHINE_H
 #define RUNGS_MACHINE_H

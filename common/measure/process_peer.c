@@ -30,8 +30,8 @@ static const char *interpreter(void)
     return name && name[0] ? name : "python3";
 }
 
-/* Of peers/peer.py with `count` of the tree's Python files; `mode` may be NULL. STATUS_UNSUPPORTED without the interpreter
- * or the sources. */
+/* Of peers/peer.py with `count` of the tree's Python files; `mode` may be NULL. STATUS_UNSUPPORTED without the
+ * interpreter or the sources. */
 static enum status start_python(struct program *program, const char *mode, const char *const paths[], size_t count,
                                 enum program_input input)
 {
@@ -216,8 +216,8 @@ static enum transfer receive_text(struct program *program, int alarm, char **tex
     return transfer_read(program->output, alarm, program, &part, 1, NULL);
 }
 
-/* Asks and waits for the answer; gives up the caller's reference to `request`. *seconds, unless NULL, is what the peer's
- * clock says. A message is status_message() when the peer reports an error. */
+/* Asks and waits for the answer; gives up the caller's reference to `request`. *seconds, unless NULL, is what the
+ * peer's clock says. A message is status_message() when the peer reports an error. */
 static enum status ask(const struct process_peer *peer, struct process_peer_state *state, json_t *request,
                        double *seconds)
 {

@@ -1,16 +1,16 @@
 /*
- * process_peer.h: a peer that runs in a Python process, peers/<algorithm>/<library>.py: a library that has no C interface,
- * or is here as a Python package only.
+ * process_peer.h: a peer that runs in a Python process, peers/<algorithm>/<library>.py: a library that has no C
+ * interface, or is here as a Python package only.
  *
- * The file of the peer is all that there is to write (peers/peer.py says what is in it): the build makes a few lines of C
- * out of its name (common/build/python_peer.sh), which register it with one of the macros below. Inputs and outputs lie in
- * memory that both processes see; requests and answers go through pipes. One process serves one state: it starts with the
- * state's first call and ends with its teardown(). A process that dies, or does not answer for PROCESS_PEER_SECONDS, fails
- * its own call and no other version's: it is asked to end, waited for, and killed.
+ * The file of the peer is all that there is to write (peers/peer.py says what is in it): the build makes a few lines of
+ * C out of its name (common/build/python_peer.sh), which register it with one of the macros below. Inputs and outputs
+ * lie in memory that both processes see; requests and answers go through pipes. One process serves one state: it starts
+ * with the state's first call and ends with its teardown(). A process that dies, or does not answer for
+ * PROCESS_PEER_SECONDS, fails its own call and no other version's: it is asked to end, waited for, and killed.
  *
- * Times are the seconds that the peer measures around its own call; copies between our images and the shared memory, and
- * the messages, are uncharged() (registry.h); before the call the shared memory leaves the caches, for the peer to find its
- * images where other versions do. The interpreter is RUNGS_PYTHON from the environment, or python3.
+ * Times are the seconds that the peer measures around its own call; copies between our images and the shared memory,
+ * and the messages, are uncharged() (registry.h); before the call the shared memory leaves the caches, for the peer to
+ * find its images where other versions do. The interpreter is RUNGS_PYTHON from the environment, or python3.
  */
 #ifndef RUNGS_PROCESS_PEER_H
 #define RUNGS_PROCESS_PEER_H

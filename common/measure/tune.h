@@ -69,8 +69,8 @@ struct tune {
 /* Refuses (STATUS_BAD_INPUT, STATUS_UNSUPPORTED) a version that has nothing to tune, or that this build cannot time. */
 enum status tune_possible(const struct version *version);
 
-/* STATUS_OK also when single points failed. Refuses (STATUS_BAD_INPUT, STATUS_UNSUPPORTED) what tune_possible() does and a
- * machine that cannot run the version. *tune is to be freed in either case; it refers to *request. */
+/* STATUS_OK also when single points failed. Refuses (STATUS_BAD_INPUT, STATUS_UNSUPPORTED) what tune_possible() does
+ * and a machine that cannot run the version. *tune is to be freed in either case; it refers to *request. */
 enum status tune_run(const struct tune_request *request, struct tune *tune);
 void tune_free(struct tune *tune);
 
@@ -79,8 +79,8 @@ void tune_describe(const struct tune *tune, const struct tune_point *point, bool
 /* "64", "dynamic" */
 void tune_value_text(const struct tune_axis *axis, int index, char *text, size_t size);
 
-/* What tuned.json should keep: one entry for a CUDA version, one for each number of threads of a CPU version. The entries
- * are `capacity` at most; returns their number, 0 when nothing was timed or the version has no tunables. */
+/* What tuned.json should keep: one entry for a CUDA version, one for each number of threads of a CPU version. The
+ * entries are `capacity` at most; returns their number, 0 when nothing was timed or the version has no tunables. */
 size_t tune_kept(const struct tune *tune, struct tuned_entry *entries, size_t capacity);
 
 #endif

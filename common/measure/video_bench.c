@@ -204,7 +204,8 @@ static bool is_in_order(const struct algorithm *algorithm, const void *params)
     return false;
 }
 
-/* The request's parameters; where rungs of another side than the reference's are measured, without steps of that side. */
+/* The request's parameters; where rungs of another side than the reference's are measured, without steps of that
+ * side. */
 static enum status make_reference_params(const struct video_bench_request *request, const struct version *serial,
                                          void **params)
 {

@@ -10,8 +10,8 @@
  *          3. In the last round it also plays some frames one at a time with marks at every step (step.h), and two with
  *             its allocations and copies counted (phase.h).
  * Times    end to end: from the host's frame to the host's result. Decoding is not in it, transfers are; start(), the
- *          start of the device and the first frames of each round are not either. A sample is the time of some frames in
- *          sequence, at least 20 ms, divided by their number.
+ *          start of the device and the first frames of each round are not either. A sample is the time of some frames
+ *          in sequence, at least 20 ms, divided by their number.
  * Steps    measured apart from that, without overlap: their sum is more than a frame's time for versions that overlap.
  */
 #ifndef RUNGS_VIDEO_BENCH_H
@@ -38,8 +38,8 @@ struct video_bench_request {
     const void *params;
     int threads;
     double seconds; /* time budget per version; 0 = only verify */
-    /* NULL, or called with each row as soon as there is something to say of it: a failure, the times of the first round, the verdict of an
-     * emulated version. */
+    /* NULL, or called with each row as soon as there is something to say of it: a failure, the times of the first
+     * round, the verdict of an emulated version. */
     void (*show)(struct video_bench *bench, const struct video_bench_row *row);
     /* For the record. */
     const char *input;   /* "images/fetched/vtest.avi" */

@@ -190,10 +190,10 @@ out:
     return keep(task, status);
 }
 
-/* Plays the video over and over for so many seconds, the pipeline always filled. Samples of the first frames are dropped,
- * unless the version is so slow that those frames take half of the seconds. That is no reason on a device: the first
- * call of a process creates the context there, 0.3 s and more, and a version that allocates in each frame does not call
- * before. */
+/* Plays the video over and over for so many seconds, the pipeline always filled. Samples of the first frames are
+ * dropped, unless the version is so slow that those frames take half of the seconds. That is no reason on a device: the
+ * first call of a process creates the context there, 0.3 s and more, and a version that allocates in each frame does
+ * not call before. */
 static enum status time_frames(struct video_task *task, struct player *player, double seconds)
 {
     const struct pipeline *pipeline = player->pipeline;
@@ -317,7 +317,8 @@ static enum status record_frame(struct player *player, int frame, struct image *
 }
 
 /* Allocations and copies of a fresh state's start() and of a later frame. What the first frame does once belongs to the
- * start; it is played twice to find out, since a frame's own traffic may depend on what is in it (the boxes of v2.0). */
+ * start; it is played twice to find out, since a frame's own traffic may depend on what is in it (the boxes of
+ * v2.0). */
 static enum status count_traffic(struct video_task *task)
 {
     struct player player = {0};

@@ -10,8 +10,8 @@
 #include "common/core/file.h"
 #include "common/measure/bench.h"
 
-/* Each fills and commits a file that has been created (file.h), whole or not at all: STATUS_BAD_INPUT "path: reason" when it
- * cannot. */
+/* Each fills and commits a file that has been created (file.h), whole or not at all: STATUS_BAD_INPUT "path: reason"
+ * when it cannot. */
 enum status results_write_json(const struct bench *bench, struct output_file *file);
 enum status results_write_csv(const struct bench *bench, struct output_file *file);
 

@@ -9,8 +9,8 @@
 #include "common/core/file.h"
 #include "common/measure/video_bench.h"
 
-/* For each version its steps (time per frame, total, share, gain over the rung below), frames per second end to end, and
- * for a CUDA version the bytes allocated and copied at the start and per frame; then all versions side by side. */
+/* For each version its steps (time per frame, total, share, gain over the rung below), frames per second end to end,
+ * and for a CUDA version the bytes allocated and copied at the start and per frame; then all versions side by side. */
 void video_table_print(const struct video_bench *bench, FILE *stream);
 
 /* One row of those side by side, before the others are measured; above the `first` the columns' names. */

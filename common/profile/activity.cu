@@ -271,8 +271,8 @@ static bool read_record(struct trace_event *event, CUpti_Activity *record, doubl
     return true;
 }
 
-/* Events in the order of their start, longer ones first: a driver call that lies inside another call of its thread is the
- * runtime's own business. */
+/* Events in the order of their start, longer ones first: a driver call that lies inside another call of its thread is
+ * the runtime's own business. */
 static int by_thread_and_start(const void *a, const void *b)
 {
     const struct trace_event *first = (const struct trace_event *)a, *second = (const struct trace_event *)b;

@@ -1,7 +1,7 @@
 /*
  * activity.h: what a GPU did: kernels, copies and memsets, and the calls of the CUDA API that asked for them. Native
- * builds take it from CUPTI's activity records; CUPTI comes with the CUDA Toolkit and is loaded when it is asked for. The
- * emulator reports launches and copies without times. For C files; activity.cu implements it.
+ * builds take it from CUPTI's activity records; CUPTI comes with the CUDA Toolkit and is loaded when it is asked for.
+ * The emulator reports launches and copies without times. For C files; activity.cu implements it.
  */
 #ifndef RUNGS_ACTIVITY_H
 #define RUNGS_ACTIVITY_H

@@ -1,6 +1,6 @@
 /*
- * ncu.h: hardware metrics of a version's kernels through NVIDIA's Nsight Compute (ncu), where it is installed and may read
- * the GPU's counters. The metrics are what nvprof called achieved_occupancy, sm_efficiency, branch_efficiency,
+ * ncu.h: hardware metrics of a version's kernels through NVIDIA's Nsight Compute (ncu), where it is installed and may
+ * read the GPU's counters. The metrics are what nvprof called achieved_occupancy, sm_efficiency, branch_efficiency,
  * gld_efficiency, shared_efficiency and so on, under today's names.
  */
 #ifndef RUNGS_NCU_H
@@ -34,8 +34,8 @@ struct ncu_kernel {
     double values[NCU_METRICS]; /* NaN = ncu has none */
 };
 
-/* The command that measures: ncu and its options, then `arguments` (NULL-terminated, the program first), as one line for
- * a shell. */
+/* The command that measures: ncu and its options, then `arguments` (NULL-terminated, the program first), as one line
+ * for a shell. */
 void ncu_command(const char *const *arguments, char *line, size_t size);
 
 /* Runs it and reads what it prints. STATUS_UNSUPPORTED when there is no ncu or it refuses, with the reason in one line.

@@ -22,9 +22,9 @@ struct profile {
     char no_activity[256];                  /* why there are no records of the GPU; "" = there are */
 };
 
-/* Calls run() `calls` times (0: up to PROFILE_CALLS times in a second, at least once) on the request's input, in a child
- * process, and records. A CPU version is called once before, which starts its threads; a CUDA version is recorded from
- * its first call on (allocations show), with the CUDA runtime started before. A pipeline (pipeline.h) takes in its
+/* Calls run() `calls` times (0: up to PROFILE_CALLS times in a second, at least once) on the request's input, in a
+ * child process, and records. A CPU version is called once before, which starts its threads; a CUDA version is recorded
+ * from its first call on (allocations show), with the CUDA runtime started before. A pipeline (pipeline.h) takes in its
  * background and first frame before, and its calls are frames. STATUS_FAILED when a call failed;
  * *profile must be freed in either case. */
 enum status profile_record(const struct bench_request *request, const struct version *version, int calls,

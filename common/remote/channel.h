@@ -3,9 +3,9 @@
  * how they take turns on it.
  *
  * A worker is a program of its own with one version in it: no other version, no registry, no reference result. A
- * pipeline finds the versions of its steps there, but no other pipeline. All that a worker can reach is this memory, and
- * whatever it writes there is checked, never trusted: the judge keeps its own copies of shapes, inputs and guards, and
- * takes the time itself.
+ * pipeline finds the versions of its steps there, but no other pipeline. All that a worker can reach is this memory,
+ * and whatever it writes there is checked, never trusted: the judge keeps its own copies of shapes, inputs and guards,
+ * and takes the time itself.
  *
  * Turns: the judge fills in the request, adds 1 to `asked` and waits for `answered` to become equal; both are futexes.
  */

@@ -243,8 +243,8 @@ static struct scmp_arg_cmp argument(unsigned number, enum scmp_compare compare, 
     return (struct scmp_arg_cmp){.arg = number, .op = compare, .datum_a = value, .datum_b = 0};
 }
 
-/* execve() of `program` alone; `refusal` for all others. The filter of a worker on a GPU allows what it does not name, so
- * there each argument that differs is refused. */
+/* execve() of `program` alone; `refusal` for all others. The filter of a worker on a GPU allows what it does not name,
+ * so there each argument that differs is refused. */
 static int add_program(scmp_filter_ctx filter, bool gpu, const struct confine_program *program)
 {
     const scmp_datum_t addresses[3] = {program ? (scmp_datum_t)(uintptr_t)program->path : 0,

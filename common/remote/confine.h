@@ -1,6 +1,6 @@
 /*
- * confine.h: what a worker (channel.h) may ask of the system. A child of the judge gives all else up before it becomes the
- * worker's program, so no code of that program, whatever it defines or registers, runs with more.
+ * confine.h: what a worker (channel.h) may ask of the system. A child of the judge gives all else up before it becomes
+ * the worker's program, so no code of that program, whatever it defines or registers, runs with more.
  */
 #ifndef RUNGS_CONFINE_H
 #define RUNGS_CONFINE_H
@@ -26,13 +26,13 @@ struct confine_needs {
     bool told;   /* with a GPU: a call that would fail quietly raises SIGSYS instead, so that a handler learns of it */
 };
 
-/* In a child before exec: from now on it may make the calls that computing with threads needs, and execve() of `program`,
- * or of nothing when NULL. */
+/* In a child before exec: from now on it may make the calls that computing with threads needs, and execve() of
+ * `program`, or of nothing when NULL. */
 enum status confine_calls(struct confine_needs needs, const struct confine_program *program);
 
 /* In a child before exec: of all files it may read the system's libraries and execute `program`, and write none; with a
- * GPU it may read more of the system, and write device files, shared memory and the names of its threads. False where the
- * kernel has no Landlock; the filter then is the only fence. */
+ * GPU it may read more of the system, and write device files, shared memory and the names of its threads. False where
+ * the kernel has no Landlock; the filter then is the only fence. */
 bool confine_files(struct confine_needs needs, const char *program);
 
 /* In a child before exec: what it becomes has no privileges, run by root or not. */
@@ -41,9 +41,9 @@ void confine_privileges(void);
 /* Whether the program asks for a loader; true when it cannot be read. */
 bool confine_has_loader(const char *program);
 
-/* Whether what `start` does, a driver's start, goes through in a child that is confined as a worker on a GPU is; no code of a
- * version is in it. When it does not, STATUS_FAILED with what it said, and what was refused to it: the system calls by name,
- * or files (confine_try.c). */
+/* Whether what `start` does, a driver's start, goes through in a child that is confined as a worker on a GPU is; no
+ * code of a version is in it. When it does not, STATUS_FAILED with what it said, and what was refused to it: the system
+ * calls by name, or files (confine_try.c). */
 enum status confine_try(enum status (*start)(void));
 
 /* "openat" for 257, say; "number 999" when unknown. */

@@ -1,6 +1,6 @@
-/* confine_try.c: does a GPU's driver start where a student's version must run? A first child tells. When it does not start
- * there, a second one is told of each call that it is refused, and a third may use all files: what is to blame has a name
- * before anybody looks for it. */
+/* confine_try.c: does a GPU's driver start where a student's version must run? A first child tells. When it does not
+ * start there, a second one is told of each call that it is refused, and a third may use all files: what is to blame
+ * has a name before anybody looks for it. */
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>

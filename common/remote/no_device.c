@@ -1,6 +1,7 @@
 /*
- * no_device.c: in place of the device's code where a program runs nothing on one: the judge of a build whose device is the
- * emulator, which works in the workers, and the worker of a version in C. Neither waits for the emulator to be compiled.
+ * no_device.c: in place of the device's code where a program runs nothing on one: the judge of a build whose device is
+ * the emulator, which works in the workers, and the worker of a version in C. Neither waits for the emulator to be
+ * compiled.
  */
 #include <stdio.h>
 #include <string.h>

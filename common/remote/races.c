@@ -1,13 +1,13 @@
 /*
- * races.c: finds data races of one version with threads. The version is compiled with -fsanitize=thread, which makes the
- * compiler call a function here before every load and store, and linked with this file in place of the sanitizer's
+ * races.c: finds data races of one version with threads. The version is compiled with -fsanitize=thread, which makes
+ * the compiler call a function here before every load and store, and linked with this file in place of the sanitizer's
  * library: that one takes libgomp's waits for no waits, opens files, and maps more memory than a confined worker may.
  *
  * Every thread has a vector clock: for each thread, up to which of its moments everything is known to have happened
- * before. Forks, joins, barriers, locks and atomics join clocks (races_waits.c, races_atomics.c); each byte remembers who wrote it last and who has read
- * it since. An access that does not come after the last write, or a write that does not come after a read, is a race,
- * whether or not the two met this time. The first one ends the process: "race WRITE-OR-READ ADDRESS ADDRESS" on stderr,
- * addresses within the program, and exit code RACES_EXIT.
+ * before. Forks, joins, barriers, locks and atomics join clocks (races_waits.c, races_atomics.c); each byte remembers
+ * who wrote it last and who has read it since. An access that does not come after the last write, or a write that does
+ * not come after a read, is a race, whether or not the two met this time. The first one ends the process: "race
+ * WRITE-OR-READ ADDRESS ADDRESS" on stderr, addresses within the program, and exit code RACES_EXIT.
  */
 #include "common/remote/races.h"
 
@@ -52,7 +52,8 @@ static uint32_t left_at[MOST_THREADS]; /* the moment at which the last thread of
 static _Thread_local int me = -1;      /* its place in clocks */
 static _Thread_local bool has_left;    /* what libgomp frees after a thread's end is nobody's access */
 static _Thread_local struct races_clock now;
-/* What the last fence of this thread releases by atomic operations that order nothing themselves, and what such have read since. */
+/* What the last fence of this thread releases by atomic operations that order nothing themselves, and what such have
+ * read since. */
 static _Thread_local struct races_clock fenced, unfenced;
 
 extern const char __executable_start;
@@ -83,8 +84,8 @@ static void end_with(const char *line)
     _exit(RACES_EXIT);
 }
 
-/* A thread that begins takes the place of one that has ended, at a moment of its own. One for which there is no place would go on
- * unwatched: that ends the process, too. */
+/* A thread that begins takes the place of one that has ended, at a moment of its own. One for which there is no place
+ * would go on unwatched: that ends the process, too. */
 void races_take_place(void)
 {
     static const char crowd[] = "crowd\n";

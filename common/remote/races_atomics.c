@@ -1,7 +1,7 @@
 /*
- * races_atomics.c: atomic operations, as -fsanitize=thread calls them, for the race detector of versions in C (races.c). What one
- * orders is what C11 says: a relaxed one nothing by itself, and two operations of which one releases and the other acquires what
- * came before the first.
+ * races_atomics.c: atomic operations, as -fsanitize=thread calls them, for the race detector of versions in C
+ * (races.c). What one orders is what C11 says: a relaxed one nothing by itself, and two operations of which one
+ * releases and the other acquires what came before the first.
  */
 #include "common/remote/races.h"
 

@@ -1,9 +1,9 @@
 /*
- * races_of_kernels.c: makes the emulator watch the kernels of a worker for data races (common/emulator/races.h). The version
- * is compiled so that each of its accesses calls the emulator; this file says that it shall listen, by a call, since a
- * version can read its environment. What the C library copies for a kernel is no access of the version's own code: its
- * object's calls are renamed to those of this file (assignments/labs.mk). What CUDA does not have in a kernel ends it: nobody
- * would count what such a function reads.
+ * races_of_kernels.c: makes the emulator watch the kernels of a worker for data races (common/emulator/races.h). The
+ * version is compiled so that each of its accesses calls the emulator; this file says that it shall listen, by a call,
+ * since a version can read its environment. What the C library copies for a kernel is no access of the version's own
+ * code: its object's calls are renamed to those of this file (assignments/labs.mk). What CUDA does not have in a kernel
+ * ends it: nobody would count what such a function reads.
  */
 #include <stdarg.h>
 #include <stdio.h>

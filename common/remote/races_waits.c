@@ -1,6 +1,7 @@
 /*
- * races_waits.c: what threads wait for each other by, for the race detector of versions in C (races.c): OpenMP as gcc calls it,
- * POSIX threads and those of C11. The linker puts these functions in the place of the real ones (--wrap, assignments/labs.mk).
+ * races_waits.c: what threads wait for each other by, for the race detector of versions in C (races.c): OpenMP as gcc
+ * calls it, POSIX threads and those of C11. The linker puts these functions in the place of the real ones (--wrap,
+ * assignments/labs.mk).
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,9 +15,10 @@
 
 /* --------------------------------------------------------------------------------------------------- pauses */
 
-/* What is not instrumented, the helpers of common/ say, does its accesses unseen: where two threads do not wait for each other there,
- * only a wrong result shows it, and only at another pace than theirs. Pauses make one. All together take no more than a third of the
- * time since the first of them, but for PAUSES_AT_FIRST, so that a right program is not too slow for being watched. */
+/* What is not instrumented, the helpers of common/ say, does its accesses unseen: where two threads do not wait for
+ * each other there, only a wrong result shows it, and only at another pace than theirs. Pauses make one. All together
+ * take no more than a third of the time since the first of them, but for PAUSES_AT_FIRST, so that a right program is
+ * not too slow for being watched. */
 static atomic_long first_pause, paused; /* nanoseconds */
 
 static long nanoseconds(void)
@@ -212,8 +214,8 @@ void __wrap_GOMP_single_copy_end(void *data)
     __real_GOMP_single_copy_end(data);
 }
 
-/* A task's own data with this before it: libgomp copies both. Of a taskloop it writes the bounds into the first two words, and
- * reads the third where it reduces. */
+/* A task's own data with this before it: libgomp copies both. Of a taskloop it writes the bounds into the first two
+ * words, and reads the third where it reduces. */
 struct task {
     long first, last;
     uintptr_t reductions;
@@ -272,8 +274,8 @@ static long prepare(struct task *task, void (*function)(void *), void *data, voi
     return task->offset + bytes;
 }
 
-/* Clocks are of threads: a task is at odds with what its maker does next only where another thread runs it, and on a busy machine the
- * maker may come to all of its tasks first. It gives the others time to take one. */
+/* Clocks are of threads: a task is at odds with what its maker does next only where another thread runs it, and on a
+ * busy machine the maker may come to all of its tasks first. It gives the others time to take one. */
 static void let_others_begin(unsigned begun_before)
 {
     enum { TURNS = 50, TURN_NANOSECONDS = 100000 };

@@ -124,7 +124,8 @@ static enum status become_worker(const struct remote *remote, pid_t parent)
     limit(RLIMIT_CORE, 0);
     /* A GPU's driver keeps some bytes in files of shared memory. */
     limit(RLIMIT_FSIZE, gpu ? (rlim_t)64 << 20 : 0);
-    /* A GPU's driver and the sanitizers reserve far more address space than they use; the judge watches what is used. */
+    /* A GPU's driver and the sanitizers reserve far more address space than they use; the judge watches what is
+     * used. */
     if (!gpu && !under_sanitizer())
         limit(RLIMIT_AS, CHANNEL_BYTES + PROGRAM_BYTES + options->memory_bytes);
 
@@ -275,8 +276,9 @@ static void copy_text(char *to, size_t size, const char *from, size_t most)
     snprintf(to, size, "%.*s", (int)strnlen(from, most), from);
 }
 
-/* Lets the child go on to the worker's program once the kernel says that it is confined. One that does not tell of NoNewPrivs
- * (gVisor's, or one before Linux 4.10) is believed for its filter: what loads it asks for the other first. */
+/* Lets the child go on to the worker's program once the kernel says that it is confined. One that does not tell of
+ * NoNewPrivs (gVisor's, or one before Linux 4.10) is believed for its filter: what loads it asks for the other
+ * first. */
 static enum status release(struct remote *remote)
 {
     struct channel *channel = remote->channel;
@@ -465,8 +467,8 @@ void remote_pause(struct remote *remote)
     if (remote->lost || remote->on_gpu || kill(remote->pid, SIGSTOP) != 0)
         return;
     remote->paused = true;
-    /* It stops within microseconds, unless the kernel is busy for one of its threads. That it ended is left to be seen by
-     * the next call. */
+    /* It stops within microseconds, unless the kernel is busy for one of its threads. That it ended is left to be seen
+     * by the next call. */
     while (waitid(P_PID, (id_t)remote->pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0 &&
            clock_seconds() - start < PAUSE_SECONDS)
         sched_yield();

@@ -23,8 +23,8 @@ struct remote_options {
 
 struct remote;
 
-/* From now on what workers print that are not quiet is kept, the first 64 KiB of each stream: a version that prints more
- * neither waits nor loses what it began with. */
+/* From now on what workers print that are not quiet is kept, the first 64 KiB of each stream: a version that prints
+ * more neither waits nor loses what it began with. */
 enum status remote_listen(void);
 /* What they have printed, on stdout or on stderr, as a text; it is taken out by this. */
 void remote_heard(bool on_stderr, char *text, size_t size);
@@ -40,8 +40,8 @@ struct channel *remote_channel(struct remote *remote);
 void *remote_allocate(struct remote *remote, size_t bytes);
 void remote_release(struct remote *remote, void *memory);
 
-/* Stops all threads of the worker until remote_resume() or its next call, so that it cannot look on while its images are
- * laid out. Not one that uses a GPU, whose driver has threads of its own. */
+/* Stops all threads of the worker until remote_resume() or its next call, so that it cannot look on while its images
+ * are laid out. Not one that uses a GPU, whose driver has threads of its own. */
 void remote_pause(struct remote *remote);
 void remote_resume(struct remote *remote);
 

@@ -331,8 +331,7 @@ enum status remote_register(const struct remote_options *options, const struct c
     TRY(remote_check_depth(kept.depth));
     stand_in_options = *options;
     kept.algorithm[sizeof kept.algorithm - 1] = '\0';
-    source = (struct version_source){
-        .path = path, .algorithm = kept.algorithm, .id = id, .idea = "", .expect = ""};
+    source = (struct version_source){.path = path, .algorithm = kept.algorithm, .id = id, .idea = "", .expect = ""};
     stand_in_tunables = kept.tunables < 0                      ? 0
                         : kept.tunables > CHANNEL_MAX_TUNABLES ? CHANNEL_MAX_TUNABLES
                                                                : kept.tunables;

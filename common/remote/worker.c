@@ -1,8 +1,8 @@
 /*
- * worker.c: the program around one version that may be anybody's: a student's, or a reference rung. It is linked with that
- * version's file, the algorithm's contract and the CUDA helpers, and with nothing else of Rungs, so a version that asks
- * for the registry or another version's functions does not link. A pipeline gets the registry and the versions of its
- * steps (worker_pipeline.c in place of worker_alone.c).
+ * worker.c: the program around one version that may be anybody's: a student's, or a reference rung. It is linked with
+ * that version's file, the algorithm's contract and the CUDA helpers, and with nothing else of Rungs, so a version that
+ * asks for the registry or another version's functions does not link. A pipeline gets the registry and the versions of
+ * its steps (worker_pipeline.c in place of worker_alone.c).
  *
  * usage: started by remote.c with the shared memory as file 3; it answers requests (channel.h) until it is killed.
  */
@@ -38,8 +38,8 @@ static void refused(int signal_number, siginfo_t *info, void *context)
 }
 
 /* Runs before the constructors, of which the version's file has one at least. The process was confined before it became
- * this program (confine.h); a handler only lets the judge say which call was refused. The program's first argument is the
- * number of its place in the address space. */
+ * this program (confine.h); a handler only lets the judge say which call was refused. The program's first argument is
+ * the number of its place in the address space. */
 static void begin(int argc, char **argv, char **environment)
 {
     void *const address = (char *)CHANNEL_ADDRESS + (size_t)(argc > 1 ? argv[1][0] - '0' : 0) * CHANNEL_BYTES;

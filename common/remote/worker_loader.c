@@ -1,6 +1,6 @@
 /*
- * worker_loader.c: what dlopen() is in a worker that is linked without a loader (-Wl,--wrap=dlopen). Libraries could not be
- * opened there anyway, and libgomp, which looks for plugins of devices at its start, goes on without them.
+ * worker_loader.c: what dlopen() is in a worker that is linked without a loader (-Wl,--wrap=dlopen). Libraries could
+ * not be opened there anyway, and libgomp, which looks for plugins of devices at its start, goes on without them.
  */
 #include <stddef.h>
 

@@ -32,6 +32,7 @@ class Ladder:
         self.sanitizers = {}
 
     def add(self, results):
+        rungs.rebase(results, {version.id: version.below.id for version in self.versions if version.below})
         where = self.machines
         if rungs.is_tune(results):
             where = self.searches

@@ -105,8 +105,7 @@ def studies_without_gpu(root, results, machine):
     done = set()
     for study in studies.committed(results):
         if study["machine"] == machine:
-            rows = [row for point in study["points"] for row in point["results"]["versions"]]
-            if any(row["id"].startswith("cuda/") and row["outcome"] == "timed" for row in rows):
+            if any(name.startswith("cuda/") for point in study["points"] for name in point["timed"]):
                 done.add(study["name"])
     found = []
     for path in sorted(glob.glob(os.path.join(root, "studies", "*.toml")) + glob.glob(os.path.join(root, "c*", "*", "study*.toml"))):

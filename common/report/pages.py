@@ -1,12 +1,14 @@
-"""The page of each ladder, docs/<algorithm>.md, and the table of all ladders in README.md: `make readme`.
+"""The page of each ladder, docs/<algorithm>.md, and the tables of docs/README.md and README.md: `make readme`.
 
     pages.py [--check] [--root FOLDER]
 
 A page is made of the contract (common/algo/<algorithm>.h), the headers of the versions, and the results files in
 results/<machine>/. Every algorithm has a page. What people write about a ladder stands in its page between the lines
     <!-- story -->  and  <!-- /story -->
-and is kept as it is. Everything else in the page is made anew, and so is what stands in README.md between the lines
-    <!-- ladders -->  and  <!-- /ladders -->
+and is kept as it is. Everything else in the page is made anew, and so is what stands in docs/README.md between lines
+    <!-- ladders: blur morphology -->  and  <!-- /ladders -->     the table of these; every ladder is in one of them
+and in README.md between
+    <!-- ladder: blur -->  and  <!-- /ladder -->                  the climb of one
 
 --check changes nothing and names each file that is outdated.
 Exit status: 0 done, 1 --check found an outdated file, 2 bad use or bad input (nothing is written then).
@@ -22,7 +24,6 @@ import markdown
 import results as rungs
 import sanitizer
 import schema
-import short_path
 import sources
 import studies
 from markdown import code, inline, link
@@ -31,11 +32,12 @@ from plots import write_whole
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER, README = "docs", "README.md"
 STORY, STORY_END = "<!-- story -->\n", "<!-- /story -->\n"
-LADDERS, LADDERS_END = "<!-- ladders -->\n", "<!-- /ladders -->\n"
 # The titles of a page's sections.
-CONTRACT, RUNGS, PATH, MEASURED = "What every version computes", "Rungs", "The short path", "Measured"
-TEACH, EACH = "What the rungs teach", "Each rung: what it changed, what was expected, what came of it"
-# Labels of the contract's sections that a page leaves out: what only those need who write a version or compare with a library.
+CONTRACT, CLIMB, MEASURED = "What every version computes", "The climb", "Measured"
+TEACH, EACH = "What the rungs teach", "Each rung: problem, prediction, result"
+SIDES = {"cpu": "CPU", "cuda": "GPU"}
+# Labels of the contract's sections that a page leaves out: what only those need who write a version or compare with a
+# library.
 LEFT_OUT = ("Errors", "Hard", "Training", "Exact", "Accuracy", "Counters", "Numbers", "Chords", "OpenCV", "Document")
 
 
@@ -46,6 +48,7 @@ class Ladder:
         self.name = name
         self.contract = sources.Contract(root, name)
         self.versions = sources.versions(root, name)
+        self.below = {version.id: version.below.id for version in self.versions if version.below}
         self.machines, self.studies, self.sanitizers = {}, {}, []
 
     def places(self):
@@ -65,6 +68,7 @@ def gather(root):
         except rungs.OtherKind:
             continue
         if results["algorithm"] in ladders and not rungs.is_tune(results) and not rungs.is_profile(results):
+            rungs.rebase(results, ladders[results["algorithm"]].below)
             ladders[results["algorithm"]].machines.setdefault(rungs.machine_of(results), []).append(results)
     for study in studies.committed(os.path.join(root, "results")):
         if study["algorithm"] in ladders:
@@ -126,9 +130,55 @@ def contract_text(contract):
     return "\n\n".join(parts)
 
 
-def rungs_table(ladder):
-    rows = [[link(code(v.id), "../" + v.path), microseconds(inline(v.idea))] for v in ladder.versions]
-    return markdown.table(["rung", "idea"], rows, 2)
+def climb_file(ladder, side):
+    """The bench that timed most rungs of a side's climb, of several such the main one, then the largest picture; or None."""
+    climb = [version.id for version in ladder.versions if version.side == side and not version.group]
+
+    def timed(results):
+        return sum(row["id"] in climb for row in rungs.timed(results))
+
+    many = [results for machine in ladder.places() for results in ladder.machines[machine] if timed(results) > 1]
+    return max(many, key=lambda r: (timed(r), r is main_of(ladder, side), rungs.pixels(r)), default=None)
+
+
+def climb_text(ladder, side, folder):
+    """The table of a side's climb: of each rung its time, what it gained over the one below it, its idea."""
+    versions = [version for version in ladder.versions if version.side == side and not version.group]
+    results = climb_file(ladder, side)
+    rows = []
+    for version in versions:
+        row = results and rungs.find(results, version.id)
+        row = row if row and row["outcome"] == "timed" else None
+        cells = [link(code(version.id), "../" + version.path)]
+        if results:
+            own = "1" if row and row["reference"] else row and rungs.ratio(row["over_serial"], "kernel")
+            cells += [row and rungs.time(row["kernel"]["median"]) if side == "cuda" else own]
+            cells += [row and rungs.ratio(row["over_below"], "kernel")]
+        rows.append([cell or "–" for cell in cells] + [microseconds(inline(version.idea))])
+    if not rows:
+        return ""
+    what = "× serial" if side == "cpu" else "a frame" if results and rungs.is_video(results) else "kernel"
+    head = ["rung", what, "× rung below", "idea"] if results else ["rung", "idea"]
+    text = f"**{SIDES[side]}**"
+    if results:
+        name = os.path.basename(results["path"])[: -len(".json")]
+        threads = f", {rungs.count(results['threads'], 'thread')}" if side == "cpu" else ""
+        text += (f", on {inline(rungs.machine_of(results))}, {inline(rungs.size(results))}{threads} "
+                 f"({link(inline(name), os.path.relpath(results['path'], folder))})")
+    return text + "\n\n" + markdown.table(head, rows, len(head))
+
+
+def beside_text(ladder):
+    """What is no step of the climb, group by group, and the libraries."""
+    groups = {}
+    for version in ladder.versions:
+        if version.group or version.side == "peer":
+            groups.setdefault(version.group or "libraries", []).append(version)
+    parts = []
+    for group, versions in groups.items():
+        rows = [[link(code(v.id), "../" + v.path), microseconds(inline(v.idea))] for v in versions]
+        parts += [f"Beside the climb, {inline(group)}:", markdown.table(["version", "idea"], rows, 2)]
+    return "\n\n".join(parts)
 
 
 def with_files(root, text):
@@ -254,8 +304,8 @@ def contents(ladder, with_story):
         return link(inline(shown or title), "#" + kept.replace(" ", "-"))
 
     machines = ", ".join(anchor(f"On {machine}", machine) for machine in ladder.places())
-    sections = [anchor(CONTRACT), anchor(RUNGS), anchor(PATH), anchor(MEASURED) + (f" on {machines}" if machines else "")]
-    sections += [anchor(TEACH)] * with_story + [anchor(EACH, "Each rung's prediction and result")]
+    sections = [anchor(CONTRACT), anchor(CLIMB), *[anchor(TEACH)] * with_story, anchor(EACH, "Each rung")]
+    sections += [anchor(MEASURED) + (f" on {machines}" if machines else "")]
     return "On this page: " + " · ".join(sections)
 
 
@@ -268,24 +318,24 @@ def page(root, ladder, text):
     parts = [
         "<!-- Made by `make readme`. Write between the story markers; everything else is overwritten. -->",
         f"# {inline(name)}",
-        f"{inline(summary)}. {link('All ladders', '../README.md#the-ladders')}; to measure it on your machine: "
+        f"{inline(summary)}. {link('All ladders', 'README.md')}; to measure it on your machine: "
         f"`make bench-{name}`.",
         contents(ladder, bool(text.strip())),
     ]
     if os.path.exists(os.path.join(root, picture)):
         parts.append(f"![each step of {name}](../{picture})")
-    parts += [f"## {CONTRACT}", contract_text(contract), f"## {RUNGS}", rungs_table(ladder)]
-    mains = {side: main_of(ladder, side) for side in short_path.SIDES}
-    parts += [f"## {PATH}", short_path.section(ladder, mains, os.path.join(root, FOLDER)), f"## {MEASURED}"]
+    folder = os.path.join(root, FOLDER)
+    parts += [f"## {CONTRACT}", contract_text(contract), f"## {CLIMB}"]
+    parts += [climb_text(ladder, side, folder) for side in SIDES] + [beside_text(ladder)]
+    parts = [part for part in parts if part]
+    if text.strip():
+        parts.append(f"## {TEACH}")
+    parts += [STORY + text + STORY_END.rstrip("\n"), f"## {EACH}", rungs_list(root, ladder), f"## {MEASURED}"]
     if measured:
         parts += [markdown.LEGEND, measured]
     else:
         parts.append(f"Not yet. `make bench-{name}` prints the table of your machine.")
     parts += [sanitizer_text(root, document) for document in ladder.sanitizers]
-    if text.strip():
-        parts.append(f"## {TEACH}")
-    parts += [STORY + text + STORY_END.rstrip("\n")]
-    parts += [f"## {EACH}", rungs_list(root, ladder)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -339,7 +389,7 @@ def ladder_row(ladder, cpu, cuda):
     for version in ladder.versions:
         sides[version.side] = sides.get(version.side, 0) + 1
     return [
-        link(ladder.name, f"{FOLDER}/{ladder.name}.md"),
+        link(ladder.name, f"{ladder.name}.md"),
         inline(ladder.contract.summary),
         ", ".join(f"{count} {side}" for side, count in sides.items() if side != "peer"),
         serial_cell(on_cpu, "kernel"),
@@ -350,50 +400,73 @@ def ladder_row(ladder, cpu, cuda):
     ]
 
 
-def ladders_text(root, ladders):
-    """The table of all ladders, and underneath the machines and the files that its numbers come from."""
-    rows, files = [], {}
-    for ladder in ladders.values():
-        chosen = {side: main_of(ladder, side) for side in ("cpu", "cuda")}
-        rows.append(ladder_row(ladder, chosen["cpu"], chosen["cuda"]))
-        for side, results in chosen.items():
-            if results:
-                title = f"{'CPU' if side == 'cpu' else 'GPU'}, {rungs.machine_of(results)}: {rungs.machine(results)}, "
-                title += rungs.count(results["threads"], "thread")
-                path = os.path.relpath(results["path"], root)
-                files.setdefault(title, []).append(f"{link(ladder.name, path)} {rungs.size(results)}")
+def ladders_table(ladders, names):
+    """The table of some ladders, in this order; its links are for a page in docs/."""
+    rows = [ladder_row(ladders[name], *(main_of(ladders[name], side) for side in ("cpu", "cuda"))) for name in names]
     head = ["ladder", "what it does", "rungs", "best CPU, × serial", "× CPU library", "best GPU kernel, × serial"]
-    head += ["end to end, × serial", "GPU × library"]
-    text = markdown.table(head, rows, 3)
-    text += (
-        "\n\n× serial: how many times as fast as `cpu/serial` in the same run, by medians; × library: as the fastest\n"
-        "library that was timed beside it (a GPU library by kernels, a CPU library end to end). Kernel: without\n"
-        "transfers between host and GPU; end to end: with them. =: not different, the interquartile ranges overlap;\n"
-        "–: not measured.\n\n"
-        "<details><summary>The machine, the results file and the size of the picture behind each number</summary>\n\n"
-        "Each number is from the main file of a machine (results/README.md says which that is). Of several machines it\n"
-        "is one that timed a library beside the ladder, then the one of the largest picture, then the one with the most\n"
-        "cores.\n\n"
-    )
-    text += "\n".join(f"- {inline(title)}: {', '.join(files[title])}" for title in sorted(files))
-    return text + "\n\n</details>\n"
+    return markdown.table(head + ["end to end, × serial", "GPU × library"], rows, 3)
+
+
+def one_ladder(root, ladder):
+    """The table of README.md: of one ladder the frame of its CPU side and its climb on a GPU, from one results file."""
+    results = main_of(ladder, "cuda") or main_of(ladder, "cpu")
+    rows = []
+    for version in ladder.versions:
+        row = results and rungs.find(results, version.id)
+        shown = version.side == "cuda" or version.id in ("cpu/serial", "cpu/omp", "cpu/simd")
+        if row and row["outcome"] == "timed" and shown and not version.group:
+            times = "1" if row["reference"] else rungs.ratio(row["over_serial"], "kernel")
+            idea = re.split(r"(?<=[.:;])\s", version.idea)[0].rstrip(":;.")
+            cells = [link(code(version.id), version.path), microseconds(inline(idea))]
+            rows.append([*cells, rungs.time(row["kernel"]["median"]), times])
+    text = markdown.table(["rung", "idea", "time", "× serial"], rows, 2)
+    if results:
+        path = os.path.relpath(results["path"], root)
+        text += f"\n\n{inline(rungs.size(results))}, {inline(rungs.machine(results))} ({link('all numbers', path)}). CUDA: the kernel alone."
+    return text + "\n"
 
 
 # -------------------------------------------------------------------------------------------------------------- main
 
 
+def fill(path, pattern, made):
+    """The text of a file with made(words) below each line `<!-- NAME: words -->`, up to the line `<!-- /NAME -->`."""
+    text = read(path)
+    if text is None:
+        raise rungs.ResultsError(f"{path}: is not here")
+    begin, end = f"<!-- {pattern}: ", f"<!-- /{pattern} -->\n"
+    parts = re.split(rf"^({re.escape(begin)}[a-z ]+ -->\n)", text, flags=re.MULTILINE)
+    if len(parts) < 3 or any(part.count(end) != 1 for part in parts[2::2]):
+        raise rungs.ResultsError(f"{path}: no line {begin}... --> with a line {end.strip()} below each")
+    for place in range(1, len(parts), 2):
+        words = parts[place][len(begin) : -len(" -->\n")].split()
+        parts[place + 1] = made(words) + end + parts[place + 1].split(end)[1]
+    return "".join(parts)
+
+
 def make(root):
     """(path, text) of each file as it must be."""
     ladders = gather(root)
-    readme = os.path.join(root, README)
-    text = read(readme)
-    if text is None:
-        raise rungs.ResultsError(f"{readme}: is not here")
-    try:
-        before, _, after = between(text, LADDERS, LADDERS_END)
-    except rungs.ResultsError as error:
-        raise rungs.ResultsError(f"{readme}: {error}") from None
-    files = [(readme, before + LADDERS + ladders_text(root, ladders) + LADDERS_END + after)]
+    readme, overview = os.path.join(root, README), os.path.join(root, FOLDER, README)
+    named = []
+
+    def known(words, path):
+        for name in words:
+            if name not in ladders:
+                raise rungs.ResultsError(f"{path}: there is no ladder {name}")
+        return words
+
+    def table(words):
+        named.extend(known(words, overview))
+        return ladders_table(ladders, words) + "\n"
+
+    files = [
+        (readme, fill(readme, "ladder", lambda words: one_ladder(root, ladders[known(words, readme)[0]]))),
+        (overview, fill(overview, "ladders", table)),
+    ]
+    if sorted(named) != sorted(ladders):
+        lost = sorted(set(ladders) - set(named)) or sorted({name for name in named if named.count(name) > 1})
+        raise rungs.ResultsError(f"{overview}: {', '.join(lost)}: in no line `<!-- ladders: ... -->` or in two")
     for name, ladder in ladders.items():
         files.append((os.path.join(root, FOLDER, name + ".md"), page(root, ladder, story(root, name))))
     return files

@@ -221,6 +221,17 @@ def is_video(results):
     return results["schema"] == VIDEO_SCHEMA
 
 
+def rebase(results, ids):
+    """Compares each row with the rung that is below it today, by {id: id below}, where the file timed both."""
+    for row in timed(results):
+        before = find(results, ids.get(row["id"]))
+        row["over_below"] = None
+        if before and before["outcome"] == "timed":
+            row["over_below"] = {"version": before["id"]} | {
+                phase: {"times": before[phase]["median"] / row[phase]["median"], "differs": differ(before[phase], row[phase])}
+                for phase in ("kernel", "end_to_end")}
+
+
 def below(results, row):
     """The row that `row` is compared with as the rung below, or None."""
     over = row["over_below"]

@@ -8,7 +8,7 @@ import plots
 import results as rungs
 from markup import code, esc, table
 
-SCHEMA, VERSION = "rungs-study", 1
+SCHEMA, VERSION = "rungs-study", 2
 
 def is_study(path):
     """Whether a file lies in a study's folder, results/<machine>/<algo>/study_<name>/."""

@@ -2,8 +2,8 @@
  * simd.h: one vector as wide as the machine that we compile for has, and the few operations on it that C cannot say.
  *
  * Vectors are GCC/clang vector extensions: + - * & | ^ << >> and [] work on them element by element, and a cast
- * between two of the types below keeps the bits. So one source serves AVX-512, AVX2, SSSE3, NEON and plain C; the
- * instruction sets differ only in this file.
+ * between two of the types below keeps the bits. So one source serves AVX-512, AVX2, SSSE3, NEON and plain C. A version that
+ * needs another operation of an instruction set brings it with its own #if.
  */
 #ifndef RUNGS_SIMD_H
 #define RUNGS_SIMD_H
@@ -441,8 +441,8 @@ SIMD_INLINE simd_u8 simd_load_parts(const uint16_t *from, const int32_t starts[S
 #endif
 }
 
-/* Stores the lanes of a vector whose bits in `kept` are set one behind the other. Others may follow: as many lanes as a vector has
- * may be written. */
+/* Stores the lanes of a vector whose bits in `kept` are set one behind the other. Others may follow: as many lanes as a
+ * vector has may be written. */
 SIMD_INLINE void simd_store_kept(uint32_t *to, simd_u32 lanes, unsigned kept)
 {
 #if defined(__AVX512BW__)

@@ -169,9 +169,9 @@ def markdown(document, drawn):
                         ("emulated", "Verified without times, on the emulator")):  # fmt: skip
         if document[kind]:
             parts.append(f"{title}:\n\n" + "\n".join(f"- {line}" for line in document[kind]) + "\n")
-    machine = document["points"][0]["results"]
+    first = document["points"][0]
     parts.append(
-        f"{rungs.machine(machine)}; commit {machine['commit'] or 'unknown'}; {machine['date'][:10]}; "
+        f"{rungs.machine(document)}; commit {first['commit'] or 'unknown'}; {first['date'][:10]}; "
         f"{document['level']} form, {rungs.count(len(document['points']), 'point')}, all verified against cpu/serial "
         f"unless named above. Data: results.csv, results.json. Made by `make study-{document['name']}`.\n"
     )
@@ -214,7 +214,12 @@ def write_all(folder, study, name, level, measured, rows, left_out):
         "plots": [{"name": plot["name"], "title": plot["title"], "caption": plot.get("caption", "")}
                   for plot in study.plots if plot["name"] in drawn],
         "wrong": lines(wrong), "left_out": left_out, "skipped": lines(skipped), "emulated": lines(emulated),
-        "points": [{"values": point.values, "results": results} for point, results in measured],
+        "machine": first["machine"],
+        "points": [
+            {"values": point.values, "timed": [row["id"] for row in rungs.timed(results)]}
+            | {name: results[name] for name in ("date", "commit", "command")}
+            for point, results in measured
+        ],
     }  # fmt: skip
     os.makedirs(folder, exist_ok=True)
     plots.write_whole(os.path.join(folder, "results.json"), json.dumps(document, indent=1) + "\n")

@@ -65,7 +65,8 @@ class Point:
         self.versions, self.time, self.rounds = facts["versions"], facts["time"], facts["rounds"]
         self.frames, self.tune, self.judge, self.channels = facts["frames"], facts["tune"], facts["judge"], facts.get("channels")
         self.pinned = facts.get("pinned", False)
-        # A committed file that is read in place of a measurement; the rows of a table that is no results file of a bench.
+        # A committed file that is read in place of a measurement; the rows of a table that is no results file of a
+        # bench.
         self.recorded, self.table = facts.get("recorded"), facts.get("table", [])
 
     def title(self):

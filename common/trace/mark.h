@@ -1,7 +1,7 @@
 /*
- * mark.h: named ranges of time on the host: a call, the steps of a pipeline inside it, the phases inside a step. Whoever
- * listens gets them: NVTX in native builds (common/trace/nvtx.cu), so that nsys and ncu show these names, and the recorder
- * of `rungs profile`. Without a listener a mark costs one test.
+ * mark.h: named ranges of time on the host: a call, the steps of a pipeline inside it, the phases inside a step.
+ * Whoever listens gets them: NVTX in native builds (common/trace/nvtx.cu), so that nsys and ncu show these names, and
+ * the recorder of `rungs profile`. Without a listener a mark costs one test.
  */
 #ifndef RUNGS_MARK_H
 #define RUNGS_MARK_H
@@ -12,8 +12,8 @@ extern "C" {
 
 enum mark_level { MARK_CALL, MARK_STEP, MARK_PHASE, MARK_LEVELS };
 
-/* From here on the calling thread is in the range `name` (NULL: in none) of this level. Ends the range that it was in at
- * this level and those inside it. The text must live until the range ends. */
+/* From here on the calling thread is in the range `name` (NULL: in none) of this level. Ends the range that it was in
+ * at this level and those inside it. The text must live until the range ends. */
 void mark(enum mark_level level, const char *name);
 
 struct mark_listener {

@@ -1,6 +1,6 @@
 /*
- * nvtx.cu: calls, steps and phases as NVTX ranges, so that nsys and ncu show the names that Rungs uses. The headers come
- * with the CUDA Toolkit and need no library; without a tool attached a range costs a test of a function pointer.
+ * nvtx.cu: calls, steps and phases as NVTX ranges, so that nsys and ncu show the names that Rungs uses. The headers
+ * come with the CUDA Toolkit and need no library; without a tool attached a range costs a test of a function pointer.
  */
 #if defined(__NVCC__) && __has_include(<nvtx3/nvToolsExt.h>)
 

@@ -108,8 +108,8 @@ static void end(const struct region *region)
             add_wait("wait: end of region", i, region->ends[i], last);
 }
 
-/* libgomp's entry points, as gcc calls them (libgomp/libgomp_g.h of the compiler). __real_X is libgomp's X, and __wrap_X
- * what a call of X in this program reaches. */
+/* libgomp's entry points, as gcc calls them (libgomp/libgomp_g.h of the compiler). __real_X is libgomp's X, and
+ * __wrap_X what a call of X in this program reaches. */
 #define WRAP_REGION(name, parameters, ...)                                                                             \
     void __real_##name parameters;                                                                                     \
     void __wrap_##name parameters;                                                                                     \

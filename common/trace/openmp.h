@@ -4,8 +4,8 @@
  * gcc turns a parallel region into a function and a call of its run-time library, libgomp. The linker sends those calls
  * through here (--wrap, see the Makefile): while a recording is on, each thread's part of a region and its waits at
  * barriers inside are noted as they happen, exactly, without sampling. OpenMP's own interface for tools (OMPT) does
- * not exist in libgomp. Without a recording a region costs one more test; other compilers' libraries are called by other
- * names and not seen.
+ * not exist in libgomp. Without a recording a region costs one more test; other compilers' libraries are called by
+ * other names and not seen.
  */
 #ifndef RUNGS_OPENMP_H
 #define RUNGS_OPENMP_H

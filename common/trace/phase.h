@@ -33,8 +33,8 @@ void phase_begin(enum phase phase, size_t bytes);
  * so that its time belongs to no phase. */
 void phase_count(enum phase phase, size_t bytes);
 
-/* Waits until the device has done all it was given; called at every mark of a recording. device.cu sets it, so that this
- * file needs no CUDA; NULL (no CUDA in the build) waits for nothing. */
+/* Waits until the device has done all it was given; called at every mark of a recording. device.cu sets it, so that
+ * this file needs no CUDA; NULL (no CUDA in the build) waits for nothing. */
 extern void (*phase_synchronize)(void);
 
 /* Records all phases of the calling thread into *record (zeroed first) until phase_record_stop(). */

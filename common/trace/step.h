@@ -1,6 +1,6 @@
 /*
- * step.h: which step of a pipeline is at work ("blur", "upload"): what the tables of `rungs bench motion` and the ranges of
- * a profiler are made from.
+ * step.h: which step of a pipeline is at work ("blur", "upload"): what the tables of `rungs bench motion` and the
+ * ranges of a profiler are made from.
  *
  * A mark is also a range of mark.h, for profilers. Outside a recording it costs two tests. Inside one it costs a clock
  * reading on the host or, for a version that works on the device, an event on the stream: nothing waits, and a step's
@@ -42,8 +42,8 @@ void step_begin(const char *name, struct CUstream_st *stream);
 enum status step_record_start(struct step_times *times, bool on_device);
 enum status step_record_stop(void);
 
-/* Whether marks are being recorded: a version that hands the device a frame's work as one graph, inside which there is no
- * place for marks, then hands it over step by step. */
+/* Whether marks are being recorded: a version that hands the device a frame's work as one graph, inside which there is
+ * no place for marks, then hands it over step by step. */
 bool step_is_recording(void);
 
 /* Device clocks, set by device.cu: an event recorded on `stream` as number `index`, and the seconds from event 0 to

@@ -66,7 +66,8 @@ static void draw_places(struct place *places, int count, int window, int pairs, 
     }
 }
 
-/* Rectangles: the kind first, then their size, then where they lie, each as likely as the others. Two may be the same. */
+/* Rectangles: the kind first, then their size, then where they lie, each as likely as the others. Two may be the
+ * same. */
 static void draw_rectangles(struct place *places, int count, int window, uint64_t seed)
 {
     for (int i = 0; i < count; i++) {
@@ -224,8 +225,8 @@ enum status boost_choose(const struct samples *positives, const struct samples *
         draw_rectangles(places, count, positives->window, seed);
     else
         draw_places(places, count, positives->window, pairs, feature == DETECT_LRP, seed);
-        /* A block's planes fit in the second-level cache: all places of a part go over one block before the next. The sums of
-         * 16,000 samples are 40 MB, which each part reads from memory, so parts of rectangles are larger. */
+        /* A block's planes fit in the second-level cache: all places of a part go over one block before the next. The
+         * sums of 16,000 samples are 40 MB, which each part reads from memory, so parts of rectangles are larger. */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int part = 0; part < count; part += part_size)
         for (int class = 0; class < 2; class ++)

@@ -153,7 +153,8 @@ static inline void cell_row(const uint8_t *from, size_t stride, int count, int w
         to[x] = detect_cell(from + x, stride, width, height);
 }
 
-/* Cell means of all four sizes at every pixel of `levels`, row by row; those that would reach outside are not looked at. */
+/* Cell means of all four sizes at every pixel of `levels`, row by row; those that would reach outside are not looked
+ * at. */
 static enum status make_planes(const struct image *levels, struct image planes[SAMPLES_CELLS])
 {
     enum status status = STATUS_OK;
@@ -182,7 +183,8 @@ out:
     return status;
 }
 
-/* Of all pixels above and to the left, modulo 2^32, which is enough for a window's: one column and one row more than `levels`. */
+/* Of all pixels above and to the left, modulo 2^32, which is enough for a window's: one column and one row more than
+ * `levels`. */
 struct sums {
     uint32_t *values, *squares;
     size_t stride;

@@ -36,7 +36,8 @@ static inline int samples_blocks(const struct samples *samples)
     return (samples->count + SAMPLES_BLOCK - 1) / SAMPLES_BLOCK;
 }
 
-/* The SAMPLES_BLOCK means of a block's cells of one size at pixel 0; those of pixel p follow SAMPLES_BLOCK * p bytes on. */
+/* The SAMPLES_BLOCK means of a block's cells of one size at pixel 0; those of pixel p follow SAMPLES_BLOCK * p bytes
+ * on. */
 const uint8_t *samples_plane(const struct samples *samples, int block, int kind);
 
 /* The SAMPLES_BLOCK sums of a block at place 0; those of place p follow SAMPLES_BLOCK * p numbers on. */

@@ -1,16 +1,17 @@
 /*
  * detect_train.c: rungs train detect POSITIVES NEGATIVES... -o MODEL
  *
- * WaldBoost (Sochman and Matas 2005) over tables of rank features, or of Haar's. A stage is one round of AdaBoost; its threshold is
- * Wald's sequential test with no early acceptance, estimated on windows that no table has seen: the largest t for which
+ * WaldBoost (Sochman and Matas 2005) over tables of rank features, or of Haar's. A stage is one round of AdaBoost; its
+ * threshold is Wald's sequential test with no early acceptance, estimated on windows that no table has seen: the
+ * largest t for which
  *
  *     (share of all negatives rejected so far or with H < t) / (the same share of positives) > 1 / alpha
  *
  * so that all stages together reject at most alpha of the positives. Rejected negatives are replaced by windows of the
  * photographs that no stage rejects.
  *
- * Beside MODEL two files appear: MODEL.csv, a line a stage, and MODEL.checkpoint, from which --resume goes on exactly where the
- * training was, also to more stages than before.
+ * Beside MODEL two files appear: MODEL.csv, a line a stage, and MODEL.checkpoint, from which --resume goes on exactly
+ * where the training was, also to more stages than before.
  */
 #include <math.h>
 #include <stdio.h>
@@ -321,8 +322,8 @@ static bool same_training(const struct detect_training *a, const struct detect_t
            a->alpha == b->alpha;
 }
 
-/* Whether stage `t`, as it was read, could be one of a training: of a feature inside of the window, with numbers that a model
- * may have. */
+/* Whether stage `t`, as it was read, could be one of a training: of a feature inside of the window, with numbers that a
+ * model may have. */
 static bool is_stage(const struct work *work, int t)
 {
     const float largest_threshold = 1e6f, largest_entry = 100; /* those of detect_load_model() */

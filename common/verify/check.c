@@ -26,22 +26,22 @@
 
 enum { TINY_PIXELS = 64 };
 
-/* Seconds of a processor that all large pictures of a version may take, by what their pixels took before; and when one that
- * takes longer than that is given up, because its version's time does not grow with the pixels alone. */
+/* Seconds of a processor that all large pictures of a version may take, by what their pixels took before; and when one
+ * that takes longer than that is given up, because its version's time does not grow with the pixels alone. */
 static const double large_seconds = 0.5, large_limit = 6;
 
 /* Shared with the parent, so that it knows where the child was when it died. */
 struct shared {
     struct check_report report;
-    char current[384]; /* the case being tried; "" before the first and after the last */
+    char current[384];    /* the case being tried; "" before the first and after the last */
     volatile size_t turn; /* counts cases, each of which has its own limit of time */
     volatile double used; /* seconds, by the parent's account (struct limit) */
-    bool in_reference; /* the reference is at work, not the version */
-    bool finished;     /* the child came to its own end; a version can call exit(0) too */
-    bool tiny;         /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
-    int left;          /* cases, with the one being tried */
-    int telling;       /* of the failure kept in the report, see telling() */
-    char message[512]; /* why the check itself could not be done; "" when it could */
+    bool in_reference;    /* the reference is at work, not the version */
+    bool finished;        /* the child came to its own end; a version can call exit(0) too */
+    bool tiny;            /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
+    int left;             /* cases, with the one being tried */
+    int telling;          /* of the failure kept in the report, see telling() */
+    char message[512];    /* why the check itself could not be done; "" when it could */
 };
 
 struct job {
@@ -176,8 +176,8 @@ static void count_time(struct job *job, const struct check_case *item, double se
     }
 }
 
-/* Settings as after -p, "" for NULL; counts of steps that they do not name are as small as a check wants them, where the
- * contract allows that together with the rest. */
+/* Settings as after -p, "" for NULL; counts of steps that they do not name are as small as a check wants them, where
+ * the contract allows that together with the rest. */
 static enum status parse_settings(const struct algorithm *algorithm, const char *settings, void *params)
 {
     char text[256];
@@ -330,7 +330,8 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
     return true;
 }
 
-/* Buffers of a case go back to this process's heap and not to the system, whose fresh pages would take a tenth of the time. */
+/* Buffers of a case go back to this process's heap and not to the system, whose fresh pages would take a tenth of the
+ * time. */
 static void keep_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -446,9 +447,9 @@ static void report_death(const struct job *job, const struct process_result *res
         snprintf(report->what, sizeof report->what, "%s", how);
 
     if (late)
-        snprintf(report->diagnosis, sizeof report->diagnosis,
-                 "time-out: %s", result->limit == LIMIT_SPENT ? "an endless loop, or far too slow (--limit allows more)"
-                                                             : "a deadlock, or a wait for what never comes");
+        snprintf(report->diagnosis, sizeof report->diagnosis, "time-out: %s",
+                 result->limit == LIMIT_SPENT ? "an endless loop, or far too slow (--limit allows more)"
+                                              : "a deadlock, or a wait for what never comes");
     else if (strstr(how, "ThreadSanitizer: data race"))
         snprintf(report->diagnosis, sizeof report->diagnosis, "race: two threads touch the line above unordered");
     else if (strstr(how, "Sanitizer"))

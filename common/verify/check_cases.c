@@ -176,8 +176,8 @@ static void append_value(char *text, size_t size, const struct parameter *p, int
         snprintf(text + length, size - length, "%s%s=%d", blank, p->name, value);
 }
 
-/* The same for one drawn by lot. Ranges of many orders of magnitude are drawn from by their logarithm, every fourth time
- * evenly. */
+/* The same for one drawn by lot. Ranges of many orders of magnitude are drawn from by their logarithm, every fourth
+ * time evenly. */
 static void append_drawn(char *text, size_t size, const struct parameter *p, uint64_t *random)
 {
     const size_t length = strlen(text);

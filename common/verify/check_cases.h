@@ -6,8 +6,8 @@
 
 #include "common/contract/registry.h"
 
-/* Several calls of run() and of launch() with all that may differ from one to the next; several of one of them and a single
- * one of the other; or a single one. */
+/* Several calls of run() and of launch() with all that may differ from one to the next; several of one of them and a
+ * single one of the other; or a single one. */
 enum check_calls { CHECK_ALL_CALLS, CHECK_ALL_RUNS, CHECK_ALL_LAUNCHES, CHECK_ONE_RUN, CHECK_ONE_LAUNCH };
 
 struct check_case {
@@ -32,19 +32,20 @@ struct case_list {
     size_t text_count;
 };
 
-/* The random pattern in every shape (with all calls, since what a version keeps and what it reads beside its rows depend on
- * shapes; the rest is mostly arithmetic, for which one call by either entry in turn is enough), the other patterns and settings in a few, the contract's hard cases, answers worked
- * out by hand, videos, values of the parameters. What all versions of a ladder have in common comes first and in the same
- * order, so that a case has the same number, and with it the same seed, for each of them. `seed` draws parameters. */
+/* The random pattern in every shape (with all calls, since what a version keeps and what it reads beside its rows
+ * depend on shapes; the rest is mostly arithmetic, for which one call by either entry in turn is enough), the other
+ * patterns and settings in a few, the contract's hard cases, answers worked out by hand, videos, values of the
+ * parameters. What all versions of a ladder have in common comes first and in the same order, so that a case has the
+ * same number, and with it the same seed, for each of them. `seed` draws parameters. */
 enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list);
 
 /* For versions that have launch(): of three cases with all calls one keeps them by both entries, the next
  * by run(), the third by launch(). */
 void check_cases_share(struct case_list *list);
 
-/* For builds with sanitizers, which look at each access of a call and need no second call to compare it with: all calls for
- * every fourth case that had them, one for the others; of the settings that get one call every fourth, which ones `seed`
- * says. */
+/* For builds with sanitizers, which look at each access of a call and need no second call to compare it with: all calls
+ * for every fourth case that had them, one for the others; of the settings that get one call every fourth, which ones
+ * `seed` says. */
 void check_cases_shorten(struct case_list *list, uint64_t seed);
 
 /* Pictures of many rows, many columns and many pixels, from small to large: what shows counters, indices and grids that
@@ -53,14 +54,15 @@ void check_cases_shorten(struct case_list *list, uint64_t seed);
 enum { LARGE_EMULATED = 200000 };
 enum status check_cases_make_large(const struct version *version, struct case_list *list);
 
-/* For emulated versions, whose ladder has many. Every shape stays, for borders and tiles; what else there is (other patterns,
- * settings, values, hard cases, large pictures) is dealt out: a version tries one in `share`, the next versions of the ladder
- * the others. So are the shapes with all calls, the others get one. `seed` says who begins: the ladder tries everything, and so
- * does each version over the runs. */
+/* For emulated versions, whose ladder has many. Every shape stays, for borders and tiles; what else there is (other
+ * patterns, settings, values, hard cases, large pictures) is dealt out: a version tries one in `share`, the next
+ * versions of the ladder the others. So are the shapes with all calls, the others get one. `seed` says who begins: the
+ * ladder tries everything, and so does each version over the runs. */
 void check_cases_deal(const struct version *version, struct case_list *list, int share, uint64_t seed);
 
-/* For peers in a process of their own, which each case starts anew, its libraries with it (half a second in Python): one case
- * in `share`, which ones `seed` says, and all answers worked out by hand. Nobody reads the code of such a peer for its borders. */
+/* For peers in a process of their own, which each case starts anew, its libraries with it (half a second in Python):
+ * one case in `share`, which ones `seed` says, and all answers worked out by hand. Nobody reads the code of such a peer
+ * for its borders. */
 void check_cases_thin(struct case_list *list, int share, uint64_t seed);
 
 /* Whether one of the settings, as after -p, is this parameter's. */

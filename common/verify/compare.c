@@ -39,8 +39,8 @@ static int compare_rows(const void *left, const void *right)
     return a - b;
 }
 
-/* Sorts the rows in use by all their columns: those with the same value in column `key`, which stand together, among each
- * other; all of them when key is -1. */
+/* Sorts the rows in use by all their columns: those with the same value in column `key`, which stand together, among
+ * each other; all of them when key is -1. */
 static enum status sort_rows(struct image *table, int key)
 {
     const int rows = slot_table_rows(table);
@@ -185,14 +185,15 @@ static void compare_area(const struct image *e, const struct image *a, struct ar
     }
 }
 
-/* The number of rows is never within a tolerance, but of a peer whose results are not compared, and each column has a unit of
- * its own. */
+/* The number of rows is never within a tolerance, but of a peer whose results are not compared, and each column has a
+ * unit of its own. */
 static void compare_table(const struct comparison *comparison, double share, const struct image *e,
                           const struct image *a, const uint8_t *unwritten, struct slot_difference *difference)
 {
     double smallest = INFINITY;
 
-    compare_area(e, a, (struct area){0, 0, e->width, 1}, share >= COMPARE_ANY_RESULT ? share : 0, unwritten, difference);
+    compare_area(e, a, (struct area){0, 0, e->width, 1}, share >= COMPARE_ANY_RESULT ? share : 0, unwritten,
+                 difference);
     difference->tolerance = difference->wrong ? 0 : share;
     if (!comparison->relative || share == 0) {
         compare_area(e, a, (struct area){0, 1, e->width, e->height}, share, unwritten, difference);

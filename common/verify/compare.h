@@ -20,8 +20,8 @@ struct slot_difference {
 /* Pixels at each edge of a slot that do not count for this version (a peer with other borders). */
 int compare_margin(const struct version *version, int slot, const void *params);
 
-/* Puts a version's outputs into the words in which they are compared: its own normalise(), then rows that may come in any
- * order sorted, columns that may come with either sign turned as in `expected`. STATUS_NO_MEMORY at worst. */
+/* Puts a version's outputs into the words in which they are compared: its own normalise(), then rows that may come in
+ * any order sorted, columns that may come with either sign turned as in `expected`. STATUS_NO_MEMORY at worst. */
 enum status compare_canonical(const struct version *version, const struct image in[], const void *params,
                               const struct image expected[], struct image actual[]);
 /* The last of these steps alone. */
@@ -35,8 +35,8 @@ void compare_slot(const struct version *version, int slot, const struct image in
                   const struct image expected[], const struct image actual[], const uint8_t *unwritten,
                   struct slot_difference *difference);
 
-/* Whether all slots agree as far as this version must; NaN never does. `expected` and `actual` may be put into canonical
- * form. *worst, unless NULL, is the largest difference of any slot. */
+/* Whether all slots agree as far as this version must; NaN never does. `expected` and `actual` may be put into
+ * canonical form. *worst, unless NULL, is the largest difference of any slot. */
 bool compare_agrees(const struct version *version, const struct image in[], const void *params, struct image expected[],
                     struct image actual[], double *worst);
 

@@ -216,8 +216,8 @@ int diagnose_table(const struct evidence *evidence, char *text, size_t size)
 
 /* -------------------------------------------------------------------------------------------------- matrices */
 
-/* Of a square matrix of real numbers whose diagonal is above 0, as where sums of squares lie: whether all of that is too small, or
- * too large. */
+/* Of a square matrix of real numbers whose diagonal is above 0, as where sums of squares lie: whether all of that is
+ * too small, or too large. */
 static bool diagonal_is_off(const struct evidence *evidence, char *text, size_t size)
 {
     const double rounding = 1e-5;
@@ -333,7 +333,8 @@ int diagnose_counts(const struct evidence *evidence, char *text, size_t size)
     }
     const bool are_empty = lost >= of_row * wrong_rows;
 
-    /* Of more rows than half the first may be right because there is nothing in them to get wrong: cos(0) rounds to itself. */
+    /* Of more rows than half the first may be right because there is nothing in them to get wrong: cos(0) rounds to
+     * itself. */
     if (first_wrong > 0 && first_wrong + wrong_rows == expected->height &&
         (are_empty || 2 * wrong_rows <= expected->height)) {
         if (wrong_rows > 1)

@@ -1,7 +1,8 @@
 /*
- * diagnose_kinds.h: the part of diagnose() for outputs that are no pictures and are written in full: which rows and columns
- * of a table are wrong, how components were split or joined, which part of a matrix is wrong, which names were taken for which. Each writes the likely cause
- * in one line and returns its certainty; CERTAINTY_NONE when it sees no pattern.
+ * diagnose_kinds.h: the part of diagnose() for outputs that are no pictures and are written in full: which rows and
+ * columns of a table are wrong, how components were split or joined, which part of a matrix is wrong, which names were
+ * taken for which. Each writes the likely cause in one line and returns its certainty; CERTAINTY_NONE when it sees no
+ * pattern.
  */
 #ifndef RUNGS_DIAGNOSE_KINDS_H
 #define RUNGS_DIAGNOSE_KINDS_H

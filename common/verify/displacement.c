@@ -25,8 +25,8 @@ static bool displace(const struct image *image, const struct displacement *how, 
     return *x >= 0 && *x < image->width && *y >= 0 && *y < image->height;
 }
 
-/* The share of samples that agree after the displacement, judged by at most some 3,000; -1 when too few overlap. In a matrix
- * places that are 0 before and after say nothing: most counters of an accumulator are. */
+/* The share of samples that agree after the displacement, judged by at most some 3,000; -1 when too few overlap. In a
+ * matrix places that are 0 before and after say nothing: most counters of an accumulator are. */
 static double agreement(const struct evidence *evidence, const struct displacement *how)
 {
     const struct image *expected = evidence->expected;

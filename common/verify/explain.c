@@ -382,8 +382,9 @@ bool session_change_inside(const struct session *session, struct image in[], uin
     return changed >= 0 && change_inside(&in[changed], seed);
 }
 
-/* `other` gave `earlier`, the result of another input. Whether that is what was kept: inputs that change step by step, inside
- * only, give it again although they should not. A version that merely misses what is new in `other` follows them. */
+/* `other` gave `earlier`, the result of another input. Whether that is what was kept: inputs that change step by step,
+ * inside only, give it again although they should not. A version that merely misses what is new in `other` follows
+ * them. */
 static enum status stays_the_same(struct session *session, const struct image other[], const struct image earlier[],
                                   struct image scratch[], bool *stays)
 {

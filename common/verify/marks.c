@@ -198,8 +198,8 @@ static int find_border(const struct marks *marks, int radius, int *depth, char *
             append(text, size, "%s%s", listed++ ? ", " : "", names[side]);
     append(text, size, "%s): border handling", listed ? "" : "corners");
 
-    /* Where the border is most of the image, lying in it means little; where a tile begins that near to the border, and only
-     * there, it may be the halo. */
+    /* Where the border is most of the image, lying in it means little; where a tile begins that near to the border, and
+     * only there, it may be the halo. */
     const double inside = (double)(width - 2 * radius) * (height - 2 * radius) / ((double)width * height);
     const bool tile = (near[RIGHT] && !near[LEFT] && (width - 1) % SMALL_TILE < radius) ||
                       (near[BOTTOM] && !near[TOP] && (height - 1) % SMALL_TILE < radius);
@@ -326,8 +326,8 @@ static int find_lattice(const struct marks *marks, char *text, size_t size)
 
     const int lines = x.lines + y.lines, tile = x.size > y.size ? x.size : y.size;
 
-    /* Three periods along both axes also tell a tile from a strip; where a halo covers most of the tile, one axis may go
-     * unnoticed. */
+    /* Three periods along both axes also tell a tile from a strip; where a halo covers most of the tile, one axis may
+     * go unnoticed. */
     if (lines >= 8 && (x.sharp || !x.size) && (y.sharp || !y.size) && marks->width >= 3 * tile &&
         marks->height >= 3 * tile)
         return CERTAINTY_SURE;

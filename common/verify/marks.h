@@ -21,8 +21,8 @@ enum status marks_create(struct marks *marks, int width, int height);
 void marks_free(struct marks *marks);
 void marks_add(struct marks *marks, int x, int y);
 
-/* Says in words which region the marks fill, and what leaves such a region; radius as in struct evidence. Only in a picture may
- * what repeats be the edges of tiles. */
+/* Says in words which region the marks fill, and what leaves such a region; radius as in struct evidence. Only in a
+ * picture may what repeats be the edges of tiles. */
 int marks_find_region(const struct marks *marks, bool is_picture, int radius, int channels, char *text, size_t size);
 
 #endif

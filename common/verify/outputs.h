@@ -14,9 +14,9 @@ void outputs_copy(struct image to[], const struct image from[]);
 void outputs_fill(struct image outputs[], uint8_t byte);
 /* Every sample of every slot, to the bit. */
 bool outputs_same(const struct image a[], const struct image b[]);
-/* The same, but that floats may differ by 1e-5 of the largest sample of their slot: threads that add up their shares in the
- * order in which they end round differently in each call (f32 sums of a million samples by some 1e-6), and a lost share is
- * larger. */
+/* The same, but that floats may differ by 1e-5 of the largest sample of their slot: threads that add up their shares in
+ * the order in which they end round differently in each call (f32 sums of a million samples by some 1e-6), and a lost
+ * share is larger. */
 bool outputs_same_but_rounding(const struct image a[], const struct image b[]);
 /* Whether some slot is the same in both, to the bit. */
 bool outputs_any_same(const struct image a[], const struct image b[]);

@@ -57,8 +57,8 @@ size_t session_count_changes(const struct session *session, int slot, double tol
 int session_first_wrong(const struct session *session, const struct image in[], const struct image expected[],
                         const struct image actual[], struct slot_difference *difference);
 
-/* The samples of `slot` that hold one poison in one result and the other in the second: *unwritten is a new array of a byte
- * per sample, or NULL when there is none. */
+/* The samples of `slot` that hold one poison in one result and the other in the second: *unwritten is a new array of a
+ * byte per sample, or NULL when there is none. */
 enum status session_find_unwritten(const struct session *session, int slot, const struct image *first,
                                    const struct image *second, uint8_t **unwritten, size_t *count);
 
@@ -69,8 +69,9 @@ void session_report(struct session *session, const struct image in[], const stru
 
 /* ------------------------------------------------------------------------------------------------- explain.c */
 
-/* Changes one sample in sixteen of the last input that is a picture of bytes, at least one, and keeps what a lazy key would be made
- * of: the corners, or for every other size the whole frame. False when there is no such input, or nothing in it to change. */
+/* Changes one sample in sixteen of the last input that is a picture of bytes, at least one, and keeps what a lazy key
+ * would be made of: the corners, or for every other size the whole frame. False when there is no such input, or nothing
+ * in it to change. */
 bool session_change_inside(const struct session *session, struct image in[], uint64_t seed);
 
 /* Two calls on the same input gave `first` and `second`: finds out what makes the difference. */
@@ -82,12 +83,12 @@ enum status explain_change(struct session *session, const struct setting setting
 enum status explain_failure(struct session *session, const struct setting settings[2], const struct image in[],
                             struct image scratch[]);
 
-/* A wrong result: finds out whether it is right for an input whose channels are exchanged. Where a slot of the result has as
- * many channels, diagnose() sees it there. */
+/* A wrong result: finds out whether it is right for an input whose channels are exchanged. Where a slot of the result
+ * has as many channels, diagnose() sees it there. */
 enum status explain_channels(struct session *session, const struct image in[], const struct image actual[]);
 
-/* Two calls on the same input gave the same wrong result `first`: looks whether further ones do, too, or a race happened to
- * end twice in the same way. */
+/* Two calls on the same input gave the same wrong result `first`: looks whether further ones do, too, or a race
+ * happened to end twice in the same way. */
 void explain_repeats(struct session *session, const struct image in[], const struct image first[],
                      struct image scratch[]);
 
@@ -98,8 +99,8 @@ enum status explain_flat(struct session *session, const struct image in[], const
 /* launch() gave a wrong result: finds out whether it is right with inputs that need not be waited for. */
 enum status explain_stream(struct session *session, const struct image in[], struct image scratch[]);
 
-/* The version was right for one input, and its results `actual` for `other` are wrong: a race, something that is kept of
- * the earlier call, or a fault that only this input shows. `earlier` are the results of that call. */
+/* The version was right for one input, and its results `actual` for `other` are wrong: a race, something that is kept
+ * of the earlier call, or a fault that only this input shows. `earlier` are the results of that call. */
 enum status explain_other_input(struct session *session, const struct image other[], const struct image expected[],
                                 const struct image earlier[], const struct image actual[], struct image scratch[]);
 

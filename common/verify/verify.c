@@ -98,8 +98,8 @@ out:
     return status;
 }
 
-/* Slot `first` of a result is wrong. Which to report: it, or one of those behind it, all written, whose diagnosis is surer: counters
- * say more than the table that is made of them. */
+/* Slot `first` of a result is wrong. Which to report: it, or one of those behind it, all written, whose diagnosis is
+ * surer: counters say more than the table that is made of them. */
 static int most_telling(struct session *session, const struct image in[], const struct image result[], int first)
 {
     const struct verdict kept = *session->verdict;
@@ -219,8 +219,9 @@ static bool nothing_to_compare(const struct version *version, const struct image
     return false;
 }
 
-/* run() gave wrong values. Its images on the device are its own; launch() gets the verifier's, which hold a poison where
- * nothing was written, and garbage around the input: where that says more about the fault, it is what is reported. */
+/* run() gave wrong values. Its images on the device are its own; launch() gets the verifier's, which hold a poison
+ * where nothing was written, and garbage around the input: where that says more about the fault, it is what is
+ * reported. */
 static enum status ask_launch(const struct session *run, const struct image in[], const char *picture,
                               struct verdict *verdict)
 {
@@ -246,7 +247,8 @@ out:
     return status;
 }
 
-/* All calls by both entries, or those on the given input, or all by one of them and one by the other, or one call of one of them. */
+/* All calls by both entries, or those on the given input, or all by one of them and one by the other, or one call of
+ * one of them. */
 enum entries { BOTH_ENTRIES, THIS_INPUT, ALL_RUNS, ALL_LAUNCHES, ONE_RUN, ONE_LAUNCH };
 
 static enum status verify_entries(const struct version *version, const struct image in[], const void *params,

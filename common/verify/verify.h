@@ -23,18 +23,19 @@ struct verdict {
     bool vague;          /* FAIL: a race, or memory that nobody wrote: nothing is known of where the fault is */
 };
 
-/* Runs `version` on `in` and compares with `expected` (reference results, host images, one for each output). In the calling
- * process: call it from a child (process.h).
+/* Runs `version` on `in` and compares with `expected` (reference results, host images, one for each output). In the
+ * calling process: call it from a child (process.h).
  *
  * The version runs on `in` twice with one state: into outputs with different poison, with guard bytes before, after and
  * (second time: rows farther apart than they need be) between the rows, from inputs that differ in what lies beyond
  * their pixels, with differently perturbed fresh memory. Then on other input of the same shape at the
- * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier call
- * shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
+ * same addresses, and by run() on that with only some samples inside changed, so that a result kept from an earlier
+ * call shows, whatever it is kept under; then teardown(). A CUDA version goes through all this twice, by run() and by
  * setup() and launch() on device images, the second time by two launches in a row on a stream on which the inputs
- * arrive late. While it runs, the buffers of the call before hold garbage and must stay as they are. Checked are status, guards, unwritten samples, NaN, unchanged inputs, the
- * values of every output as the contract compares them (compare.h), and that wrong values are the same each time. Under
- * AddressSanitizer the guards cannot even be read, as little as inputs beyond the 64 bytes that image.h allows.
+ * arrive late. While it runs, the buffers of the call before hold garbage and must stay as they are. Checked are
+ * status, guards, unwritten samples, NaN, unchanged inputs, the values of every output as the contract compares them
+ * (compare.h), and that wrong values are the same each time. Under AddressSanitizer the guards cannot even be read, as
+ * little as inputs beyond the 64 bytes that image.h allows.
  *
  * `request` says how the inputs were made, so that others of the same kind can be; NULL: random samples of their shape.
  * When `picture` is not NULL and values differ, a PNG of the difference is written there. Returns a failure only when
@@ -43,7 +44,8 @@ enum status verify_version(const struct version *version, const struct image in[
                            const struct image expected[], const struct input_request *request, const char *picture,
                            struct verdict *verdict);
 
-/* The same on no other input, for one so large that to make others and their references takes longer than the versions. */
+/* The same on no other input, for one so large that to make others and their references takes longer than the
+ * versions. */
 enum status verify_on_this_input(const struct version *version, const struct image in[], const void *params,
                                  const struct image expected[], struct verdict *verdict);
 
@@ -52,8 +54,8 @@ enum status verify_mostly(const struct version *version, const struct image in[]
                           const struct image expected[], const struct input_request *request, bool by_launch,
                           const char *picture, struct verdict *verdict);
 
-/* One call of run(), or of launch() where the version has one: values, guards and inputs are checked. When the result is
- * wrong, more calls find out why. */
+/* One call of run(), or of launch() where the version has one: values, guards and inputs are checked. When the result
+ * is wrong, more calls find out why. */
 enum status verify_once(const struct version *version, const struct image in[], const void *params,
                         const struct image expected[], bool by_launch, const char *picture, struct verdict *verdict);
 
@@ -62,22 +64,22 @@ enum status verify_once(const struct version *version, const struct image in[], 
 enum status verify_alternating(const struct version *version, const struct image in[], const void *const params[2],
                                const struct input_request *request, struct verdict *verdict);
 
-/* For a version of a video algorithm (pipeline.h): gives it a video of `frames` frames of in[0]'s shape, in which a patch
- * that differs from in[0] wanders over in[1], with as many frames in flight as it allows, and compares every result with
- * cpu/serial's. Then, without teardown(), a second video with another first frame and as many frames. In the calling
- * process. Which frame was wrong stands in verdict->what. */
+/* For a version of a video algorithm (pipeline.h): gives it a video of `frames` frames of in[0]'s shape, in which a
+ * patch that differs from in[0] wanders over in[1], with as many frames in flight as it allows, and compares every
+ * result with cpu/serial's. Then, without teardown(), a second video with another first frame and as many frames. In
+ * the calling process. Which frame was wrong stands in verdict->what. */
 enum status verify_stream(const struct version *version, const struct image in[], const void *params, int frames,
                           struct verdict *verdict);
 
-/* For a version with a queue (queue.h): twice as many pictures as it may have under way and some more, of several sizes, a
- * single pixel among them, then some of one size in the version's own memory, like `request` otherwise; all of them twice.
- * Compares every result, as it is when receive() has returned and after all, with cpu/serial's, and finds out whether it is
- * another picture's. In the calling process. */
+/* For a version with a queue (queue.h): twice as many pictures as it may have under way and some more, of several
+ * sizes, a single pixel among them, then some of one size in the version's own memory, like `request` otherwise; all of
+ * them twice. Compares every result, as it is when receive() has returned and after all, with cpu/serial's, and finds
+ * out whether it is another picture's. In the calling process. */
 enum status verify_queue(const struct version *version, const struct input_request *request, const void *params,
                          struct verdict *verdict);
 
-/* The reference results: runs the algorithm's cpu/serial with a state of its own. out[] are ALGORITHM_MAX_OUTPUTS new images,
- * absent ones zeroed. */
+/* The reference results: runs the algorithm's cpu/serial with a state of its own. out[] are ALGORITHM_MAX_OUTPUTS new
+ * images, absent ones zeroed. */
 enum status verify_reference(const struct algorithm *algorithm, const struct image in[], const void *params,
                              struct image out[]);
 
@@ -107,10 +109,10 @@ struct verify_buffer {
     size_t bytes;
 };
 
-/* Copies whole buffers to the device, calls setup(), then launch() `launches` times in a row on images there, waits, and
- * copies all buffers back. The inputs' pixels get to the device on the stream that launch() is given, behind a kernel that
- * takes its time: work that launch() puts on another stream finds garbage; `early`: they are there before. A buffer
- * without memory is an absent slot. In verify_launch.cu. */
+/* Copies whole buffers to the device, calls setup(), then launch() `launches` times in a row on images there, waits,
+ * and copies all buffers back. The inputs' pixels get to the device on the stream that launch() is given, behind a
+ * kernel that takes its time: work that launch() puts on another stream finds garbage; `early`: they are there before.
+ * A buffer without memory is an absent slot. In verify_launch.cu. */
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
                           struct verify_buffer out[], int outputs, const void *params, int launches, bool early);
 
@@ -119,7 +121,8 @@ struct version_remote {
     /* Memory for buffers that both processes see at the same address, aligned to 128 bytes; NULL when there is none. */
     void *(*allocate)(size_t bytes);
     void (*release)(void *memory); /* NULL is fine */
-    /* What fresh memory of the heap and of the device, and fresh shared memory hold from now on; 0: whatever they do. */
+    /* What fresh memory of the heap and of the device, and fresh shared memory hold from now on; 0: whatever they
+     * do. */
     void (*perturb)(int heap_byte, int shared_byte);
     bool (*lost)(void); /* the process has ended: no further call can succeed */
     /* verify_launch() over there. */

@@ -3,8 +3,8 @@
 
 #include "common/verify/session.h"
 
-/* Calls first the second one, then the other, twice: `sessions` are open, `scratch` has room for a result of each. The settings
- * of the second are the stranger ones, which the first call shows to be right or wrong by themselves. */
+/* Calls first the second one, then the other, twice: `sessions` are open, `scratch` has room for a result of each. The
+ * settings of the second are the stranger ones, which the first call shows to be right or wrong by themselves. */
 static enum status call_in_turn(struct session sessions[2], const struct image in[],
                                 struct image scratch[2][ALGORITHM_MAX_OUTPUTS])
 {

@@ -92,9 +92,9 @@ static enum status own_inputs(const struct version *version, struct picture *pic
     return STATUS_OK;
 }
 
-/* Of the first `varied` pictures sizes change from one to the next, but for the second of each four: a place that is used again
- * is prepared anew, or must not be. One in four is a single pixel. The others are of one size, and lie where the version wants
- * them: once every place has had one of them nothing waits for a stream but receive(). */
+/* Of the first `varied` pictures sizes change from one to the next, but for the second of each four: a place that is
+ * used again is prepared anew, or must not be. One in four is a single pixel. The others are of one size, and lie where
+ * the version wants them: once every place has had one of them nothing waits for a stream but receive(). */
 static enum status make_all(struct pictures *pictures, int varied, const struct input_request *request,
                             const void *params)
 {

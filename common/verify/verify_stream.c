@@ -31,8 +31,8 @@ static void video_free(struct video *video)
     memset(video, 0, sizeof *video);
 }
 
-/* Frame 0 is `base`; in frame i a patch of half the width and height is its negative, one place further each time: from the
- * last row up, to the last column. */
+/* Frame 0 is `base`; in frame i a patch of half the width and height is its negative, one place further each time: from
+ * the last row up, to the last column. */
 static enum status video_make(struct video *video, const struct image *base, const struct image shapes[], int count)
 {
     enum status status = STATUS_OK;
@@ -94,7 +94,8 @@ static int differing_slot(const struct version *version, const struct image in[]
     return -1;
 }
 
-/* The frame before `i` whose result stands in the place of frame i's; 0: none does. Frame 0, in which nothing moves, is like many. */
+/* The frame before `i` whose result stands in the place of frame i's; 0: none does. Frame 0, in which nothing moves, is
+ * like many. */
 static int earlier_frame(const struct version *version, const struct video *video, const void *params, int i)
 {
     const struct image in[2] = {video->frames[0], video->frames[i]};

@@ -15,8 +15,8 @@
  * video with a varying frame rate each frame comes once, and the rate is the average.
  *
  * y4m        8 bits; C420jpeg, C420mpeg2, C420paldv, C420 (also without a C), C411, C422, C444, Cmono. A chroma sample
- *            stands for all pixels that share it. ITU-R BT.601, limited range, with C = Y - 16, D = U - 128, E = V - 128 (0 in
- *            Cmono), in integers, >> rounding down, each clamped to 0..255:
+ *            stands for all pixels that share it. ITU-R BT.601, limited range, with C = Y - 16, D = U - 128, E = V -
+ *            128 (0 in Cmono), in integers, >> rounding down, each clamped to 0..255:
  *
  *                R = (76309 C             + 104597 E + 32768) >> 16
  *                G = (76309 C -  25675 D  -  53279 E + 32768) >> 16

@@ -2,11 +2,12 @@
  * video_ffmpeg.c: what the ffmpeg program decodes. ffprobe tells size and rate; then ffmpeg writes the frames as PPM
  * pictures into a pipe, each with a header that repeats the size.
  *
- * ffmpeg takes a file for what its first bytes say, and some forms are lists of other files (playlists, ffconcat, scripts,
- * numbered pictures): a file called .mp4 could make it open any other, or an address. So it never gets a name, but the open
- * file as its stdin, and
+ * ffmpeg takes a file for what its first bytes say, and some forms are lists of other files (playlists, ffconcat,
+ * scripts, numbered pictures): a file called .mp4 could make it open any other, or an address. So it never gets a name,
+ * but the open file as its stdin, and
  *
- *     .mp4, .mov, .avi   are named to it (-f), and neither opens other files; it may open stdin as a file, to and fro: their
+ *     .mp4, .mov, .avi   are named to it (-f), and neither opens other files; it may open stdin as a file, to and fro:
+ *     their
  *                        index may lie at the end
  *     everything else    comes through "pipe:", the only protocol that it may use then
  */

@@ -26,11 +26,11 @@ struct video_writer;
 bool video_writer_fits(const char *name);
 /* Whether it means a video file. */
 bool video_writer_makes_file(const char *name);
-/* Calls take(argument, path) for every file, or new folder, that writing the video `name` may replace, as far as names tell:
- * of a pattern those that are there. */
+/* Calls take(argument, path) for every file, or new folder, that writing the video `name` may replace, as far as names
+ * tell: of a pattern those that are there. */
 void video_writer_each_file(const char *name, void (*take)(void *argument, const char *path), void *argument);
-/* Whether both are patterns in which some numbers make the same name; in one folder they would be one file: v%d.png and v1%d.png
- * both have v11.png. */
+/* Whether both are patterns in which some numbers make the same name; in one folder they would be one file: v%d.png and
+ * v1%d.png both have v11.png. */
 bool video_writer_meet(const char *a, const char *b);
 /* Refuses a name that video_writer_open() could not write, before any work is done. Nothing is created. */
 enum status video_writer_check(const char *name);

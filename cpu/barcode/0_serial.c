@@ -1,10 +1,10 @@
 /*
- * Idea:     the steps of texture, then smoothing, threshold, labelling and boxes of the patches, each the cpu/serial version
- *           of its own ladder.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   all of the time is texture's: a patch is 256 pixels, and what follows works on patches.
+ * Idea:     The steps of texture, then smoothing, threshold, labelling and boxes of the map of
+ *           patches, each the cpu/serial version of its own ladder. It is the reference of all
+ *           other versions.
+ * Expect:   All of the time is texture's: a patch is 256 pixels, and what follows works on patches.
+ * Run:      make bench-barcode VERSIONS=cpu
  */
-/* Try: make bench-barcode VERSIONS=cpu */
 #include "common/algo/barcode.h"
 
 static const struct texture_versions versions = {

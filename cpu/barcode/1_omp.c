@@ -1,10 +1,10 @@
 /*
- * Idea:     every step shares its rows out to all threads.
- * Changed:  the steps are the cpu/omp versions of their ladders.
- * Expect:   as many times faster as there are cores.
- * Result:   1.4 times serial on two shared cores (results/cpu2/barcode/barcode_4032x3024.json).
+ * Problem:  cpu/serial uses one core.
+ * Idea:     The steps are the cpu/omp versions of their ladders: each gives every thread rows.
+ * Expect:   As many times cpu/serial as there are cores.
+ * Result:   1.4 times cpu/serial on two shared cores (results/cpu2/barcode/barcode_4032x3024.json).
+ * Run:      make diff-barcode A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-barcode VERSIONS=cpu */
 #include "common/algo/barcode.h"
 
 static const struct texture_versions versions = {.grayscale = "cpu/omp", .lbp = "cpu/omp", .nearest = "cpu/omp"};

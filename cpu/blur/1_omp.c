@@ -1,8 +1,12 @@
 /*
- * Idea:     rows do not depend on each other, so the threads share them out, a block of neighbouring rows each.
- * Changed:  one line, the OpenMP pragma above the loop over y; schedule(static), because all rows cost the same.
- * Expect:   as many times faster than serial as there are cores, for the work is arithmetic
- *           in registers and first-level cache, which cores do not share.
+ * Problem:  Compute-bound: 467 million taps on one core.
+ * Idea:     Rows are independent, so each thread takes a block of neighbouring rows.
+ *           schedule(static), because all rows cost the same.
+ * Expect:   As many times cpu/serial as there are cores: the work lies in registers and the L1
+ *           cache, which cores do not share.
+ * Result:   1.98 times cpu/serial with 2 threads (results/cpu2/blur/blur_1920x1080.json), as
+ *           predicted.
+ * Run:      make diff-blur A=cpu/serial B=cpu/omp
  */
 #include "common/algo/blur.h"
 

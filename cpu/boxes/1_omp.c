@@ -1,66 +1,122 @@
 /*
- * Idea:     a thread owns labels, not rows: every thread reads the whole image and adds only the pixels whose labels lie
- *           in its own shares of the table. So no two threads write the same entry, and nothing has to be merged.
- * Changed:  a parallel region around the first pass, and a third condition on the label; shares are small and dealt in
- *           turn, because large components begin near the top.
- * Expect:   less than 1.5 times faster than serial with 2 threads: adding is shared, but each thread reads the whole
- *           image, and the pass over the table is one thread's.
- * Result:   missed: 0.77 times serial (results/cpu2/boxes/boxes_1920x1080.json). A division of the label for each pixel, which
- *           serial does not make, and the image read whole by each thread cost more than the shared adding saves.
+ * Problem:  83 MB of table for a few thousand components; two threads must not write the same
+ *           entry.
+ * Idea:     Privatization: each thread has a band of rows and a table of its own, which has entries
+ *           only for labels that occur. A map leads from a label to its entry; it is never cleared:
+ *           it counts only where that entry names the label (sparse set, Briggs and Torczon 1993).
+ * Expect:   10 times without the large table, 1.8 times that with 2 threads: merging costs little.
+ * Run:      make diff-boxes A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-boxes */
 #include <omp.h>
 #include <stdlib.h>
 
 #include "common/algo/boxes.h"
 
-enum { SHARE = 4096 }; /* labels in a row that one thread owns */
+struct entry {
+    struct boxes_sums sums;
+    int32_t label;
+};
 
-static void add(struct boxes_sums *sums, int x, int y)
+struct table {
+    int32_t *place; /* by label: where its entry may be; not initialised */
+    struct entry *entries;
+    int count, capacity;
+    bool failed;
+};
+
+static struct boxes_sums *lookup(struct table *table, int32_t label)
 {
-    if (sums->area == 0)
-        *sums = (struct boxes_sums){.x_min = x, .y_min = y, .x_max = x, .y_max = y};
-    sums->x_min = x < sums->x_min ? x : sums->x_min;
-    sums->y_min = y < sums->y_min ? y : sums->y_min;
-    sums->x_max = x > sums->x_max ? x : sums->x_max;
-    sums->y_max = y > sums->y_max ? y : sums->y_max;
-    sums->x_sum += (unsigned)x;
-    sums->y_sum += (unsigned)y;
-    sums->area++;
+    const uint32_t place = (uint32_t)table->place[label];
+
+    if (place < (uint32_t)table->count && table->entries[place].label == label)
+        return &table->entries[place].sums;
+    if (table->count == table->capacity) {
+        const int capacity = table->capacity ? 2 * table->capacity : 256;
+        struct entry *entries = realloc(table->entries, (size_t)capacity * sizeof *entries);
+        if (!entries) {
+            table->failed = true;
+            return NULL;
+        }
+        table->entries = entries;
+        table->capacity = capacity;
+    }
+    table->place[label] = table->count;
+    table->entries[table->count] = (struct entry){{INT32_MAX, INT32_MAX, -1, -1, 0, 0, 0}, label};
+    return &table->entries[table->count++].sums;
 }
 
-static void write_table(const struct boxes_sums *table, int labels, struct image *out,
-                        const struct boxes_params *params)
+static void add(struct table *table, int32_t label, const struct boxes_sums *part)
+{
+    struct boxes_sums *sums = lookup(table, label);
+
+    if (!sums)
+        return;
+    sums->x_min = part->x_min < sums->x_min ? part->x_min : sums->x_min;
+    sums->y_min = part->y_min < sums->y_min ? part->y_min : sums->y_min;
+    sums->x_max = part->x_max > sums->x_max ? part->x_max : sums->x_max;
+    sums->y_max = part->y_max > sums->y_max ? part->y_max : sums->y_max;
+    sums->x_sum += part->x_sum;
+    sums->y_sum += part->y_sum;
+    sums->area += part->area;
+}
+
+static void add_row(struct table *table, const int32_t *row, int width, int labels, int y)
+{
+    for (int x = 0; x < width; x++)
+        if (row[x] > 0 && row[x] <= labels)
+            add(table, row[x], &(struct boxes_sums){x, y, x, y, 1, (unsigned)x, (unsigned)y});
+}
+
+static int by_label(const void *a, const void *b)
+{
+    return ((const struct entry *)a)->label - ((const struct entry *)b)->label; /* both are positive */
+}
+
+static void write_table(const struct table *table, struct image *out, const struct boxes_params *params)
 {
     int count = 0;
+    bool sorted = true;
 
+    for (int i = 1; i < table->count; i++)
+        sorted &= table->entries[i - 1].label < table->entries[i].label;
+    if (!sorted) /* labels that are raster indices of first pixels come in ascending order */
+        qsort(table->entries, (size_t)table->count, sizeof *table->entries, by_label);
     image_fill(out, 0);
-    for (int i = 0; i < labels; i++)
-        if (table[i].area >= params->min_area && ++count <= params->max_boxes)
-            boxes_write_row(&table[i], i + 1, image_row(out, count));
+    for (int i = 0; i < table->count; i++)
+        if (table->entries[i].sums.area >= params->min_area && ++count <= params->max_boxes)
+            boxes_write_row(&table->entries[i].sums, table->entries[i].label, image_row(out, count));
     *(int32_t *)image_row(out, 0) = count;
 }
 
 static enum status run(const struct image *in, struct image *out, const struct boxes_params *params)
 {
-    const int labels = in->width * in->height;
-    struct boxes_sums *table = calloc((size_t)labels, sizeof *table);
+    const int labels = in->width * in->height, wanted = omp_get_max_threads();
+    const int bands = wanted < in->height ? wanted : in->height;
+    struct table *tables = calloc((size_t)bands, sizeof *tables);
+    bool failed = !tables;
 
-    if (!table)
-        return status_set(STATUS_NO_MEMORY, "no memory for %d components", labels);
-#pragma omp parallel
-    {
-        const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-        for (int y = 0; y < in->height; y++) {
-            const int32_t *row = image_row(in, y);
-            for (int x = 0; x < in->width; x++)
-                if (row[x] > 0 && row[x] <= labels && row[x] / SHARE % threads == thread)
-                    add(&table[row[x] - 1], x, y);
+#pragma omp parallel for schedule(static, 1) reduction(|| : failed)
+    for (int b = 0; b < bands; b++) {
+        if (!tables || !(tables[b].place = malloc(((size_t)labels + 1) * sizeof *tables[b].place))) {
+            failed = true;
+            continue;
         }
+        for (int y = (int)((int64_t)in->height * b / bands); y < (int)((int64_t)in->height * (b + 1) / bands); y++)
+            add_row(&tables[b], image_row(in, y), in->width, labels, y);
+        failed = failed || tables[b].failed;
     }
-    write_table(table, labels, out, params);
-    free(table);
-    return STATUS_OK;
+    for (int b = 1; b < bands && !failed; b++)
+        for (int i = 0; i < tables[b].count; i++)
+            add(&tables[0], tables[b].entries[i].label, &tables[b].entries[i].sums);
+    failed = failed || tables[0].failed;
+    if (!failed)
+        write_table(&tables[0], out, params);
+    for (int b = 0; tables && b < bands; b++) {
+        free(tables[b].place);
+        free(tables[b].entries);
+    }
+    free(tables);
+    return failed ? status_set(STATUS_NO_MEMORY, "no memory for the tables of %d labels", labels) : STATUS_OK;
 }
 
 RUNGS_CPU_VERSION(boxes)

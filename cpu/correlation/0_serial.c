@@ -1,12 +1,11 @@
 /*
- * Idea:     for each pixel the products of all its pairs of bands, added to their sums; then the sums over the number of
- *           pixels.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   a pixel of n bands is n(n+1)/2 products and additions: 6 for a photograph, 496 for 31 bands. The sums are f64,
- *           or 64-bit integers, and stand in the first-level cache; the compiler takes 8 of a row at once, so that 31 bands
- *           are some 100 instructions, 100 ms for a million pixels.
+ * Idea:     For each pixel the products of all pairs of its bands are added to their sums; then the
+ *           sums are divided by the number of pixels.
+ * Expect:   A pixel of n bands is n(n+1)/2 multiply-adds: 6 for a photograph, 496 for 31 bands. The
+ *           sums, f64 or 64-bit integers, stay in L1; the compiler takes 8 of a row at a time: 100
+ *           ms for a million pixels of 31 bands.
+ * Run:      make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas
  */
-/* Try: make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas */
 #include <stdlib.h>
 
 #include "common/algo/correlation.h"

@@ -1,18 +1,16 @@
 /*
- * Idea:     rows do not depend on each other until weak pixels are followed, so the threads share them out.
- * Changed:  pragmas above the loops over y of gradients and marks, each thread with a histogram of its own; strong pixels
- *           are put onto the stack in a pass of their own, for a stack has one end.
- * Expect:   nearly as many times as fast as serial as there are threads without hysteresis; following stays with one thread, and
- *           takes some 10 ns for each edge point.
- * Result:   1.2 times serial on two cores (results/cpu2/edges/edges_1920x1080.json), and no faster with hysteresis
- *           (results/cpu2/edges/edges_1920x1080_canny.json).
+ * Problem:  cpu/serial leaves all rows to one thread, but rows are independent before hysteresis.
+ * Idea:     The threads share the rows. For the list each thread compacts its own band, eight
+ *           pixels of the mask as one 64-bit number (SWAR), and the parts are joined in order. Only
+ *           hysteresis stays with one thread, because its stack has one end.
+ * Expect:   Nearly 2 times cpu/serial on two cores where no weak pixel is followed.
+ * Result:   1.2 times cpu/serial (results/cpu2/edges/edges_1920x1080.json).
+ * Run:      make diff-edges A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-edges */
 #include <stdlib.h>
 
 #include "common/algo/edges.h"
-
-enum { NOTHING, WEAK = 1, EDGE = 255 };
+#include "cpu/edges/shared/places.h"
 
 /* Magnitudes, with a frame of zeros one pixel wide. */
 struct magnitudes {
@@ -36,7 +34,7 @@ static void find_magnitudes(const struct image *in, struct magnitudes *magnitude
         }
 }
 
-/* Marks weak pixels and strong ones. */
+/* Marks weak and strong pixels. */
 static void mark(const struct image *in, const struct magnitudes *magnitudes, const struct edges_params *params,
                  struct edges_thresholds thresholds, struct image *mask)
 {
@@ -55,67 +53,16 @@ static void mark(const struct image *in, const struct magnitudes *magnitudes, co
     }
 }
 
-/* The places of strong pixels; gives back how many. */
-static size_t find_strong(const struct image *mask, uint32_t *stack)
-{
-    size_t strong = 0;
-
-    for (int y = 0; y < mask->height; y++)
-        for (int x = 0; x < mask->width; x++)
-            if (((const uint8_t *)image_row(mask, y))[x] == EDGE)
-                stack[strong++] = (uint32_t)y * (uint32_t)mask->width + (uint32_t)x;
-    return strong;
-}
-
-/* Weak neighbours of edge points become edge points; what is weak in the end is nothing. */
-static void follow(struct image *mask, uint32_t *stack, size_t count)
-{
-    while (count > 0) {
-        const uint32_t place = stack[--count];
-        const int x = (int)(place % (uint32_t)mask->width), y = (int)(place / (uint32_t)mask->width);
-        for (int v = y > 0 ? y - 1 : 0; v <= y + 1 && v < mask->height; v++)
-            for (int u = x > 0 ? x - 1 : 0; u <= x + 1 && u < mask->width; u++) {
-                uint8_t *pixel = (uint8_t *)image_row(mask, v) + u;
-                if (*pixel != WEAK)
-                    continue;
-                *pixel = EDGE;
-                stack[count++] = (uint32_t)v * (uint32_t)mask->width + (uint32_t)u;
-            }
-    }
-    for (int y = 0; y < mask->height; y++)
-        for (int x = 0; x < mask->width; x++)
-            if (((uint8_t *)image_row(mask, y))[x] == WEAK)
-                ((uint8_t *)image_row(mask, y))[x] = NOTHING;
-}
-
-static void list_points(const struct image *in, const struct image *mask, struct image *points)
-{
-    int count = 0;
-
-    image_fill(points, 0);
-    for (int y = 0; y < in->height; y++)
-        for (int x = 0; x < in->width; x++) {
-            if (((const uint8_t *)image_row(mask, y))[x] != EDGE || ++count >= points->height)
-                continue;
-            const struct hough_gradient g = hough_sobel(in, x, y);
-            int32_t *row = image_row(points, count);
-            row[0] = x;
-            row[1] = y;
-            row[2] = g.x;
-            row[3] = g.y;
-        }
-    *(int32_t *)points->data = count;
-}
-
 static enum status run(const struct image *in, struct image *out, const struct edges_params *params)
 {
     const size_t pitch = (size_t)in->width + 2, pixels = (size_t)in->width * (size_t)in->height;
     struct magnitudes magnitudes = {calloc(pitch * ((size_t)in->height + 2), sizeof(int16_t)), pitch};
-    uint32_t *stack = malloc(pixels * sizeof *stack), histogram[EDGES_BINS] = {0};
+    const bool is_followed = params->low != EDGES_NO_LOW, wants_places = is_followed || out[1].data;
+    uint32_t *places = wants_places ? malloc(pixels * sizeof *places) : NULL, histogram[EDGES_BINS] = {0};
     struct image scratch = {0}, *mask = out[0].data ? &out[0] : &scratch;
     enum status status = STATUS_OK;
 
-    if (!magnitudes.data || !stack) {
+    if (!magnitudes.data || (wants_places && !places)) {
         status = status_set(STATUS_NO_MEMORY, "no memory for the gradients of %zu pixels", pixels);
         goto out;
     }
@@ -123,13 +70,13 @@ static enum status run(const struct image *in, struct image *out, const struct e
         TRY(image_create(&scratch, in->width, in->height, 1, PIXEL_U8));
     find_magnitudes(in, &magnitudes, histogram);
     mark(in, &magnitudes, params, edges_find_thresholds(params, histogram), mask);
-    if (params->low != EDGES_NO_LOW)
-        follow(mask, stack, find_strong(mask, stack));
+    if (is_followed)
+        places_follow(mask, places, places_find(mask, places));
     if (out[1].data)
-        list_points(in, mask, &out[1]);
+        places_list(in, places, places_find(mask, places), &out[1]);
 out:
     free(magnitudes.data);
-    free(stack);
+    free(places);
     image_free(&scratch);
     return status;
 }

@@ -1,11 +1,11 @@
 /*
- * Idea:     cyclic Jacobi: one pair of axes after the other is rotated so that the entry between them becomes 0; later
- *           rotations spoil it a little, but what is off the diagonal shrinks, in the end quadratically.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   6 to 10 sweeps of n(n-1)/2 rotations, each of three lines of n entries, one of which is a column, far apart:
- *           n = 198 takes 8 * 19,503 * 594 updates of two entries, 100 to 200 ms.
+ * Idea:     Cyclic Jacobi: rotate one pair of axes after the other so that the entry between them
+ *           becomes 0. Later rotations spoil it a little, but what is off the diagonal shrinks, in
+ *           the end quadratically.
+ * Expect:   6 to 10 sweeps of n(n-1)/2 rotations, each of three lines of n entries, one of them a
+ *           column with a stride of n: 8 * 19,503 * 594 updates at n=198 take 100 to 200 ms.
+ * Run:      make bench-eigen VERSIONS=cpu/serial,cpu/omp,peer/openblas SIZE=198x198
  */
-/* Try: make bench-eigen VERSIONS=cpu/serial,cpu/omp,peer/openblas SIZE=198x198 */
 #include <stdlib.h>
 
 #include "common/algo/eigen.h"

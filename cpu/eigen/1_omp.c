@@ -1,14 +1,12 @@
 /*
- * Idea:     the parallel order: as in a tournament, n / 2 pairs that have no axis in common are rotated at the same time, and
- *           after n - 1 such steps every pair has met once.
- * Changed:  the two loops over pairs became steps; within one, threads share the rotations of lines, then those of columns,
- *           which each thread makes in rows of its own, all pairs of a row at once.
- * Expect:   no stride of n any more, so faster even on one thread, 3 times; on two cores 1.7 times more, for two or three
- *           barriers a step cost a microsecond each. Small matrices get slower.
- * Result:   missed: 0.92 times serial on two shared cores (results/cpu2/eigen/eigen_198x198.json). A matrix of 313 KB fits the
- *           second-level cache, so the stride probably cost little; the barriers of 197 steps a sweep are not won back.
+ * Problem:  In cpu/serial a rotation needs the result of the one before: nothing is parallel.
+ * Idea:     The parallel order, as in a tournament: n / 2 pairs without a common axis rotate at the
+ *           same time; after n - 1 steps every pair has met. Threads share lines, then columns.
+ * Expect:   No stride of n: 3 times on one thread, 1.7 times more on two; small ones get slower.
+ * Result:   0.92 times cpu/serial at n=198 (results/cpu2/eigen/eigen_198x198.json): three barriers
+ *           a step cost more; 313 KB lay in L2 before, too.
+ * Run:      make diff-eigen A=cpu/serial B=cpu/omp SIZE=198x198
  */
-/* Try: make bench-eigen VERSIONS=cpu/serial,cpu/omp,peer/openblas SIZE=198x198 */
 #include <stdlib.h>
 
 #include "common/algo/eigen.h"

@@ -1,11 +1,11 @@
 /*
- * Idea:     every thread assigns its share of the rows, and adds them up for itself.
- * Changed:  one line, the OpenMP pragma above the loop over rows: reduction() makes private sums, 32 KB for 16 centroids of
- *           256 features, and adds them up at the end.
- * Expect:   as many times faster as there are cores.
- * Result:   1.8 times serial on two cores (results/cpu2/kmeans/kmeans_252x189.json).
+ * Problem:  cpu/serial is compute-bound and uses one core.
+ * Idea:     Each thread assigns its rows. Privatization: reduction() makes private sums, 32 KB for
+ *           16 centroids of 256 features, and adds them up at the end.
+ * Expect:   As many times cpu/serial as there are cores.
+ * Result:   1.8 times cpu/serial on two cores (results/cpu2/kmeans/kmeans_252x189.json).
+ * Run:      make diff-kmeans A=cpu/serial B=cpu/omp P="start=rows iterations=10"
  */
-/* Try: make bench-kmeans VERSIONS=cpu P="start=rows iterations=10" */
 #include <string.h>
 
 #include "common/algo/kmeans.h"

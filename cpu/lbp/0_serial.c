@@ -1,10 +1,10 @@
 /*
- * Idea:     the definition, as it stands: patch by patch, pixel by pixel, neighbour by neighbour.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   eight loads, each behind four comparisons with the borders, for one increment: some 40 cycles a pixel, 150 ms
- *           for 4032x3024.
+ * Idea:     The definition: patch by patch, pixel by pixel, neighbour by neighbour. It is the
+ *           reference of all other versions.
+ * Expect:   Eight loads, each behind four comparisons with the borders, for one increment: some 40
+ *           cycles a pixel, 150 ms for 4032x3024.
+ * Run:      make bench-lbp VERSIONS=cpu
  */
-/* Try: make bench-lbp VERSIONS=cpu */
 #include <string.h>
 
 #include "common/algo/lbp.h"

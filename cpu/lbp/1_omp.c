@@ -1,10 +1,10 @@
 /*
- * Idea:     every thread takes rows of patches.
- * Changed:  one line, the OpenMP pragma above the loop over rows: patches share nothing.
- * Expect:   as many times faster as there are cores.
- * Result:   1.8 times serial on two cores (results/cpu2/lbp/lbp_4032x3024.json).
+ * Problem:  cpu/serial is compute-bound and uses one core.
+ * Idea:     Patches share nothing: an OpenMP pragma gives each thread rows of patches.
+ * Expect:   As many times cpu/serial as there are cores.
+ * Result:   1.8 times cpu/serial on two cores (results/cpu2/lbp/lbp_4032x3024.json).
+ * Run:      make diff-lbp A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-lbp VERSIONS=cpu */
 #include <string.h>
 
 #include "common/algo/lbp.h"

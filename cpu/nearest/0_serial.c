@@ -1,10 +1,10 @@
 /*
- * Idea:     the definition: for each patch the squared distance to every centroid, component by component.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   47,628 patches, 16 centroids and 256 components are 195 million differences, 4 a cycle in vectors of 64-bit sums:
- *           20 ms.
+ * Idea:     The definition: for each patch the squared distance to every centroid, component by
+ *           component. It is the reference of all other versions.
+ * Expect:   47,628 patches x 16 centroids x 256 components are 195 million differences; 4 a cycle
+ *           in vectors of 64-bit sums: 20 ms.
+ * Run:      make bench-nearest VERSIONS=cpu
  */
-/* Try: make bench-nearest VERSIONS=cpu */
 #include "common/algo/nearest.h"
 
 static int nearest(const uint16_t *bins, int k, int (*centroids)[LBP_BINS])

@@ -1,10 +1,11 @@
 /*
- * Idea:     every thread takes rows of patches.
- * Changed:  one line, the OpenMP pragma above the loop over rows.
- * Expect:   as many times faster as there are cores.
- * Result:   2.0 times serial on two cores (results/cpu2/nearest/nearest_252x189.json).
+ * Problem:  cpu/serial is compute-bound and uses one core.
+ * Idea:     Patches do not depend on each other: an OpenMP pragma gives each thread rows of
+ *           patches.
+ * Expect:   As many times cpu/serial as there are cores.
+ * Result:   2.0 times cpu/serial on two cores (results/cpu2/nearest/nearest_252x189.json).
+ * Run:      make diff-nearest A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-nearest VERSIONS=cpu */
 #include "common/algo/nearest.h"
 
 static int nearest(const uint16_t *bins, int k, int (*centroids)[LBP_BINS])

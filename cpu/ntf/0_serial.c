@@ -1,11 +1,11 @@
 /*
- * Idea:     the definition: each sample times the two entries that belong to it, added to the numerators of the third factor;
- *           three such passes over the tensor are an iteration (the driver, the denominators and the error: ntf_solve()).
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   two products and an addition in f64 for each sample, column and pass: 24 x 24 x 16,520 samples with K = 16 are
- *           457 million of them, 300 ms an iteration.
+ * Idea:     The definition: each sample times the two entries that belong to it, added to the
+ *           numerators of the third factor. Three such passes over the tensor are an iteration;
+ *           ntf_solve() does the denominators and the error.
+ * Expect:   Two products and an addition in f64 for each sample, column and pass: 24 x 24 x 16,520
+ *           samples with K = 16 are 457 million, 300 ms an iteration.
+ * Run:      make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd
  */
-/* Try: make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd */
 #include <string.h>
 
 #include "common/algo/ntf.h"

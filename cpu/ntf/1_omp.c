@@ -1,12 +1,12 @@
 /*
- * Idea:     threads share the rows of the factor that is updated: each reads the slices of the tensor that belong to its rows,
- *           and nobody else writes there.
- * Changed:  one line, the OpenMP pragma above the loop over rows.
- * Expect:   as many times faster than serial as there are cores, but for a side that is shorter than their number; a slice
- *           of the third mode is one sample of each cache line, so that every thread reads all of the tensor there.
- * Result:   1.8 times serial on two cores (results/cpu2/ntf/ntf_24x16520.json, rank 4).
+ * Problem:  cpu/serial uses one core; the rows of a factor do not depend on each other.
+ * Idea:     Threads share the rows of the factor that is updated: each reads the slices of its
+ *           rows, and no other thread writes there.
+ * Expect:   As many times faster as there are cores; a slice of the third mode is one sample of
+ *           each cache line, so that every thread reads all of the tensor there.
+ * Result:   1.8 times cpu/serial on two cores, K = 4 (results/cpu2/ntf/ntf_24x16520.json).
+ * Run:      make diff-ntf A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd */
 #include <string.h>
 
 #include "common/algo/ntf.h"

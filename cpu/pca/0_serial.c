@@ -1,11 +1,11 @@
 /*
- * Idea:     the definition: the matrix, its vectors, each pixel's products with the leading ones, and their stretch; the
- *           first two by the cpu/serial versions of their own ladders.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   the matrix takes most: 100 ms for a million pixels of 31 bands; 93 products for each pixel of three components
- *           take 60 ms more, and eigenvectors of 31 columns 2.
+ * Idea:     The definition: the covariance matrix of the cube, its eigenvectors, the dot products
+ *           of each pixel with the leading ones, and the stretch to colours. The first two steps
+ *           are the cpu/serial versions of the ladders correlation and eigen.
+ * Expect:   The matrix takes most: 100 ms for a million pixels of 31 bands. The 93 products a pixel
+ *           take 60 ms more, the eigenvectors 2 ms.
+ * Run:      make bench-pca VERSIONS=cpu
  */
-/* Try: make bench-pca VERSIONS=cpu */
 #include <stdlib.h>
 
 #include "common/algo/pca.h"

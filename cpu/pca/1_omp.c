@@ -1,10 +1,12 @@
 /*
- * Idea:     rows of the picture are shared out to all threads, each with ranges of its own, which are joined before the
- *           colours.
- * Changed:  the steps are the cpu/omp versions of their ladders; the two loops over rows are one parallel region.
- * Expect:   as many times faster as there are cores.
+ * Problem:  cpu/serial uses one core; matrix and projection treat every pixel alike.
+ * Idea:     Threads share the rows. Each has ranges of its own (privatization), joined before the
+ *           colours. The steps are the cpu/omp versions of their ladders.
+ * Expect:   As many times cpu/serial as there are cores.
+ * Result:   3.4 times cpu/serial on two cores (results/cpu2/pca/pca_1024x1024.json): more than the
+ *           cores, because correlation's cpu/omp also reads its bands from planes.
+ * Run:      make diff-pca A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-pca VERSIONS=cpu */
 #include <stdlib.h>
 
 #include "common/algo/pca.h"

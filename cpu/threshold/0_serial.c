@@ -1,10 +1,9 @@
 /*
- * Idea:     the definition, sample by sample.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   the compiler makes vectors of this loop by itself (-O3): a comparison of 16 to 64 samples an instruction,
- *           so that what takes time is memory: 4 MB for 1920x1080, 0.1 ms from a second- or third-level cache.
+ * Idea:     The definition, sample by sample.
+ * Expect:   The compiler makes vectors of this loop (-O3), 16 to 64 samples a comparison, so that
+ *           memory limits it: 4 MB for 1920x1080, 0.1 ms from the second- or third-level cache.
+ * Run:      make bench-threshold VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv
  */
-/* Try: make bench-threshold VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv */
 #include "common/algo/threshold.h"
 
 static enum status run(const struct image *in, struct image *out, const struct threshold_params *params)

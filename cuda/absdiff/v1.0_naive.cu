@@ -1,11 +1,12 @@
 /*
- * Idea:     one thread per sample loads a byte of each image and stores their absolute difference.
- * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
- * Expect:   kernel some 16 us at 3840x2160 gray, 100 times faster than cpu/serial: 40 instructions a sample are 10 us,
- *           and each of 3 bytes asks the first-level cache by itself; memory alone would take 7. The user sees none of
- *           it: 17 MB up and 8 MB down at 18 GB/s are 1.4 ms.
+ * Idea:     One thread per sample loads a byte of each image and stores their absolute difference.
+ *           Every call allocates device memory, uploads, computes, downloads and frees.
+ * Expect:   Kernel 16 us at 3840x2160, 100 times cpu/serial: 40 instructions a sample are 10 us.
+ *           End to end no gain: 17 MB up and 8 MB down at 18 GB/s take 1.4 ms.
+ * Result:   67 times cpu/serial, kernel (results/h200/absdiff/absdiff_3840x2160.json), 32 us:
+ *           memory instructions of one byte cost more than expected.
+ * Run:      make bench-absdiff VERSIONS=cpu/serial,cuda/v1.0
  */
-/* Try: make bench-absdiff VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/absdiff.h"
 #include "common/cuda/device.h"
 

@@ -1,11 +1,12 @@
 /*
- * Idea:     wide loads: a thread takes 16 samples of each image at once, and one instruction compares 4. Shared memory,
- *           the second rung of other ladders, cannot help here: no byte is read twice.
- * Changed:  the kernel: 16 samples a thread; the grid is 16 times narrower.
- * Expect:   kernel about half, 7.5 us at 3840x2160 gray: 3 memory instructions for 16 samples in place of 48, and what
- *           a thread costs in addresses and tests is shared by 16. Memory is the limit then, at 25 MB and 3.5 TB/s.
+ * Problem:  18 % of the copy rate: each byte needs its own memory instruction, address and test.
+ * Idea:     Thread coarsening with wide loads: 16 samples a thread, and one instruction subtracts
+ *           4. Shared memory cannot help here: no byte is read twice.
+ * Expect:   Kernel half, 7.5 us at 3840x2160: 3 memory instructions for 16 samples, not 48.
+ * Result:   4.1 times cuda/v1.1, kernel (results/h200/absdiff/absdiff_3840x2160.json): 7.7 us as
+ *           predicted, but v1.1 was slower than expected.
+ * Run:      make diff-absdiff A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-absdiff VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/absdiff.h"
 #include "common/cuda/device.h"
 

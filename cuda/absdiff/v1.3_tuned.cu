@@ -1,11 +1,12 @@
 /*
- * Idea:     the shape of a block can be set for each run, so that a search can find the best.
- * Changed:  block_width and block_height are tunables; 256 threads a block in place of 1024.
- * Expect:   a few percent: memory is the limit, which no shape moves, but small blocks end and begin one by one, where
- *           of those of 1024 only two fit a multiprocessor. Below 64 threads there are too few loads in flight.
+ * Problem:  Only two blocks of 1024 threads fit a multiprocessor; each frees its place at its end.
+ * Idea:     block_width and block_height are tunables, so that a search finds the best shape. 256
+ *           threads a block by default.
+ * Expect:   A few percent: the kernel is bandwidth-bound, which no shape changes.
+ * Result:   0.99 times cuda/v1.2, kernel (results/h200/absdiff/absdiff_3840x2160.json): no gain, at
+ *           75 % of the copy rate.
+ * Run:      make tune-absdiff V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-absdiff VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
- *      make tune-absdiff V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/absdiff.h"
 #include "common/cuda/device.h"
 

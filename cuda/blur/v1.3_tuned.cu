@@ -1,11 +1,12 @@
 /*
- * Idea:     the shape of a block is found by search, not assumed.
- * Changed:  block_width and block_height are tunables; their defaults won a search of all 30 legal shapes on an H200.
- * Expect:   kernel hardly moves, 1 % or less: v1.2 issues an instruction in 94 % of all cycles, which no shape changes.
- *           Shapes with little to share are the lesson: at 8x1 each thread loads 41 samples of halo, 10 times slower.
+ * Problem:  The block of 32x32 threads was a guess.
+ * Idea:     block_width and block_height are tunables; the defaults won a search of all 30 legal
+ *           shapes.
+ * Expect:   1 % or less: v1.2 is compute-bound, it issues an instruction in 94 % of all cycles. The
+ *           lesson is in bad shapes: at 8x1 each thread loads 41 samples of halo, 10 times slower.
+ * Result:   1.01 times cuda/v1.2, kernel (results/h200/blur/blur_3840x2160.json), as predicted.
+ * Run:      make tune-blur V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-blur VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
- *      make tune-blur V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/blur.h"
 #include "common/cuda/device.h"
 

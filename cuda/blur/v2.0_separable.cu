@@ -1,157 +1,101 @@
 /*
- * Idea:     only blocks at the edge of the image have to ask where it ends. Most blocks lie inside and take a form of
- *           the kernel that does not ask.
- * Changed:  blur_columns() comes twice, with the border and without; a block takes the one that it needs.
- * Expect:   kernel 1.3 times as fast, at 3840x2160 10 us, twice what it takes to move the pixels: clamping the row, loading the
- *           border pixel and choosing bytes are some 6 instructions for each 4 bytes loaded, 3 a pixel with the halo.
- * Result:   12.5 us, 1.05 times v1.9 and 13.8 times v1.4 (results/h200/blur/blur_3840x2160_steps.json): missed; what
- *           blocks inside the image no longer ask was probably hidden.
- * From:     cuda/v1.9
+ * Problem:  Compute-bound: 225 multiplications a sample.
+ * Idea:     A Gaussian is separable: sum the tile's rows, wait, then sum the columns of those sums,
+ *           with 2 ksize multiplications a sample. A tall block wins now, because halo rows are
+ *           summed too.
+ * Expect:   4 times: 32x32 threads sum 46 rows for 32, so 15 * 46 / 32 + 15 = 37 taps in place of
+ *           225, and one barrier more.
+ * Result:   3.2 times cuda/v1.3, kernel (results/h200/blur/blur_3840x2160.json).
+ * Run:      make diff-blur A=cuda/v1.3 B=cuda/v2.0
  */
-/* Try: make bench-blur VERSIONS=cuda/v1.4,cuda/v1.9,cuda/v2.0,peer/npp */
-#include "common/cuda/border.cuh"
+#include "common/algo/blur.h"
 #include "common/cuda/device.h"
-#include "cuda/blur/shared/packed.cuh"
 
-enum { THREADS = 128, TILE_WIDTH = 256, TILE_HEIGHT = 32, ROWS = 16 /* of a tile for one thread */ };
-
-struct state {
-    struct packed_weights weights;
-    bool identity;
+struct weights {
+    uint16_t at[BLUR_MAX_KSIZE];
 };
 
-/* Sums ROWS rows from tile row `first`, image row y on, of the thread's 4 pixels, which start `offset` bytes into the
- * image row, into tile[channel][row][pixel]. EDGE: some of what it reads may lie outside the image. */
-template <int CHANNELS, int RADIUS, bool EDGE>
-static __device__ void blur_columns(const struct image &in, const struct packed_weights &weights, int offset, int y,
-                                    int first, int column, uint16_t tile[CHANNELS][TILE_HEIGHT][TILE_WIDTH])
-{
-    constexpr int SPAN = (RADIUS + 1) / 2 + 1; /* words of 4 rows that one sum touches */
-    const int row_bytes = in.width * CHANNELS;
+struct state {
+    struct weights weights; /* no __constant__ symbol: two states would overwrite each other's */
+};
 
-#pragma unroll 1 /* or 3 channels take 3 times the registers */
-    for (int start = 0; start < 4 * CHANNELS; start += 4) {
-        const int source = EDGE ? border_source(offset + start, row_bytes, 4) : offset + start;
-        const unsigned select = EDGE ? border_select<CHANNELS>(offset + start, row_bytes) : 0;
-        unsigned words[4][SPAN - 1 + ROWS / 4]; /* [byte column][k]: rows 4k to 4k + 3 from y - RADIUS - 1 on */
-#pragma unroll
-        for (int k = 0; k < SPAN - 1 + ROWS / 4; k++) {
-            unsigned line[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const int at = y - RADIUS - 1 + 4 * k + i;
-                const uint8_t *row =
-                    device_row((const uint8_t *)in.data, in.stride, EDGE ? min(max(at, 0), in.height - 1) : at);
-                line[i] = *(const unsigned *)(row + source);
-                if (EDGE)
-                    line[i] = __byte_perm(line[i], border_pixel<CHANNELS>(row, offset + start, row_bytes), select);
-            }
-            transpose_bytes(line);
-#pragma unroll
-            for (int c = 0; c < 4; c++)
-                words[c][k] = line[c];
-            const int ready = k - (SPAN - 1);
-#pragma unroll
-            for (int i = 0; i < 4 && ready >= 0; i++) {
-                unsigned sums[4] = {0, 0, 0, 0};
-#pragma unroll
-                for (int c = 0; c < 4; c++)
-#pragma unroll
-                    for (int w = i == 3; w < SPAN - (i == 0); w++) /* outside these all four weights are 0 */
-                        sums[c] = __dp4a(words[c][ready + w], weights.down[i][w], sums[c]);
-                const int tile_row = first + 4 * ready + i;
-                if (CHANNELS == 1)
-                    *(uint2 *)&tile[0][tile_row][column] =
-                        make_uint2(__byte_perm(sums[0], sums[1], 0x5410), __byte_perm(sums[2], sums[3], 0x5410));
-                else
-#pragma unroll
-                    for (int c = 0; c < 4; c++)
-                        tile[(start + c) % CHANNELS][tile_row][column + (start + c) / CHANNELS] = (uint16_t)sums[c];
-            }
-        }
-    }
+static int block_width = 32, block_height = 32;
+static const int block_widths[] = {8, 16, 32, 64, 128, 256, 0}, block_heights[] = {1, 2, 4, 8, 16, 32, 0};
+static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
+                                    {"block_height", &block_height, block_heights, "threads of a block along y"},
+                                    {}};
+
+/* Bytes of the tile, rounded up to even, and of the sums of its rows. */
+static size_t shared_bytes(const struct image *in, const struct blur_params *params)
+{
+    size_t tile_height = block_height + params->ksize - 1, tile_width = block_width + params->ksize - 1;
+
+    return (tile_width * tile_height + 1) * in->channels + block_width * tile_height * in->channels * sizeof(uint16_t);
 }
 
-template <int CHANNELS, int RADIUS> /* RADIUS: the next of 3, 7, 11, 15 from the true radius on */
-static __global__ void __launch_bounds__(THREADS, CHANNELS == 1 ? 4 : 3)
-    blur_kernel(struct image in, struct image out, const __grid_constant__ struct packed_weights weights)
+static const char *illegal(const struct image in[], const void *params)
 {
-    constexpr int HALO = RADIUS + 1, WIDTH = TILE_WIDTH - 2 * HALO; /* pixels that the tile gives */
-    __shared__ __align__(16) uint16_t tile[CHANNELS][TILE_HEIGHT][TILE_WIDTH];
-    const int x0 = blockIdx.x * WIDTH, y0 = blockIdx.y * TILE_HEIGHT;
-    const int column = threadIdx.x % (TILE_WIDTH / 4) * 4, first = threadIdx.x / (TILE_WIDTH / 4) * ROWS;
-    const int offset = (x0 - HALO + column) * CHANNELS;
+    return device_block_illegal(block_width * block_height, shared_bytes(in, (const struct blur_params *)params));
+}
 
-    if (x0 < HALO || x0 + WIDTH + HALO > in.width || y0 < HALO || y0 + TILE_HEIGHT + HALO > in.height)
-        blur_columns<CHANNELS, RADIUS, true>(in, weights, offset, y0 + first, first, column, tile);
-    else
-        blur_columns<CHANNELS, RADIUS, false>(in, weights, offset, y0 + first, first, column, tile);
+static __device__ int clamp(int value, int maximum)
+{
+    return min(max(value, 0), maximum);
+}
+
+static __global__ void blur_kernel(struct image in, struct image out, const __grid_constant__ struct weights w,
+                                   int ksize)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    extern __shared__ uint8_t tile[];
+    int tile_width = (blockDim.x + ksize - 1) * in.channels, tile_height = blockDim.y + ksize - 1;
+
+    for (int k = threadIdx.y * blockDim.x + threadIdx.x; k < tile_width * tile_height; k += blockDim.x * blockDim.y) {
+        int column = clamp(x - (int)threadIdx.x + k % tile_width / in.channels - ksize / 2, in.width - 1);
+        int line = clamp(y - (int)threadIdx.y + k / tile_width - ksize / 2, in.height - 1);
+        tile[k] = ((const uint8_t *)image_row(&in, line))[column * in.channels + k % in.channels];
+    }
     __syncthreads();
-
-    const int x = x0 + threadIdx.x % 32 * 8; /* 8 pixels a thread, a warp a row; WIDTH / 8 of its threads have work */
-    if (x >= min(x0 + WIDTH, out.width))
+    int samples = blockDim.x * in.channels;
+    uint16_t *along = (uint16_t *)(tile + (tile_width * tile_height + 1) / 2 * 2); /* at most 255 * 256 each */
+    for (int k = threadIdx.y * blockDim.x + threadIdx.x; k < samples * tile_height; k += blockDim.x * blockDim.y) {
+        const uint8_t *row = tile + k / samples * tile_width + k % samples;
+        uint32_t sum = 0;
+        for (int i = 0; i < ksize; i++)
+            sum += w.at[i] * row[i * in.channels];
+        along[k] = (uint16_t)sum;
+    }
+    __syncthreads();
+    if (x >= out.width || y >= out.height)
         return;
-    for (int row = threadIdx.x / 32; row < TILE_HEIGHT && y0 + row < out.height; row += THREADS / 32) {
-        unsigned sums[CHANNELS][8], bytes[2 * CHANNELS];
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++) {
-            uint4 pairs[HALO / 4 + 1]; /* of pixels: x - HALO to x + HALO + 7 */
-#pragma unroll
-            for (int k = 0; k < HALO / 4 + 1; k++)
-                pairs[k] = ((const uint4 *)&tile[c][row][x - x0])[k];
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                sums[c][i] = 1 << (2 * BLUR_WEIGHT_BITS - 1);
-#pragma unroll
-                for (int k = i % 2; k < HALO + i % 2; k++)
-                    sums[c][i] = __dp2a_lo(((const unsigned *)pairs)[i / 2 + k], weights.along[i % 2][k], sums[c][i]);
-            }
-        }
-        uint8_t *to = device_row((uint8_t *)out.data, out.stride, y0 + row) + x * CHANNELS;
-        blur_pack<CHANNELS>(sums, bytes);
-#pragma unroll
-        for (int k = 0; k < 2 * CHANNELS; k += 2)
-            if (x + 8 <= out.width)
-                *(uint2 *)(to + 4 * k) = make_uint2(bytes[k], bytes[k + 1]);
-            else
-#pragma unroll 1
-                for (int b = 4 * k; b < min(4 * k + 8, (out.width - x) * CHANNELS); b++)
-                    to[b] = (uint8_t)((b < 4 * k + 4 ? bytes[k] : bytes[k + 1]) >> 8 * (b % 4));
+    for (int c = 0; c < out.channels; c++) {
+        uint32_t sum = 1 << (2 * BLUR_WEIGHT_BITS - 1);
+        for (int j = 0; j < ksize; j++)
+            sum += w.at[j] * along[(threadIdx.y + j) * samples + threadIdx.x * in.channels + c];
+        ((uint8_t *)image_row(&out, y))[x * out.channels + c] = (uint8_t)(sum >> (2 * BLUR_WEIGHT_BITS));
     }
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct blur_params *params)
 {
     (void)in;
-    state->identity = blur_pack_weights(&state->weights, params);
+    blur_weights(params, state->weights.at);
     return STATUS_OK;
-}
-
-template <int CHANNELS, int RADIUS>
-static void launch_kernel(const struct image &in, const struct image &out, const struct state &state,
-                          cudaStream_t stream)
-{
-    dim3 grid(ceiling_divide(out.width, TILE_WIDTH - 2 * (RADIUS + 1)), ceiling_divide(out.height, TILE_HEIGHT));
-
-    blur_kernel<CHANNELS, RADIUS><<<grid, THREADS, 0, stream>>>(in, out, state.weights);
 }
 
 static enum status launch(struct state *state, const struct image in[], struct image *out,
                           const struct blur_params *params, cudaStream_t stream)
 {
-    static decltype(&launch_kernel<1, 3>)
-        const kernels[2][4] = {{launch_kernel<1, 3>, launch_kernel<1, 7>, launch_kernel<1, 11>, launch_kernel<1, 15>},
-                               {launch_kernel<3, 3>, launch_kernel<3, 7>, launch_kernel<3, 11>, launch_kernel<3, 15>}};
     enum status status = STATUS_OK;
+    dim3 block(block_width, block_height);
+    dim3 grid(ceiling_divide(out->width, block.x), ceiling_divide(out->height, block.y));
+    size_t shared = shared_bytes(in, params);
 
-    if (state->identity)
-        CUDA_TRY(cudaMemcpy2DAsync(out->data, out->stride, in->data, in->stride, image_row_bytes(in), in->height,
-                                   cudaMemcpyDeviceToDevice, stream));
-    else
-        kernels[in->channels == 3][params->ksize / 8](*in, *out, *state, stream);
+    blur_kernel<<<grid, block, shared, stream>>>(*in, *out, state->weights, params->ksize);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(blur)
+RUNGS_CUDA_VERSION(blur, .tunables = tunables, .illegal = illegal)

@@ -1,13 +1,12 @@
 /*
- * Idea:     one thread per pixel adds itself, by seven atomic operations, to the sums of its component, in a table with
- *           an entry for every possible label. Then each block counts the entries of its stretch of the table that get a
- *           row, one block turns the counts into where each stretch's rows begin, and the stretches write their rows.
- * Changed:  both passes became grids of threads; every call allocates, copies, computes and frees.
- * Expect:   kernel 50 times faster than cpu/serial; pixels of a large component wait for each other at its entry. A
- *           3840x2160 call is moving 33 MB up (1.8 ms at 18 GB/s) and allocating and zeroing 332 MB of table; what
- *           comes down is 131 kB.
+ * Idea:     Scatter by atomics: one thread per pixel adds itself to its component by seven atomic
+ *           operations. A prefix sum over the table's entries says where each component's row lies.
+ *           Every call allocates, uploads, computes, downloads and frees.
+ * Expect:   Kernel 50 times cpu/serial; pixels of a large component wait for each other (atomic
+ *           contention). A 3840x2160 call uploads 33 MB, 1.8 ms, and clears 332 MB of table.
+ * Result:   85 times cpu/serial, kernel (results/h200/boxes/boxes_3840x2160.json).
+ * Run:      make bench-boxes VERSIONS=cpu/serial,cuda/v1.0
  */
-/* Try: make bench-boxes VERSIONS=cuda */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
 #include "cuda/boxes/shared/rows.h"

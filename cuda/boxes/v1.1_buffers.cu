@@ -1,10 +1,11 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
- * Expect:   allocate and free vanish from every call but the first: 0.5 ms or more at 3840x2160, for the pages of 332 MB
- *           need not be mapped and unmapped. Upload and kernel stay as they are.
+ * Problem:  Each call maps and unmaps the pages of 332 MB (cudaMalloc, cudaFree).
+ * Idea:     Persistent buffers: the first call allocates, and all later calls find the memory in
+ *           the state.
+ * Expect:   0.5 ms or more less end to end at 3840x2160; upload and kernel stay the same.
+ * Result:   1.27 times cuda/v1.0 end to end (results/h200/boxes/boxes_3840x2160.json): 1.5 ms less.
+ * Run:      make diff-boxes A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-boxes VERSIONS=cuda */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
 #include "cuda/boxes/shared/rows.h"

@@ -1,10 +1,13 @@
 /*
- * Idea:     one thread for each pair of planes (correlation.h) walks over all pixels and sums the products.
- * Changed:  the loops over the pairs became a grid of threads; every call allocates and frees.
- * Expect:   6 threads for a photograph, 496 for 31 bands, where a GPU wants 100,000: slower than cpu/serial at few bands,
- *           and every thread waits for its own loads, though those of a warp are neighbours.
+ * Problem:  A CPU sums one vector of pairs at a time; the pairs of planes do not depend on each
+ *           other.
+ * Idea:     A thread for each pair of planes (correlation.h) walks over all pixels. Every call
+ *           allocates and frees.
+ * Expect:   6 threads for a photograph, 496 for 31 bands, where a GPU wants 100,000: slower than
+ *           cpu/serial at 3 bands. A thread waits for its own loads, though those of a warp are
+ *           neighbours.
+ * Run:      make bench-correlation VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  */
-/* Try: make bench-correlation VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
 

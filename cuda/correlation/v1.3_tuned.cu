@@ -1,14 +1,12 @@
 /*
- * Idea:     P, C and the number of blocks can be set for each run, so that a search can find the best.
- * Changed:  threads (P times the pairs), pixels (C) and blocks (for each multiprocessor; R follows) are tunables.
- * Expect:   more than one block on a multiprocessor hides the barriers of one behind the products of another; 2 or 4 times
- *           faster than one block of 128 threads. Few pixels a panel wait more often at barriers, many leave no room for a
- *           second block.
- * Result:   418 us, 1.5 times v1.2 (results/h200/correlation/correlation_1024x1024.json).
- * From:     cuda/v1.2
+ * Problem:  One block of 128 threads on a multiprocessor of cuda/v1.2 waits at its barriers.
+ * Idea:     Threads (P times the pairs), pixels (C) and blocks a multiprocessor are tunables: more
+ *           blocks hide the barriers of one behind the products of another (latency hiding,
+ *           occupancy).
+ * Expect:   2 to 4 times; panels of more pixels leave no room for a second block.
+ * Result:   1.5 times cuda/v1.2, kernel (results/h200/correlation/correlation_1024x1024.json).
+ * Run:      make tune-correlation V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-correlation VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
- *      make tune-correlation V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"
 

@@ -1,12 +1,12 @@
 /*
- * Idea:     one thread a pixel, in two kernels: magnitudes, and from them which pixels are weak and strong. Thresholds, hysteresis
- *           and the list of points are steps that all rungs share (shared/).
- * Changed:  the loops over x and y became grids of threads; every call allocates, copies, computes and frees.
- * Expect:   kernel 1000 times faster than cpu/serial, 15 us at 1920x1080: two launches, and 24 loads a pixel that first-level
- *           cache answers. The call is 0.1 ms of upload, as much of download and 0.2 ms of allocation besides.
- * Result:   16.5 us, 1890 times cpu/serial; the call takes 1.02 ms (results/h200/edges/edges_1920x1080.json).
+ * Problem:  cpu/serial computes 2 million independent pixels one after the other.
+ * Idea:     One thread a pixel, in two kernels: magnitudes, then weak and strong pixels.
+ *           Thresholds, hysteresis (union-find) and the list (prefix sum) are helpers in shared/
+ *           for all rungs.
+ * Expect:   Kernel 1000 times cpu/serial, 15 us: two launches, and 24 loads a pixel that hit L1.
+ * Result:   Kernel 1890 times cpu/serial, 16.5 us (results/h200/edges/edges_1920x1080.json).
+ * Run:      make diff-edges A=cpu/serial B=cuda/v1.0
  */
-/* Try: make bench-edges VERSIONS=cuda */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
 #include "cuda/edges/shared/edges.h"

@@ -1,12 +1,12 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
- * Expect:   allocate and free vanish from every call but the first, 0.2 ms at 1920x1080. Upload, kernels and download stay as
- *           they are.
- * Result:   the call takes 0.59 ms in place of 1.02 (results/h200/edges/edges_1920x1080.json): allocation was twice as dear
- *           as expected.
+ * Problem:  cuda/v1.0 allocates and frees device memory in every call.
+ * Idea:     Persistent buffers: the first call allocates, all later calls find the memory in the
+ *           state.
+ * Expect:   End to end 0.2 ms less of 1.0; upload, kernels and download stay.
+ * Result:   End to end 1.75 times cuda/v1.0, 0.59 ms (results/h200/edges/edges_1920x1080.json):
+ *           allocation took twice the predicted time.
+ * Run:      make diff-edges A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-edges VERSIONS=cuda */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
 #include "cuda/edges/shared/edges.h"

@@ -1,14 +1,13 @@
 /*
- * Idea:     a block computes the magnitudes of its pixels and of the frame around them into shared memory, so that they never
- *           are in global memory, and one kernel does all.
- * Changed:  the tile and the barrier between filling and using it. run() is the harness's (common/cuda/device_run.cu).
- * Expect:   kernel a third less: one launch of two is gone, and 4 bytes a pixel written and read again; a tile of 34x10 for
- *           32x8 pixels computes a third of the magnitudes twice.
- * Result:   a quarter slower instead, 20.5 us against 16.5 (results/h200/edges/edges_1920x1080.json): the 4 bytes a pixel
- *           stay in second-level cache, and a third more magnitudes with a barrier between are dearer than the launch that
- *           they save.
+ * Problem:  cuda/v1.1 writes 4 bytes a pixel of magnitudes to global memory and reads them again.
+ * Idea:     Kernel fusion: a block computes the magnitudes of its tile and halo into shared memory,
+ *           then marks its pixels.
+ * Expect:   Kernel a third less: one launch of two and the traffic go, but a tile of 34x10 for 32x8
+ *           pixels computes a third of the magnitudes twice.
+ * Result:   Kernel 0.8 times cuda/v1.1 (results/h200/edges/edges_1920x1080.json): magnitudes stay
+ *           in L2, and the halo with its barrier costs more than the launch.
+ * Run:      make diff-edges A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-edges VERSIONS=cuda */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
 #include "cuda/edges/shared/edges.h"

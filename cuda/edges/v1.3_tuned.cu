@@ -1,13 +1,12 @@
 /*
- * Idea:     the size of a block is found by search, not assumed.
- * Changed:  block_width and block_height are tunables, and combinations above 1024 threads are illegal.
- * Expect:   64x8 or 32x16 a tenth faster than 32x8: a sixth of the magnitudes are computed twice in place of a third, but a
- *           larger block waits longer at its barrier.
- * Result:   as v1.2 with the default block, 20.6 us (results/h200/edges/edges_1920x1080.json); other blocks were not
- *           measured.
+ * Problem:  cuda/v1.2 assumes blocks of 32x8: a third of its magnitudes are halo.
+ * Idea:     Find the block size by search: block_width and block_height are tunables.
+ * Expect:   64x8 or 32x16 a tenth faster: a sixth is halo, but a larger block waits longer at its
+ *           barrier.
+ * Result:   Kernel 1.0 times cuda/v1.2 with the default block, the only one that was measured
+ *           (results/h200/edges/edges_1920x1080.json).
+ * Run:      make tune-edges V=cuda/v1.3
  */
-/* Try: make bench-edges VERSIONS=cuda
- *      make tune-edges V=cuda/v1.3 */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
 #include "cuda/edges/shared/edges.h"

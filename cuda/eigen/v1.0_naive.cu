@@ -1,11 +1,12 @@
 /*
- * Idea:     a block for each matrix, in the parallel order: its threads compute the n / 2 rotations of a step, then share the
- *           entries of all lines that these turn, then those of all columns, with a barrier after each.
- * Changed:  the loops over pairs and entries became threads; a batch of matrices is a grid. Every call allocates and frees.
- * Expect:   one matrix of 198 columns keeps one multiprocessor of 132 busy, which waits for three barriers and for global
- *           memory: no faster than cpu/omp. A thousand small ones at once are 50 times faster than one by one.
+ * Problem:  A batch of matrices keeps a CPU busy one after the other.
+ * Idea:     A block for each matrix, in the parallel order of cpu/omp: threads compute the n / 2
+ *           rotations of a step, then turn lines, then columns, with a barrier after each.
+ * Expect:   One matrix keeps one multiprocessor of 132 busy, which waits for barriers and global
+ *           memory: no faster than cpu/omp. A thousand small ones at once are 50 times faster than
+ *           one by one.
+ * Run:      make bench-eigen VERSIONS=cuda/v1.0,cuda/v1.1 SIZE=31x3100
  */
-/* Try: make bench-eigen VERSIONS=cuda/v1.0,cuda/v1.1 SIZE=31x3100 */
 #include "common/algo/eigen.h"
 #include "common/cuda/device.h"
 

@@ -1,10 +1,10 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernel is the same.
- * Expect:   allocate and free vanish from every call but the first: 0.3 ms less, most of a call for small matrices.
- * Result:   end to end 0.09 ms less (results/h200/eigen/eigen_31x31.json).
+ * Problem:  cuda/v1.0 allocates and frees its device memory in every call.
+ * Idea:     Persistent buffers: the first call allocates, later calls find the memory in the state.
+ * Expect:   0.3 ms less end to end, most of a call for small matrices; nothing in the kernel.
+ * Result:   1.13 times cuda/v1.0 end to end (results/h200/eigen/eigen_31x31.json): 0.09 ms less.
+ * Run:      make diff-eigen A=cuda/v1.0 B=cuda/v1.1 SIZE=31x31
  */
-/* Try: make bench-eigen VERSIONS=cuda/v1.0,cuda/v1.1 SIZE=31x3100 */
 #include "common/algo/eigen.h"
 #include "common/cuda/device.h"
 

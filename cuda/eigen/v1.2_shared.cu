@@ -1,13 +1,12 @@
 /*
- * Idea:     a matrix of up to 160 columns lies in shared memory while it is rotated; its vectors, which nothing waits for,
- *           stay in global memory.
- * Changed:  where the matrix is; a larger one is in global memory as before. run() is the harness's own.
- * Expect:   a step's three parts wait for shared memory, some 30 cycles, instead of the second-level cache, 250: half the
- *           time or less with 31 columns, less of a gain where a block has hundreds of entries a thread to rotate.
- * Result:   636 us for 31 columns, 1 % less (results/h200/eigen/eigen_31x31.json): not memory but the angle, a chain of roots
- *           and quotients in f64, is what a step waits for.
+ * Problem:  Each part of a step in cuda/v1.1 waits for the L2 cache, 250 cycles.
+ * Idea:     A matrix of up to 160 columns lies in shared memory. Its eigenvectors, which nothing
+ *           waits for, stay in global memory.
+ * Expect:   A step waits for shared memory, some 30 cycles: half the time or less with 31 columns.
+ * Result:   1.01 times cuda/v1.1, kernel (results/h200/eigen/eigen_31x31.json): not memory but the
+ *           angle, a chain of roots and quotients in f64, is what a step waits for.
+ * Run:      make diff-eigen A=cuda/v1.1 B=cuda/v1.2 SIZE=31x31
  */
-/* Try: make bench-eigen VERSIONS=cuda SIZE=31x3100 */
 #include "common/algo/eigen.h"
 #include "common/cuda/device.h"
 

@@ -1,13 +1,13 @@
 /*
- * Idea:     the number of threads can be set for each run, so that a search can find the best: a barrier of many costs more,
- *           and a matrix of 31 columns has 496 entries of a step to rotate, one of 198 has 19,602.
- * Changed:  threads is a tunable, from 64 to 1024.
- * Expect:   64 threads are best for a batch of 31 columns, since more blocks are at work then; 1024 for one matrix of 198, 3
- *           times faster than 256.
- * Result:   553 us for 31 columns, 1.15 times v1.2 (results/h200/eigen/eigen_31x31.json).
+ * Problem:  A step of cuda/v1.2 has three barriers, and a barrier of more warps costs more.
+ * Idea:     Kernel fusion: pairs a and b turn the 2x2 entries where they meet in registers, lines
+ *           and columns at once, so a barrier goes. The number of threads is a tunable.
+ * Expect:   A third less at 31 columns: two barriers, half the accesses. The angle's latency
+ *           remains.
+ * Result:   1.5 times cuda/v1.2, kernel (results/h200/eigen/eigen_31x31.json): 424 us; cuSOLVER
+ *           takes 155 us.
+ * Run:      make tune-eigen V=cuda/v1.3 SIZE=198x198
  */
-/* Try: make bench-eigen VERSIONS=cuda SIZE=31x3100
- *      make tune-eigen V=cuda/v1.3 SIZE=198x198 */
 #include "common/algo/eigen.h"
 #include "common/cuda/device.h"
 
@@ -43,10 +43,34 @@ static __device__ void rotate(double *p, double *q, const double turn[2])
     *q = turn[1] * a + turn[0] * b;
 }
 
+/* The 2 x 2 entries where lines a[0], a[1] meet columns b[0], b[1]: no other two pairs touch them. A line without a partner
+ * has the partner n and no turn.
+ *
+ *                b[0]     b[1]
+ *        a[0]   entry    entry     turned by turn_a along the columns,
+ *        a[1]   entry    entry     by turn_b along the lines
+ */
+static __device__ void rotate_both(double *matrix, int n, const short a[2], const short b[2], const double turn_a[2],
+                                   const double turn_b[2])
+{
+    double entries[2][2];
+
+    for (int k = 0; k < 4; k++)
+        entries[k / 2][k % 2] = a[k / 2] < n && b[k % 2] < n ? matrix[a[k / 2] * n + b[k % 2]] : 0;
+    rotate(&entries[0][0], &entries[1][0], turn_a);
+    rotate(&entries[0][1], &entries[1][1], turn_a);
+    rotate(&entries[0][0], &entries[0][1], turn_b);
+    rotate(&entries[1][0], &entries[1][1], turn_b);
+    for (int k = 0; k < 4; k++)
+        if (a[k / 2] < n && b[k % 2] < n)
+            matrix[a[k / 2] * n + b[k % 2]] = entries[k / 2][k % 2];
+}
+
 static __global__ void solve_kernel(struct image in, double *work, struct image values, struct image vectors)
 {
     extern __shared__ double shared[];
     __shared__ double parts[MOST], turn[EIGEN_MAX_SIDE / 2][2];
+    __shared__ short pair[EIGEN_MAX_SIDE / 2][2];
     const int n = in.width, pairs = (n + 1) / 2, top = blockIdx.x * n;
     double *own = work + (size_t)blockIdx.x * 2 * n * n, *rows = own + n * n, *matrix = n <= LARGEST ? shared : own;
     double sum = 0;
@@ -67,28 +91,20 @@ static __global__ void solve_kernel(struct image in, double *work, struct image 
         for (int step = 0; step < 2 * pairs - 1; step++) {
             for (int k = threadIdx.x; k < pairs; k += blockDim.x) {
                 eigen_pair(n, step, k, &p, &q);
+                pair[k][0] = p, pair[k][1] = q;
                 turn[k][0] = 1, turn[k][1] = 0;
                 if (q < n)
                     eigen_rotation(matrix[p * n + p], matrix[q * n + q], matrix[p * n + q], &turn[k][0], &turn[k][1]);
             }
             __syncthreads();
-            for (int i = threadIdx.x; i < pairs * n; i += blockDim.x) {
-                eigen_pair(n, step, i / n, &p, &q);
-                if (q < n) {
-                    rotate(&matrix[p * n + i % n], &matrix[q * n + i % n], turn[i / n]);
-                    rotate(&rows[p * n + i % n], &rows[q * n + i % n], turn[i / n]);
-                }
-            }
-            __syncthreads();
-            for (int i = threadIdx.x; i < pairs * n; i += blockDim.x) {
-                eigen_pair(n, step, i % pairs, &p, &q);
-                if (q < n)
-                    rotate(&matrix[i / pairs * n + p], &matrix[i / pairs * n + q], turn[i % pairs]);
-            }
+            for (int i = threadIdx.x; i < pairs * pairs; i += blockDim.x)
+                rotate_both(matrix, n, pair[i / pairs], pair[i % pairs], turn[i / pairs], turn[i % pairs]);
+            for (int i = threadIdx.x; i < pairs * n; i += blockDim.x)
+                if (pair[i / n][1] < n)
+                    rotate(&rows[pair[i / n][0] * n + i % n], &rows[pair[i / n][1] * n + i % n], turn[i / n]);
             __syncthreads();
         }
     }
-
     /* The largest value first, the largest component of its vector positive. */
     for (int k = threadIdx.x; k < n; k += blockDim.x) {
         const double value = matrix[k * n + k];

@@ -1,11 +1,12 @@
 /*
- * Idea:     one thread per pixel loads its three samples, a byte each, and stores one.
- * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
- * Expect:   kernel some 20 us at 3840x2160, 400 times faster than cpu/serial: 40 instructions a pixel are 10 us, and
- *           each of 4 bytes asks the first-level cache by itself; memory alone would take 9. The user sees none of it:
- *           25 MB up and 8 MB down at 18 GB/s are 1.8 ms.
+ * Idea:     One thread per pixel loads its three samples, a byte each, and stores one. Every call
+ *           allocates device memory, uploads, computes, downloads and frees.
+ * Expect:   Kernel 20 us at 3840x2160, 400 times cpu/serial: 40 instructions a pixel are 10 us. End
+ *           to end no gain: 25 MB up and 8 MB down at 18 GB/s take 1.8 ms.
+ * Result:   268 times cpu/serial, kernel (results/h200/grayscale/grayscale_3840x2160.json), 32 us:
+ *           memory instructions of one byte cost more than expected.
+ * Run:      make bench-grayscale VERSIONS=cpu/serial,cuda/v1.0
  */
-/* Try: make bench-grayscale VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/grayscale.h"
 #include "common/cuda/device.h"
 

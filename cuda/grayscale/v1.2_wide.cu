@@ -1,11 +1,13 @@
 /*
- * Idea:     wide loads: a thread takes 16 pixels as three loads of 16 bytes and gives them as one store. Shared memory,
- *           the second rung of other ladders, cannot help here: no byte is read twice.
- * Changed:  the kernel: 16 pixels a thread; the grid is 16 times narrower.
- * Expect:   kernel about half, 10 us at 3840x2160: 4 memory instructions for 16 pixels in place of 64, and what a
- *           thread costs in addresses and tests is shared by 16. Memory is the limit then, at 33 MB and 3.5 TB/s.
+ * Problem:  4 memory instructions of one byte for each pixel, each with its address and test.
+ * Idea:     Thread coarsening with wide loads: 16 pixels a thread, as three loads and one store of
+ *           16 bytes. Shared memory cannot help here: no byte is read twice.
+ * Expect:   Kernel half, 10 us at 3840x2160: 4 memory instructions for 16 pixels, not 64. Then it
+ *           is bandwidth-bound, 33 MB at 3.5 TB/s.
+ * Result:   3.1 times cuda/v1.1, kernel (results/h200/grayscale/grayscale_3840x2160.json): 10.3 us
+ *           as predicted, but v1.1 was slower than expected.
+ * Run:      make diff-grayscale A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-grayscale VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/grayscale.h"
 #include "common/cuda/device.h"
 

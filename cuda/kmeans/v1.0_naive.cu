@@ -1,12 +1,12 @@
 /*
- * Idea:     a thread for each row looks for its centroid and adds the row to the sums of its cluster, in global memory.
- * Changed:  the loop over rows became a grid of threads, += became atomicAdd(); start, means and inertia are kernels too
- *           (kmeans_solve.cu). Every call allocates and frees.
- * Expect:   0.5 ms an assignment of 47,628 rows: the threads of a warp read 32 rows, so that a load is 32 sectors, and 12
- *           million additions of 64 bits queue for 4096 sums.
- * Result:   33 ms for the start and ten iterations, six times what was expected (results/h200/kmeans/kmeans_252x189.json).
+ * Problem:  The CPU has few cores for 47,628 independent rows.
+ * Idea:     A thread for each row finds its centroid and adds the row to the sums of its cluster in
+ *           global memory with atomicAdd(). Start, means and inertia are kernels of
+ *           kmeans_solve.cu.
+ * Expect:   0.5 ms an assignment: loads are not coalesced (a warp reads 32 rows, 32 sectors), and
+ *           12 million additions of 64 bits meet in 4096 sums (atomic contention).
+ * Run:      make bench-kmeans VERSIONS=cuda P="start=rows iterations=10"
  */
-/* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/kmeans_solve.h"
 
 struct state {

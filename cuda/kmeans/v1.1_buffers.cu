@@ -1,10 +1,11 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() is the harness's, which keeps its images, and the solver's memory stays; the kernel is the same.
- * Expect:   12 allocations and frees vanish from every call but the first, some 2 ms; the kernel stays as it is.
- * Result:   the call takes 33.4 ms in place of 33.9 (results/h200/kmeans/kmeans_252x189.json).
+ * Problem:  cuda/v1.0 makes 12 allocations and frees in every call.
+ * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
+ *           state.
+ * Expect:   2 ms less for every call but the first; the kernels do not change.
+ * Result:   1.02 times cuda/v1.0 end to end (results/h200/kmeans/kmeans_252x189.json): 0.5 ms less.
+ * Run:      make diff-kmeans A=cuda/v1.0 B=cuda/v1.1 P="start=rows iterations=10"
  */
-/* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10" */
 #include "common/cuda/kmeans_solve.h"
 
 struct state {

@@ -1,28 +1,27 @@
 /*
- * Idea:     a row may have fewer lanes than a warp, and a block fewer or more rows: both can be set, so that a search can find
- *           the best.
- * Changed:  `lanes` threads share a row, and 32 / lanes rows a warp; lanes and threads are tunables.
- * Expect:   1.3 times v1.2 with 8 lanes: 3 steps of shuffles in the place of 5, for 4 rows at a time; a load of 8 lanes is
- *           still half a sector of 16-bit samples.
- * Result:   16.8 ms, 9 % slower than v1.2 (results/h200/kmeans/kmeans_252x189.json).
+ * Problem:  An empty cluster of cuda/v1.2 takes the farthest row, and one block computes all 47,628
+ *           distances again: 12 of 15 ms. And every assignment adds up all rows again.
+ * Idea:     Do not compute twice: an assignment writes the distance of each row, and only rows that
+ *           moved change the sums. Lanes of a row and threads of a block are tunables.
+ * Expect:   5 times cuda/v1.2: 12 ms go, and after three iterations one row in ten moves.
+ * Run:      make tune-kmeans V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-kmeans VERSIONS=cuda P="start=rows iterations=10"
- *      make tune-kmeans V=cuda/v1.3 SVG=heat.svg */
-#include "common/cuda/kmeans_solve.h"
+#include "cuda/kmeans/shared/moved.h"
 
 struct state {
     struct kmeans_memory memory;
 };
 
-static int row_lanes = 8, threads = 256;
+static int row_lanes = 32, threads = 256;
 static const int some_lanes[] = {1, 2, 4, 8, 16, 32, 0}, some_threads[] = {64, 128, 256, 512, 0};
 static struct tunable tunables[] = {{"lanes", &row_lanes, some_lanes, "threads of a row"},
                                     {"threads", &threads, some_threads, "threads of a block"},
                                     {}};
 
-/* Rows behind the end are computed like the last one: all lanes of a warp take part in its shuffles. */
-static __global__ void assign_kernel(struct kmeans_task task, int lanes)
+/* Beyond the end the last row again: all lanes of a warp take part in its shuffles. */
+static __global__ void assign_kernel(struct kmeans_task task, bool first, int lanes)
 {
+    __shared__ struct kmeans_moves moves;
     const int i = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes, lane = threadIdx.x % lanes;
     long long smallest = INT64_MAX;
     int label = 0;
@@ -44,23 +43,18 @@ static __global__ void assign_kernel(struct kmeans_task task, int lanes)
             label = j;
         }
     }
-    if (i >= task.count)
-        return;
-    if (lane == 0) {
-        task.labels[i] = label;
-        atomicAdd(&task.counts[label], 1);
-    }
-    for (int f = lane; f < task.features; f += lanes)
-        atomicAdd(&task.sums[label * task.features + f], (unsigned long long)kmeans_sample(task, row, f));
+    if (lane == 0 && i < task.count)
+        task.distances[i] = 1 + (unsigned long long)smallest;
+    kmeans_move_rows(task, first, lane == 0 && i < task.count ? i : -1, label, &moves);
 }
 
-static enum status assign(void *, const struct kmeans_task *task, bool, cudaStream_t stream)
+static enum status assign(void *, const struct kmeans_task *task, bool first, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
 
-    CUDA_TRY(cudaMemsetAsync(task->sums, 0, sizeof *task->sums * (size_t)(task->k * task->features), stream));
-    CUDA_TRY(cudaMemsetAsync(task->counts, 0, sizeof *task->counts * (size_t)task->k, stream));
-    assign_kernel<<<ceiling_divide(task->count, threads / row_lanes), threads, 0, stream>>>(*task, row_lanes);
+    if (first)
+        TRY(kmeans_clear_sums(task, stream));
+    assign_kernel<<<ceiling_divide(task->count, threads / row_lanes), threads, 0, stream>>>(*task, first, row_lanes);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -68,6 +62,7 @@ out:
 
 static enum status setup(struct state *state, const struct image in[], const struct kmeans_params *params)
 {
+    state->memory.task.knows_distances = true;
     return kmeans_memory_create(&state->memory, in, params);
 }
 

@@ -1,12 +1,12 @@
 /*
- * Idea:     a block is a patch and a thread a pixel, as in Schoose 2021: pixels, codes and bins in shared memory, a barrier
- *           behind each; one thread clears the bins, and one copies them out.
- * Changed:  the loops over patches and pixels became a grid of blocks; every call allocates and frees.
- * Expect:   256 stores and 256 copies by one thread while 255 wait: nine tenths of the kernel's time. The host sees little of
- *           it: allocation and 24 MB of histograms to download take longer.
- * Result:   134 us of a call of 4.1 ms (results/h200/lbp/lbp_4032x3024.json).
+ * Problem:  The CPU has few cores for 47,628 independent patches.
+ * Idea:     A block is a patch and a thread a pixel (Schoose 2021): pixels, codes and bins lie in
+ *           shared memory, with a barrier behind each; one thread clears the bins, and one copies
+ *           them out.
+ * Expect:   255 threads wait while one clears and copies 256 bins: nine tenths of the kernel. A
+ *           call takes longer for allocation and for the download of 24 MB.
+ * Run:      make bench-lbp VERSIONS=cuda
  */
-/* Try: make bench-lbp VERSIONS=cuda */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
 

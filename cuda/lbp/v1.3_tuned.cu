@@ -1,14 +1,13 @@
 /*
- * Idea:     a block is a few patches, and a thread several pixels: how many of each can be set, so that a search can find the
- *           best.
- * Changed:  the block has a third side, patches next to each other, which read lines of 64 bytes together instead of 16;
- *           `lines` threads share a column of a patch. lines and patches are tunables.
- * Expect:   1.5 times: a block of 256 threads has as many barriers as before, but four times the work between them, and
- *           4 patches use all of a 32-byte sector that they fetch.
- * Result:   1.43 times v1.2, 65 us (results/h200/lbp/lbp_4032x3024.json).
+ * Problem:  A warp of cuda/v1.2 reads lines of 16 bytes, half of a sector, and has one pixel a
+ *           thread.
+ * Idea:     Thread coarsening: a block has several patches side by side and a thread several
+ *           pixels. Both numbers are tunables.
+ * Expect:   1.5 times cuda/v1.2: four times the work between barriers, and 4 patches use whole
+ *           sectors.
+ * Result:   1.43 times cuda/v1.2, the kernel (results/h200/lbp/lbp_4032x3024.json).
+ * Run:      make tune-lbp V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-lbp VERSIONS=cuda
- *      make tune-lbp V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/lbp.h"
 #include "common/cuda/device.h"
 

@@ -9,7 +9,7 @@
  */
 #include "cuda/lines/shared/finder.h"
 
-static const struct lines_ids ids = {"cuda/v2.0", "cuda/v2.1", "cuda/v2.1", "cuda/v2.0"};
+static const struct lines_ids ids = {"cuda/v1.3", "cuda/v2.0", "cuda/v2.1", "cuda/v2.0"};
 
 struct state {
     cudaStream_t stream;

@@ -1,10 +1,10 @@
 /*
- * Idea:     one thread per pixel looks at the ksize x ksize pixels around it, straight from global memory.
- * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
- * Expect:   kernel over 1000 times faster than cpu/serial, for 16896 lanes work at once; yet a good part of a 1920x1080
- *           call goes to allocate and free (0.1 ms each) and to upload and download (2 MB each).
+ * Problem:  cpu/serial compares 225 taps for each pixel, one pixel after the other.
+ * Idea:     One thread a pixel reads the ksize x ksize pixels around it from global memory.
+ * Expect:   Kernel over 1000 times cpu/serial: 16896 lanes work at a time.
+ * Result:   Kernel 1710 times cpu/serial (results/h200/morphology/morphology_3840x2160.json).
+ * Run:      make diff-morphology A=cpu/serial B=cuda/v1.0
  */
-/* Try: make bench-morphology VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
 

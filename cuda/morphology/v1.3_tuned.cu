@@ -1,11 +1,11 @@
 /*
- * Idea:     the shape of a block can be set for each run, so that a search can find the best.
- * Changed:  block_width and block_height are tunables.
- * Expect:   kernel hardly moves: the instructions of the 225 taps are its limit, and no shape changes their number. Small
- *           blocks lose: at 8x8 and ksize 15 a thread loads 7.6 pixels of tile where at 32x32 it loads 2.1.
+ * Problem:  cuda/v1.2 assumes blocks of 32x32.
+ * Idea:     Find the block size by search: block_width and block_height are tunables.
+ * Expect:   Kernel hardly changes: the instructions of 225 taps are the limit. Small blocks lose:
+ *           at 8x8 a thread loads 7.6 pixels of tile and halo, at 32x32 2.1.
+ * Result:   Kernel 1.0 times cuda/v1.2 (results/h200/morphology/morphology_3840x2160.json).
+ * Run:      make tune-morphology V=cuda/v1.3
  */
-/* Try: make bench-morphology VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
- *      make tune-morphology V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/morphology.h"
 #include "common/cuda/device.h"
 

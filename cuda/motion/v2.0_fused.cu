@@ -2,7 +2,7 @@
  * Idea:     one call hands all kernels of a frame to the device: a graph, recorded once for each of the four frames in flight.
  * Changed:  submit() launches the slot's graph in place of its kernels; nothing in the kernels.
  * Expect:   1920x1080: 115 us a frame, the 6.2 MB over PCIe at 55 GB/s; the 7 kernels move 19 MB, 6 us at the rate of
- *           grayscale v2.0, but are 35 us one after the other, during which the next frames are uploaded. 596x336: the upload is
+ *           grayscale, but are 35 us one after the other, during which the next frames are uploaded. 596x336: the upload is
  *           11 us, but the host's three calls (copy, graph, wait) take some 15 us and decide.
  * Result:   as expected (results/h200/motion/motion_1920x1080.json), but for the kernels: one after the other, with the
  *           gaps between them, they are 69 us, hidden behind uploads as well.

@@ -1,12 +1,12 @@
 /*
- * Idea:     a block is a patch and a thread a bin, as in Schoose 2021: every thread adds its part of each distance to a sum in
- *           shared memory; then one thread looks for the smallest.
- * Changed:  the loops over patches and bins became a grid of blocks; every call allocates and frees.
- * Expect:   256 threads queue for one sum, once for each centroid, and read the centroids from global memory as they come: 94 %
- *           of the GPU's time for its authors, 296 ms for 4032x3024. Whole numbers in place of their floats repeat to the bit.
- * Result:   3.27 ms for the 47,628 patches of 4032x3024 (results/h200/nearest/nearest_252x189.json).
+ * Problem:  The CPU has few cores for 47,628 independent patches.
+ * Idea:     A block is a patch and a thread a bin (Schoose 2021): every thread adds its part of
+ *           each distance to a sum in shared memory by atomicAdd(); then one thread looks for the
+ *           smallest. Integers replace floats: each call gives the same bits.
+ * Expect:   Atomic contention: 256 threads add to one address, for each centroid. Its authors
+ *           report 94 % of the GPU's time, 296 ms for 4032x3024.
+ * Run:      make bench-nearest VERSIONS=cuda
  */
-/* Try: make bench-nearest VERSIONS=cuda */
 #include "common/algo/nearest.h"
 #include "common/cuda/device.h"
 

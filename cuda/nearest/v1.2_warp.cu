@@ -1,12 +1,12 @@
 /*
- * Idea:     a warp takes a patch: it adds up by shuffles in registers, without atomics or barriers, and afterwards
- *           every lane knows the smallest sum.
- * Changed:  a lane has 8 bins, which it keeps for all centroids; 8 patches share a block, and so the centroids in the
- *           first-level cache.
- * Expect:   20 times v1.1: five shuffles in the place of 256 atomic additions to one address for each centroid.
- * Result:   85.1 us, 38 times v1.1 (results/h200/nearest/nearest_252x189.json).
+ * Problem:  Atomic contention: cuda/v1.1 adds 256 times to one address for each centroid.
+ * Idea:     A warp takes a patch. A lane keeps 8 bins in registers for all centroids, and the lanes
+ *           add up by shuffles, without atomics or barriers. 8 patches share a block, so they share
+ *           centroids in L1.
+ * Expect:   20 times cuda/v1.1: 5 shuffles replace 256 atomic additions to one address.
+ * Result:   38 times cuda/v1.1, the kernel (results/h200/nearest/nearest_252x189.json).
+ * Run:      make diff-nearest A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-nearest VERSIONS=cuda */
 #include "common/algo/nearest.h"
 #include "common/cuda/device.h"
 

@@ -1,12 +1,11 @@
 /*
- * Idea:     a thread for each entry of a factor: it reads its slice of the tensor, one sample after the other, and the two
- *           columns that belong to it.
- * Changed:  cpu/simd's nested sums, with columns and rows of a factor as threads; the iterations stay on the device
- *           (shared/iterate.h), no number of which comes back before the end. Every call allocates and frees.
- * Expect:   u has 16,520 rows and keeps the GPU busy; v and w have 24 of 16 columns each, 384 threads, of which each reads
- *           a 24th of the tensor: tens of milliseconds an iteration. Every sample is read once for each column.
+ * Problem:  A CPU has 16 lanes a core; u has 16,520 rows of K columns.
+ * Idea:     A thread for each entry of a factor sums over its slice. The iterations stay on the
+ *           device (shared/iterate.h). Every call allocates and frees.
+ * Expect:   u keeps the GPU busy; v and w have 24 rows of 16 columns, 384 threads, each of which
+ *           reads a 24th of the tensor: tens of milliseconds an iteration.
+ * Run:      make bench-ntf VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  */
-/* Try: make bench-ntf VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "cuda/ntf/shared/iterate.h"
 
 struct state {

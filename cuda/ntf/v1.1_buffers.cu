@@ -1,9 +1,9 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
- * Expect:   a few milliseconds less for every call but the first; nothing beside the passes for v and w.
+ * Problem:  cuda/v1.0 allocates and frees its device memory in every call.
+ * Idea:     Persistent buffers: the first call allocates, later calls find the memory in the state.
+ * Expect:   A few milliseconds less end to end; nothing beside the passes for v and w.
+ * Run:      make diff-ntf A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-ntf VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "cuda/ntf/shared/iterate.h"
 
 struct state {

@@ -1,15 +1,12 @@
 /*
- * Idea:     a slice is cut into parts, so that a factor of 24 rows, too, has thousands of blocks; how many, and N, can be
- *           set for each run, so that a search can find the best.
- * Changed:  blocks take every so many tiles of their slice and add their sums to the numerators in global memory; N (8 or
- *           16) and the number of blocks are tunables.
- * Expect:   v and w become as fast as u: three reads of the tensor, and 48 shared loads for 48 multiply-adds of a sample,
- *           some 150 us an iteration with K = 16.
- * Result:   436 us an iteration with K = 16, 25 times v1.2 (results/h200/ntf/ntf_24x16520_rank16.json, 5 iterations): each of
- *           the three passes takes 120 us.
+ * Problem:  For v and w cuda/v1.2 has 24 blocks on 132 multiprocessors: low occupancy.
+ * Idea:     A slice is cut into parts, whose blocks add their sums by atomics. The number of blocks
+ *           and N, 8 or 16, are tunables.
+ * Expect:   v and w as fast as u: three reads of the tensor, 150 us an iteration with K = 16.
+ * Result:   25 times cuda/v1.2, kernel, K = 16 (results/h200/ntf/ntf_24x16520_rank16.json): 436 us,
+ *           each pass 120.
+ * Run:      make tune-ntf V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-ntf VERSIONS=cuda/v1.2,cuda/v1.3
- *      make tune-ntf V=cuda/v1.3 SVG=heat.svg */
 #include "cuda/ntf/shared/iterate.h"
 
 struct state {
@@ -24,7 +21,8 @@ static struct tunable tunables[] = {{"side", &side, side_legal, "threads of a bl
                                     {"blocks", &blocks, blocks_legal, "blocks that a pass has at least"},
                                     {}};
 
-/* Block (i, part) walks over its part of the tiles of slice i, whose rows of both factors lie in shared memory; a thread has a sum a column. */
+/* Block (i, part) walks over its part of the tiles of slice i, whose rows of both factors lie in shared memory; a
+ * thread has a sum a column. */
 template <int N>
 static __global__ void numerators_kernel(struct image in, int mode, const float *first, const float *second,
                                          int first_side, int second_side, int rank, float *numerators)

@@ -1,10 +1,11 @@
 /*
- * Idea:     one thread per pixel adds 1 to its value's counter in global memory; then one block finds the threshold.
- * Changed:  the loops over x and y became a grid of threads, ++ became atomicAdd(); every call allocates and frees.
- * Expect:   the threads of all multiprocessors queue for 256 counters, which lie in 8 lines of the L2 cache: a photograph
- *           of 3840x2160 takes milliseconds, hardly less than cpu/serial, and an image of one value far longer.
+ * Problem:  cpu/simd counts one pair a core at a time; a GPU has thousands of threads.
+ * Idea:     One thread for each pixel adds 1 to a counter in global memory by atomicAdd(); then one
+ *           block searches the threshold.
+ * Expect:   Atomic contention: all threads wait for 256 counters, which lie in 8 lines of the L2
+ *           cache. A photograph of 3840x2160 takes milliseconds, an image of one value far longer.
+ * Run:      make bench-otsu VERSIONS=cpu/serial,cpu/simd,cuda/v1.0
  */
-/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/otsu.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu.cuh"

@@ -1,11 +1,12 @@
 /*
- * Idea:     the shape of a block can be set for each run, so that a search can find the best.
- * Changed:  block_width and block_height are tunables.
- * Expect:   a smaller block waits less at its two barriers and more of them are resident, but it adds up fewer pixels for
- *           each of its 256 additions to global memory: a minimum somewhere between, and blocks of 8 threads far off it.
+ * Problem:  A block of cuda/v1.2 has 1024 threads, which wait for each other at two barriers.
+ * Idea:     Tuned launch: the shape of a block is a tunable.
+ * Expect:   A minimum between: a smaller block waits less and more of them are resident, but each
+ *           adds 256 counters to global memory for fewer pixels. Blocks of 8 threads are far off
+ *           it.
+ * Result:   Kernel 1.02 times cuda/v1.2 (results/h200/otsu/otsu_3840x2160.json).
+ * Run:      make tune-otsu V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-otsu VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
- *      make tune-otsu V=cuda/v1.3 SVG=heat.svg */
 #include "common/algo/otsu.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu.cuh"

@@ -1,11 +1,12 @@
 /*
- * Idea:     a thread for each pixel projects it, a thread for each pixel colours it; between them every component's range
- *           is found by atomics, each pixel four.
- * Changed:  the steps are cuda/v1.0 of their ladders, on images that stay on the device. Every call allocates and frees.
- * Expect:   v1.0 of correlation takes most, a second for a million pixels of 31 bands; a million atomics on the same 8
- *           bytes take some ms for each component and sum.
+ * Problem:  One core after another: a million pixels are independent until their ranges are joined.
+ * Idea:     A thread projects a pixel, another colours it. Between them atomics find the range of
+ *           every component. The steps are cuda/v1.0 of their ladders. Every call allocates and
+ *           frees.
+ * Expect:   The matrix takes most, a second for a million pixels of 31 bands; a million atomics on
+ *           the same 8 bytes take some ms for each component and sum.
+ * Run:      make bench-pca VERSIONS=cpu/simd,cuda
  */
-/* Try: make bench-pca VERSIONS=cpu/simd,cuda */
 #include "common/algo/pca.h"
 #include "common/cuda/device.h"
 #include "cuda/pca/shared/ranges.cuh"

@@ -1,10 +1,10 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the steps are cuda/v1.1 of their
- *           ladders.
- * Expect:   a few ms less for every call but the first, nothing beside the matrix.
+ * Problem:  cuda/v1.0 allocates and frees its device memory in every call.
+ * Idea:     Persistent buffers: the first call allocates, later calls find the memory in the state.
+ *           The steps are cuda/v1.1 of their ladders.
+ * Expect:   A few ms less end to end for every call but the first, little beside the matrix.
+ * Run:      make diff-pca A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-pca VERSIONS=cpu/simd,cuda */
 #include "common/algo/pca.h"
 #include "common/cuda/device.h"
 #include "cuda/pca/shared/ranges.cuh"

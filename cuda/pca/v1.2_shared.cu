@@ -1,14 +1,17 @@
 /*
- * Idea:     the ranges of a block are found in shared memory, and only a block's go to global memory.
- * Changed:  a block has one range, of the component in work; the steps are cuda/v1.2 of correlation, Jošth 2014's
- *           groups, and v1.1 of eigen.
- * Expect:   256 times fewer atomics on the same address: the projection is bound by reading the cube again, 30 us for a
- *           million pixels of 31 bands; the matrix takes most.
+ * Problem:  In cuda/v1.1 every pixel updates the same four numbers of a component: atomic
+ *           contention.
+ * Idea:     What a block needs one time lies in shared memory: its range of a component, of which
+ *           only the result goes to global memory (privatization), and the stretch of the colours.
+ * Expect:   256 times fewer atomics on one address: the projection is bound by reading the cube
+ *           again, 30 us for a million pixels of 31 bands; the matrix takes most.
+ * Run:      make diff-pca A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-pca VERSIONS=cpu/simd,cuda */
 #include "common/algo/pca.h"
 #include "common/cuda/device.h"
 #include "cuda/pca/shared/ranges.cuh"
+
+enum { SHOWN = 3 /* components in the colours */ };
 
 static const struct pca_versions versions = {.correlation = "cuda/v1.2", .eigen = "cuda/v1.1"};
 
@@ -54,18 +57,18 @@ static __global__ void project_kernel(struct image in, struct image vectors, str
 static __global__ void colour_kernel(struct image components, const struct extremes *extremes, int stretch,
                                      struct image rgb)
 {
+    __shared__ float low[SHOWN], scale[SHOWN];
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    const int c = threadIdx.x + threadIdx.y * blockDim.x, last = components.channels - 1;
 
-    if (x >= rgb.width || y >= rgb.height)
-        return;
-    for (int c = 0; c < 3; c++) {
-        const int k = min(c, components.channels - 1);
-        const struct pca_range range = range_of(&extremes[k]);
-        float low, scale;
-        pca_stretch(&range, (double)rgb.width * rgb.height, stretch, &low, &scale);
-        ((uint8_t *)image_row(&rgb, y))[3 * x + c] =
-            pca_level(((const float *)image_row(&components, y))[(size_t)x * components.channels + k], low, scale);
+    if (c < SHOWN) {
+        const struct pca_range range = range_of(&extremes[min(c, last)]);
+        pca_stretch(&range, (double)rgb.width * rgb.height, stretch, &low[c], &scale[c]);
     }
+    __syncthreads();
+    const float *const from = (const float *)image_row(&components, y) + (size_t)x * components.channels;
+    for (int k = 0; k < SHOWN && x < rgb.width && y < rgb.height; k++)
+        ((uint8_t *)image_row(&rgb, y))[3 * x + k] = pca_level(from[min(k, last)], low[k], scale[k]);
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct pca_params *params)

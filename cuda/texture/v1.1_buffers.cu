@@ -1,10 +1,11 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() is the harness's, which keeps its images; the steps are the cuda/v1.1 versions, with the same kernels.
- * Expect:   allocate and free vanish from every call but the first; kernels and transfers stay as they are.
- * Result:   the call takes 18.0 ms in place of 18.5 (results/h200/texture/texture_4032x3024.json).
+ * Problem:  cuda/v1.0 allocates and frees device memory in every call.
+ * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
+ *           state. The steps are the cuda/v1.1 versions, with the same kernels.
+ * Expect:   Allocation vanishes from every call but the first; kernels and transfers do not change.
+ * Result:   1.03 times cuda/v1.0 end to end (results/h200/texture/texture_4032x3024.json).
+ * Run:      make diff-texture A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-texture VERSIONS=cuda */
 #include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.1", .lbp = "cuda/v1.1", .nearest = "cuda/v1.1"};

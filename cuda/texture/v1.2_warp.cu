@@ -1,10 +1,12 @@
 /*
- * Idea:     the steps' second kernels: 16 bytes a load for gray, no texton array for lbp, a warp a patch for nearest.
- * Changed:  all steps are the cuda/v1.2 versions of their ladders.
- * Expect:   10 times v1.1's kernels: nearest is most of them, and its 256 threads no longer queue for one sum.
- * Result:   33 times v1.1, 0.43 ms (results/h200/texture/texture_4032x3024.json): nearest had been nearly all.
+ * Problem:  nearest is nearly all of the kernels' time: atomic contention, 256 threads add to one
+ *           sum.
+ * Idea:     The cuda/v1.2 steps: 16 bytes a load for gray, all threads clear and copy bins for lbp,
+ *           a warp a patch for nearest.
+ * Expect:   10 times cuda/v1.1: nearest is most of it, and its threads no longer wait for one sum.
+ * Result:   33 times cuda/v1.1, the kernels (results/h200/texture/texture_4032x3024.json).
+ * Run:      make diff-texture A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-texture VERSIONS=cuda */
 #include "cuda/texture/shared/textures.h"
 
 static const struct texture_versions versions = {.grayscale = "cuda/v1.2", .lbp = "cuda/v1.2", .nearest = "cuda/v1.2"};

@@ -1,26 +1,21 @@
 /*
- * Idea:     the shape of lbp's blocks can be set, so that a search can find the best for the whole pipeline.
- * Changed:  grayscale and lbp are the cuda/v1.3 versions; lines and patches are tunables, handed on to every step that has them.
- * Expect:   what lbp gains by them, 1.5 times; nearest is now as large a share, and moves its 24 MB of histograms again.
- * Result:   1.08 times v1.2 (results/h200/texture/texture_4032x3024.json): nearest is most of it, and has no tunable here.
+ * Problem:  lbp and nearest of cuda/v1.2 are far from the time of their bytes (92 and 85 us,
+ *           alone).
+ * Idea:     The best kernel of each step: lbp in registers with half floats, nearest on tensor
+ *           cores. Their block sizes are tunables.
+ * Expect:   9 times cuda/v1.2: 14 us for gray, 16 for histograms and 11 for labels, and launches.
+ * Result:   9.5 times cuda/v1.2, the kernels (results/h200/texture/texture_4032x3024.json).
+ * Run:      make tune-texture V=cuda/v1.3 SVG=heat.svg
  */
-/* Try: make bench-texture VERSIONS=cuda */
 #include "cuda/texture/shared/textures.h"
 
-static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v1.3", .nearest = "cuda/v1.2"};
+static const struct texture_versions versions = {.grayscale = "cuda/v1.3", .lbp = "cuda/v2.1", .nearest = "cuda/v1.3"};
 
-static int lines = 4, patches = 4;
-static const int some_lines[] = {1, 2, 4, 8, 0}, some_patches[] = {1, 2, 4, 8, 16, 0};
-static struct tunable tunables[] = {{"lines", &lines, some_lines, "threads for each column of a patch"},
-                                    {"patches", &patches, some_patches, "patches of a block of lbp, side by side"},
+static int warps = 2, threads = 256;
+static const int some_warps[] = {1, 2, 0}, some_threads[] = {64, 128, 256, 512, 0};
+static struct tunable tunables[] = {{"warps", &warps, some_warps, "warps of a block of lbp"},
+                                    {"threads", &threads, some_threads, "threads of a block of nearest"},
                                     {}};
-
-static const char *illegal(const struct image[], const void *params)
-{
-    const int patch = 8 << ((const struct texture_params *)params)->patch_index;
-
-    return device_block_illegal(patch * lines * patches, patches * (LBP_BINS * sizeof(unsigned) + patch * patch));
-}
 
 struct state {
     struct textures textures;
@@ -42,4 +37,9 @@ static void teardown(struct state *state)
     textures_close(&state->textures);
 }
 
-RUNGS_CUDA_VERSION(texture, .tunables = tunables, .illegal = illegal)
+static const char *unavailable(void)
+{
+    return device_needs_capability(80);
+}
+
+RUNGS_CUDA_VERSION(texture, .unavailable = unavailable, .tunables = tunables)

@@ -1,10 +1,13 @@
 /*
- * Idea:     one thread per pixel compares its samples.
- * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
- * Expect:   the kernel is nothing, some 20 us at 3840x2160; a call is upload and download (8 MB at 18 GB/s, 0.46 ms
- *           each) and as much again to allocate and free. On a CPU the same step takes less than the upload.
+ * Problem:  cpu/simd is bound by the bandwidth of the host's memory; the memory of a GPU has over
+ *           ten times that.
+ * Idea:     One thread for each pixel. Every call allocates, uploads, computes, downloads and
+ *           frees.
+ * Expect:   The kernel takes 20 us at 3840x2160; a call takes upload and download (8 MB at 18 GB/s,
+ *           0.46 ms each) and the same time again to allocate and free. cpu/simd is faster than the
+ *           upload alone.
+ * Run:      make bench-threshold VERSIONS=cpu/simd,cuda/v1.0
  */
-/* Try: make bench-threshold VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3 */
 #include "common/algo/threshold.h"
 #include "common/cuda/device.h"
 #include "common/cuda/otsu_step.h"

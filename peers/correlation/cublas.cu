@@ -1,9 +1,10 @@
 /*
- * Idea:     the yardstick on the GPU: R as one matrix product of cuBLAS in f32, the transposed cube times the cube, without
- *           TF32 (cublasSgemm).
- * Changed:  the samples are the matrix as they lie, where rows have no padding; else a product for each row of the picture.
- * Expect:   a matrix of few columns and a million rows gives a product few tiles to share out, so that cuBLAS has to split
- *           the pixels; far from the time to read the cube at all numbers of bands.
+ * Idea:     the yardstick on the GPU: R as one matrix product of cuBLAS in f32, the transposed cube times the cube,
+ *           without TF32 (cublasSgemm).
+ * Changed:  the samples are the matrix as they lie, where rows have no padding; else a product for each row of the
+ *           picture.
+ * Expect:   a matrix of few columns and a million rows gives a product few tiles to share out, so that cuBLAS has to
+ *           split the pixels; far from the time to read the cube at all numbers of bands.
  */
 #include <cublas_v2.h>
 

@@ -1,9 +1,11 @@
 /*
- * Idea:     the yardstick on the CPU: R as one matrix product of OpenBLAS, the transposed cube times the cube (cblas_sgemm;
- *           its cblas_ssyrk, which leaves out one triangle, takes longer at every number of bands up to 81).
- * Changed:  the samples are the matrix as they lie, where rows have no padding; else a product for each row of the picture.
- * Expect:   a matrix of few columns and a million rows is not what a BLAS is made for: it blocks and copies for tiles of
- *           hundreds of columns, so that it is far from the time to read the cube up to 81 bands.
+ * Idea:     the yardstick on the CPU: R as one matrix product of OpenBLAS, the transposed cube times the cube
+ *           (cblas_sgemm; its cblas_ssyrk, which leaves out one triangle, takes longer at every number of bands up to
+ *           81).
+ * Changed:  the samples are the matrix as they lie, where rows have no padding; else a product for each row of the
+ *           picture.
+ * Expect:   a matrix of few columns and a million rows is not what a BLAS is made for: it blocks and copies for tiles
+ *           of hundreds of columns, so that it is far from the time to read the cube up to 81 bands.
  */
 #include <cblas.h>
 #include <omp.h>

@@ -1,6 +1,6 @@
 /*
- * Idea:     the yardstick on the CPU: OpenCV's Canny, which shares rows out to threads, finds gradients in vectors and follows
- *           weak pixels with a stack.
+ * Idea:     the yardstick on the CPU: OpenCV's Canny, which shares rows out to threads, finds gradients in vectors and
+ *           follows weak pixels with a stack.
  * Changed:  not ours; it gets the same image memory and thresholds.
  * Expect:   ten times as fast as cpu/serial on a photograph. Its masks are equal to ours to the bit.
  */

@@ -1,8 +1,8 @@
 /*
- * Idea:     the yardstick on the GPU: cuSOLVER's cusolverDnDsyevjBatched for up to 32 columns, its batched Jacobi, and one
- *           cusolverDnDsyevd after the other for more.
- * Changed:  matrices are packed for it, and its values, which rise, and its vectors, which are columns of Fortran's, put
- *           into the contract's order.
+ * Idea:     the yardstick on the GPU: cuSOLVER's cusolverDnDsyevjBatched for up to 32 columns, its batched Jacobi, and
+ *           one cusolverDnDsyevd after the other for more.
+ * Changed:  matrices are packed for it, and its values, which rise, and its vectors, which are columns of Fortran's,
+ *           put into the contract's order.
  * Expect:   made for large matrices, where it is far ahead; one of 31 columns is a chain of small kernels.
  */
 #include <cusolverDn.h>

@@ -1,8 +1,9 @@
 /*
- * Idea:     the yardstick on the CPU: LAPACK's dsyevd (three diagonals, then divide and conquer), as OpenBLAS brings it.
+ * Idea:     the yardstick on the CPU: LAPACK's dsyevd (three diagonals, then divide and conquer), as OpenBLAS brings
+ *           it.
  * Changed:  the values come in rising order, the vectors as rows; both are turned round.
- * Expect:   a third of the operations of one Jacobi sweep, most of them in matrix products: 10 times faster than the ladder
- *           from 100 columns on, less for small matrices, where the calls count.
+ * Expect:   a third of the operations of one Jacobi sweep, most of them in matrix products: 10 times faster than the
+ *           ladder from 100 columns on, less for small matrices, where the calls count.
  */
 #include <cblas.h>
 #include <omp.h>

@@ -4,7 +4,7 @@
  * Expect:   14 us at 3840x2160, half as much again as moving the bytes takes; v2.0 should be well ahead. One grey level
  *           off in places: floats have other last bits than our weights, and the manual does not say how it rounds.
  */
-/* Try: make bench-grayscale VERSIONS=cuda/v1.3,cuda/v2.0,peer/npp */
+/* Try: make bench-grayscale VERSIONS=cuda/v1.2,cuda/v1.3,peer/npp */
 #include <nppi_color_conversion.h>
 
 #include "common/algo/grayscale.h"

@@ -1,9 +1,9 @@
 /*
- * Idea:     the yardstick on the CPU for the response: OpenCV's cornerHarris, which filters twice, multiplies, sums boxes
- *           and combines, each as a pass in floats.
+ * Idea:     the yardstick on the CPU for the response: OpenCV's cornerHarris, which filters twice, multiplies, sums
+ *           boxes and combines, each as a pass in floats.
  * Changed:  not ours; it gets the same image memory, window and k, and reflects at the same borders.
- * Expect:   ten times faster than cpu/serial and bound by memory: its passes move some 60 bytes a pixel where 5 would do.
- *           It rounds every product to 24 bits, so it agrees to a few times 10^-7 of the largest response.
+ * Expect:   ten times faster than cpu/serial and bound by memory: its passes move some 60 bytes a pixel where 5 would
+ *           do. It rounds every product to 24 bits, so it agrees to a few times 10^-7 of the largest response.
  */
 /* Try: make bench-harris VERSIONS=cpu,peer/opencv P="outputs=response" */
 #include <omp.h>

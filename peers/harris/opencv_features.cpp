@@ -1,9 +1,10 @@
 /*
  * Idea:     the yardstick on the CPU for corners: OpenCV's goodFeaturesToTrack with Harris' response.
  * Changed:  not ours; it gets the same window, k, quality, distance and maximum.
- * Expect:   a tenth slower than cornerHarris: the largest response, a dilation and a comparison are three more passes of
- *           floats. It keeps all pixels of a plateau, and its floats put responses that are nearly equal in either order:
- *           normalise() puts neighbours of the list that they cannot tell apart into the order of the exact responses.
+ * Expect:   a tenth slower than cornerHarris: the largest response, a dilation and a comparison are three more passes
+ *           of floats. It keeps all pixels of a plateau, and its floats put responses that are nearly equal in either
+ *           order: normalise() puts neighbours of the list that they cannot tell apart into the order of the exact
+ *           responses.
  */
 /* Try: make bench-harris VERSIONS=cpu,peer/opencv_features P="outputs=corners" */
 #include <omp.h>

@@ -2,8 +2,8 @@
  * Idea:     the yardstick on the CPU: OpenCV's HoughLines, on one thread whatever it is given.
  * Changed:  not ours; it gets the same image memory, rho, theta and threshold. With edges=sobel it gets the mask of the
  *           gradients by two of OpenCV's filters, in the time that is measured.
- * Expect:   13.7 ms for the 95,000 edges of a photograph of 1920x1080 at 1 degree: 17 million votes at 0.8 ns. Votes, lines
- *           and their order are equal to ours.
+ * Expect:   13.7 ms for the 95,000 edges of a photograph of 1920x1080 at 1 degree: 17 million votes at 0.8 ns. Votes,
+ *           lines and their order are equal to ours.
  */
 /* Try: make bench-hough VERSIONS=cpu,peer/opencv */
 #include <omp.h>

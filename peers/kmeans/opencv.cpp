@@ -1,8 +1,10 @@
 /*
  * Idea:     the yardstick on the CPU: OpenCV's kmeans, in f32, on as many threads as it is given.
- * Changed:  not ours. It starts from random centres of its own and stops on its own count, so that only the time says anything:
- *           any result passes. Rows that are not f32 are converted within the time, as for anyone who calls it.
- * Expect:   16 ms an iteration of 47,628 rows of 256 features and 16 centroids: differences and squares, centroid by centroid.
+ * Changed:  not ours. It starts from random centres of its own and stops on its own count, so that only the time says
+ *           anything: any result passes. Rows that are not f32 are converted within the time, as for anyone who calls
+ *           it.
+ * Expect:   16 ms an iteration of 47,628 rows of 256 features and 16 centroids: differences and squares, centroid by
+ *           centroid.
  */
 /* Try: make bench-kmeans VERSIONS=cpu,peer P="start=rows iterations=10" */
 #include <omp.h>

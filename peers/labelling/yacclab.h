@@ -1,10 +1,10 @@
 /*
- * yacclab.h: what an algorithm of YACCLAB (Grana, Bolelli, Baraldi and Vezzani, ICPR 2016; BSD licence) needs around it to be
- * called as a peer. `make yacclab` fetches it; nothing of it is in this repository.
+ * yacclab.h: what an algorithm of YACCLAB (Grana, Bolelli, Baraldi and Vezzani, ICPR 2016; BSD licence) needs around it
+ * to be called as a peer. `make yacclab` fetches it; nothing of it is in this repository.
  *
- * Its own labeling_algorithms.h and register.h want files, CUDA and OpenCV's codecs, for YACCLAB is a program that finds its
- * algorithms by name. These few declarations stand in their place: the algorithms are templates over a base with a mask in,
- * labels out and a clock.
+ * Its own labeling_algorithms.h and register.h want files, CUDA and OpenCV's codecs, for YACCLAB is a program that
+ * finds its algorithms by name. These few declarations stand in their place: the algorithms are templates over a base
+ * with a mask in, labels out and a clock.
  */
 #ifndef RUNGS_PEERS_LABELLING_YACCLAB_H
 #define RUNGS_PEERS_LABELLING_YACCLAB_H
@@ -47,7 +47,8 @@ static inline const char *yacclab_declines(const struct image in[], const void *
                                                                             : labelling_labels_only(in, params);
 }
 
-/* Its algorithms make their image of labels anew in each call, which beyond 32 MB costs more than labelling: they get ours. */
+/* Its algorithms make their image of labels anew in each call, which beyond 32 MB costs more than labelling: they get
+ * ours. */
 struct yacclab_memory : cv::MatAllocator {
     struct image *labels;
 

@@ -1,9 +1,11 @@
 /*
- * Idea:     the fastest labelling on one core that YACCLAB has for 8-connected masks: bit-merge-run-scan (Lee 2021), runs of
- *           two rows at once.
- * Changed:  not ours, but for how pixels become bits: its own way asks them one by one, which takes longer than the rest; it
- *           is given 64 at a time, as our rungs take them. Its numbers become ours after the clock has stopped.
- * Expect:   as fast as cpu/links on one thread on photographs; slower in noise, where its labels are written pixel by pixel.
+ * Idea:     the fastest labelling on one core that YACCLAB has for 8-connected masks: bit-merge-run-scan (Lee 2021),
+ *           runs of two rows at once.
+ * Changed:  not ours, but for how pixels become bits: its own way asks them one by one, which takes longer than the
+ *           rest; it is given 64 at a time, as our rungs take them. Its numbers become ours after the clock has
+ *           stopped.
+ * Expect:   as fast as cpu/links on one thread on photographs; slower in noise, where its labels are written pixel by
+ *           pixel.
  */
 /* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/kept,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */
 #include "peers/labelling/yacclab.h"

@@ -1,10 +1,10 @@
 /*
  * Idea:     the yardstick on the GPU: NVIDIA's NPP, DilateBorder and ErodeBorder, which take any mask.
- * Changed:  not ours; it gets the same device images and our mask. The one border that it offers repeats the edge, which
- *           for these elements is the same as ignoring what lies outside.
+ * Changed:  not ours; it gets the same device images and our mask. The one border that it offers repeats the edge,
+ *           which for these elements is the same as ignoring what lies outside.
  * Expect:   some 1640 us at 3840x2160 and a disk of 15, slower than v1.3: it takes the mask pixel by pixel.
  */
-/* Try: make bench-morphology VERSIONS=cuda/v1.3,cuda/v2.0,peer/npp */
+/* Try: make bench-morphology VERSIONS=cuda/v1.3,cuda/v2.1,peer/npp */
 #include <nppi_morphological_operations.h>
 
 #include "common/algo/morphology.h"

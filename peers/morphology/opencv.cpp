@@ -1,9 +1,10 @@
 /*
  * Idea:     the yardstick on the CPU: OpenCV's dilate, erode and morphologyEx with getStructuringElement. For a square
- *           it works along rows and along columns apart; for any other element it takes the maximum over all its pixels.
+ *           it works along rows and along columns apart; for any other element it takes the maximum over all its
+ *           pixels.
  * Changed:  not ours; it gets the same image memory, the same element and its default border, which is the contract's.
- * Expect:   hundreds of times faster than cpu/serial, since it is vectorised; with a disk cpu/simd should need an eighth
- *           on one core, less on more, as the 169 pixels of a disk of 15 are 169 maxima where cpu/simd takes 23.
+ * Expect:   hundreds of times faster than cpu/serial, since it is vectorised; with a disk cpu/simd should need an
+ *           eighth on one core, less on more, as the 169 pixels of a disk of 15 are 169 maxima where cpu/simd takes 23.
  */
 /* Try: make bench-morphology VERSIONS=cpu/simd,peer/opencv */
 #include <omp.h>

@@ -1,7 +1,7 @@
 /*
  * Idea:     the yardstick on the GPU: the histogram of NVIDIA's NPP, HistogramEven with a level for each grey value.
- * Changed:  not ours, but for the search over the 256 counts: NPP has no Otsu, and whoever takes its histogram has to add
- *           that. It is the ladder's (common/cuda/otsu.cuh), so that only the counting differs.
+ * Changed:  not ours, but for the search over the 256 counts: NPP has no Otsu, and whoever takes its histogram has to
+ *           add that. It is the ladder's (common/cuda/otsu.cuh), so that only the counting differs.
  * Expect:   counting in shared memory, as cuda/v1.2 does: some 25 us at 3840x2160; cuda/v2.0 should be twice as fast.
  */
 /* Try: make bench-otsu VERSIONS=cuda/v1.2,cuda/v2.0,peer/npp */

@@ -1,8 +1,9 @@
 /*
  * Idea:     the yardstick on the CPU: OpenCV's threshold(THRESH_OTSU), which gives the threshold it found.
- * Changed:  not ours. It cannot give the threshold alone, so it also writes the binary image, little beside the counting.
- * Expect:   one thread only and one histogram of four interleaved parts: near cpu/serial for any picture; cpu/simd should
- *           beat it by more than the number of threads.
+ * Changed:  not ours. It cannot give the threshold alone, so it also writes the binary image, little beside the
+ *           counting.
+ * Expect:   one thread only and one histogram of four interleaved parts: near cpu/serial for any picture; cpu/simd
+ *           should beat it by more than the number of threads.
  */
 /* Try: make bench-otsu VERSIONS=cpu/simd,peer/opencv */
 #include <omp.h>

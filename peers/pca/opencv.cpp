@@ -1,9 +1,10 @@
 /*
- * Idea:     the yardstick on the CPU: OpenCV's PCA, a covariance matrix by its own product of a matrix with its transpose and
- *           its Jacobi eigenvectors; the projection is its matrix product. f32 throughout.
- * Changed:  not ours; the samples are copied to f32 first, which it would do itself, and the colours are the contract's.
- * Expect:   three times as fast as cpu/serial on a million pixels of 31 bands, as its product knows no symmetry that few bands
- *           could use.
+ * Idea:     the yardstick on the CPU: OpenCV's PCA, a covariance matrix by its own product of a matrix with its
+ *           transpose and its Jacobi eigenvectors; the projection is its matrix product. f32 throughout.
+ * Changed:  not ours; the samples are copied to f32 first, which it would do itself, and the colours are the
+ *           contract's.
+ * Expect:   three times as fast as cpu/serial on a million pixels of 31 bands, as its product knows no symmetry that
+ *           few bands could use.
  */
 /* Try: make bench-pca VERSIONS=cpu,peer/opencv */
 #include <cstring>

@@ -4,7 +4,7 @@
  *           three-channel form joins the channels' answers into one. It has no Otsu.
  * Expect:   at the copy rate, as cuda/v1.2 to v2.0 are; some 6 us at 3840x2160.
  */
-/* Try: make bench-threshold VERSIONS=cuda/v1.3,cuda/v2.0,peer/npp */
+/* Try: make bench-threshold VERSIONS=cuda/v1.2,cuda/v1.3,peer/npp */
 #include <nppi_threshold_and_compare_operations.h>
 
 #include "common/algo/threshold.h"

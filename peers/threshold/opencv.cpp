@@ -1,6 +1,6 @@
 /*
- * Idea:     the yardstick on the CPU: OpenCV's threshold(), vectorised and spread over threads; for value=otsu it counts
- *           and searches first.
+ * Idea:     the yardstick on the CPU: OpenCV's threshold(), vectorised and spread over threads; for value=otsu it
+ *           counts and searches first.
  * Changed:  not ours; it gets the same image memory.
  * Expect:   as fast as cpu/simd for a fixed value, as both wait for memory; with value=otsu its histogram is counted by
  *           one thread, and cpu/simd is faster by more than the number of threads.

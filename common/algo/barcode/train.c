@@ -84,8 +84,8 @@ out:
     return status;
 }
 
-/* Centroids, and in the last column P: the share of a centroid's patches in a box, of one patch more that is in one as often
- * as any. */
+/* Centroids, and in the last column P: the share of a centroid's patches in a box, of one patch more that is in one as
+ * often as any. */
 static enum status make_model(const struct examples *all, const struct image *centroids, const struct image *labels,
                               struct image *model)
 {

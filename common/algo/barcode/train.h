@@ -1,5 +1,6 @@
 /*
- * train.h: `rungs train barcode`: centroids of all patches, and of each the share of its patches that lie in a known box.
+ * train.h: `rungs train barcode`: centroids of all patches, and of each the share of its patches that lie in a known
+ * box.
  */
 #ifndef RUNGS_BARCODE_TRAIN_H
 #define RUNGS_BARCODE_TRAIN_H

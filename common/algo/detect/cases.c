@@ -17,8 +17,8 @@ static int face_value(double u, double v)
     return hypot(u * 3, v - 0.1) < 0.3 ? 215 : 190;
 }
 
-/* drawn: faces of several sizes on a gray that changes slowly, with a little noise. What is drawn passes many stages, and
- * most of it is found. */
+/* drawn: faces of several sizes on a gray that changes slowly, with a little noise. What is drawn passes many stages,
+ * and most of it is found. */
 enum status detect_make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
@@ -47,8 +47,8 @@ const struct hard_case detect_hard_cases[] = {
     {0},
 };
 
-/* Smaller than the window, as large, one more; one level and several; more than a vector or a tile of windows along either
- * side, and no multiple of them. */
+/* Smaller than the window, as large, one more; one level and several; more than a vector or a tile of windows along
+ * either side, and no multiple of them. */
 const int detect_check_shapes[][3] = {
     {1, 1, 1},   {1, 61, 1},  {67, 1, 1},  {24, 24, 1}, {23, 40, 1},  {40, 25, 1}, {31, 33, 1},
     {55, 31, 1}, {56, 32, 1}, {65, 40, 1}, {97, 61, 1}, {130, 27, 1}, {27, 90, 1}, {0},
@@ -56,9 +56,10 @@ const int detect_check_shapes[][3] = {
 
 /* ------------------------------------------------------------------------------------ answers worked out by hand
  * The model hand.model (tests/test_detect.c makes it) has a window of 6 pixels and two stages. Both compare the upper
- * left cell of 2 x 2 pixels (a = 0) with the one at the lower right (b = 8): table 1 is bin - 8, table 2 is (bin - 8) / 4,
- * both thresholds are 0. rectangles.model is one of haar with as large a window: stage 1 compares its left half with the right
- * one, stage 2 its quarters crosswise; table 1 is bin - 32, table 2 is (bin - 32) / 4, both thresholds are -10.
+ * left cell of 2 x 2 pixels (a = 0) with the one at the lower right (b = 8): table 1 is bin - 8, table 2 is (bin - 8) /
+ * 4, both thresholds are 0. rectangles.model is one of haar with as large a window: stage 1 compares its left half with
+ * the right one, stage 2 its quarters crosswise; table 1 is bin - 32, table 2 is (bin - 32) / 4, both thresholds are
+ * -10.
  */
 
 #define FLOATS(...)                                                                                                    \
@@ -80,9 +81,9 @@ const struct golden detect_goldens[] = {
         .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(0, 0, 0, 0, 0, 0, 0, 0)},
     },
     {
-        /* One window, at (0,0). Means of the cells, rounded half up: upper left (9 + 9 + 9 + 7) / 4 = 8.5, which is 9, all
-         * others 0 but the one at the lower right, (4 + 4 + 4 + 2) / 4 = 3.5, which is 4. R(0) = 8, R(8) = 7: bin 9, H = 1 +
-         * 0.25. Level 1 would be 5 pixels wide. */
+        /* One window, at (0,0). Means of the cells, rounded half up: upper left (9 + 9 + 9 + 7) / 4 = 8.5, which is 9,
+         * all others 0 but the one at the lower right, (4 + 4 + 4 + 2) / 4 = 3.5, which is 4. R(0) = 8, R(8) = 7: bin
+         * 9, H = 1 + 0.25. Level 1 would be 5 pixels wide. */
         .name = "one window",
         .settings = HAND "maximum=2 neighbours=1 min_response=-1 min_score=2.25",
         .width = 6,
@@ -132,8 +133,9 @@ const struct golden detect_goldens[] = {
         .out = {FLOATS(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), FLOATS(1, 0, 0, 0, 0, 0, 0, 10)},
     },
     {
-        /* The left half is 10 brighter than the right one, 18 pixels each: D = 180. S = 180, Q = 1800: sqrt(36 1800 - 180^2) =
-         * 180, and 8 180 36 / (18 180) = 16, two standard deviations. The quarters cancel out: D = 0. H = 16. */
+        /* The left half is 10 brighter than the right one, 18 pixels each: D = 180. S = 180, Q = 1800: sqrt(36 1800 -
+         * 180^2) = 180, and 8 180 36 / (18 180) = 16, two standard deviations. The quarters cancel out: D = 0. H =
+         * 16. */
         .name = "halves",
         .settings = RECTANGLES "maximum=1 neighbours=1 min_response=0 min_score=0",
         .width = 6,
@@ -148,8 +150,8 @@ const struct golden detect_goldens[] = {
         .out = {FLOATS(1, 0, 0, 0, 0, 0, 0, 6, 6, 16), FLOATS(1, 0, 0, 0, 0, 0, 0, 16)},
     },
     {
-        /* S = 9, Q = 81: sqrt(36 81 - 81) = 53.2, so 53. Stage 1: -8 9 36 / (18 53) = -2.7, so bin 29; stage 2: 8 9 36 / (9 53)
-         * = 5.4, bin 37. H = -3 + 1.25. */
+        /* S = 9, Q = 81: sqrt(36 81 - 81) = 53.2, so 53. Stage 1: -8 9 36 / (18 53) = -2.7, so bin 29; stage 2: 8 9 36
+         * / (9 53) = 5.4, bin 37. H = -3 + 1.25. */
         .name = "a quotient below 0",
         .settings = RECTANGLES "maximum=1 neighbours=1 min_response=-5 min_score=3.25",
         .width = 6,

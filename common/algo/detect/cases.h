@@ -1,5 +1,6 @@
 /*
- * cases.h: what every version of detect is tried on: inputs that are made, hard cases, settings, answers worked out by hand.
+ * cases.h: what every version of detect is tried on: inputs that are made, hard cases, settings, answers worked out by
+ * hand.
  */
 #ifndef RUNGS_DETECT_CASES_H
 #define RUNGS_DETECT_CASES_H

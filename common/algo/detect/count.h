@@ -1,6 +1,7 @@
 /*
- * count.h: what the stages of a model do with a picture, for studies: the windows of all levels, the looks into tables until they
- * are rejected, and the windows that are left after the last stage. looks / windows is the mean number of stages a window.
+ * count.h: what the stages of a model do with a picture, for studies: the windows of all levels, the looks into tables
+ * until they are rejected, and the windows that are left after the last stage. looks / windows is the mean number of
+ * stages a window.
  */
 #ifndef RUNGS_DETECT_COUNT_H
 #define RUNGS_DETECT_COUNT_H

@@ -7,12 +7,13 @@
 
 /* --------------------------------------------------------------------------------------------------- inputs */
 
-/* steep: stripes two pixels wide, black and white, along both diagonals of 2 x 2 cells: the largest gradients that there
- * are. tiles: squares of 8 x 8, whose corners all have the same responses, in plateaus. dots: single pixels of one of two
- * values, so that strengths tie and corners lie near each other. last: faint ones, and in the last eighth of the rows strong
- * ones, which alone decide what is strong enough. heavy: 8 x 8 pixels again and again, around whose fourth of the fourth row a
- * Gaussian of 5 gives a c > 2^53, which a double rounds. stripes: three pixels wide along one diagonal, so that gx = gy and
- * a = b = c; a Gaussian of 5 makes 1539 * 255^2 of them on all but every third diagonal, whose square is odd and above 2^53. */
+/* steep: stripes two pixels wide, black and white, along both diagonals of 2 x 2 cells: the largest gradients that
+ * there are. tiles: squares of 8 x 8, whose corners all have the same responses, in plateaus. dots: single pixels of
+ * one of two values, so that strengths tie and corners lie near each other. last: faint ones, and in the last eighth of
+ * the rows strong ones, which alone decide what is strong enough. heavy: 8 x 8 pixels again and again, around whose
+ * fourth of the fourth row a Gaussian of 5 gives a c > 2^53, which a double rounds. stripes: three pixels wide along
+ * one diagonal, so that gx = gy and a = b = c; a Gaussian of 5 makes 1539 * 255^2 of them on all but every third
+ * diagonal, whose square is odd and above 2^53. */
 enum status harris_make_inputs(const struct input_request *request, struct image in[])
 {
     static const uint8_t heavy[] = {0x07, 0x01, 0x31, 0x39, 0x19, 0x98, 0x98, 0xc3};
@@ -43,8 +44,8 @@ static const int tall_shapes[][3] = {{7, 4099, 1}, {0}};
 static const int large_shapes[][3] = {{97, 89, 1}, {301, 277, 1}, {0}};
 /* With this k the response lies so near the middle of two floats that det, wrong by 1, makes another one of it. */
 #define HEAVY "window=gaussian size=5 scale=raw k=0.04999999742490676 outputs=response"
-/* det is 0, and so is the response without k: a product that is rounded and one that is not, as a fused multiplication and
- * subtraction has them, leave 1 or -1. */
+/* det is 0, and so is the response without k: a product that is rounded and one that is not, as a fused multiplication
+ * and subtraction has them, leave 1 or -1. */
 #define FUSED "window=gaussian size=5 scale=raw k=0 outputs=response"
 const struct hard_case harris_hard_cases[] = {
     {"steep", small_shapes, "window=box size=31 scale=raw"},
@@ -60,7 +61,8 @@ const struct hard_case harris_hard_cases[] = {
 };
 
 /* -------------------------------------------------------------------------- answers worked out by hand
- * A pixel of value 1 at (2, 2) on black: around it gx is 1 2 1 to the left and -1 -2 -1 to the right, gy 1 2 1 above and
+ * A pixel of value 1 at (2, 2) on black: around it gx is 1 2 1 to the left and -1 -2 -1 to the right, gy 1 2 1 above
+ * and
  * -1 -2 -1 below, so gx^2, gy^2 and gx gy are
  *
  *     1 0 1     1 4 1     1 0 -1
@@ -141,8 +143,8 @@ const struct golden harris_goldens[] = {
     },
     {
         /* Weights 1 2 1: at (2,2) a = c = 4 + 16 = 20, b = 0: 400 - 40^2 / 8 = 200. At (2,1) a = 12, c = 20: 240 - 128.
-         * At (1,1) a = c = 12, b = 4: 128 - 72 = 56. At (2,0) a = 4, c = 20: 80 - 72 = 8. At (1,0) a = 4, c = 12, b = 4:
-         * 32 - 32 = 0. At (0,0) a = b = c = 4: -8. */
+         * At (1,1) a = c = 12, b = 4: 128 - 72 = 56. At (2,0) a = 4, c = 20: 80 - 72 = 8. At (1,0) a = 4, c = 12, b =
+         * 4: 32 - 32 = 0. At (0,0) a = b = c = 4: -8. */
         .name = "a dot, Gaussian of 3",
         .settings = "window=gaussian k=0.125 scale=raw maximum=1",
         .width = 5,
@@ -159,10 +161,10 @@ const struct golden harris_goldens[] = {
     {
         /* A box of 2 lies up and to the left. Row 0, column 0: the corner (1,1) only, reflected from -1: a = b = c = 1,
          * -4/8. At (2,2) (1,1), (2,1), (1,2) and (2,2): a = c = 5, b = 1: 24 - 12.5 = 11.5; at (3,3) likewise. At (3,2)
-         * (2,1), (3,1), (2,2), (3,2): a = 5, c = 5, b = -1. At (1,1) (1,1): -0.5. At (2,1) (1,1) and (2,1): a = 1, c = 5,
-         * b = 1: 4 - 4.5 = -0.5. At (4,1) (3,1): a = c = 1, b = -1. At (4,2) (3,1) and (3,2): a = 5, c = 1, b = -1. At
-         * (4,4): (3,3): a = b = c = 1. At (0,1): column -1 is column 1, (1,1) counts once, column 0 is 0. All others by
-         * symmetry, and at (0,2) (1,1) and (1,2): a = 5, b = c = 1: 4 - 4.5. */
+         * (2,1), (3,1), (2,2), (3,2): a = 5, c = 5, b = -1. At (1,1) (1,1): -0.5. At (2,1) (1,1) and (2,1): a = 1, c =
+         * 5, b = 1: 4 - 4.5 = -0.5. At (4,1) (3,1): a = c = 1, b = -1. At (4,2) (3,1) and (3,2): a = 5, c = 1, b = -1.
+         * At (4,4): (3,3): a = b = c = 1. At (0,1): column -1 is column 1, (1,1) counts once, column 0 is 0. All others
+         * by symmetry, and at (0,2) (1,1) and (1,2): a = 5, b = c = 1: 4 - 4.5. */
         .name = "a dot, box of 2",
         .settings = "size=2 k=0.125 scale=raw outputs=response",
         .width = 5,

@@ -67,8 +67,8 @@ const char *const kmeans_check_settings[] = {"k=3 type=u8 iterations=4",
                                              "k=3 batch=300 type=f32 iterations=3",
                                              NULL};
 
-/* Few rows, the shape that settings are tried on, more rows than a block has, an array of two dimensions, histograms, and the
- * most features. */
+/* Few rows, the shape that settings are tried on, more rows than a block has, an array of two dimensions, histograms,
+ * and the most features. */
 const int kmeans_check_shapes[][3] = {
     {20, 1, 3}, {11, 12, 9}, {67, 11, 3}, {129, 50, 1}, {9, 7, 256}, {5, 5, 1024}, {0},
 };
@@ -79,8 +79,8 @@ static const enum pixel_type bytes[] = {PIXEL_U8}, floats[] = {PIXEL_F32};
 
 const struct golden kmeans_goldens[] = {
     {
-        /* The first centroids are rows 0 and 2, 0 and 10. 0 1 to the first, 10 12 to the second: 1 + 4 = 5. Then 0.5 and 11:
-         * 4 (1/2)^2 with both moved; nothing changes any more. */
+        /* The first centroids are rows 0 and 2, 0 and 10. 0 1 to the first, 10 12 to the second: 1 + 4 = 5. Then 0.5
+         * and 11: 4 (1/2)^2 with both moved; nothing changes any more. */
         .name = "two pairs",
         .settings = "k=2 start=rows iterations=3 type=u8",
         .width = 1,
@@ -92,8 +92,8 @@ const struct golden kmeans_goldens[] = {
                 GOLDEN_SAMPLES(double, 5, 2.5, 2.5, 2.5)},
     },
     {
-        /* Rows of a batch are 0 or 10, whichever are drawn, and so are the centroids from the start on: 0. With eight rows both
-         * occur, or one cluster keeps its row. */
+        /* Rows of a batch are 0 or 10, whichever are drawn, and so are the centroids from the start on: 0. With eight
+         * rows both occur, or one cluster keeps its row. */
         .name = "batches of two values",
         .settings = "k=2 start=rows iterations=2 type=u8 batch=8",
         .width = 1,
@@ -104,9 +104,9 @@ const struct golden kmeans_goldens[] = {
         .out = {GOLDEN_SAMPLES(float, 0, 10), GOLDEN_SAMPLES(int32_t, 0, 0, 1, 1), GOLDEN_SAMPLES(double, 0, 0, 0)},
     },
     {
-        /* Rows 0, 1 and 2 are the same, and so are the first two centroids, 4 and 4 and 9 (row floor(2 4 / 3) = 2 is 4 as
-         * well): all rows take the first. Its mean is 21 / 4 = 5.25; clusters 1 and 2 take the farthest rows, 9 with 25, then
-         * row 0, with 0. Rows 0 to 2 then join cluster 2, row 3 cluster 1. */
+        /* Rows 0, 1 and 2 are the same, and so are the first two centroids, 4 and 4 and 9 (row floor(2 4 / 3) = 2 is 4
+         * as well): all rows take the first. Its mean is 21 / 4 = 5.25; clusters 1 and 2 take the farthest rows, 9 with
+         * 25, then row 0, with 0. Rows 0 to 2 then join cluster 2, row 3 cluster 1. */
         .name = "empty clusters",
         .settings = "k=3 start=rows iterations=1 type=f32",
         .width = 1,

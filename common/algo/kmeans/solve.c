@@ -36,8 +36,8 @@ static int32_t least_wait(uint64_t number)
     return (whole + 1) * (1 << 20) - (fraction >> 11) - 90256;
 }
 
-/* The row with the smallest E / D, -1 when all D are 0. Most rows lose by the least that their E can be; then its logarithm
- * is not computed. */
+/* The row with the smallest E / D, -1 when all D are 0. Most rows lose by the least that their E can be; then its
+ * logarithm is not computed. */
 static int64_t race(const struct solver *solver, int attempt, int cluster)
 {
     const uint64_t stream = kmeans_stream(solver->params->seed, attempt, cluster);
@@ -70,8 +70,9 @@ static int64_t race(const struct solver *solver, int attempt, int cluster)
     return winner;
 }
 
-/* Distances of all rows to the nearest of centroids 0 to j, of which those before j are known; j is a row. A row keeps its distance d to
- * centroid c where j is at least 2 d from c, for then it is at least d from the row. labels are those centroids meanwhile. */
+/* Distances of all rows to the nearest of centroids 0 to j, of which those before j are known; j is a row. A row keeps
+ * its distance d to centroid c where j is at least 2 d from c, for then it is at least d from the row. labels are those
+ * centroids meanwhile. */
 static void shorten_distances(struct solver *solver, int j, int64_t row)
 {
     const struct kmeans_rows *rows = &solver->rows;

@@ -13,8 +13,8 @@ static double uniform(uint64_t *state)
     return (double)(pattern_random(state) >> 11) * 0x1p-53;
 }
 
-/* By hard case: "of rank 4 with noise" has four components of which each is 0 in a third of its places, and 1 % noise; "of one
- * sample" is 0 but for one; "dark" is of some 1e-6, "bright" near the largest samples that are legal. */
+/* By hard case: "of rank 4 with noise" has four components of which each is 0 in a third of its places, and 1 % noise;
+ * "of one sample" is 0 but for one; "dark" is of some 1e-6, "bright" near the largest samples that are legal. */
 enum status ntf_make_inputs(const struct input_request *request, struct image in[])
 {
     enum { RANK = 4 };
@@ -79,8 +79,8 @@ const struct hard_case ntf_hard_cases[] = {
 
 const char *const ntf_check_settings[] = {"type=u8", "rank=16 iterations=2", "update=damped", "approx=0 rank=3", NULL};
 
-/* S, R, T: tiles that are full and not, one long side in each place, and all of them short. The second is the first that is
- * neither small nor flat: values of parameters are tried on it, and its rank can be 100. */
+/* S, R, T: tiles that are full and not, one long side in each place, and all of them short. The second is the first
+ * that is neither small nor flat: values of parameters are tried on it, and its rank can be 100. */
 const int ntf_check_shapes[][3] = {
     {2, 2, 2}, {10, 13, 13}, {4, 1, 9}, {17, 15, 8}, {3, 6, 70}, {5, 40, 7}, {0},
 };

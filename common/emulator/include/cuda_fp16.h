@@ -1,6 +1,7 @@
 /*
- * cuda_fp16.h: the emulator's stand-in for NVIDIA's header of that name: what Rungs uses of pairs of halves. Semantics: CUDA Math
- * API; sums are rounded to the nearest half, ties to even, and numbers below the smallest normal one are kept.
+ * cuda_fp16.h: the emulator's stand-in for NVIDIA's header of that name: what Rungs uses of pairs of halves. Semantics:
+ * CUDA Math API; sums are rounded to the nearest half, ties to even, and numbers below the smallest normal one are
+ * kept.
  */
 #ifndef RUNGS_EMULATOR_CUDA_FP16_H
 #define RUNGS_EMULATOR_CUDA_FP16_H

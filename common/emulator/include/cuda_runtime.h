@@ -1,6 +1,7 @@
 /*
- * cuda_runtime.h: the emulator's stand-in for NVIDIA's header of that name: the part of the CUDA runtime that Rungs uses,
- * on the CPU. Names, values and meaning follow the CUDA Runtime API; __CUDACC__ stays undefined, RUNGS_EMULATED is.
+ * cuda_runtime.h: the emulator's stand-in for NVIDIA's header of that name: the part of the CUDA runtime that Rungs
+ * uses, on the CPU. Names, values and meaning follow the CUDA Runtime API; __CUDACC__ stays undefined, RUNGS_EMULATED
+ * is.
  *
  * What differs from a GPU: every call returns when its work is done; device memory is host memory, but copies refuse a
  * host pointer where a device pointer belongs and the other way round, and fresh memory holds garbage; and

@@ -1,6 +1,6 @@
 /*
- * emulated_core.h: what translated .cu code needs of the emulator: launches, the running thread, shared memory, barriers
- * and warp collectives. common/emulator/emulator.cpp implements it.
+ * emulated_core.h: what translated .cu code needs of the emulator: launches, the running thread, shared memory,
+ * barriers and warp collectives. common/emulator/emulator.cpp implements it.
  */
 #ifndef RUNGS_EMULATED_CORE_H
 #define RUNGS_EMULATED_CORE_H
@@ -44,8 +44,9 @@ extern __thread struct thread *self; /* NULL outside of kernels */
 /* Lets another thread of the block run. */
 void yield();
 
-/* Called by every atomic operation. Now and then it yields: atomics are where threads of a block meet without a barrier,
- * so their order should vary there, and a loop that waits for another thread's atomic must let that thread run. */
+/* Called by every atomic operation. Now and then it yields: atomics are where threads of a block meet without a
+ * barrier, so their order should vary there, and a loop that waits for another thread's atomic must let that thread
+ * run. */
 inline void count_atomic()
 {
     if (--self->atomics_left <= 0)
@@ -83,8 +84,8 @@ struct dynamic_shared_array {
 };
 /* ----------------------------------------------------------------------------------------------------- launches */
 
-/* A kernel as a pointer. Dependent on Tag, so that a template can ask whether its argument is one function: an overloaded
- * name or a template with arguments to deduce is not. */
+/* A kernel as a pointer. Dependent on Tag, so that a template can ask whether its argument is one function: an
+ * overloaded name or a template with arguments to deduce is not. */
 template <class Tag, class... Parameters> auto pointer_to(void (*kernel)(Parameters...))
 {
     return kernel;
@@ -131,8 +132,8 @@ void run_with(const launch_site &site, const Kernel &kernel, const Arguments &..
 /* Whether a launch is for later: cudaStreamBeginCapture() has been called for its stream and the end has not, so that
  * keep() adds it to the graph, or work on streams is put off (RUNGS_EMULATOR_LATE). */
 bool is_for_later(const launch_site &site);
-/* work(context) may be called several times; release(context) when it never will be again. No std::function: each kernel's compiler
- * would read <functional>, which is as long as all the rest. */
+/* work(context) may be called several times; release(context) when it never will be again. No std::function: each
+ * kernel's compiler would read <functional>, which is as long as all the rest. */
 void keep(cudaStream_t stream, void (*work)(const void *context), void *context, void (*release)(void *context));
 
 /* Runs now, later, or each time that the graph does. */
@@ -150,7 +151,8 @@ void run_or_keep(const launch_site &site, const Kernel &kernel, const Arguments 
     using Body = decltype(body);
     keep(
         site.stream, [](const void *context) { (*static_cast<Body *>(context))(); },
-        const_cast<void *>(static_cast<const void *>(new Body(body))), [](void *context) { delete static_cast<Body *>(context); });
+        const_cast<void *>(static_cast<const void *>(new Body(body))),
+        [](void *context) { delete static_cast<Body *>(context); });
 }
 
 /* What is left to call with the arguments. With the kernel's pointer known they become its parameters' types here, as

@@ -349,8 +349,8 @@ struct mma_bf16_operand {
     const float *c;
 };
 
-/* PTX ISA 8.7, "Matrix Fragments for mma.m16n8k16 with floating point type". With group = lane / 4 and member = lane % 4, a
- * lane holds
+/* PTX ISA 8.7, "Matrix Fragments for mma.m16n8k16 with floating point type". With group = lane / 4 and member = lane %
+ * 4, a lane holds
  *     a[r], half i   A[group + (r & 1 ? 8 : 0)][member * 2 + i + (r & 2 ? 8 : 0)]      r = 0..3
  *     b[r], half i   B[member * 2 + i + (r ? 8 : 0)][group]                            r = 0..1
  *     c[r], d[r]     C[group + (r & 2 ? 8 : 0)][member * 2 + (r & 1)]                  r = 0..3

@@ -1,9 +1,10 @@
 /*
- * texture_indirect_functions.h: the emulator's textures: texture objects on pitched device memory (cudaResourceTypePitch2D) of
- * one channel, unsigned char or float, with coordinates in texels; addresses clamped or bordered, samples of points or
- * bilinear. nvcc has a header of this name, and includes it by itself.
+ * texture_indirect_functions.h: the emulator's textures: texture objects on pitched device memory
+ * (cudaResourceTypePitch2D) of one channel, unsigned char or float, with coordinates in texels; addresses clamped or
+ * bordered, samples of points or bilinear. nvcc has a header of this name, and includes it by itself.
  *
- * With filtering, as the CUDA C++ Programming Guide defines it (Texture Fetching): texel (i, j) has its centre at (i + 0.5, j + 0.5),
+ * With filtering, as the CUDA C++ Programming Guide defines it (Texture Fetching): texel (i, j) has its centre at (i +
+ * 0.5, j + 0.5),
  *
  *     xB = x - 0.5    i = floor(xB)    a = frac(xB), rounded to a multiple of 1/256; y, j, b likewise
  *     tex(x, y) = (1-a)(1-b) T[i,j] + a (1-b) T[i+1,j] + (1-a) b T[i,j+1] + a b T[i+1,j+1]
@@ -82,7 +83,8 @@ struct texture {
     cudaTextureDesc description;
 };
 
-/* The texture of an object; ends the launch when there is none, or when what it gives is no float and not of this kind. */
+/* The texture of an object; ends the launch when there is none, or when what it gives is no float and not of this
+ * kind. */
 const texture &texture_of(cudaTextureObject_t object, bool as_float);
 
 /* Texel i, j, or what is there instead of it: the nearest one, or the border. */

@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <string.h>
 
-/* Of rows first to last - 1. Eight pixels are a word; only edge points have the eighth bit of their byte set. */
+/* The places in rows first to last - 1. Eight pixels are one 64-bit number; only EDGE has the upper bit of its byte. */
 static size_t find_in_band(const struct image *mask, int first, int last, uint32_t *places)
 {
     size_t count = 0;

@@ -1,6 +1,5 @@
 /*
- * places.h: the places of edge points in a mask, what follows from them: weak neighbours, the table. What the rungs above
- * cpu/omp have in common.
+ * places.h: the places of edge points in a mask, and what is computed from them: hysteresis and the table.
  */
 #ifndef RUNGS_EDGES_STEPS_PLACES_H
 #define RUNGS_EDGES_STEPS_PLACES_H
@@ -9,11 +8,11 @@
 
 enum { NOTHING, WEAK = 1, EDGE = 255 };
 
-/* The places y * width + x of edge points, in raster order, found by all threads; gives back how many. `places` has room for
- * all pixels. */
+/* The places y * width + x of edge points, in raster order, found by all threads; returns their number. `places` has room for all
+ * pixels. */
 size_t places_find(const struct image *mask, uint32_t *places);
 
-/* Weak neighbours of the edge points, whose places are given, become edge points; what is weak in the end is nothing. */
+/* Weak neighbours of the given edge points become edge points; pixels that stay weak become nothing. */
 void places_follow(struct image *mask, uint32_t *places, size_t count);
 
 /* The table of edge points. */

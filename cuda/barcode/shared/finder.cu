@@ -13,24 +13,24 @@ static __global__ void posterior_kernel(struct image labels, struct image poster
             posteriors[((const uint8_t *)image_row(&labels, blockIdx.y))[x]];
 }
 
-/* One block: boxes of patches that are not too long become boxes of pixels, one behind the other (barcode_boxes()). */
+/* One block: boxes of patches that are not too long become boxes of pixels, without gaps between them (compaction; barcode_boxes()). */
 static __global__ void pixels_kernel(struct image table, int ratio, int width, int height, struct image boxes)
 {
     __shared__ int counts[THREADS / 32];
     const int count = min(*(const int32_t *)table.data, table.height - 1), warp = threadIdx.x / 32;
-    int kept = 0;
+    int listed = 0;
 
     for (int row = 1 + (int)threadIdx.x; row - (int)threadIdx.x <= count; row += THREADS) {
         const int32_t *from = (const int32_t *)image_row(&table, min(row, count));
         const bool fits = row <= count && barcode_fits(from, ratio);
         const unsigned all = __ballot_sync(0xffffffff, fits);
-        int before = kept + __popc(all & ((1u << threadIdx.x % 32) - 1));
+        int before = listed + __popc(all & ((1u << threadIdx.x % 32) - 1));
         if (threadIdx.x % 32 == 0)
             counts[warp] = __popc(all);
         __syncthreads();
         for (int w = 0; w < THREADS / 32; w++) {
             before += w < warp ? counts[w] : 0;
-            kept += counts[w];
+            listed += counts[w];
         }
         __syncthreads();
         if (!fits || before + 1 >= boxes.height)
@@ -42,8 +42,8 @@ static __global__ void pixels_kernel(struct image table, int ratio, int width, i
         box[3] = min(BARCODE_PATCH * from[4], height - box[1]);
     }
     for (int row = (int)threadIdx.x; row < boxes.height; row += THREADS)
-        for (int column = 0; column < BARCODE_COLUMNS && (row == 0 || row > kept); column++)
-            ((int32_t *)image_row(&boxes, row))[column] = row == 0 && column == 0 ? kept : 0;
+        for (int column = 0; column < BARCODE_COLUMNS && (row == 0 || row > listed); column++)
+            ((int32_t *)image_row(&boxes, row))[column] = row == 0 && column == 0 ? listed : 0;
 }
 
 static enum status open_steps(struct finder *finder, const struct barcode_params *params,
@@ -113,7 +113,7 @@ enum status finder_launch(struct finder *finder, int width, int height, struct i
     step_begin("pixels", stream);
     pixels_kernel<<<1, THREADS, 0, stream>>>(finder->table, finder->ratio, width, height, out[BARCODE_BOXES]);
     CUDA_TRY(cudaGetLastError());
-    /* A threshold may read beyond the ends of its rows, which are not ours in an output. */
+    /* A copy: threshold may read behind the ends of the rows, which an output does not own. */
     CUDA_TRY(cudaMemcpy2DAsync(out[BARCODE_SCORE].data, out[BARCODE_SCORE].stride, score->data, score->stride,
                                score->width, score->height, cudaMemcpyDeviceToDevice, stream));
 out:

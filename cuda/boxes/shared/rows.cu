@@ -57,46 +57,16 @@ out:
     return status;
 }
 
-enum status boxes_create_table(struct boxes_sums **table, int labels)
-{
-    enum status status = STATUS_OK;
-    const struct image no_rows = {};
-
-    TRY(device_allocate((void **)table, labels * sizeof **table));
-    TRY(boxes_clear(*table, labels, &no_rows, 0));
-    CUDA_TRY(cudaDeviceSynchronize()); /* a launch may come on any stream */
-out:
-    return status;
-}
-
-enum status boxes_count(const struct boxes_sums *table, int labels, int min_area, int *counts, cudaStream_t stream)
-{
-    enum status status = STATUS_OK;
-
-    count_kernel<<<ceiling_divide(labels, BOXES_STRETCH), BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts);
-    CUDA_TRY(cudaGetLastError());
-out:
-    return status;
-}
-
-enum status boxes_offsets(int *counts, int stretches, const struct image *out, cudaStream_t stream)
-{
-    enum status status = STATUS_OK;
-
-    offset_kernel<<<1, BOXES_STRETCH, 0, stream>>>(counts, stretches, *out);
-    CUDA_TRY(cudaGetLastError());
-out:
-    return status;
-}
-
 enum status boxes_write_rows(const struct boxes_sums *table, int labels, int min_area, int *counts,
                              const struct image *out, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
     const int stretches = ceiling_divide(labels, BOXES_STRETCH);
 
-    TRY(boxes_count(table, labels, min_area, counts, stream));
-    TRY(boxes_offsets(counts, stretches, out, stream));
+    count_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts);
+    CUDA_TRY(cudaGetLastError());
+    offset_kernel<<<1, BOXES_STRETCH, 0, stream>>>(counts, stretches, *out);
+    CUDA_TRY(cudaGetLastError());
     write_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, labels, min_area, counts, *out);
     CUDA_TRY(cudaGetLastError());
 out:

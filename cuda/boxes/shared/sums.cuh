@@ -1,8 +1,8 @@
 /*
- * sums.cuh: sums over a block of BOXES_STRETCH threads, for the kernels that turn entries of the table into rows.
+ * sums.cuh: a prefix sum (scan) over a block, for the kernels that turn entries of the table into rows.
  */
-#ifndef RUNGS_BOXES_STEPS_SUMS_CUH
-#define RUNGS_BOXES_STEPS_SUMS_CUH
+#ifndef RUNGS_BOXES_SUMS_CUH
+#define RUNGS_BOXES_SUMS_CUH
 
 #include "cuda/boxes/shared/rows.h"
 

@@ -1,7 +1,18 @@
-#include "cuda/boxes/shared/used.cuh"
+#include "cuda/boxes/shared/sums.cuh"
+#include "cuda/boxes/shared/used.h"
 
-static __global__ void count_used_kernel(const struct boxes_sums *table, const unsigned *used, int words, int min_area,
-                                         int *counts)
+/* Counts the used entries of a word of the mask that are large enough; `table` points to the entry of bit 0. */
+static __device__ int count_large(const struct boxes_sums *table, unsigned word, int min_area)
+{
+    int count = 0;
+
+    for (; word; word &= word - 1)
+        count += table[__ffs((int)word) - 1].area >= min_area;
+    return count;
+}
+
+static __global__ void count_kernel(const struct boxes_sums *table, const unsigned *used, int words, int min_area,
+                                    int *counts)
 {
     __shared__ int sums[BOXES_STRETCH / 32];
     int i = blockIdx.x * BOXES_STRETCH + threadIdx.x, total;
@@ -42,14 +53,14 @@ static __global__ void write_kernel(struct boxes_sums *table, unsigned *used, in
         ((int4 *)image_row(&out, half / 2))[half % 2] = {0, 0, 0, 0};
 }
 
-enum status boxes_count_used(const struct boxes_sums *table, const unsigned *used, int words, int min_area, int *counts,
-                             cudaStream_t stream)
+enum status boxes_create_table(struct boxes_sums **table, int labels)
 {
     enum status status = STATUS_OK;
+    const struct image no_rows = {};
 
-    count_used_kernel<<<ceiling_divide(words, BOXES_STRETCH), BOXES_STRETCH, 0, stream>>>(table, used, words, min_area,
-                                                                                          counts);
-    CUDA_TRY(cudaGetLastError());
+    TRY(device_allocate((void **)table, labels * sizeof **table));
+    TRY(boxes_clear(*table, labels, &no_rows, 0));
+    CUDA_TRY(cudaDeviceSynchronize()); /* a launch may come on any stream */
 out:
     return status;
 }
@@ -58,10 +69,11 @@ enum status boxes_write_used(struct boxes_sums *table, unsigned *used, int words
                              const struct image *out, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
+    const int stretches = ceiling_divide(words, BOXES_STRETCH);
 
-    TRY(boxes_count_used(table, used, words, min_area, counts, stream));
-    write_kernel<<<ceiling_divide(words, BOXES_STRETCH), BOXES_STRETCH, 0, stream>>>(table, used, words, min_area,
-                                                                                     counts, *out);
+    count_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, used, words, min_area, counts);
+    CUDA_TRY(cudaGetLastError());
+    write_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, used, words, min_area, counts, *out);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

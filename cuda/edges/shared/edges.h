@@ -28,23 +28,16 @@ struct image edges_mask(const struct edges_step *step, const struct image out[])
 /* Before pixels are marked: what weak and strong mean. */
 enum status edges_begin(struct edges_step *step, const struct image *in, const struct edges_params *params,
                         cudaStream_t stream);
-/* Marks pixels by blocks of threads that have 4 x 8 pixels each, and plants the forest with low: planted.cu. */
-enum status edges_mark_and_plant(const struct edges_step *step, const struct image *in, const struct image *mask,
-                                 const struct edges_params *params, dim3 block, cudaStream_t stream);
-/* The same, and sets the rows of a table to 0. */
-enum status edges_mark_and_clear(const struct edges_step *step, const struct image *in, const struct image *mask,
-                                 struct image table, const struct edges_params *params, dim3 block,
-                                 cudaStream_t stream);
 
 /* From a mask of weak and strong pixels to the outputs. */
 enum status edges_end(struct edges_step *step, const struct image *in, const struct image out[],
                       const struct edges_params *params, cudaStream_t stream);
 
-/* The same where the kernel that marked has also planted the forest (edges_plant()). */
+/* The same where the marking kernel has also written each marked pixel's parent, as edges_plant() does. */
 enum status edges_end_planted(struct edges_step *step, const struct image *in, const struct image out[],
                               const struct edges_params *params, cudaStream_t stream);
 
-/* Parts of edges_end(): the forest of single trees; weak pixels become strong or nothing; the table of points. */
+/* Parts of edges_end(): each marked pixel's parent; weak pixels become strong or nothing; the table of points. */
 enum status edges_plant(struct edges_step *step, const struct image *mask, cudaStream_t stream);
 enum status edges_follow(struct edges_step *step, const struct image *mask, cudaStream_t stream);
 enum status edges_list_setup(struct edges_step *step, const struct image *in);
@@ -56,7 +49,7 @@ static inline __device__ unsigned edges_node(int width, int x, int y)
     return (unsigned)y * (unsigned)width + (unsigned)x + 1;
 }
 
-/* The parent of a marked pixel before any are joined (follow.cu). */
+/* The parent of a marked pixel before neighbours are joined (follow.cu). */
 static inline __device__ unsigned edges_first_parent(int mark, unsigned node)
 {
     return mark == EDGES_STRONG ? 0 : node;

@@ -1,6 +1,6 @@
 /*
- * From the mask to the table of points, in raster order: each block counts the points of a segment of pixels, one block adds up
- * the counts, and then each pixel knows its row: how many points come before its segment, its warp and itself.
+ * The table of points in raster order, in three kernels: blocks count the points of segments of 256 pixels, one block computes the
+ * prefix sum of the counts, and blocks write rows: 1 + points of all segments before + of the warps before + of the lanes before.
  */
 #include "cuda/edges/shared/edges.h"
 

@@ -1,6 +1,6 @@
 /*
- * bytes.h: what v2.x of kmeans share: small rows (struct kmeans_rows) as bytes, and centroids as two planes of bytes in shared
- * memory.
+ * bytes.h: small rows (struct kmeans_rows) as bytes, and centroids as two planes of bytes in shared memory; of kmeans v2.0 and those
+ * above it.
  *
  * A sample of a small row is at most 511. Its lower byte goes to a table; that a sample is 256 or more is noted apart, and at
  * most 3 of a row are: else its sum times its largest sample were 2^18 or more. C is below 2^15: two bytes.
@@ -8,6 +8,7 @@
 #ifndef RUNGS_KMEANS_BYTES_H
 #define RUNGS_KMEANS_BYTES_H
 
+#include "common/cuda/mma.cuh"
 #include "cuda/kmeans/shared/moved.h"
 
 enum { KMEANS_GROUP = 16 /* centroids in shared memory */, KMEANS_BYTES_PITCH = 64 };
@@ -29,17 +30,11 @@ void kmeans_bytes_free(struct kmeans_bytes *bytes);
 enum status kmeans_bytes_pack(const struct kmeans_bytes *bytes, const struct kmeans_task *task, cudaStream_t stream);
 
 /* Enqueues what comes before an assignment of small rows: with `first`, clears the sums and fills *bytes unless they are packed.
- * All of the assignment, as in v1.4 with 8 lanes, where rows are not small; it knows the distances. */
+ * Where rows are not small: all of the assignment, as in v1.3 with 8 lanes. */
 enum status kmeans_bytes_begin(const struct kmeans_bytes *bytes, const struct kmeans_task *task, bool first,
                                cudaStream_t stream);
 
-/* 16 products of bytes added to a sum. */
-static __device__ inline unsigned kmeans_dot(const uint4 &x, const uint4 &c, unsigned sum)
-{
-    return __dp4a(x.x, c.x, __dp4a(x.y, c.y, __dp4a(x.z, c.z, __dp4a(x.w, c.w, sum))));
-}
-
-/* Bytes from a centroid to the next in shared memory: lanes of 2 centroids that load 64 bytes each meet in no bank. */
+/* Bytes from a centroid to the next in shared memory: without bank conflicts of lanes that load 64 bytes of 2 centroids. */
 static HOST_DEVICE inline int kmeans_plane_stride(int pitch)
 {
     return pitch % 128 ? pitch : pitch + 64;
@@ -69,6 +64,17 @@ static __device__ inline void kmeans_load_planes(const struct kmeans_task &task,
         norm += __shfl_xor_sync(0xffffffff, norm, step);
     if (lane == 0)
         norms[j] = first + j < task.k ? norm : INT32_MAX;
+}
+
+/* Adds the products of 64 features: centroids `group` and `group` + 8 of a plane by 8 rows (layout: mma.cuh). */
+static __device__ inline void kmeans_multiply(int sums[4], const uint8_t *centroid, int stride, const uint4 &samples)
+{
+    const uint4 c0 = *(const uint4 *)centroid, c8 = *(const uint4 *)(centroid + 8 * stride);
+    const unsigned left[2][4] = {{c0.x, c8.x, c0.y, c8.y}, {c0.z, c8.z, c0.w, c8.w}};
+    const unsigned right[2][2] = {{samples.x, samples.y}, {samples.z, samples.w}};
+
+    for (int half = 0; half < 2; half++)
+        mma_m16n8k32_u8(sums, left[half], right[half], sums);
 }
 
 /* What the bytes of a row leave out of its product with a centroid: 256 C for each wide feature. The upper bytes of C lie `upper`

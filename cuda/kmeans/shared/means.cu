@@ -22,14 +22,7 @@ static enum status iterate(void *erased, const struct kmeans_task *task, const s
 static enum status race(void *erased, const struct kmeans_task *task, const struct kmeans_params *params, int attempt,
                         int cluster, cudaStream_t stream)
 {
-    const struct kmeans_bytes *bytes = &((const struct kmeans_small *)erased)->bytes;
-    enum status status = STATUS_OK;
-
-    if (attempt == 0 && cluster == 1)
-        TRY(kmeans_bytes_pack(bytes, task, stream));
-    TRY(kmeans_bytes_race(bytes, task, params, attempt, cluster, stream));
-out:
-    return status;
+    return kmeans_bytes_race(&((const struct kmeans_small *)erased)->bytes, task, params, attempt, cluster, stream);
 }
 
 enum status kmeans_small_create(struct kmeans_small *small, const struct image in[], const struct kmeans_params *params)

@@ -1,5 +1,5 @@
 /*
- * means.h: an iteration in one kernel, of kmeans v2.6 and those above it: each block begins with all means, which it makes from the
+ * means.h: an iteration in one kernel, of kmeans v2.3: each block begins with all means, which it makes from the
  * sums of the assignment before, and ends by adding what its own rows move.
  *
  * No block waits for another within a kernel, so nothing may be read that another block writes: sums are the totals of all
@@ -45,7 +45,7 @@ enum status kmeans_small_create(struct kmeans_small *small, const struct image i
                                 const struct kmeans_params *params);
 void kmeans_small_free(struct kmeans_small *small);
 
-/* All of a call; rows that are not small go as in v2.5. */
+/* All of a call; rows that are not small go as in v2.2. */
 enum status kmeans_small_solve(struct kmeans_small *small, const struct image in[], struct image *out,
                                const struct kmeans_params *params, cudaStream_t stream);
 

@@ -1,5 +1,5 @@
 /*
- * moved.h: the sums of rows that moved from one cluster to another; of kmeans v1.4 and those above it.
+ * moved.h: the sums of rows that moved from one cluster to another; of kmeans v1.3 and those above it.
  */
 #ifndef RUNGS_KMEANS_MOVED_H
 #define RUNGS_KMEANS_MOVED_H

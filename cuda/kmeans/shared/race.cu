@@ -9,6 +9,12 @@ struct newest {
     int squares;
 };
 
+/* 16 products of bytes added to a sum. */
+static __device__ unsigned dot(const uint4 &x, const uint4 &c, unsigned sum)
+{
+    return __dp4a(x.x, c.x, __dp4a(x.y, c.y, __dp4a(x.z, c.z, __dp4a(x.w, c.w, sum))));
+}
+
 /* The block. */
 static __device__ void load(const struct kmeans_task &task, int pitch, int cluster, struct newest *newest)
 {
@@ -47,8 +53,8 @@ static __device__ unsigned long long distance(const struct kmeans_task &task, co
 #pragma unroll
         for (int r = 0; r < LANES; r++) {
             const uint4 samples = rows[r][at];
-            lower[r] = kmeans_dot(samples, newest.planes[0][at + member], lower[r]);
-            upper[r] = kmeans_dot(samples, newest.planes[1][at + member], upper[r]);
+            lower[r] = dot(samples, newest.planes[0][at + member], lower[r]);
+            upper[r] = dot(samples, newest.planes[1][at + member], upper[r]);
         }
 #pragma unroll
     for (int r = 0; r < LANES; r++) {
@@ -128,6 +134,8 @@ enum status kmeans_bytes_race(const struct kmeans_bytes *bytes, const struct kme
     const int needed = (int)ceiling_divide(task->count, THREADS), blocks = needed < MOST_BLOCKS ? needed : MOST_BLOCKS;
     enum status status = STATUS_OK;
 
+    if (attempt == 0 && cluster == 1)
+        TRY(kmeans_bytes_pack(bytes, task, stream));
     race_kernel<<<blocks, THREADS, 0, stream>>>(*task, *bytes, params->seed, attempt, cluster);
     CUDA_TRY(cudaGetLastError());
 out:

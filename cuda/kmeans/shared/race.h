@@ -1,5 +1,5 @@
 /*
- * race.h: the race of k-means++ over packed rows, of kmeans v2.3 and those above it.
+ * race.h: the race of k-means++ over packed rows, of kmeans v2.1 and those above it.
  *
  * A centroid of the start is a row, so its samples are small too, and D = 4096 (|x|^2 + |c|^2 - 2 x c) is made of products of
  * bytes. Four lanes read a row, 64 bytes a step, and take turns with four of them; then a lane has a row to itself, for what comes
@@ -10,7 +10,7 @@
 
 #include "cuda/kmeans/shared/bytes.h"
 
-/* A kmeans_device_race over rows that kmeans_bytes_pack() has packed. */
+/* A kmeans_device_race over packed rows; the first of a call packs them. */
 enum status kmeans_bytes_race(const struct kmeans_bytes *bytes, const struct kmeans_task *task,
                               const struct kmeans_params *params, int attempt, int cluster, cudaStream_t stream);
 

@@ -1,16 +1,15 @@
 /*
- * sums.h: what the rows of a block add to the sums, in its shared memory, until it hands all over at once; of kmeans v2.4 and
+ * sums.h: what the rows of a block add to the sums, in its shared memory, until it hands all over at once; of kmeans v2.2 and
  * those above it.
  */
 #ifndef RUNGS_KMEANS_SUMS_H
 #define RUNGS_KMEANS_SUMS_H
 
-#include "common/cuda/mma.cuh"
 #include "cuda/kmeans/shared/race.h"
 
 enum { KMEANS_SHARED_BYTES = 40 << 10 /* for planes and sums */, KMEANS_BLOCK_ROWS = 1 << 22 /* at most: 511 each */ };
 
-/* In shared memory. Feature 4 w + b of a cluster is at b * pitch / 4 + w: 32 lanes with a word each meet in no bank. */
+/* In shared memory. Feature 4 w + b of a cluster is at b * pitch / 4 + w: 32 lanes with a word each have no bank conflict. */
 struct kmeans_sums {
     int *x; /* k x pitch, in the unit of the samples; NULL: there is no room, and rows go to the sums of the task */
     int *counts; /* k */
@@ -74,17 +73,6 @@ static __device__ inline void kmeans_sums_hand_over(const struct kmeans_task &ta
         if (threadIdx.x % 32 == 0 && sums.counts[j] != 0)
             atomicAdd(&task.counts[j], (unsigned long long)sums.counts[j]);
     }
-}
-
-/* Adds the products of 64 features: of the centroids `group` and `group` + 8 of a plane, and of 8 rows. */
-static __device__ inline void kmeans_multiply(int sums[4], const uint8_t *centroid, int stride, const uint4 &samples)
-{
-    const uint4 c0 = *(const uint4 *)centroid, c8 = *(const uint4 *)(centroid + 8 * stride);
-    const unsigned left[4] = {c0.x, c8.x, c0.y, c8.y}, right[4] = {c0.z, c8.z, c0.w, c8.w};
-    const unsigned first[2] = {samples.x, samples.y}, second[2] = {samples.z, samples.w};
-
-    mma_m16n8k32_u8(sums, left, first, sums);
-    mma_m16n8k32_u8(sums, right, second, sums);
 }
 
 #endif

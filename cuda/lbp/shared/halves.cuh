@@ -1,23 +1,23 @@
 /*
- * halves.cuh: comparisons of pixels as 16-bit floating-point numbers, two in a register: of lbp's v2.5.
+ * halves.cuh: comparisons of pixels as 16-bit floating-point numbers, two in a register: of lbp's v2.1, and of texture.
  *
- * A pixel p is the number 1024 + p, whose bits are 0x6400 + p: a permutation of bytes makes it. With q for its neighbour, the sum
- * q + (1 - p), cut off below 0 and above 1, is 1 where q >= p, else 0; and twice a code plus that is the code with one bit more. It
- * begins as 1024 / 2^8 and ends as 1024 + code. All of these are integers below 2048, which need no rounding.
+ * A pixel p becomes the number 1024 + p, whose bits are 0x6400 + p: a permutation of bytes makes it. For a neighbour q the sum
+ * q + (1 - p), saturated to 0 ... 1, is 1 where q >= p, else 0: the new bit. A code starts as 4, and 2 code + bit eight times makes it
+ * 1024 + code. All of these are integers below 2048, so nothing is rounded.
  */
 #ifndef RUNGS_LBP_HALVES_CUH
 #define RUNGS_LBP_HALVES_CUH
 
 #include "common/algo/lbp.h"
 
-/* Two pixels that stand next to each other, from bytes 0 and 1 or 2 and 3 of a word. */
+/* Two neighbouring pixels of a word, bytes 0 and 1 or 2 and 3, a register half each. */
 static __device__ inline unsigned lbp_pair(unsigned word, int upper)
 {
     return __byte_perm(word, 0x64646464, upper ? 0x4342 : 0x4140);
 }
 
-/* A small power of two, twice; what neighbours are added to; and codes with a bit more. The emulator, which has no such numbers,
- * takes integers of 16 bits. */
+/* lbp_power(): 2^exponent in both halves. lbp_complement(): 1 - p. lbp_pair_bit(): 2 codes + bit. The emulator has no half floats and
+ * runs integers of 16 bits instead. */
 #if defined(RUNGS_EMULATED)
 
 static __device__ inline unsigned lbp_power(int exponent)

@@ -1,5 +1,5 @@
 /*
- * lines.cuh: lines of patches, each loaded by one thread: of lbp's v2.4 and those above it.
+ * lines.cuh: lines of patches, each loaded by one lane: of lbp's v2.0 and v2.1, and of texture.
  */
 #ifndef RUNGS_LBP_LINES_CUH
 #define RUNGS_LBP_LINES_CUH
@@ -16,13 +16,13 @@ static HOST_DEVICE constexpr int lbp_patches_of(int patch)
     return 32 * lbp_lines_of(patch) / patch;
 }
 
-/* What a lane loads at once, 16 bytes where there are so many. */
+/* What a lane loads in one instruction: at most 16 bytes. */
 template <int PATCH> struct alignas(PATCH < 16 ? PATCH : 16) lbp_loaded {
     unsigned words[PATCH / 4];
 };
 
-/* Line y of a patch from column x on, between a word on either side that stays: zeros unless it is `inside` of the patch and of the
- * picture, whose rows have room for whole patches of 16 and, their pitch being a multiple of 64 bytes, of 32 pixels. */
+/* Line y of a patch from column x on, as words[1] to words[PATCH / 4]; zeros unless it is `inside` the patch and in the picture. It may
+ * read behind a row's last pixel: the pitch of rows is a multiple of 64 bytes. */
 template <int PATCH>
 static __device__ inline void lbp_load_line(const struct image &in, int x, int y, bool inside,
                                             unsigned words[PATCH / 4 + 2])

@@ -1,5 +1,11 @@
 /*
- * chords.cuh: the element's rows as chords, known to the compiler.
+ * chords.cuh: the element's rows as chords, known to the compiler. A disk of 5 has two kinds:
+ *
+ *      . . # . .      kind 1, length 1
+ *      # # # # #      kind 0, length 5
+ *      # # # # #      kind 0
+ *      # # # # #      kind 0
+ *      . . # . .      kind 1
  */
 #ifndef RUNGS_MORPHOLOGY_STEPS_CHORDS_CUH
 #define RUNGS_MORPHOLOGY_STEPS_CHORDS_CUH

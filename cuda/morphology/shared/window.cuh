@@ -1,6 +1,5 @@
 /*
- * window.cuh: the words of 4 pixels that a thread reads of each row, its own and a halo on both sides, and those that
- * it writes.
+ * window.cuh: the words of 4 pixels that a thread reads of each row, its own and a halo on both sides.
  */
 #ifndef RUNGS_MORPHOLOGY_STEPS_WINDOW_CUH
 #define RUNGS_MORPHOLOGY_STEPS_WINDOW_CUH
@@ -32,34 +31,6 @@ static __device__ void load_row(unsigned words[WORDS], const struct image &in, i
 {
     for (int k = 0; k < WORDS; k++)
         words[k] = *(const unsigned *)device_row(window.from[k], in.stride, min(max(y, 0), in.height - 1));
-}
-
-/* Words of a row as a line that is to be compared: flipped, and 0 outside the image. */
-template <class LINE, int WORDS>
-static __device__ LINE make_line(const unsigned *words, const struct window<WORDS> &window, unsigned flip, bool inside)
-{
-    LINE line;
-
-    for (int k = 0; k < WORDS; k++)
-        line.set(k, inside ? (words[k] ^ flip) & window.masks[k] : 0);
-    return line;
-}
-
-/* One or two words from column x of row y on, as far as the row goes. */
-template <int OWN> static __device__ void store_row(const struct image &out, int x, int y, const unsigned (&words)[OWN])
-{
-    uint8_t *to = device_row((uint8_t *)out.data, out.stride, y) + x;
-
-    if (OWN == 2 && x + 8 <= out.width)
-        *(uint2 *)to = make_uint2(words[0], words[OWN - 1]);
-    else if (OWN == 1 && x + 4 <= out.width)
-        *(unsigned *)to = words[0];
-    else
-#ifdef __CUDA_ARCH__ /* rare: unrolled, it would only part what is used; the emulator's compiler knows no unroll */
-#pragma unroll 1
-#endif
-        for (int b = 0; b < out.width - x; b++)
-            to[b] = (uint8_t)((b < 4 ? words[0] : words[OWN - 1]) >> 8 * (b % 4));
 }
 
 #endif

@@ -7,14 +7,14 @@ enum status bit_frame_create(struct bit_frame *frame, const struct image *first,
 {
     static const enum motion_step fused[] = {MOTION_ABSDIFF, MOTION_THRESHOLD, MOTION_CLOSE, MOTION_LABELLING,
                                              MOTION_BOXES};
-    const char *blur = device_needs_capability(80) ? "cuda/v2.0" : "cuda/v2.1"; /* the latter: tensor cores */
+    const char *blur = device_needs_capability(80) ? "cuda/v2.0" : "cuda/v2.2"; /* the latter: tensor cores */
     enum status status = STATUS_OK;
     struct image gray;
 
     for (enum motion_step step : fused)
         TRY(motion_refuse_swap(params, step, rung));
     CUDA_TRY(cudaStreamCreateWithFlags(&frame->stream, cudaStreamNonBlocking));
-    TRY(motion_step_open(&frame->grayscale, MOTION_GRAYSCALE, params, rung, "cuda/v2.0"));
+    TRY(motion_step_open(&frame->grayscale, MOTION_GRAYSCALE, params, rung, "cuda/v1.3"));
     TRY(motion_step_open(&frame->blur, MOTION_BLUR, params, rung, blur));
     TRY(step_shape(&frame->grayscale, first, &gray));
     TRY(device_image_create(&frame->frame, first));

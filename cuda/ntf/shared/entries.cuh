@@ -1,9 +1,9 @@
 /*
- * entries.cuh: the kernels of iterate.cu in which each thread makes entries for itself: of a factor, new or at the start, of numerators,
- * of products of two factors, of the tensor that the factors stand for.
+ * entries.cuh: the kernels of iterate.cu with a thread for each entry: of a factor, at the start or updated, of the
+ * products of two factors, of the tensor that the factors stand for.
  */
-#ifndef RUNGS_NTF_STEPS_ENTRIES_CUH
-#define RUNGS_NTF_STEPS_ENTRIES_CUH
+#ifndef RUNGS_NTF_ENTRIES_CUH
+#define RUNGS_NTF_ENTRIES_CUH
 
 #include "common/algo/ntf.h"
 #include "common/cuda/device.h"
@@ -29,22 +29,6 @@ static __global__ void update_kernel(const float *factor, const float *numerator
     for (int m = 0; m < rank; m++)
         denominator += factor[at - k + m] * (float)(left[m * rank + k] * right[m * rank + k]);
     next[at] = *settled ? factor[at] : ntf_updated(factor[at], numerators[at], denominator, update);
-}
-
-/* A thread for each entry of v or w: P(s,t,k) times the other one. */
-static __global__ void contract_kernel(const float *sums, int mode, int s_side, int t_side, const float *other,
-                                       int rank, float *numerators)
-{
-    const int entry = blockIdx.x * blockDim.x + threadIdx.x, i = entry / rank, k = entry % rank;
-    double sum = 0;
-
-    if (i >= (mode == 1 ? s_side : t_side))
-        return;
-    for (int j = 0; j < (mode == 1 ? t_side : s_side); j++) {
-        const int s = mode == 1 ? i : j, t = mode == 1 ? j : i;
-        sum += sums[((size_t)k * s_side + s) * t_side + t] * other[(size_t)j * rank + k];
-    }
-    numerators[entry] = (float)sum;
 }
 
 static __global__ void products_kernel(const float *v, const float *w, int t_side, int rank, int count, float *products)

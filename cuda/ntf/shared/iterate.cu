@@ -4,7 +4,6 @@
 enum {
     THREADS = 128,
     SLICE = 128 /* rows of a factor for one block */,
-    FOLLOWERS = 1024,
     COLUMN = 512 /* threads of a column at most */,
     TALL = 256
 };
@@ -93,7 +92,7 @@ static __device__ void note_error(double product, double model, const struct ntf
     *settled |= ntf_settled(before, now, &params);
 }
 
-/* One block: the error of this iteration, or the last one's once all is settled. */
+/* One block: the error of this iteration, or the one before when all is settled. */
 static __global__ void error_kernel(const float *w, const float *numerators, int count, struct ntf_params params,
                                     const double *gram_u, const double *gram_v, const double *gram_w,
                                     const double *norm, struct image errors, int iteration, int *settled)
@@ -112,73 +111,7 @@ static __global__ void error_kernel(const float *w, const float *numerators, int
         note_error(product, model, params, *norm, errors, iteration, settled);
 }
 
-/* A thread for each entry: F'F of all rows. */
-static __device__ void gram_of_block(const float *factor, int side, int rank, double *gram)
-{
-    for (int entry = threadIdx.x; entry < rank * rank; entry += blockDim.x) {
-        const int a = entry / rank, b = entry % rank;
-        double sum = 0;
-#pragma unroll 8
-        for (int i = 0; i < side; i++)
-            sum += factor[(size_t)i * rank + a] * factor[(size_t)i * rank + b];
-        gram[entry] = sum;
-    }
-}
-
-/* One block does all that follows P, which it leaves zero, as it does u's products with itself: updates of v and w, their
- * products with themselves and the error. */
-static __global__ void __launch_bounds__(FOLLOWERS)
-    follow_kernel(struct ntf_device device, struct ntf_params params, float *sums, struct image errors, int iteration)
-{
-    __shared__ double parts[FOLLOWERS];
-    const bool damped = params.update == NTF_DAMPED, settled = *device.settled;
-    const int rank = device.rank, s_side = device.sides[1], t_side = device.sides[2];
-    double product = 0, model = 0;
-
-    for (int mode = 1; mode < 3; mode++) {
-        const int side = device.sides[mode], length = device.sides[3 - mode];
-        const int along = mode == 1 ? t_side : 1, step = mode == 1 ? 1 : t_side;
-        const float *other = mode == 1 || damped ? device.factors[3 - mode] : device.next[3 - mode];
-        const double *gram = device.grams[3 - mode];
-        for (int entry = threadIdx.x; entry < side * rank; entry += blockDim.x) {
-            const int i = entry % side, k = entry / side, at = i * rank + k;
-            const float *row = sums + ((size_t)k * s_side * t_side + (size_t)i * along);
-            const float *factor = device.factors[mode];
-            double numerator = 0;
-            float denominator = 0;
-#pragma unroll 8
-            for (int j = 0; j < length; j++)
-                numerator += row[(size_t)j * step] * other[(size_t)j * rank + k];
-#pragma unroll 8
-            for (int m = 0; m < rank; m++)
-                denominator += factor[i * rank + m] * (float)(device.grams[0][m * rank + k] * gram[m * rank + k]);
-            const float now =
-                settled ? factor[at] : ntf_updated(factor[at], (float)numerator, denominator, params.update);
-            device.next[mode][at] = now;
-            if (mode == 2)
-                product += (double)(damped ? factor[at] : now) * (float)numerator;
-        }
-        __syncthreads();
-        if (!damped)
-            gram_of_block(device.next[mode], side, rank, device.grams[mode]);
-        __syncthreads();
-    }
-    for (int i = threadIdx.x; i < rank * rank; i += blockDim.x) {
-        model += device.grams[0][i] * device.grams[1][i] * device.grams[2][i];
-        device.grams[0][i] = 0;
-    }
-    for (int i = threadIdx.x; i < s_side * t_side * rank; i += blockDim.x)
-        sums[i] = 0;
-    product = sum_of_block(product, parts);
-    __syncthreads();
-    model = sum_of_block(model, parts);
-    if (threadIdx.x == 0)
-        note_error(product, model, params, *device.norm, errors, iteration, device.settled);
-    for (int mode = 1; damped && mode < 3; mode++)
-        gram_of_block(device.next[mode], device.sides[mode], rank, device.grams[mode]);
-}
-
-/* ---------------------------------------------------------------------------- what follows P, a block for each column */
+/* ------------------------------------------------------------------------- what follows P, a block for each column */
 
 /* The sum of a value of each lane, in all lanes. */
 template <typename T> static __device__ T sum_of_warp(T value)
@@ -198,8 +131,8 @@ static __device__ double product_of_columns(const float *factor, int side, int r
     return sum;
 }
 
-/* F'F of TALL rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose operands
- * are loads of 16 bytes, and with one barrier for all sums. */
+/* F'F of TALL rows above the diagonal and on it: as gram_kernel, but for tiles of the upper triangle alone, whose
+ * operands are loads of 16 bytes, and with one barrier for all sums. */
 static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *factor, int side, int rank, double *gram)
 {
     enum { TILE = 4, ROOM = COLUMN * TILE * TILE };
@@ -281,8 +214,8 @@ static __global__ void __launch_bounds__(COLUMN)
     }
 }
 
-/* Column k = blockIdx.x of the products of v and of w with themselves, and its part of the error, which the last block adds up. P
- * and the products of u become zero. */
+/* Column k = blockIdx.x of the products of v and of w with themselves, and its part of the error, which the last block
+ * adds up. P and the products of u become zero. */
 static __global__ void __launch_bounds__(COLUMN)
     finish_kernel(struct ntf_device device, struct ntf_params params, float *sums, struct image errors, int iteration)
 {
@@ -366,18 +299,6 @@ enum status ntf_device_setup(struct ntf_device *device, const struct image *in, 
     device->settled = (int *)(device->norm + 1);
     device->arrived = device->settled + 1;
     device->parts = device->norm + 2;
-out:
-    return status;
-}
-
-enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream)
-{
-    enum status status = STATUS_OK;
-
-    contract_kernel<<<ceiling_divide(device->sides[mode] * device->rank, THREADS), THREADS, 0, stream>>>(
-        sums, mode, device->sides[1], device->sides[2], device->factors[3 - mode], device->rank,
-        device->numerators[mode]);
-    CUDA_TRY(cudaGetLastError());
 out:
     return status;
 }
@@ -473,12 +394,8 @@ static enum status take_u(struct ntf_device *device, cudaStream_t stream)
 
     device->factors[0] = device->next[0];
     device->next[0] = old;
-    if (device->columns)
-        triangle_kernel<<<ceiling_divide(device->sides[0], TALL), COLUMN, 0, stream>>>(
-            device->factors[0], device->sides[0], device->rank, device->grams[0]);
-    else
-        gram_kernel<<<ceiling_divide(device->sides[0], SLICE), THREADS, 0, stream>>>(
-            device->factors[0], device->sides[0], device->rank, device->grams[0]);
+    triangle_kernel<<<ceiling_divide(device->sides[0], TALL), COLUMN, 0, stream>>>(device->factors[0], device->sides[0],
+                                                                                   device->rank, device->grams[0]);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -505,15 +422,11 @@ enum status ntf_device_follow(struct ntf_device *device, float *sums, struct ima
     const int threads = min(+COLUMN, 32 * max(device->sides[1], device->sides[2]));
     enum status status = STATUS_OK;
 
-    if (device->columns) {
-        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 1, params->update, sums);
-        CUDA_TRY(cudaGetLastError());
-        side_kernel<<<device->rank, threads, 0, stream>>>(*device, 2, params->update, sums);
-        CUDA_TRY(cudaGetLastError());
-        finish_kernel<<<device->rank, threads, 0, stream>>>(*device, *params, sums, errors, iteration);
-    } else {
-        follow_kernel<<<1, FOLLOWERS, 0, stream>>>(*device, *params, sums, errors, iteration);
-    }
+    side_kernel<<<device->rank, threads, 0, stream>>>(*device, 1, params->update, sums);
+    CUDA_TRY(cudaGetLastError());
+    side_kernel<<<device->rank, threads, 0, stream>>>(*device, 2, params->update, sums);
+    CUDA_TRY(cudaGetLastError());
+    finish_kernel<<<device->rank, threads, 0, stream>>>(*device, *params, sums, errors, iteration);
     CUDA_TRY(cudaGetLastError());
     for (int mode = 1; mode < 3; mode++) {
         float *const old = device->factors[mode];

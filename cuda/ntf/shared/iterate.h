@@ -1,9 +1,9 @@
 /*
- * iterate.h: the iterations of ntf on the device, with what every rung shares: the start, the products of each factor with
- * itself, the update, the error and the outputs. A rung's own matter is a pass: the numerators of one factor.
+ * iterate.h: the iterations of ntf on the device, with what all rungs share: the start, the products of each factor
+ * with itself, the update, the error and the outputs. A rung adds its pass: the numerators of one factor.
  */
-#ifndef RUNGS_NTF_STEPS_ITERATE_H
-#define RUNGS_NTF_STEPS_ITERATE_H
+#ifndef RUNGS_NTF_ITERATE_H
+#define RUNGS_NTF_ITERATE_H
 
 #include "common/algo/ntf.h"
 #include "common/cuda/device.h"
@@ -17,11 +17,10 @@ struct ntf_device {
     double *sums;         /* the memory of what follows */
     double *grams[3];     /* F'F, rank x rank */
     double *norm;         /* |G|^2 */
-    int *settled;         /* 1 once the tolerance is reached: updates then keep the factor */
-    int *arrived;         /* blocks that have given their parts of the error */
+    int *settled;         /* 1 when the tolerance is reached: updates then leave the factor as it is */
+    int *arrived;         /* blocks that have stored their parts of the error */
     double *parts;        /* these: a product and a model for each column */
     int sides[3], rank, multiprocessors;
-    bool columns; /* what follows P is done by a block for each column, and of u's products only the upper triangle */
 };
 
 /* Enqueues what writes numerators[mode]. */
@@ -46,14 +45,12 @@ void ntf_device_teardown(struct ntf_device *device);
 /* ------------------------------------------------------------------------ pieces of iterations, enqueued
  * P(s,t,k) = SUM over r of G(r,s,t) u(r,k) is in device memory, as K matrices of S x T. */
 
-/* numerators[mode] of mode 1 or 2, v or w, out of P. */
-enum status ntf_device_contract(struct ntf_device *device, int mode, const float *sums, cudaStream_t stream);
 /* v(s,k) w(t,k), the S * T rows of the Khatri-Rao product. */
 enum status ntf_device_products(struct ntf_device *device, float *products, cudaStream_t stream);
 /* Updates u from its numerators, unless next[0] is `updated`; unless damped, it becomes the factor. */
 enum status ntf_device_lead(struct ntf_device *device, bool updated, const struct ntf_params *params,
                             cudaStream_t stream);
-/* All that follows P in an iteration, in one block or by columns; P becomes zero. */
+/* All that follows P in an iteration, a block for each column; P becomes zero. */
 enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
                               const struct ntf_params *params, cudaStream_t stream);
 

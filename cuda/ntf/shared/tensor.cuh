@@ -1,14 +1,18 @@
 /*
- * tensor.cuh: 16 slices of the tensor, times the products of v and w, and times u, by the tensor cores. A float is the sum of
- * three bfloat16, and six products of these are the product of two floats within 2^-22. Two and three or four products
- * would leave 2^-16, which the samples of a tensor that are all equal add up to more than the contract allows. A warp has
- * 32 samples of each slice in a part of shared memory of its own; with group and member as in common/cuda/mma.cuh, a lane
- * reads from it samples 8 member to 8 member + 7 of slices `group` and group + 8, for u, and four samples, those of
- * sample_of(), of slices member, member + 4, ... member + 12, for P: any order of the terms of a sum does. Rows of 36 floats
- * keep both free of bank conflicts.
+ * tensor.cuh: 16 slices of the tensor, times the products of v and w, and times u, by the tensor cores. A float is the
+ * sum of three bfloat16, and six products of these are the product of two floats within 2^-22. Two, three or four
+ * products would leave 2^-16, which adds up to more than the contract allows where all samples are equal.
+ *
+ * A warp has 32 samples of each slice in its part of shared memory. With group = lane / 4 and member = lane % 4
+ * (common/cuda/mma.cuh) a lane reads from it
+ *
+ *     for u   samples 8 member to 8 member + 7 of slices group and group + 8
+ *     for P   samples sample_of(group) to + 3 of slices member, member + 4, member + 8 and member + 12
+ *
+ * for the order of the terms of a sum does not matter. Rows of 36 floats keep both free of bank conflicts.
  */
-#ifndef RUNGS_NTF_STEPS_TENSOR_CUH
-#define RUNGS_NTF_STEPS_TENSOR_CUH
+#ifndef RUNGS_NTF_TENSOR_CUH
+#define RUNGS_NTF_TENSOR_CUH
 
 #include "common/cuda/mma.cuh"
 #include "cuda/ntf/shared/iterate.h"
@@ -42,7 +46,8 @@ static __device__ inline struct operand split_floats(float a, float b, float c, 
     return operand;
 }
 
-/* Adds 16 x 8 products to each tile's sums, small ones first: rows `group` of operand A in `left`, rows group + 8 in `right`. */
+/* Adds 16 x 8 products to each tile's sums, small ones first: rows `group` of operand A in `left`, rows group + 8 in
+ * `right`. */
 template <int TILES>
 static __device__ inline void multiply_tiles(float sums[TILES][4], const struct operand &left,
                                              const struct operand &right, const struct operand beside[TILES])
@@ -97,8 +102,8 @@ static __device__ inline void make_weights(const struct ntf_device &device, int 
     }
 }
 
-/* A thread's sample of each of 16 slices, 0 behind the last sample. The last slice stands in for those that are missing. The
- * type is asked for once, so that no branch lies between loads, which wait together. */
+/* A thread's sample of each of 16 slices, 0 behind the last sample. The last slice stands in for those that are
+ * missing. One branch on the type, so that none lies between loads, which wait together. */
 static __device__ inline void load_slices(const struct image &in, int first, float ahead[SLICES])
 {
     const int samples = in.width * in.channels, at = min((int)threadIdx.x, samples - 1);
@@ -189,8 +194,8 @@ static __device__ inline int sample_of(int group)
     return group % 2 * 16 + group / 2 * 4;
 }
 
-/* Adds the slices' transpose times u to P. The sums of a round begin at 0 and are added by ordinary arithmetic, for the tensor
- * cores cut off what is below a sum's last bit, always downwards. */
+/* Adds the slices' transpose times u to P. The sums of a round begin at 0 and are added by ordinary arithmetic, for
+ * the tensor cores cut off what is below a sum's last bit, always downwards. */
 template <int TILES>
 static __device__ inline void add_slices(float sum[2][TILES][4], const float slices[SLICES][WIDTH + 4],
                                          const struct operand rows[TILES][32])

@@ -1,5 +1,5 @@
 /*
- * textures.h: what v1.0 to v2.0 of texture, and barcode, share: the steps, the device images between them, and a picture's way
+ * textures.h: what v1.0 to v1.3 of texture, and barcode, share: the steps, the device images between them, and a picture's way
  * through both. When they are made, and which versions the steps are, is the rungs' own.
  */
 #ifndef RUNGS_TEXTURE_TEXTURES_H

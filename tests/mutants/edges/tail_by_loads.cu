@@ -1,5 +1,5 @@
 /*
- * Idea:     32 pixels of a mask are read by two loads (cuda/edges/shared/stretches.h); here one thread lists the points.
+ * Idea:     32 pixels of a mask are read by two loads (cuda/v2.1); here one thread lists the points.
  * Changed:  a row's last stretch is not read byte by byte: what lies behind an output's last pixel is read and thrown away.
  * Expect:   found by a sanitizer
  */
@@ -10,6 +10,16 @@ struct state {
 };
 
 enum { STRETCH = 32 };
+
+static __global__ void mark_kernel(struct image in, struct image mask, const struct edges_thresholds *thresholds)
+{
+    const int y = (int)blockIdx.x;
+
+    for (int x = 0; x < in.width; x++) {
+        const bool strong = edges_magnitude(hough_sobel(&in, x, y)) > thresholds->strong;
+        ((uint8_t *)image_row(&mask, y))[x] = strong ? EDGES_STRONG : EDGES_NOTHING;
+    }
+}
 
 /* Bit i is pixel x + i of row y. */
 static __device__ unsigned stretch_read(const struct image &mask, int x, int y)
@@ -55,9 +65,8 @@ static enum status launch(struct state *state, const struct image in[], struct i
     const struct image mask = edges_mask(&state->step, out);
 
     TRY(edges_begin(&state->step, in, params, stream));
-    TRY(edges_mark_and_plant(&state->step, in, &mask, params, dim3(32, 4), stream));
-    if (params->low != EDGES_NO_LOW)
-        TRY(edges_follow(&state->step, &mask, stream));
+    mark_kernel<<<in->height, 1, 0, stream>>>(*in, mask, state->step.thresholds);
+    CUDA_TRY(cudaGetLastError());
     if (params->outputs == EDGES_MASK)
         return STATUS_OK;
     list_kernel<<<1, 1, 0, stream>>>(*in, mask, out[1]);
@@ -71,4 +80,12 @@ static void teardown(struct state *state)
     edges_teardown(&state->step);
 }
 
-RUNGS_CUDA_VERSION(edges)
+static const char *declines(const struct image in[], const void *params_erased)
+{
+    const struct edges_params *params = (const struct edges_params *)params_erased;
+
+    (void)in;
+    return params->low != EDGES_NO_LOW || params->thin != EDGES_THICK ? "thick edges without hysteresis alone" : NULL;
+}
+
+RUNGS_CUDA_VERSION(edges, .declines = declines)

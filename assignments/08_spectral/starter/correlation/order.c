@@ -1,6 +1,6 @@
 /*
  * Idea:     all products of a pair of planes are added to one f32 sum, one after the other.
- * Changed:  cpu/planes with f32 sums in place of f64: twice as many to a vector.
+ * Changed:  planes as in cpu/omp, on one thread, with f32 sums in place of f64: twice as many to a vector.
  * Expect:   (which cubes does it fail for, and why? write it BEFORE you run it)
  */
 #include <stdlib.h>

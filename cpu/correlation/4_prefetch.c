@@ -1,0 +1,123 @@
+/*
+ * Problem:  cpu/register_tile copies all planes to a panel; memory is idle while tiles work in L1.
+ * Idea:     Tiles read f32 pixels where they lie, and at each pixel prefetch a cache line of the
+ *           next run: memory works while they multiply.
+ * Expect:   31 bands: 5.5 ms of 8 without the copy; tiles need 3.3, the rest is waiting for memory
+ *           at the start of each run: 4 to 5 ms.
+ * Result:   2.0 times cpu/register_tile
+ *           (results/cpu2/correlation/correlation_1024x1024x31_ahead.json).
+ * Run:      make diff-correlation A=cpu/register_tile B=cpu/prefetch
+ */
+#include <stdlib.h>
+
+#include "common/algo/correlation.h"
+#include "common/simd/simd.h"
+
+enum { LANES = SIMD_BYTES / 4 };
+
+/* Registers hold the sums, two vectors of samples and a repeated one: AVX2 has 16, AVX-512 32. MULTIPLE: of ROWS and of
+ * LANES.
+ *
+ *                planes v ...            v + 2 LANES - 1
+ *              +-----------------------+-----------------------+
+ *   plane u    | vector of LANES sums  | vector of LANES sums  |
+ *   u + 1      |          ...          |          ...          |   a sample of row u, repeated, times two vectors
+ *     ...      +-----------------------+-----------------------+
+ */
+enum { ROWS = LANES == 8 ? 6 : 8, MULTIPLE = LANES == 8 ? 24 : LANES > ROWS ? LANES : ROWS };
+
+/* From MANY bands on runs in place are shorter, so that they stay in the L1 cache while all tiles read them. */
+enum { MANY = 64 /* bands */, MANY_RUN = 64 /* pixels */, LINE = 64 /* bytes of a cache line */ };
+
+/* The sums of one tile over `count` pixels: rows u to u + ROWS - 1, `vectors` vectors from plane v on. The planes of a
+ * pixel begin `step` floats behind those of the one before; a cache line at `next` is prefetched for each pixel. */
+SIMD_INLINE void add_tile(const float *panel, int step, int count, int u, int v, int vectors, int stride, double *sums,
+                          const char *next)
+{
+    simd_f32 tile[ROWS][2] = {{{0}}};
+
+    for (int i = 0; i < count; i++, panel += step) {
+        simd_f32 right[2];
+        __builtin_prefetch(next + (size_t)i * LINE);
+        for (int column = 0; column < vectors; column++)
+            right[column] = (simd_f32)simd_load(panel + v + column * LANES);
+#pragma GCC unroll 8
+        for (int row = 0; row < ROWS; row++) {
+            const simd_f32 left = panel[u + row] - (simd_f32){0};
+            for (int column = 0; column < vectors; column++)
+                tile[row][column] = simd_multiply_add(tile[row][column], left, right[column]);
+        }
+    }
+    for (int row = 0; row < ROWS; row++)
+        for (int column = 0; column < vectors; column++)
+            for (int lane = 0; lane < LANES; lane++)
+                sums[(u + row) * stride + v + column * LANES + lane] += (double)tile[row][column][lane];
+}
+
+/* Adds the products of all pairs of planes of `count` pixels. Behind them lies the next run, which tiles prefetch. */
+static void add_run(const float *panel, int step, int count, int planes, int stride, double *sums)
+{
+    const char *next = (const char *)(panel + (size_t)count * (size_t)step);
+    const char *const end = next + (next - (const char *)panel);
+
+    for (int u = 0; count > 0 && u < planes; u += ROWS) {
+        int v = u / LANES * LANES;
+        for (; v + LANES < planes; v += 2 * LANES, next += next < end ? count * LINE : 0)
+            add_tile(panel, step, count, u, v, 2, stride, sums, next < end ? next : (const char *)panel);
+        if (v < planes)
+            add_tile(panel, step, count, u, v, 1, stride, sums, next < end ? next : (const char *)panel);
+    }
+}
+
+static enum status run(const struct image *in, struct image *out, const struct correlation_params *params)
+{
+    const int planes = correlation_planes(in, params), stride = (planes + MULTIPLE - 1) / MULTIPLE * MULTIPLE;
+    const int64_t pixels = (int64_t)in->width * in->height;
+    /* f32 pixels are read where they lie, row by row; others through a panel, as one long row. */
+    const bool in_place = in->type == PIXEL_F32 && !params->center && in->width >= CORRELATION_RUN;
+    const int64_t width = in_place ? in->width : pixels, lines = pixels / width;
+    const int64_t run_pixels = in_place && in->channels >= MANY ? MANY_RUN : CORRELATION_RUN;
+    const int64_t chunks = (width + run_pixels - 1) / run_pixels, tail = stride / in->channels + 1;
+    const size_t entries = (size_t)planes * (size_t)planes;
+    double *totals = calloc(entries, sizeof *totals);
+    enum status status = totals ? STATUS_OK : STATUS_NO_MEMORY;
+
+#pragma omp parallel
+    {
+        double *sums = calloc((size_t)stride * (size_t)stride, sizeof *sums);
+        float *panel = aligned_alloc(64, (sizeof *panel * CORRELATION_RUN * (size_t)stride + 63) / 64 * 64);
+        const bool ready = totals && sums && panel;
+
+#pragma omp for schedule(static)
+        for (int64_t chunk = 0; chunk < chunks * lines; chunk++) {
+            const int64_t begin = chunk / chunks * width + chunk % chunks * run_pixels;
+            const int64_t end = begin + run_pixels, line = (chunk / chunks + 1) * width;
+            const int count = (int)((end < line ? end : line) - begin);
+            /* The last pixels of a row have no whole vector behind them to read: they go through the panel. */
+            int direct = in_place ? (int)(line - tail - begin) : 0;
+            direct = direct < 0 ? 0 : direct < count ? direct : count;
+            if (!ready)
+                continue;
+            add_run(correlation_pixel(in, begin), in->channels, direct, planes, stride, sums);
+            correlation_load(in, params, begin + direct, count - direct, panel, stride);
+            add_run(panel, stride, count - direct, planes, stride, sums);
+        }
+#pragma omp critical
+        {
+            for (size_t i = 0; ready && i < entries; i++)
+                totals[i] += sums[i / (size_t)planes * (size_t)stride + i % (size_t)planes];
+            if (!ready)
+                status = STATUS_NO_MEMORY;
+        }
+        free(sums);
+        free(panel);
+    }
+    if (status == STATUS_OK)
+        correlation_finish(totals, in, params, out);
+    else
+        status_set(status, "no memory for the sums of %d planes", planes);
+    free(totals);
+    return status;
+}
+
+RUNGS_CPU_VERSION(correlation, .instruction_set = SIMD_NAME)

@@ -1,0 +1,108 @@
+/*
+ * Problem:  cpu/simd computes 24 n^3 multiply-adds in 8 sweeps: too much work, however fast.
+ * Idea:     n - 1 Householder reflections leave three diagonals; the QR algorithm with Wilkinson's
+ *           shift (shared/qr.h) needs 2 steps a value on them (Golub and Van Loan 2013, 8.3).
+ * Expect:   4/3 n^3 + 3 n^3 multiply-adds, but on one core in place of two: 24 / 4.3 / 2 = 2.8
+ *           times.
+ * Result:   2.5 times cpu/simd at n=198 (results/cpu2/eigen/eigen_198x198.json).
+ * Run:      make diff-eigen A=cpu/simd B=cpu/tridiagonal SIZE=198x198
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/eigen/shared/qr.h"
+
+/* Two lines as their rotated combinations. */
+static void rotate(double *p, double *q, int n, double cosine, double sine)
+{
+    for (int k = 0; k < n; k++) {
+        const double a = p[k], b = q[k];
+        p[k] = cosine * a - sine * b;
+        q[k] = sine * a + cosine * b;
+    }
+}
+
+/* Adds `times` a line to another one. */
+static void add(double *to, const double *line, int n, double times)
+{
+    for (int k = 0; k < n; k++)
+        to[k] += times * line[k];
+}
+
+static double product(const double *p, const double *q, int n)
+{
+    double sum = 0;
+
+    for (int k = 0; k < n; k++)
+        sum += p[k] * q[k];
+    return sum;
+}
+
+/* Reflects all axes behind k so that line k has one entry, beside[k], right of its diagonal. */
+static void reduce(double *matrix, double *vectors, int n, double *beside, double norm)
+{
+    double sums[2][EIGEN_MAX_SIDE], *w = sums[0], *parts = sums[1];
+
+    for (int k = 0; k < n - 1; k++) {
+        double *u = matrix + k * n;
+        const int first = k + 1, rest = n - first;
+        const double length = sqrt(product(u + first, u + first, rest));
+        beside[k] = u[first] > 0 ? -length : length;
+        u[first] -= beside[k];
+        const double twice = length > QR_NOTHING * norm ? 2 / product(u + first, u + first, rest) : 0;
+        memset(w, 0, (size_t)n * sizeof *w);
+        memset(parts, 0, (size_t)n * sizeof *parts);
+        for (int y = first; y < n; y++) {
+            add(w + first, matrix + y * n + first, rest, twice * u[y]);
+            add(parts, vectors + y * n, n, twice * u[y]);
+        }
+        add(w + first, u + first, rest, -twice / 2 * product(w + first, u + first, rest));
+        for (int y = first; y < n; y++) {
+            add(matrix + y * n + first, w + first, rest, -u[y]);
+            add(matrix + y * n + first, u + first, rest, -w[y]);
+            add(vectors + y * n, parts, n, -u[y]);
+        }
+    }
+}
+
+static void solve(double *matrix, double *vectors, int n, double norm)
+{
+    const double scale = qr_scale(matrix, n, &norm);
+    double diagonal[EIGEN_MAX_SIDE], beside[EIGEN_MAX_SIDE];
+    struct turn turns[EIGEN_MAX_SIDE];
+    int low, high = n - 1;
+
+    reduce(matrix, vectors, n, beside, norm);
+    for (int k = 0; k < n; k++)
+        diagonal[k] = matrix[k * n + k];
+    for (int step = 0; step < EIGEN_MAX_SWEEPS * n && qr_block(beside, norm, &low, &high); step++) {
+        qr_step(diagonal, beside, norm, low, high, turns);
+        for (int k = low; k < high; k++)
+            rotate(vectors + k * n, vectors + (k + 1) * n, n, turns[k - low].cosine, turns[k - low].sine);
+    }
+    for (int k = 0; k < n; k++)
+        matrix[k * n + k] = diagonal[k] / scale;
+}
+
+static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)
+{
+    const int n = in->width;
+    const size_t entries = (size_t)n * (size_t)n;
+    double *matrix = malloc(2 * entries * sizeof *matrix);
+    enum status status = STATUS_OK;
+
+    (void)params;
+    if (!matrix)
+        return status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
+    for (int index = 0; index < in->height / n; index++) {
+        const double norm = eigen_begin(in, index, matrix, matrix + entries);
+        matrix[0] += norm - norm; /* no number where not all is finite */
+        solve(matrix, matrix + entries, n, sqrt(norm));
+        TRY(eigen_finish(matrix, matrix + entries, n, index, out));
+    }
+out:
+    free(matrix);
+    return status;
+}
+
+RUNGS_CPU_VERSION(eigen)

@@ -1,0 +1,50 @@
+/*
+ * Problem:  nearest is nearly all of the kernels' time: atomic contention, 256 threads add to one
+ *           sum.
+ * Idea:     The cuda/v1.2 steps: neighbourhoods in shared memory, 16 bytes a load, a warp a patch
+ *           for nearest.
+ * Expect:   5 times cuda/v1.1, by lbp and nearest. On a map of 252x189 patches every other step
+ *           takes the time of its launches.
+ * Result:   29 times cuda/v1.1, the kernels (results/h200/barcode/barcode_4032x3024.json).
+ * Run:      make diff-barcode A=cuda/v1.1 B=cuda/v1.2
+ */
+#include "cuda/barcode/shared/finder.h"
+#include "cuda/texture/shared/textures.h"
+
+static const struct texture_versions versions = {.grayscale = "cuda/v1.2", .lbp = "cuda/v1.2", .nearest = "cuda/v1.2"};
+static const struct finder_versions finder_versions = {
+    .blur = "cuda/v1.2", .threshold = "cuda/v1.2", .labelling = "cuda/v1.2", .boxes = "cuda/v1.2"};
+
+struct state {
+    struct textures textures;
+    struct finder finder;
+};
+
+static enum status setup(struct state *state, const struct image in[], const struct barcode_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(textures_open(&state->textures, in, BARCODE_PATCH, &params->model, &versions, NULL));
+    TRY(finder_open(&state->finder, in, params, &finder_versions, NULL));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct barcode_params *, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    TRY(textures_launch(&state->textures, in, &state->finder.labels, stream));
+    TRY(finder_launch(&state->finder, in->width, in->height, out, stream));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    textures_close(&state->textures);
+    finder_close(&state->finder);
+}
+
+RUNGS_CUDA_VERSION(barcode)

@@ -1,0 +1,118 @@
+/*
+ * Problem:  A multiprocessor makes 128 products a clock for cuda/v2.0; memory could feed it more.
+ * Idea:     Tensor cores: a sample is the sum of two bfloat16 within 2^-17, and three products of
+ *           these are a product within 2^-15 (the contract allows 2^-12). A warp loads and splits
+ *           its operands to registers: no shared memory, no barrier.
+ * Expect:   31 bands, a million pixels: 18 instructions for 16 pixels, 5 us, and 16 us to split
+ *           samples; memory, 30 us, is the limit.
+ * Run:      make bench-correlation VERSIONS=cuda/v2.0,cuda/v2.1,peer/cublas
+ */
+#include "common/algo/correlation.h"
+#include "common/cuda/device.h"
+#include "cuda/correlation/shared/operands.cuh"
+
+struct state {
+    double *totals; /* in device memory: sums of products of planes */
+    int multiprocessors;
+};
+
+/* Square blockIdx.y of the triangle of squares (operands.cuh): its warps share the pixels. */
+template <enum pixel_type TYPE>
+static __global__ void __launch_bounds__(32 * WARPS, 2)
+    sum_kernel(struct image in, const float *shift, int planes, int steps, double *totals)
+{
+    __shared__ __align__(16) float staged[WARPS * SQUARE * PRODUCTS];
+    const int lane = threadIdx.x % 32, sides = (planes + SIDE - 1) / SIDE;
+    unsigned first = (blockIdx.x * WARPS + threadIdx.x / 32) * steps * STEP + lane % 4 * 4;
+    float sums[SQUARE / 2][SQUARE][4] = {}, samples[2 * SQUARE][4];
+
+    int row = 0, column = blockIdx.y;
+    for (; column >= sides - row; row++)
+        column -= sides - row;
+    row *= SIDE, column = column * SIDE + row;
+    in.type = TYPE;
+    for (int step = 0; step < steps; step++, first += STEP) {
+        uint4 own[2 * SQUARE]; /* tiles of the rows, then of the columns */
+#pragma unroll
+        for (int k = 0; k < 2 * SQUARE; k++)
+            load_samples(in, shift, first, (k < SQUARE ? row : column) + k % SQUARE * TILE + lane / 4, planes,
+                         samples[k]);
+#pragma unroll
+        for (int k = 0; k < 2 * SQUARE; k++)
+            own[k] = split_samples(samples[k]);
+#pragma unroll
+        for (int k = 0; k < (TYPE == PIXEL_F32 ? 3 : 1) * SQUARE * SQUARE / 2; k++) {
+            const int part = k / (SQUARE * SQUARE / 2), r = k / SQUARE % (SQUARE / 2), c = k % SQUARE;
+            if (row < column || c >= 2 * r)
+                multiply(sums[r][c], own[2 * r], own[2 * r + 1], own[SQUARE + c], part);
+        }
+    }
+    add_sums<SQUARE / 2, SQUARE>(sums, row, column, planes, staged, totals);
+}
+
+static __global__ void finish_kernel(struct image in, struct correlation_params params, const double *totals,
+                                     struct image out)
+{
+    int v = blockIdx.x * blockDim.x + threadIdx.x;
+    int u = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (v >= in.channels || u > v)
+        return;
+    const double entry = correlation_entry(totals, &in, &params, u, v);
+    ((double *)image_row(&out, u))[v] = entry;
+    ((double *)image_row(&out, v))[u] = entry;
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct correlation_params *params)
+{
+    const size_t planes = correlation_planes(in, params);
+    enum status status = STATUS_OK;
+    int device;
+
+    if (state->totals)
+        return STATUS_OK;
+    CUDA_TRY(cudaGetDevice(&device));
+    CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    TRY(device_allocate((void **)&state->totals, planes * planes * sizeof *state->totals));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct correlation_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    const int planes = correlation_planes(in, params), sides = ceiling_divide(planes, SIDE);
+    const int all = sides * (sides + 1) / 2, run = in->type == PIXEL_F32 ? RUN_REAL : RUN_WHOLE;
+    const int64_t chunks = ((int64_t)in->width * in->height + WARPS * STEP - 1) / (WARPS * STEP);
+    const int blocks = ceiling_divide(2 * state->multiprocessors, all);
+    const int steps = (int)min((chunks + blocks - 1) / blocks, (int64_t)(run / STEP));
+    const float *const shift = correlation_shift(in, params);
+    const struct image cube = flat(in);
+    const auto kernel = in->type == PIXEL_F32  ? sum_kernel<PIXEL_F32>
+                        : in->type == PIXEL_U8 ? sum_kernel<PIXEL_U8>
+                                               : sum_kernel<PIXEL_U16>;
+    const dim3 shares((chunks + steps - 1) / steps, all);
+    dim3 block(16, 16);
+    dim3 grid(ceiling_divide(planes, block.x), ceiling_divide(planes, block.y));
+
+    CUDA_TRY(cudaMemsetAsync(state->totals, 0, (size_t)planes * planes * sizeof *state->totals, stream));
+    kernel<<<shares, 32 * WARPS, 0, stream>>>(cube, shift, planes, steps, state->totals);
+    CUDA_TRY(cudaGetLastError());
+    finish_kernel<<<grid, block, 0, stream>>>(*in, *params, state->totals, *out);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->totals);
+}
+
+static const char *unavailable(void)
+{
+    return device_needs_capability(80);
+}
+
+RUNGS_CUDA_VERSION(correlation, .unavailable = unavailable)

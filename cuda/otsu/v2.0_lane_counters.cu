@@ -1,0 +1,124 @@
+/*
+ * Problem:  Lanes of a warp meet on one counter in cuda/v1.3, loads are bytes, and there are 3
+ *           launches.
+ * Idea:     Privatization for each lane: a value has 32 counters, lane i's in bank i, so no bank
+ *           conflict. Loads are 16 bytes, with prefetch. Last-block reduction: a ticket finds the
+ *           block that ends last; it searches, in the same launch, and leaves zeros for the next.
+ * Expect:   2000 atomics a multiprocessor at 2 to 4 cycles, 2.5 to 4.5 us, and 2 us for one launch.
+ * Result:   Kernel 2.1 times cuda/v1.3 (results/h200/otsu/otsu_3840x2160.json): 11.2 us, not 6.5.
+ * Run:      make diff-otsu A=cuda/v1.3 B=cuda/v2.0
+ */
+#include "common/algo/otsu.h"
+#include "common/cuda/device.h"
+#include "common/cuda/otsu.cuh"
+
+enum { THREADS = 512 };
+
+struct scratch { /* all 0 between launches */
+    unsigned histogram[OTSU_BINS], finished;
+};
+
+struct state {
+    struct scratch *scratch; /* in device memory */
+    int multiprocessors;
+};
+
+static int blocks = 2;
+static const int blocks_legal[] = {1, 2, 3, 4, 0};
+static struct tunable tunables[] = {{"blocks", &blocks, blocks_legal, "blocks of 512 threads for a multiprocessor"},
+                                    {}};
+
+static __global__ void __launch_bounds__(THREADS)
+    otsu_kernel(struct image in, struct image out, struct scratch *scratch)
+{
+    /*          bank 0   bank 1   ...  bank 31
+     * value 0  lane 0   lane 1   ...  lane 31     32 KB: a warp's 32 atomics are in 32 banks, whatever the values are
+     * value 1  lane 0   lane 1   ...  lane 31 */
+    __shared__ __align__(16) unsigned counters[OTSU_BINS][32];
+    __shared__ struct otsu_room room;
+    __shared__ bool last;
+    const int lane = threadIdx.x % 32, across = (in.width + 15) / 16, chunks = across * in.height;
+    int chunk = blockIdx.x * THREADS + threadIdx.x;
+    uint4 next = {};
+
+    /* Rows start at a multiple of 64 bytes and may be read to the next one after their end (image.h). */
+    if (chunk < chunks)
+        next = ((const uint4 *)image_row(&in, chunk / across))[chunk % across];
+    for (int k = threadIdx.x; k < OTSU_BINS * 8; k += THREADS)
+        ((uint4 *)counters)[k] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
+    while (chunk < chunks) {
+        const unsigned words[4] = {next.x, next.y, next.z, next.w};
+        const int pixels = in.width - chunk % across * 16;
+        chunk += gridDim.x * THREADS;
+        if (chunk < chunks)
+            next = ((const uint4 *)image_row(&in, chunk / across))[chunk % across];
+#pragma unroll
+        for (int i = 0; i < 16; i++)
+            if (i < pixels)
+                atomicAdd(&counters[words[i / 4] >> 8 * (i % 4) & 0xff][lane], 1);
+    }
+    __syncthreads();
+
+    /* Two threads add up a value's 32 counters; each starts at another one, so that there is no bank conflict. */
+    unsigned sum = 0;
+    for (int i = 0; i < 4; i++) {
+        const uint4 part = ((const uint4 *)counters)[threadIdx.x * 4 + (i + threadIdx.x / 2) % 4];
+        sum += part.x + part.y + part.z + part.w;
+    }
+    sum += __shfl_xor_sync(0xffffffff, sum, 1);
+    if (threadIdx.x % 2 == 0 && sum)
+        atomicAdd(&scratch->histogram[threadIdx.x / 2], sum);
+
+    /* The block with the last ticket sees the counts of all others, which lie before their fences. */
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        last = atomicInc(&scratch->finished, gridDim.x - 1) == gridDim.x - 1; /* and 0 again */
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+    const unsigned mine = threadIdx.x < OTSU_BINS ? atomicExch(&scratch->histogram[threadIdx.x], 0) : 0;
+    const int threshold = otsu_search(mine, &room);
+    if (threadIdx.x == 0)
+        *(int *)out.data = threshold;
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct otsu_params *params)
+{
+    enum status status = STATUS_OK;
+    int device;
+
+    (void)in, (void)params;
+    if (state->scratch)
+        return STATUS_OK;
+    CUDA_TRY(cudaGetDevice(&device));
+    CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    TRY(device_allocate((void **)&state->scratch, sizeof *state->scratch));
+    CUDA_TRY(cudaMemset(state->scratch, 0, sizeof *state->scratch));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct otsu_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    const unsigned most = state->multiprocessors * blocks;
+    const unsigned wanted = ceiling_divide(ceiling_divide(in->width, 16) * in->height, THREADS),
+                   grid = wanted < most ? wanted : most;
+
+    (void)params;
+    otsu_kernel<<<grid, THREADS, 0, stream>>>(*in, *out, state->scratch);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    device_free(state->scratch);
+}
+
+RUNGS_CUDA_VERSION(otsu, .tunables = tunables)
