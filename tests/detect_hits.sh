@@ -4,7 +4,7 @@
 # hours. Every window that no stage rejects is compared, whatever its response, so that pictures without faces have some, too.
 # Not part of make test: 200 photographs take minutes, and those with faces are the user's.
 # usage: detect_hits.sh BUILD-FOLDER FOLDER...        PICTURES=200: the first so many, all must be there (default: all)
-#                                                     VERSIONS="cpu/simd cuda/v2.12" chooses (default: all); SMALL=96
+#                                                     VERSIONS="cpu/simd cuda/v2.4" chooses (default: all); SMALL=96
 # exit status: 0 all the same, 1 not, 2 bad use
 set -u
 [ $# -ge 2 ] || {

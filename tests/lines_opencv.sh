@@ -21,7 +21,7 @@ for setting; do
     steps=${steps%:*}
     for version in cpu peer/opencv; do
         rm -rf "${folder:?}/$(basename $version)"
-        "$build/rungs" run "hough:$([ $version = cpu ] && echo cpu/dealt || echo $version)" "$folder/rgb" \
+        "$build/rungs" run "hough:$([ $version = cpu ] && echo cpu/bins || echo $version)" "$folder/rgb" \
             -o "$folder/$(basename $version)" --format csv -p edges=sobel -p rho="$rho" -p theta_steps="$steps" \
             -p threshold="$threshold" -p maximum=1048576 >"$folder/said" 2>&1 || cat "$folder/said"
     done

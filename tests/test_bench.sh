@@ -117,10 +117,10 @@ cp "$folder/log" "$folder/diff"
 check "diff shows the pragma" grep -q "^+#pragma omp parallel for" "$folder/diff"
 check "diff counts lines" grep -q "cpu/blur/0_serial.c -> cpu/blur/1_omp.c: [0-9]* lines added, [0-9]* removed" "$folder/diff"
 check "diff shows prediction and measurement" sh -c "grep -q '^predicted' '$folder/diff' && grep -q '^measured' '$folder/diff'"
-check "diff of several outputs" "$rungs" diff harris cpu/fused cpu/separable --size 96x64 --no-code
+check "diff of several outputs" "$rungs" diff harris cpu/omp cpu/separable --size 96x64 --no-code
 check "diff of emulated versions and several outputs" "$rungs" diff harris cuda/v1.0 cuda/v1.1 --size 32x24 --no-code
 check "diff of matrices" "$rungs" diff kmeans cpu/serial cpu/omp --size 8x8 -p k=2 --no-code
-check "diff of an output that is absent" "$rungs" diff harris cpu/fused cpu/separable --size 96x64 --no-code -p outputs=corners
+check "diff of an output that is absent" "$rungs" diff harris cpu/omp cpu/separable --size 96x64 --no-code -p outputs=corners
 check "diff without code" sh -c "'$rungs' diff blur serial omp --no-code --size 64x48 >'$folder/diff' && ! grep -q pragma '$folder/diff'"
 # What is missing is said before anything is built: this build folder stays empty.
 check "make diff without its versions" sh -c "env -u MAKEFLAGS make BUILD='$folder/none' diff-blur A=cuda/v1.0 2>'$folder/make'; test \$? = 2 &&

@@ -58,7 +58,7 @@ refuses "scene without arguments" "usage" "$build/make-scene"
 
 # --- tables and files; a lab's handout has not all versions
 versions=cpu/serial count=1
-for version in cpu/packed cpu/per_frame cuda/v1.0 cuda/v2.0; do
+for version in cpu/bit_masks cpu/per_frame cuda/v1.0 cuda/v2.1; do
     "$rungs" list motion | grep -q "$version " && versions=$versions,$version count=$((count + 1))
 done
 bench --input "$folder/scene" --frames 5 --versions "$versions" \

@@ -145,7 +145,7 @@ mkdir -p yard/shots several
 y4m 40 30 7 >yard/door.y4m
 y4m 61 33 5 >yard/gate.2.y4m
 cp shots/* yard/shots
-for version in harris:cpu/serial harris:cuda/v2.8 texture:cuda/v1.3; do
+for version in harris:cpu/serial harris:cuda/v2.4 texture:cuda/v2.0; do
     rm -rf alone several/*
     mkdir alone
     for video in yard/door.y4m yard/gate.2.y4m v.y4m; do
@@ -178,7 +178,7 @@ same "one is not there: the other" "several/left door.csv" "several/in door.csv"
 is "one is not there: all of them" "$(ls several/left*)" "several/left door.csv"
 fails "one is cut short" 1 'cut.y4m: cut short: frame 3 is incomplete; what came before is in several/cut cut.csv' "$rungs" run harris cut.y4m v.y4m -o 'corners=several/cut {}.csv'
 rm -rf several/*
-RUNGS_EMULATOR_MEMORY=4000 "$rungs" run harris:cuda/v2.8 yard/door.y4m v.y4m -o 'several/short {}.csv' >stdout 2>stderr
+RUNGS_EMULATOR_MEMORY=4000 "$rungs" run harris:cuda/v2.4 yard/door.y4m v.y4m -o 'several/short {}.csv' >stdout 2>stderr
 is "no device memory: exit status" $? 2
 is "no device memory: whose" "$(sed -n 's/^rungs: \([^:]*\): .*/\1/p' stderr | sort | tr '\n' ' ')" "v.y4m yard/door.y4m "
 is "no device memory: files" "$(ls several)" ""

@@ -312,7 +312,7 @@ for_show 08 sums
 for_show 09 patches
 
 # Pipelines: the same with videos.
-if [ -f cpu/motion/simd.c ] && [ -d assignments/03_detector ]; then
+if [ -f cpu/motion/2_simd.c ] && [ -d assignments/03_detector ]; then
     by_lot 03 tests/grader/videos --case-seconds 4 --total-seconds 60 --largest-pixels 600
 fi
 

@@ -58,7 +58,7 @@ lists() { # LINES FIRST-LINE ALGORITHM SETTING...: of drawn.pgm, by all versions
     lines=$1 first=$2 algorithm=$3
     shift 3
     for setting; do set -- "$@" -p "$setting"; shift; done
-    for version in cpu/serial cpu/buffer cpu/dealt cpu/bins cuda/v1.0 $([ $algorithm = hough ] && echo cuda/v2.8 || echo cpu/diagonals cpu/bits cpu/joined cuda/v2.5); do
+    for version in cpu/serial cpu/simd cuda/v1.0 $([ $algorithm = hough ] && echo cpu/ring_buffer cpu/bins cuda/v2.1 || echo cpu/diagonals cpu/bit_planes cuda/v2.0); do
         rm -f "$folder/out.csv"
         "$build/rungs" run "$algorithm:$version" "$folder/drawn.pgm" -o "$folder/out.csv" "$@" >"$folder/said" 2>&1
         code=$?
@@ -111,7 +111,7 @@ for detector in hough pclines; do
         "$build/rungs" run lines:cpu/serial "$folder/shots/shot_$frame.ppm" -o "$folder/frame.csv" "$@" >"$folder/said" 2>&1
         sed "1d; s/^/$frame,/" "$folder/frame.csv" >>"$folder/wanted.csv"
     done
-    for version in cpu/serial cpu/omp cpu/best cpu/per_frame cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0; do
+    for version in cpu/serial cpu/omp cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0; do
         rm -f "$folder/video.csv"
         RUNGS_EMULATOR_LATE=1 "$build/rungs" run lines:$version "$folder/shots/shot_%d.ppm" -o "$folder/video.csv" "$@" \
             >"$folder/said" 2>&1

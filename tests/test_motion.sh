@@ -14,11 +14,9 @@ bad() { failed=$((failed + 1)); echo "FAIL $1"; }
 # Whose rung a pipeline is, as it says when a step of another side is put in.
 for file in cpu/motion/*.c cuda/motion/v*.cu; do
     name=$(basename "${file%.*}")
-    id=${file%%/*}/${name%%_*}
-    case $id in
-    cpu/per) continue ;; # its frames are computed as cpu/packed's
-    cpu/*) other=cuda/v1.0 ;;
-    *) other=cpu/simd ;;
+    case $file in
+    cpu/*) id=cpu/${name#*_} other=cuda/v1.0 ;;
+    *) id=cuda/${name%%_*} other=cpu/simd ;;
     esac
     "$rungs" run "motion:$id" images/colours.png images/colours.png -o "$folder/out.npy" -p "blur=$other" >"$folder/out" 2>&1
     if [ $? = 2 ] && grep -q "a step of motion:$id must be" "$folder/out"; then ok; else bad "$id: $(cat "$folder/out")"; fi

@@ -1,10 +1,14 @@
 #!/bin/sh
-# That a version with many pictures under way (cuda/v2.8 to cuda/v2.10 of harris) gives each picture of a folder and each
-# frame of a video its own result, whatever the sizes, and that a device that is lost or has no memory loses no picture
-# silently: the others do its pictures, or each that is missing is named. On three emulated devices (RUNGS_DEVICES).
+# That a version with many pictures under way gives each picture of a folder and each frame of a video its own result, whatever
+# the sizes, and that a device that is lost or has no memory loses no picture silently: the others do its pictures, or each that
+# is missing is named. On three emulated devices (RUNGS_DEVICES), with each queue: streams_queue and devices_queue behind
+# cuda/v2.3 of harris (tests/mutants/mutants.toml, which the sanitizers' build has not), recorded_queue, which cuda/v2.4 has.
 # usage: sh tests/test_queue.sh BUILD-FOLDER
 set -u
 rungs=$(cd "$1" && pwd)/rungs
+streams=mutant/streams devices=mutant/devices
+if "$rungs-mutants" list harris 2>/dev/null | grep -q "$devices "; then rungs=$rungs-mutants
+else streams=cuda/v2.4 devices=cuda/v2.4; fi
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -13,8 +17,8 @@ passed=0 failed=0 skipped=0
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAIL $*"; }
 
-if ! "$rungs" list harris | grep 'cuda/v2.9 ' | grep -qv unavailable; then
-    echo "SKIP many pictures: no cuda/v2.9 of harris here"
+if ! "$rungs" list harris | grep 'cuda/v2.4 ' | grep -qv unavailable; then
+    echo "SKIP many pictures: no cuda/v2.4 of harris here"
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
@@ -56,7 +60,7 @@ complete() { # COUNT
 }
 silent() { if [ -s stderr ]; then bad "$title: says $(head -n 2 stderr)"; else ok; fi; }
 
-for version in cuda/v2.8 cuda/v2.9 cuda/v2.10; do
+for version in $streams $devices cuda/v2.4; do
     runs "$version" 0 $version; complete $pictures; silent
     runs "$version, streams late" 0 $version RUNGS_EMULATOR_LATE=1; complete $pictures; silent
     runs "$version, one device" 0 $version RUNGS_DEVICES=1; complete $pictures; silent
@@ -65,20 +69,20 @@ done
 # Two devices of three are lost with their first launch; which of them gets a picture at all, nobody knows.
 noted=0
 for try in 1 2 3 4 5 6 7 8; do
-    runs "two lost" 0 cuda/v2.9 "RUNGS_EMULATOR_LOSE=0:1 1:1"
+    runs "two lost" 0 $devices "RUNGS_EMULATOR_LOSE=0:1 1:1"
     complete $pictures
     if grep -q 'rungs: device [01]: .*is lost; its pictures went to other devices$' stderr; then noted=1; break; fi
     silent
 done
 if [ $noted = 1 ]; then ok; else bad "two lost: in $try runs no device that is lost had a picture"; fi
-runs "all lost at once" 1 cuda/v2.9 "RUNGS_EMULATOR_LOSE=0:1 1:1 2:1"; complete 0
+runs "all lost at once" 1 $devices "RUNGS_EMULATOR_LOSE=0:1 1:1 2:1"; complete 0
 if grep -q 'device [012] is lost$' stderr; then ok; else bad "all lost: says $(head -n 2 stderr)"; fi
-runs "all lost midway" 1 cuda/v2.9 "RUNGS_EMULATOR_LOSE=0:9 1:9 2:9"; complete any
-runs "the only one lost" 1 cuda/v2.8 RUNGS_EMULATOR_LOSE=0:9; complete any
+runs "all lost midway" 1 $devices "RUNGS_EMULATOR_LOSE=0:9 1:9 2:9"; complete any
+runs "the only one lost" 1 $streams RUNGS_EMULATOR_LOSE=0:9; complete any
 
 # Memory: one device has enough; then no device has any; then no device has enough for the largest picture.
-runs "memory on one device" 0 cuda/v2.9 RUNGS_EMULATOR_MEMORY=900,900,9000000; complete $pictures; silent
-runs "memory on none" 1 cuda/v2.9 RUNGS_EMULATOR_MEMORY=900; complete 0
+runs "memory on one device" 0 $devices RUNGS_EMULATOR_MEMORY=900,900,9000000; complete $pictures; silent
+runs "memory on none" 1 $devices RUNGS_EMULATOR_MEMORY=900; complete 0
 if [ "$(grep -c 'memory' stderr)" = $pictures ]; then ok; else bad "memory on none: says $(head -n 2 stderr)"; fi
 
 # A video: 1 + 9 frames of 40x30, rows with their frame's number.
@@ -91,11 +95,11 @@ awk 'BEGIN {
     }
 }' >video.y4m
 "$rungs" run harris:cpu/serial video.y4m -o corners=right.csv -p outputs=corners >stdout 2>stderr || bad "video, cpu/serial: $(head -n 2 stderr)"
-for version in cuda/v2.8 cuda/v2.9 cuda/v2.10; do
+for version in $streams $devices cuda/v2.4; do
     RUNGS_DEVICES=3 RUNGS_EMULATOR_LATE=1 "$rungs" run harris:$version video.y4m -o corners=out.csv -p outputs=corners >stdout 2>stderr
     if cmp -s out.csv right.csv && [ ! -s stderr ]; then ok; else bad "video, $version: $(head -n 2 stderr)"; fi
 done
-RUNGS_DEVICES=3 RUNGS_EMULATOR_LOSE="0:6 1:6 2:6" "$rungs" run harris:cuda/v2.9 video.y4m -o corners=lost.csv -p outputs=corners >stdout 2>stderr
+RUNGS_DEVICES=3 RUNGS_EMULATOR_LOSE="0:6 1:6 2:6" "$rungs" run harris:$devices video.y4m -o corners=lost.csv -p outputs=corners >stdout 2>stderr
 code=$?
 lines=0
 [ ! -e lost.csv ] || lines=$(wc -l <lost.csv)

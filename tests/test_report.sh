@@ -272,7 +272,7 @@ blur_speedup_by_size.svg blur_time.svg blur_time_by_size.svg "
         check "$plot is well-formed and names its versions" "$python" -c "
 import sys, xml.etree.ElementTree as e
 words = ' '.join(e.parse(sys.argv[1]).getroot().itertext())
-sys.exit(not all(word in words for word in ('cpu/omp', 'cuda/v2.1', 'peer/npp')))" "$plot"
+sys.exit(not all(word in words for word in ('cpu/omp', 'cuda/v2.2', 'peer/npp')))" "$plot"
     done
     check "both sizes are there" grep -q 640×360 "$folder/plots/blur_time_by_size.svg"
     check "sizes are plotted together in the page" grep -q "Time against image size, blur" "$folder/out/page.html"

@@ -107,7 +107,7 @@ moving_square 1 1 3 >one.y4m
 succeeds "1x1" "$rungs" run motion one.y4m -o one.csv
 is "1x1" "$(cat one.csv)" "frame,id,bb_left,bb_top,bb_width,bb_height,conf,x,y,z"
 # Each version sees the same first frame to the end, also one that keeps no copy of its own.
-for version in omp simd bits packed per_frame cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v1.4 cuda/v1.5 cuda/v2.0 opencv; do
+for version in omp simd bit_masks per_frame cuda/v1.0 cuda/v1.1 cuda/v1.2 cuda/v1.3 cuda/v2.0 cuda/v2.1 opencv; do
     rm -f version.csv
     if "$rungs" run "motion:$version" square.y4m -o version.csv >stdout 2>stderr; then
         same "boxes of $version" boxes.csv version.csv

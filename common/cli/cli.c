@@ -75,7 +75,7 @@ enum status cli_set_in_flight(const char *text)
     int most;
 
     TRY(cli_parse_int("--in-flight", text, 1, STREAMS_QUEUE_MOST, &most));
-    streams_queue_depth = most;
+    streams_queue_set_depth(most);
     registry_set_queue(most > 1 ? &streams_queue : NULL);
 out:
     return status;

@@ -5,7 +5,7 @@
 
 #include "common/cuda/flight.h"
 
-int streams_queue_depth = STREAMS_QUEUE_DEPTH;
+static int most = STREAMS_QUEUE_DEPTH;
 
 /* A place in the ring: picture n has place n % depth. */
 struct place {
@@ -23,7 +23,12 @@ struct streams {
 
 static int depth(void)
 {
-    return streams_queue_depth;
+    return most;
+}
+
+void streams_queue_set_depth(int pictures)
+{
+    most = pictures;
 }
 
 static enum status open_streams(const struct version *version, const void *params, void **queue)
@@ -34,7 +39,7 @@ static enum status open_streams(const struct version *version, const void *param
         return status_set(STATUS_NO_MEMORY, "no memory for the queue of %s", version->source->id);
     streams->version = version;
     streams->params = params;
-    streams->depth = (unsigned)streams_queue_depth;
+    streams->depth = (unsigned)most;
     *queue = streams;
     return STATUS_OK;
 }

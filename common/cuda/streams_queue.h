@@ -10,9 +10,17 @@
 
 enum { STREAMS_QUEUE_DEPTH = 4, STREAMS_QUEUE_MOST = 16 };
 
-/* How many pictures may be under way: STREAMS_QUEUE_DEPTH, and at most STREAMS_QUEUE_MOST. To be set before one is opened. */
-extern int streams_queue_depth;
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How many pictures may be under way from now on: 1 to STREAMS_QUEUE_MOST, STREAMS_QUEUE_DEPTH if never called. Not while
+ * one is open. */
+void streams_queue_set_depth(int pictures);
 
 extern const struct version_queue streams_queue;
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -3,8 +3,8 @@
  * Idea:     The parallel order, as in a tournament: n / 2 pairs without a common axis rotate at the
  *           same time; after n - 1 steps every pair has met. Threads share lines, then columns.
  * Expect:   No stride of n: 3 times on one thread, 1.7 times more on two; small ones get slower.
- * Result:   0.92 times cpu/serial at n=198 (results/cpu2/eigen/eigen_198x198.json): three barriers
- *           a step cost more; 313 KB lay in L2 before, too.
+ * Result:   0.92 times cpu/serial at n=198 (results/cpu2/eigen/eigen_198x198.json): the three
+ *           barriers of a step are not won back; 313 KB probably lay in L2 before, too.
  * Run:      make diff-eigen A=cpu/serial B=cpu/omp SIZE=198x198
  */
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *           eigenvectors. A pair touches its two lines alone. A shift of 2 |R| makes all values
  *           positive.
  * Expect:   8 n loads and stores a pair in place of 12 n, one barrier in place of three: 1.5 times.
- * Result:   2.0 times cpu/omp at n=198 (results/cpu2/eigen/eigen_198x198.json): barriers cost more
- *           than was thought.
+ * Result:   2.0 times cpu/omp at n=198 (results/cpu2/eigen/eigen_198x198.json), probably by the
+ *           barriers.
  * Run:      make diff-eigen A=cpu/omp B=cpu/one_sided SIZE=198x198
  */
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /*
- * Idea:     the definition, a pass for each of its lines: the gradients' products, their sums over the window, the
- *           response, and of every pixel whether it is the largest around it.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   some 60 ns a pixel, 0.12 s at 1920x1080, most of it for the window: 9 taps of 3 products, each with a
- *           reflection. The products take 12 bytes a pixel to memory and back.
+ * Idea:     The definition, a pass for each of its lines: the products of the gradients, their sums
+ *           over the window, the response, and for each pixel whether it is the largest around it.
+ * Expect:   60 ns a pixel, 0.12 s at 1920x1080, most of it the window: 9 taps of 3 products, each
+ *           with a reflection. The products take 12 bytes a pixel to memory and back.
+ * Run:      make bench-harris VERSIONS=cpu,peer/opencv P="outputs=response"
  */
-/* Try: make bench-harris */
 #include <stdlib.h>
 
 #include "common/algo/harris.h"

@@ -1,12 +1,12 @@
 /*
- * Idea:     rows do not depend on each other within a pass, so the threads share them out, a block of neighbouring rows
- *           each; peaks are few, so a critical section around the list costs nothing.
- * Changed:  pragmas above the loops over y; find_corners() moved to shared/corners.c with its own, for all rungs above.
- * Expect:   as many times faster than serial as there are cores in the window's pass, which is arithmetic; the passes over
- *           the products, 25 MB at 1920x1080, stop at what memory gives.
- * Result:   1.7 times serial on two cores (results/cpu2/harris/harris_1920x1080.json).
+ * Problem:  cpu/serial uses one core; all but the list of corners is independent for each row.
+ * Idea:     OpenMP shares out the rows of each pass. Peaks are rare: a critical section guards
+ *           their list.
+ * Expect:   Faster by the number of cores in the window's pass, which is compute-bound; the passes
+ *           over the products, 25 MB at 1920x1080, are bandwidth-bound.
+ * Result:   1.7 times cpu/serial on two cores (results/cpu2/harris/harris_1920x1080.json).
+ * Run:      make diff-harris A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-harris */
 #include <stdlib.h>
 
 #include "common/algo/harris.h"

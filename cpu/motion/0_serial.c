@@ -1,13 +1,12 @@
 /*
- * Idea:     the eight steps one after the other, each the cpu/serial version of its own ladder, a picture between each
- *           two.
- * Changed:  nothing; this is the ground that the ladder stands on, and the reference for every other version.
- * Expect:   two frames per second at 1920x1080: 225 multiplications a pixel for the blur take half of the time, four
- *           passes of 169 comparisons a pixel for the disk the other half; all other steps together a fiftieth.
- * Result:   missed: 0.4 frames per second (results/cpu2/motion/motion_1920x1080.json). There are three comparisons for
- *           each product: the blur takes a fifth, the disk most of the rest.
+ * Idea:     Eight steps one after the other, each the cpu/serial version of its own ladder, with a
+ *           picture between each two.
+ * Expect:   2 frames per second at 1920x1080: 225 multiplications a pixel for the blur take half of
+ *           the time, 4 * 169 comparisons for the disk the other half.
+ * Result:   0.4 frames per second (results/cpu2/motion/motion_1920x1080.json): a comparison takes
+ *           longer than a multiplication, and morphology four fifths of the frame.
+ * Run:      make bench-motion VERSIONS=cpu
  */
-/* Try: make bench-motion VERSIONS=cpu */
 #include "common/algo/motion.h"
 
 static const char rung[] = "cpu/serial";

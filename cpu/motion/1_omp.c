@@ -1,12 +1,12 @@
 /*
- * Idea:     every step shares its rows out to all threads.
- * Changed:  the steps are the cpu/omp versions of their ladders; eight parallel regions a frame instead of none.
- * Expect:   nearly as many times as fast as there are cores: blur and morphology, 98 % of the load, divide evenly.
- *           labelling and boxes divide less well, which Amdahl's law shows only once the others are fast.
- * Result:   1.3 times with 2 threads at 1920x1080 (results/cpu2/motion/motion_1920x1080.json), 7.3 with 16 at 596x336
- *           (results/h200/motion/motion_596x336.json).
+ * Problem:  cpu/serial is compute-bound: blur and morphology are 98 % of a frame, on one core.
+ * Idea:     The threads share the rows of every step: the steps are the cpu/omp versions of their
+ *           ladders, eight parallel regions a frame.
+ * Expect:   Nearly 2 times cpu/serial with 2 threads; labels and boxes divide less well (Amdahl's
+ *           law).
+ * Result:   1.3 times cpu/serial (results/cpu2/motion/motion_1920x1080.json).
+ * Run:      make diff-motion A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-motion VERSIONS=cpu */
 #include "common/algo/motion.h"
 
 static const char rung[] = "cpu/omp";

@@ -4,8 +4,8 @@
  *           rows of u are still in L1 when, times the new rows, they are added to P (one for each
  *           thread).
  * Expect:   Half the traffic, 38 MB: a fifth less at K = 16; more where memory is slow.
- * Result:   2.7 times cpu/register_tile, K = 16 (results/cpu2/ntf/ntf_24x16520_rank16.json): two
- *           shared cores wait for memory more than was thought.
+ * Result:   2.7 times cpu/register_tile, K = 16 (results/cpu2/ntf/ntf_24x16520_rank16.json):
+ *           probably memory is slower for two threads than was thought.
  * Run:      make diff-ntf A=cpu/register_tile B=cpu/fused
  */
 #include <stdlib.h>

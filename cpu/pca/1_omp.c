@@ -3,8 +3,8 @@
  * Idea:     Threads share the rows. Each has ranges of its own (privatization), joined before the
  *           colours. The steps are the cpu/omp versions of their ladders.
  * Expect:   As many times cpu/serial as there are cores.
- * Result:   3.4 times cpu/serial on two cores (results/cpu2/pca/pca_1024x1024.json): more than the
- *           cores, because correlation's cpu/omp also reads its bands from planes.
+ * Result:   3.4 times cpu/serial on two cores (results/cpu2/pca/pca_1024x1024.json): correlation's
+ *           cpu/omp, too, gains more than two.
  * Run:      make diff-pca A=cpu/serial B=cpu/omp
  */
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /*
- * Idea:     the rows of a level are shared out among the threads; a level waits for the one that it is made of.
- * Changed:  one parallel region around the loop over the levels, and a loop over rows in it.
- * Expect:   as many times faster as there are cores; twelve levels at 1280x720 are twelve barriers of a microsecond.
- * Result:   1.8 times serial on two cores (results/cpu2/pyramid/pyramid_1280x720.json).
+ * Problem:  cpu/serial makes one row after the other, and rows of a level do not depend on each
+ *           other.
+ * Idea:     Threads share out the rows of a level, in one parallel region around all levels; the
+ *           barrier at the end of a level is what the levels that are made of it wait for.
+ * Expect:   As many times faster as there are cores: twelve barriers of a microsecond at 1280x720.
+ * Result:   1.8 times cpu/serial on two cores (results/cpu2/pyramid/pyramid_1280x720.json).
+ * Run:      make diff-pyramid A=cpu/serial B=cpu/omp
  */
-/* Try: make bench-pyramid SIZE=1280x720 */
 #include <string.h>
 
 #include "common/algo/pyramid.h"

@@ -1,10 +1,10 @@
 /*
  * Problem:  The CPU has few cores for 47,628 independent patches.
  * Idea:     Every step is a kernel, the cuda/v1.0 version of its own ladder: its setup() and
- *           launch(). This rung allocates, uploads, runs the steps, downloads and frees in every
- *           call.
- * Expect:   Kernels of a millisecond for 1600x1200, nearly all texture's; as much for 14
- *           allocations. Measured: 14.2 ms for 4032x3024, six times that for so many pixels.
+ *           launch(). Every call allocates, uploads, runs the steps, downloads and frees.
+ * Expect:   Kernels of 1 ms for 1600x1200, nearly all texture's; 14 allocations take as much.
+ * Result:   14.2 ms for 4032x3024 (results/h200/barcode/barcode_4032x3024.json): twice the
+ *           prediction by pixel.
  * Run:      make bench-barcode VERSIONS=cuda
  */
 #include "cuda/barcode/shared/finder.h"

@@ -1,14 +1,12 @@
 /*
- * Idea:     one thread per pixel of the pyramid looks whether a window of a level begins there and takes it through the
- *           stages, with the model and the pyramid in global memory. Hits go to a list behind one counter.
- * Changed:  the loops over windows became a grid of threads; every call allocates, copies, computes and frees. The pyramid is
- *           its own ladder's v1.0, and the tables are made on the device (shared/hits.cu), so that only they come back.
- * Expect:   a warp goes on until the last of its 32 windows leaves: a window leaves after 3 stages on average, the last of
- *           32 after 20, so six of seven lanes idle. 3 ms at 1280x720.
- * Result:   2.48 ms (results/h200/detect/detect_1280x720.json); but 0.83 ms of them are the suppression in one block
- *           (profile_detect_v2.6.txt beside it), which v2.7 spreads over the device.
+ * Problem:  Windows do not depend on each other, but 16 cores look at 16 of 2.9 million at a time.
+ * Idea:     One thread per pixel of the pyramid takes the window that begins there through the
+ *           stages; model and pyramid lie in global memory. Hits go to a list behind one atomic
+ *           counter; sorting and grouping them on the device leaves two small tables to download.
+ * Expect:   Divergence: a warp goes on until the last of its 32 windows leaves, after 20 stages
+ *           where the mean is 3: six of seven lanes idle. 3 ms at 1280x720.
+ * Run:      make bench-detect VERSIONS=cuda/v1.0
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/shared/hits.h"
 
 struct state {

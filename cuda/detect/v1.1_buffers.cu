@@ -1,11 +1,12 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernel is the same.
- * Expect:   allocate and free vanish from every call but the first, 0.4 ms at 1280x720, of which the model, uploaded once from
- *           now on, is the smaller part. Upload, kernels and download stay as they are.
- * Result:   end to end 0.29 ms less (results/h200/detect/detect_1280x720.json); kernels the same.
+ * Problem:  cuda/v1.0 allocates and frees all device memory, and uploads the model, in every call.
+ * Idea:     Persistent buffers: the first call allocates and uploads, and later calls find both in
+ *           the state.
+ * Expect:   0.4 ms less end to end at 1280x720; upload of the picture, kernels and download stay.
+ * Result:   1.07 times cuda/v1.0 end to end (results/h200/detect/detect_1280x720.json): 0.29 ms
+ *           less.
+ * Run:      make diff-detect A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/shared/hits.h"
 
 struct state {

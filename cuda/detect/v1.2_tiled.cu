@@ -1,14 +1,12 @@
 /*
- * Idea:     all threads look at the same stage at the same time, so the stages are a kernel parameter, which lies in constant
- *           memory; the tables, which each thread looks into elsewhere, stay in global memory. A block reads its pixels once,
- *           into shared memory.
- * Changed:  stages are a parameter (shared/hits.h); a block works on a tile of one level, blockIdx.z, and waits for its pixels.
- * Expect:   a stage reads up to 36 pixels, of which neighbouring windows share all but a few, and its 12 bytes come by
- *           broadcast: twice as fast. Idle lanes stay idle.
- * Result:   2.42 ms, 1.03 times v1.1 (results/h200/detect/detect_1280x720.json). The pixels were not what a stage waits for:
- *           they are in the first-level cache in any case.
+ * Problem:  In cuda/v1.1 a stage loads up to 36 pixels a window, and itself, from global memory.
+ * Idea:     A block reads the pixels of its tile and halo once into shared memory. All threads look
+ *           at the same stage: stages are a kernel parameter, in constant memory. Tables stay in
+ *           global memory, because lanes look up different entries.
+ * Expect:   Neighbouring windows share nearly all pixels: twice as fast; idle lanes stay idle.
+ * Result:   1.03 times cuda/v1.1 (results/h200/detect/detect_1280x720.json): L1 had them.
+ * Run:      make diff-detect A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/shared/hits.h"
 
 enum { WIDTH = 32, HEIGHT = 8 /* windows of a block */ };

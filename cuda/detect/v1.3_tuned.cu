@@ -1,11 +1,11 @@
 /*
- * Idea:     the shape of the blocks is searched, not guessed: Jošth 2014 found widths that divide the picture's the best.
- * Changed:  block_width and block_height are launch parameters; their defaults are to be those that rungs tune finds.
- * Expect:   higher blocks read fewer pixels twice, 23 rows and columns around each, but hold on to more idle warps: 64 x 8, a
+ * Problem:  The block of cuda/v1.2, 32 x 8 threads, is a guess.
+ * Idea:     Width and height of the block are launch parameters, for rungs tune to search.
+ * Expect:   Higher blocks read fewer halo pixels, 23 rows and columns, but hold more idle warps: a
  *           few percent.
- * Result:   no difference (results/h200/detect/detect_1280x720.json).
+ * Result:   1.0 times cuda/v1.2 (results/h200/detect/detect_1280x720.json): no difference.
+ * Run:      build/rungs tune detect:cuda/v1.3
  */
-/* Try: make bench-detect VERSIONS=cuda */
 #include "cuda/detect/shared/hits.h"
 
 static int block_width = 32, block_height = 8;

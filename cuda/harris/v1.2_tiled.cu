@@ -1,12 +1,13 @@
 /*
- * Idea:     a block computes the products of its pixels and of the halo around them once, into shared memory; each thread
- *           then adds up its window from there.
- * Changed:  the tile of products, and the barrier between filling and using it.
- * Expect:   kernel a quarter: at 16x16 and size 3 a pixel pays for (18 / 16)^2 = 1.27 products in place of 9.
- * Result:   141 us where v1.0 takes 399 for the response of 3840x2160, a third and not a quarter
- *           (results/h200/harris/harris_3840x2160_response.json).
+ * Problem:  cuda/v1.1 computes each product nine times, once for each window that holds it.
+ * Idea:     A tile: a block computes the products of its pixels and of the halo around them into
+ *           shared memory; each thread then sums up its window from there.
+ * Expect:   A quarter of the time: at 16x16 and size 3 a pixel takes (18 / 16)^2 = 1.27 products,
+ *           not 9.
+ * Result:   Kernel 2.8 times cuda/v1.0 (results/h200/harris/harris_3840x2160_response.json), not 4:
+ *           the nine reads of a pixel from shared memory stay.
+ * Run:      make diff-harris A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "cuda/harris/shared/corners.h"

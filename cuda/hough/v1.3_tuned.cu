@@ -1,46 +1,53 @@
 /*
- * Idea:     how many rows a block takes on, and with how many threads, is found by search, not assumed.
- * Changed:  run and threads are tunables.
- * Expect:   runs of 1 or 2: with 180 rows for 132 multiprocessors, each row of a run more leaves more of them idle, though
- *           the overlap triples the votes at runs of 1. 512 threads or 1024: a vote waits for its point 0.3 us, and only
- *           more warps hide that. The scheme of the thesis is made for many more rows than multiprocessors.
- * Result:   1.43 ms, as v1.2 (results/h200/hough/hough_1920x1080_rows.json).
+ * Problem:  cuda/v1.2 assumes 4 slices of the points and blocks of 256 threads.
+ * Idea:     Search for both: more slices balance the load better and add more counters to the
+ *           accumulator; more threads hide the latency of a vote and wait for each other at the end
+ *           of a tile.
+ * Expect:   1.1 times cuda/v1.2: 8 slices of 128 threads, as a tile has some 400 points.
+ * Run:      make tune-hough V=cuda/v1.3
  */
-/* Try: make bench-hough VERSIONS=cuda
- *      make tune-hough V=cuda/v1.3 */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
-#include "cuda/hough/shared/buffer.cuh"
 #include "cuda/hough/shared/lines.h"
+#include "cuda/hough/shared/tiles.h"
 
 struct state {
     struct lines_step lines;
-    struct buffer buffer;
+    struct tiles_step tiles;
 };
 
-static int run = 4, threads = 256;
-static const int runs[] = {1, 2, 3, 4, 6, 8, 16, 32, 0}, thread_counts[] = {128, 256, 512, 1024, 0};
-static struct tunable tunables[] = {{"run", &run, runs, "rows of a block, besides the overlap"},
+enum { MOST_SHARED = 227 << 10 };
+
+static int slices = 4, threads = 256;
+static const int slice_counts[] = {1, 2, 4, 6, 8, 12, 16, 24, 0}, thread_counts[] = {64, 128, 256, 512, 1024, 0};
+static struct tunable tunables[] = {{"slices", &slices, slice_counts, "shares of the tiles"},
                                     {"threads", &threads, thread_counts, "threads of a block"},
                                     {}};
 
-static __global__ void vote_kernel(struct buffer buffer, int own_rows, struct image accumulator,
+/* Block (n, slice): the counters of row n, for the points of every gridDim.y-th tile. */
+static __global__ void vote_kernel(struct tiles_step tiles, struct image accumulator, bool fits,
                                    const __grid_constant__ struct lines_step step,
                                    const __grid_constant__ struct hough_params params)
 {
-    extern __shared__ int shared[];
-    int *counters = buffer_counters(buffer, shared);
+    extern __shared__ int counters[];
+    int n = blockIdx.x, reach = step.space.reach;
+    int *to = (int *)image_row(&accumulator, n) + step.space.centre;
+    int *row = fits ? counters + reach : to; /* where offset 0 is; wide rows do not fit in shared memory */
+    struct hough_angle angle = step.angles[n];
 
-    for (int first = blockIdx.x * own_rows; first < params.theta_steps; first += gridDim.x * own_rows) {
-        const int last = min(first + own_rows, params.theta_steps);
-        for (int n = first - buffer.radius; n < last + buffer.radius; n++) {
-            buffer_fill_row(buffer, counters, step, params, n);
-            if (accumulator.data && n >= first && n < last)
-                buffer_write_row(buffer, counters, step.space, n, (int *)image_row(&accumulator, n));
-            if (step.keys && n - buffer.radius >= first)
-                buffer_search_row(buffer, counters, step, params, n - buffer.radius);
-        }
+    for (int i = threadIdx.x; fits && i <= 2 * reach; i += blockDim.x)
+        counters[i] = 0;
+    __syncthreads();
+    for (int tile = blockIdx.y; tile < tiles.count; tile += gridDim.y) {
+        struct tiles_list list = tiles_list_of(tiles, tile);
+        for (int i = threadIdx.x; i < list.count; i += blockDim.x)
+            if (hough_votes_for(&params, list.bins ? list.bins[i] : 0, n))
+                atomicAdd(&row[hough_offset((int)list.points[i].x, (int)list.points[i].y, angle)], 1);
     }
+    __syncthreads();
+    for (int i = threadIdx.x - reach; fits && i <= reach; i += blockDim.x)
+        if (row[i] > 0)
+            atomicAdd(&to[i], row[i]);
 }
 
 static enum status setup(struct state *state, const struct image in[], const struct hough_params *params)
@@ -48,8 +55,8 @@ static enum status setup(struct state *state, const struct image in[], const str
     enum status status = STATUS_OK;
 
     TRY(lines_setup(&state->lines, in, params));
-    TRY(buffer_setup(&state->buffer, in, params));
-    CUDA_TRY(cudaFuncSetAttribute(vote_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BUFFER_MOST_SHARED));
+    TRY(tiles_setup(&state->tiles, in, params));
+    CUDA_TRY(cudaFuncSetAttribute(vote_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED));
 out:
     return status;
 }
@@ -58,14 +65,16 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct hough_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    const unsigned blocks = buffer_blocks(state->buffer, params->theta_steps, run);
+    struct lines_step *lines = &state->lines;
+    struct image accumulator = lines_accumulator(lines, out);
+    size_t bytes = (2 * (size_t)lines->space.reach + 1) * sizeof(int);
+    bool fits = bytes <= MOST_SHARED;
+    dim3 grid(params->theta_steps, min(slices, state->tiles.count));
 
-    TRY(points_launch(&state->buffer.points, in, state->lines.directions, params, stream));
-    TRY(lines_begin(&state->lines, stream));
-    vote_kernel<<<blocks, threads, buffer_shared(state->buffer), stream>>>(state->buffer, run, out[1], state->lines,
-                                                                           *params);
+    TRY(tiles_launch(&state->tiles, in, lines->directions, params, accumulator, stream));
+    vote_kernel<<<grid, threads, fits ? bytes : 0, stream>>>(state->tiles, accumulator, fits, *lines, *params);
     CUDA_TRY(cudaGetLastError());
-    TRY(lines_end(&state->lines, out, params, stream));
+    TRY(lines_launch(lines, out, params, stream));
 out:
     return status;
 }
@@ -73,7 +82,7 @@ out:
 static void teardown(struct state *state)
 {
     lines_teardown(&state->lines);
-    buffer_teardown(&state->buffer);
+    tiles_teardown(&state->tiles);
 }
 
 RUNGS_CUDA_VERSION(hough, .tunables = tunables)

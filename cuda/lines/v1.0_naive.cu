@@ -1,13 +1,12 @@
 /*
- * Idea:     every step is kernels, the cuda/v1.0 version of its ladder, and a frame is computed as if it were the only one:
- *           allocate, upload, find, download, free. Only the table of lines comes back.
- * Changed:  the steps moved to the device. A step is its version's setup() and launch().
- * Expect:   30 times the frames of cpu/serial at 1920x1080: 0.4 ms of votes and 0.1 ms of edges, but 6.2 MB of a frame through
- *           pageable memory, 0.7 ms, and 20 allocations, 2 ms.
- * Result:   missed: 8.5 times cpu/serial, 2.4 ms (results/h200/lines/lines_1920x1080.json), because cpu/serial takes
- *           only 20 ms there.
+ * Problem:  cpu/serial computes each step on one core.
+ * Idea:     Each step is the cuda/v1.0 version of its ladder, and a frame is computed as if it were
+ *           the only one: allocate, upload, find, download, free. Only the table comes back.
+ * Expect:   30 times cpu/serial: kernels take 0.5 ms; but 6.2 MB of a frame through pageable memory
+ *           take 0.7 ms, and 20 allocations 2 ms.
+ * Result:   8.5 times cpu/serial, 2.4 ms (results/h200/lines/lines_1920x1080.json).
+ * Run:      make bench-lines VERSIONS=cuda
  */
-/* Try: make bench-lines VERSIONS=cuda/v1.0,cuda/v1.1 */
 #include "cuda/lines/shared/finder.h"
 
 static const struct lines_ids ids = {"cuda/v1.0", "cuda/v1.0", "cuda/v1.0", "cuda/v1.0"};

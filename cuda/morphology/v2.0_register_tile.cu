@@ -31,6 +31,13 @@ static __device__ void store(const struct image &out, int x, int y, unsigned wor
             to[k] = (uint8_t)(word >> 8 * k);
 }
 
+/*
+ * Input row y belongs to the results in rows y - RADIUS to y + RADIUS, each by the chord that the element has there:
+ *
+ *      partial[0]                           result y - RADIUS, done and stored after this row
+ *      partial[1]                           result y - RADIUS + 1, the next to be done
+ *      ...            max= chord of row y   all move up by one place before row y + 1
+ */
 template <int SHAPE, int RADIUS>
 static __global__ void __launch_bounds__(THREADS) morphology_kernel(struct image in, struct image out, unsigned flip)
 {

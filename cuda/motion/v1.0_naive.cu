@@ -1,12 +1,13 @@
 /*
- * Idea:     every step is a kernel, the cuda/v1.0 version of its ladder, and a frame is computed as if it were the only
- *           one: allocate, upload the first frame and this one, make the background, detect, download, free.
- * Changed:  the seven steps up to the labels moved to the device; boxes stays on the host, as in Huet 2023. A step is
- *           its version's setup() and launch(): what run() of that version does around them, this rung does around all.
- * Expect:   over 100 times the frames of cpu/serial. Half of a frame goes to memory, not to kernels: 15 cudaMalloc and
- *           cudaFree (some 2 ms at 1920x1080) and 19 bytes a pixel through pageable memory.
+ * Problem:  cpu/serial computes a frame in seconds: blur and morphology are compute-bound.
+ * Idea:     The steps up to the labels are the cuda/v1.0 kernels of their ladders; boxes stay on
+ *           the host. Each frame is computed as if it were the only one: allocate, upload,
+ *           background, detect, free.
+ * Expect:   Over 100 times cpu/serial; half of a frame is 15 cudaMalloc and cudaFree, and
+ *           transfers.
+ * Result:   604 times cpu/serial (results/h200/motion/motion_1920x1080.json).
+ * Run:      make diff-motion A=cpu/serial B=cuda/v1.0
  */
-/* Try: make bench-motion VERSIONS=cuda/v1.0,cuda/v1.1 */
 #include "cuda/motion/shared/detector.h"
 
 static const struct detector_rung rung = {.id = "cuda/v1.0", .others = "cuda/v1.0", .boxes = "cpu/simd"};

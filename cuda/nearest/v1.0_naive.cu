@@ -5,6 +5,7 @@
  *           smallest. Integers replace floats: each call gives the same bits.
  * Expect:   Atomic contention: 256 threads add to one address, for each centroid. Its authors
  *           report 94 % of the GPU's time, 296 ms for 4032x3024.
+ * Result:   3.27 ms, the kernel (results/h200/nearest/nearest_252x189.json).
  * Run:      make bench-nearest VERSIONS=cuda
  */
 #include "common/algo/nearest.h"

@@ -1,9 +1,9 @@
 /*
- * Problem:  cuda/v2.0 reads the tensor two times and is compute-bound with FMA at K = 49.
+ * Problem:  cuda/v2.0 reads the tensor two times an iteration and multiplies by FMA alone.
  * Idea:     Kernel fusion on tensor cores: 16 slices stay in shared memory until their rows of u
  *           are there, then are added to P in registers. A float is three bfloat16, a product six
  *           of theirs.
- * Expect:   16 slices cost 1500 cycles: u and P 10 us in place of 50 with K = 16, 20 with 49.
+ * Expect:   16 slices cost 1500 cycles: u and P in 10 us with K = 16, in 20 with 49.
  * Result:   1.6 times cuda/v2.0, kernel, K = 16 (results/h200/ntf/ntf_24x16520_rank16_tensor.json):
  *           82 us, 65 without the start.
  * Run:      make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1

@@ -1,11 +1,12 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
- * Expect:   allocate and free vanish from every call but the first, 0.3 ms at 1920x1080 with d = 512: both tables of keys and
- *           the accumulator are 24 MB. Upload, kernels and download stay as they are.
- * Result:   end to end 0.5 ms less (results/h200/pclines/pclines_1920x1080.json).
+ * Problem:  cuda/v1.0 allocates and frees 24 MB of device memory in each call.
+ * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
+ *           state.
+ * Expect:   0.3 ms less end to end at 1920x1080 with d = 512; kernels and transfers stay the same.
+ * Result:   1.1 times cuda/v1.0 end to end, 0.5 ms less
+ *           (results/h200/pclines/pclines_1920x1080.json).
+ * Run:      make diff-pclines A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-pclines VERSIONS=cuda */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
 #include "cuda/pclines/shared/pclines.h"

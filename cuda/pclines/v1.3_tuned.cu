@@ -1,43 +1,49 @@
 /*
- * Idea:     how many blocks share a row, and with how many threads, is found by search, not assumed.
- * Changed:  slices and threads are tunables.
- * Expect:   1 slice of 256 threads a fifth faster than 2 of 128: there are 1024 rows for 132 multiprocessors, so slices are not
- *           needed to fill them, and each adds 2 million atomics to global memory.
- * Result:   no difference (results/h200/pclines/pclines_1920x1080.json).
+ * Problem:  cuda/v1.2 assumes 2 slices of the points and blocks of 128 threads.
+ * Idea:     Search for both.
+ * Expect:   1 slice of 256 threads 1.2 times cuda/v1.2: 1024 rows fill 132 multiprocessors without
+ *           slices, of which each adds 2 million counters to global memory.
+ * Run:      make tune-pclines V=cuda/v1.3
  */
-/* Try: make bench-pclines VERSIONS=cuda
- *      make tune-pclines V=cuda/v1.3 */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
+#include "cuda/hough/shared/tiles.h"
 #include "cuda/pclines/shared/pclines.h"
 
 struct state {
     struct pclines_step step;
-    struct points_step points;
+    struct tiles_step tiles;
 };
+
+enum { MOST_SHARED = 227 << 10 };
 
 static int slices = 2, threads = 128;
 static const int slice_counts[] = {1, 2, 3, 4, 6, 8, 0}, thread_counts[] = {64, 128, 256, 512, 1024, 0};
-static struct tunable tunables[] = {{"slices", &slices, slice_counts, "shares of the points"},
+static struct tunable tunables[] = {{"slices", &slices, slice_counts, "shares of the tiles"},
                                     {"threads", &threads, thread_counts, "threads of a block"},
                                     {}};
 
-static __global__ void vote_kernel(struct image in, struct hough_space space, struct image accumulator,
-                                   const __grid_constant__ struct pclines_params params, struct points_step points)
+/* Block (n, slice): the counters of row n, for the points of every gridDim.y-th tile. */
+static __global__ void vote_kernel(struct image in, struct hough_space space, struct image accumulator, bool fits,
+                                   const __grid_constant__ struct pclines_params params, struct tiles_step tiles)
 {
     extern __shared__ int counters[];
     int n = blockIdx.x, *to = (int *)image_row(&accumulator, n);
+    int *row = fits ? counters : to; /* wide rows do not fit in shared memory */
 
-    for (int i = threadIdx.x; i < space.cells; i += blockDim.x)
+    for (int i = threadIdx.x; fits && i < space.cells; i += blockDim.x)
         counters[i] = 0;
     __syncthreads();
-    for (unsigned i = blockIdx.y * blockDim.x + threadIdx.x; i < *points.count; i += gridDim.y * blockDim.x) {
-        int x = points.items[i].place & 0xffff, y = points.items[i].place >> 16;
-        if (pclines_votes_for(&params, (int)points.items[i].bin, n))
-            atomicAdd(&counters[space.centre + pclines_offset(x - in.width / 2, y - in.height / 2, n, &params)], 1);
+    for (int tile = blockIdx.y; tile < tiles.count; tile += gridDim.y) {
+        struct tiles_list list = tiles_list_of(tiles, tile);
+        for (int i = threadIdx.x; i < list.count; i += blockDim.x) {
+            int x = (int)list.points[i].x - in.width / 2, y = (int)list.points[i].y - in.height / 2;
+            if (pclines_votes_for(&params, list.bins ? (int)list.bins[i] : 0, n))
+                atomicAdd(&row[space.centre + pclines_offset(x, y, n, &params)], 1);
+        }
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < space.cells; i += blockDim.x)
+    for (int i = threadIdx.x; fits && i < space.cells; i += blockDim.x)
         if (counters[i] > 0)
             atomicAdd(&to[i], counters[i]);
 }
@@ -47,8 +53,8 @@ static enum status setup(struct state *state, const struct image in[], const str
     enum status status = STATUS_OK;
 
     TRY(pclines_setup(&state->step, in, params));
-    TRY(points_setup(&state->points, in));
-    CUDA_TRY(cudaFuncSetAttribute(vote_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, PCLINES_MOST_SHARED));
+    TRY(tiles_setup(&state->tiles, in, &params->hough));
+    CUDA_TRY(cudaFuncSetAttribute(vote_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED));
 out:
     return status;
 }
@@ -58,16 +64,14 @@ static enum status launch(struct state *state, const struct image in[], struct i
 {
     enum status status = STATUS_OK;
     struct lines_step *lines = &state->step.lines;
-    size_t shared = lines->space.cells * sizeof(int);
-    dim3 grid(lines->space.rows, rows_slices(in, slices));
+    struct image accumulator = lines_accumulator(lines, out);
+    size_t bytes = lines->space.cells * sizeof(int);
+    bool fits = bytes <= MOST_SHARED;
+    dim3 grid(lines->space.rows, min(slices, state->tiles.count));
 
-    TRY(points_launch(&state->points, in, NULL, &params->hough, stream));
-    TRY(lines_clear(lines, out, stream));
-    if (shared > PCLINES_MOST_SHARED)
-        TRY(pclines_vote_globally(lines, in, &state->points, out, params, grid.y, stream));
-    else
-        vote_kernel<<<grid, threads, shared, stream>>>(*in, lines->space, lines_accumulator(lines, out), *params,
-                                                       state->points);
+    TRY(tiles_launch(&state->tiles, in, NULL, &params->hough, accumulator, stream));
+    vote_kernel<<<grid, threads, fits ? bytes : 0, stream>>>(*in, lines->space, accumulator, fits, *params,
+                                                             state->tiles);
     CUDA_TRY(cudaGetLastError());
     TRY(pclines_launch(&state->step, in, out, params, stream));
 out:
@@ -77,7 +81,7 @@ out:
 static void teardown(struct state *state)
 {
     pclines_teardown(&state->step);
-    points_teardown(&state->points);
+    tiles_teardown(&state->tiles);
 }
 
 RUNGS_CUDA_VERSION(pclines, .tunables = tunables)

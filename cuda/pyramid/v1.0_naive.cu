@@ -1,12 +1,13 @@
 /*
- * Idea:     one thread per pixel of a level. A level is made of another one, so each is a launch of its own, and one launch
- *           before them copies the picture and fills what no level covers.
- * Changed:  the loops over x and y became a grid of threads; every call allocates, copies, computes and frees.
- * Expect:   thirteen launches at 1280x720, most of them of less than a wave of blocks: 3 us each, 40 us in all, where the
- *           bytes alone would take 3.
- * Result:   45 us (results/h200/pyramid/pyramid_1280x720.json).
+ * Problem:  Two million pixels do not depend on each other, but levels do on levels.
+ * Idea:     One thread per pixel of a level, a launch a level; one launch before them copies the
+ *           picture and fills what no level covers. Every call allocates, copies, computes and
+ *           frees.
+ * Expect:   Launch overhead: 13 launches at 1280x720, 3 us each: 40 us, where the bytes alone take
+ *           3.
+ * Result:   146 times cpu/serial, kernels (results/h200/pyramid/pyramid_1280x720.json): 45 us.
+ * Run:      make bench-pyramid SIZE=1280x720 VERSIONS=cuda/v1.0
  */
-/* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
 #include "common/algo/pyramid.h"
 #include "common/cuda/device.h"
 

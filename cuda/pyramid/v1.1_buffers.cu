@@ -1,11 +1,11 @@
 /*
- * Idea:     device memory is allocated by the first call, and all later calls find it in the state.
- * Changed:  run() allocates only what is missing and no longer ends with teardown(); the kernels are the same.
- * Expect:   allocate and free vanish from every call but the first, 0.2 ms at 1280x720. Upload, kernels and download stay as
- *           they are.
- * Result:   end to end 0.22 ms less (results/h200/pyramid/pyramid_1280x720.json).
+ * Problem:  cuda/v1.0 allocates and frees device memory in every call.
+ * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
+ *           state.
+ * Expect:   0.2 ms less end to end at 1280x720; upload, kernels and download stay.
+ * Result:   1.24 times cuda/v1.0 end to end (results/h200/pyramid/pyramid_1280x720.json).
+ * Run:      make diff-pyramid A=cuda/v1.0 B=cuda/v1.1
  */
-/* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
 #include "common/algo/pyramid.h"
 #include "common/cuda/device.h"
 

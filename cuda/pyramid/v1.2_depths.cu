@@ -1,11 +1,12 @@
 /*
- * Idea:     levels that are made of levels which are there already do not wait for each other: all levels of one depth, three or
- *           four of them at a scale of 1.2, are one launch.
- * Changed:  resample_kernel() finds its level in a list, blockIdx.z; launch() has a loop over depths.
- * Expect:   six launches instead of thirteen at 1280x720, and those of the first octave fill the device: half the time.
- * Result:   29.3 us, 1.55 times v1.1 (results/h200/pyramid/pyramid_1280x720.json).
+ * Problem:  cuda/v1.1 has a launch a level: launch overhead, and levels too small to fill the
+ *           device.
+ * Idea:     Levels that are made of levels which exist do not wait for each other: all levels of a
+ *           depth, three or four at a scale of 1.2, are one launch, blockIdx.z is the level.
+ * Expect:   6 launches for 13, and those of the first octave fill the device: half the time.
+ * Result:   1.55 times cuda/v1.1 (results/h200/pyramid/pyramid_1280x720.json).
+ * Run:      make diff-pyramid A=cuda/v1.1 B=cuda/v1.2
  */
-/* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
 #include "common/algo/pyramid.h"
 #include "common/cuda/device.h"
 

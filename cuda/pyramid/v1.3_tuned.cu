@@ -1,11 +1,11 @@
 /*
- * Idea:     the shape of the blocks is searched, not guessed.
- * Changed:  block_width and block_height are launch parameters; their defaults are to be those that rungs tune finds.
- * Expect:   little: a warp reads a row of bytes and writes one whatever its shape; wide flat blocks waste fewer threads at
- *           the right border of small levels.
- * Result:   no difference (results/h200/pyramid/pyramid_1280x720.json).
+ * Problem:  The block of cuda/v1.2, 32 x 8 threads, is a guess.
+ * Idea:     Width and height of the block are launch parameters, for rungs tune to search.
+ * Expect:   Little: a warp reads and writes a row of bytes whatever the shape; flat blocks waste
+ *           fewer threads at the right border of small levels.
+ * Result:   1.0 times cuda/v1.2 (results/h200/pyramid/pyramid_1280x720.json): no difference.
+ * Run:      build/rungs tune pyramid:cuda/v1.3
  */
-/* Try: make bench-pyramid SIZE=1280x720 VERSIONS=cuda */
 #include "common/algo/pyramid.h"
 #include "common/cuda/device.h"
 

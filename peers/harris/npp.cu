@@ -2,7 +2,7 @@
  * Idea:     the yardstick on the GPU: NVIDIA's NPP, FilterHarrisCornersBorder.
  * Changed:  not ours; it gets the same device images, window, k and scale. It replicates the border, so only the pixels
  *           whose window and gradients lie inside are compared.
- * Expect:   0.11 ms at 3840x2160; v2.4 should take a fifth of that.
+ * Expect:   0.11 ms at 3840x2160; v2.2 should take a fifth of that.
  */
 /* Try: make bench-harris VERSIONS=cuda,peer/npp P="outputs=response" */
 #include <nppi_filtering_functions.h>

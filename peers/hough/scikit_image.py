@@ -4,7 +4,7 @@ Changed:  not ours; its rows are columns, and it counts in steps of rho = 1 from
           Doubles round other votes up than floats do, one in some thousands, and at 45 degrees all points of a diagonal together: a
           cell of the photograph of 1920x1080 has 73 votes more or less.
 Expect:   slower than cpu/serial: its accumulator is as large, and a point's cells lie in 180 rows of it.
-Result:   the time of cpu/serial, an eighth of cpu/dealt's speed (results/cpu2/hough/hough_1920x1080_accumulator.json).
+Result:   the time of cpu/serial (results/cpu2/hough/hough_1920x1080_accumulator.json).
 """
 LIBRARY, PACKAGE = "skimage.transform", "scikit-image"
 TOLERANCE = 256

@@ -1,10 +1,10 @@
 /*
- * bounds.h: what the response of a window is at most, in bytes, for the rungs that reject by it.
+ * bounds.h: upper bounds of the responses of windows, a byte each.
  *
- * Votes are scaled to -63 to 63 and rounded up, so a sum of them is never below the response, scaled. A sum below the threshold,
- * which is scaled alike and rounded down, is a window that the stage rejects. One that is left may be rejected or not. A lane
- * that has reached BOUNDS_TOP stays there, for a byte may hold no more: it is left, too. So is one that a sum below -128 turned
- * positive.
+ * Votes are scaled to -63 to 63 and rounded up, so that a sum of them is never below the scaled response. Thresholds
+ * are scaled alike and rounded down: a window whose sum is below one is rejected; of a window whose sum is not, nothing
+ * is known. A byte holds at most 127: a lane that has reached BOUNDS_TOP stays there, and is left. A sum below -128
+ * wraps, and is left, too.
  */
 #ifndef RUNGS_DETECT_STEPS_BOUNDS_H
 #define RUNGS_DETECT_STEPS_BOUNDS_H
@@ -14,13 +14,6 @@
 #include "cpu/detect/shared/lanes.h"
 
 enum { BOUNDS_STAGES = 24, BOUNDS_VOTE = 63, BOUNDS_TOP = 64, BOUNDS_BINS = 256 };
-
-/* Windows of a vector that cost the queue about as much as a stage costs the vector, most of which is the look-up. */
-#if defined(__AVX2__) && !defined(__AVX512VBMI__)
-enum { BOUNDS_FEW = 20 };
-#else
-enum { BOUNDS_FEW = 3 };
-#endif
 
 typedef int8_t bounds_i8 __attribute__((vector_size(SIMD_BYTES)));
 
@@ -54,7 +47,8 @@ static inline void bounds_make(struct bounds *bounds, const struct detect_model 
 }
 
 #if defined(__AVX2__) && !defined(__AVX512BW__)
-/* Of 64 entries from `from` on, that of the lower six bits of each index; bit4 and bit5 have them as the highest of a byte. */
+/* Of 64 entries from `from` on, that of the lower six bits of each index; bit4 and bit5 have them as the highest of a
+ * byte. */
 SIMD_INLINE __m256i bounds_quarter(const int8_t *from, __m256i index, __m256i bit4, __m256i bit5)
 {
     const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
@@ -78,7 +72,8 @@ SIMD_INLINE simd_u8 bounds_look_up(const int8_t table[BOUNDS_BINS], simd_u8 inde
         _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), (__m512i)index, _mm512_loadu_si512(table + 192));
     return (simd_u8)_mm512_mask_mov_epi8(low, _mm512_movepi8_mask((__m512i)index), high);
 #elif defined(__AVX2__) && !defined(__AVX512BW__)
-    /* A permutation looks into 16 entries by four bits; the others choose among 16 of them, each as the highest bit of a byte. */
+    /* A permutation looks into 16 entries by four bits; the others choose among 16 of them, each as the highest bit of
+     * a byte. */
     const __m256i own = (__m256i)index, bit6 = _mm256_slli_epi16(own, 1);
     const __m256i bit5 = _mm256_slli_epi16(own, 2), bit4 = _mm256_slli_epi16(own, 3);
     __m256i quarters[4];

@@ -40,7 +40,8 @@ static inline unsigned cells_compare(__m128i cells, int k, bool below)
 #endif
 }
 
-/* The bin of a stage whose first cell is at `from` of its plane; a row of cells is `row_step` bytes below the one above it. */
+/* The bin of a stage whose first cell is at `from` of its plane; a row of cells is `row_step` bytes below the one above
+ * it. */
 static inline int cells_bin(int feature, const struct detect_stage *stage, const uint8_t *from, size_t row_step)
 {
     static const uint8_t lane_of[DETECT_CELLS] = {0, 1, 2, 7, 8, 3, 6, 5, 4};

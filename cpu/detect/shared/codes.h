@@ -1,12 +1,13 @@
 /*
- * codes.h: where the stages of a model look: for LBP into pictures that have its bin at every pixel of the pyramid, for LRD and
- * LRP, whose bins depend on two cells that differ from stage to stage, into the means of cells.
+ * codes.h: where the stages of a model look. For LBP: into pictures of codes, which have the bin at every pixel of the
+ * pyramid. For LRD and LRP, whose bins depend on two cells that differ from stage to stage: into the means of cells.
  */
 #ifndef RUNGS_DETECT_STEPS_CODES_H
 #define RUNGS_DETECT_STEPS_CODES_H
 
 #include "cpu/detect/shared/cells.h"
 #include "cpu/detect/shared/lanes.h"
+#include "cpu/detect/shared/planes.h"
 
 enum { CODES_KINDS = 4 /* sizes of cells: 1 x 1, 2 x 1, 1 x 2 and 2 x 2 pixels */ };
 
@@ -29,10 +30,10 @@ static inline enum status codes_make(struct codes *codes, const struct detect_le
             TRY(detect_create_plane(levels, &codes->bins[kind]));
     for (int t = 0; t < params->stage_count; t++) {
         const struct detect_stage *stage = &detect_stages(model)[t];
-        const int kind = stage->width - 1 + 2 * (stage->height - 1);
-        const struct image *from = is_lbp ? &codes->bins[kind] : kind ? &planes[kind - 1] : &levels->image;
+        const struct image *bins = &codes->bins[stage->width - 1 + 2 * (stage->height - 1)];
 
-        codes->first[t] = (const uint8_t *)from->data + stage->y * from->stride + stage->x;
+        codes->first[t] = is_lbp ? (const uint8_t *)bins->data + stage->y * bins->stride + stage->x
+                                 : planes_first_cell(planes, levels, stage);
     }
     if (!is_lbp)
         goto out;

@@ -1,5 +1,5 @@
 /*
- * lanes.h: neighbouring windows as the lanes of one vector, for the rungs whose lanes they are: what C cannot say of it.
+ * lanes.h: neighbouring windows as the lanes of one vector.
  */
 #ifndef RUNGS_DETECT_STEPS_LANES_H
 #define RUNGS_DETECT_STEPS_LANES_H

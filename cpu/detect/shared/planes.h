@@ -1,5 +1,6 @@
 /*
- * planes.h: the means of larger cells as pictures of their own, for the rungs that make bins of them.
+ * planes.h: the means of the three larger sizes of cells as pictures of their own, planes. A mean is at the place of
+ * its cell's upper left pixel.
  */
 #ifndef RUNGS_DETECT_STEPS_PLANES_H
 #define RUNGS_DETECT_STEPS_PLANES_H
@@ -8,7 +9,7 @@
 
 enum { PLANES_KINDS = 3 /* sizes of cells: 2 x 1, 1 x 2 and 2 x 2 pixels */ };
 
-/* Each mean is at the place of its cell's upper left pixel. The first call creates the planes. */
+/* The first call creates the planes. */
 static inline enum status planes_make(struct image planes[PLANES_KINDS], const struct detect_levels *levels)
 {
     const struct image *in = &levels->image;
@@ -33,6 +34,16 @@ static inline enum status planes_make(struct image planes[PLANES_KINDS], const s
     }
 out:
     return status;
+}
+
+/* The first cell of a stage in the window that begins at the first pixel of the pyramid. */
+static inline const uint8_t *planes_first_cell(const struct image planes[PLANES_KINDS],
+                                               const struct detect_levels *levels, const struct detect_stage *stage)
+{
+    const int kind = stage->width - 1 + 2 * (stage->height - 1);
+    const struct image *plane = kind ? &planes[kind - 1] : &levels->image;
+
+    return (const uint8_t *)plane->data + stage->y * plane->stride + stage->x;
 }
 
 static inline void planes_free(struct image planes[PLANES_KINDS])

@@ -1,47 +1,37 @@
 #include "cpu/harris/shared/gradients.h"
 
-enum { PIECE = 1024 /* columns at once, whose lines stay in the first-level cache */ };
-
-/* A piece inside the picture. Its lines begin one column to the left, reflected where that lies outside. */
-static void make_piece(const struct image *in, const struct harris_params *params, int y, int left, int count,
-                       int16_t *gx, int16_t *gy)
+/* Repeats the gradients beside a row's first and last one, in reverse: their products are what the border reflects. */
+static void reflect(int16_t *row, int width, int reach)
 {
-    const uint8_t *above = image_row(in, harris_reflect(y - 1, in->height)), *own = image_row(in, y);
-    const uint8_t *below = image_row(in, harris_reflect(y + 1, in->height));
-    const int width = in->width, sobel = params->gradient == HARRIS_SOBEL;
-    const int first = left > 0 ? 0 : 1, end = left + count < width ? count + 2 : count + 1;
-    int16_t smooth[PIECE + 2], falling[PIECE + 2]; /* 1 2 1 and -1 0 1 down each column */
-
-#pragma omp simd
-    for (int i = first; i < end; i++) {
-        const int x = left - 1 + i;
-        smooth[i] = (int16_t)(sobel ? above[x] + 2 * own[x] + below[x] : own[x]);
-        falling[i] = (int16_t)(below[x] - above[x]);
-    }
-    if (first > 0) {
-        smooth[0] = smooth[1 + harris_reflect(-1, width)];
-        falling[0] = falling[1 + harris_reflect(-1, width)];
-    }
-    if (end < count + 2) {
-        smooth[end] = width > 1 ? smooth[end - 2] : smooth[end - 1];
-        falling[end] = width > 1 ? falling[end - 2] : falling[end - 1];
-    }
-#pragma omp simd
-    for (int i = 0; i < count; i++) {
-        gx[i] = (int16_t)(smooth[i + 2] - smooth[i]);
-        gy[i] = (int16_t)(sobel ? falling[i] + 2 * falling[i + 1] + falling[i + 2] : falling[i + 1]);
+    for (int i = 1; i <= reach; i++) {
+        row[-i] = row[harris_reflect(-i, width)];
+        row[width - 1 + i] = row[harris_reflect(width - 1 + i, width)];
     }
 }
 
-void make_gradients(const struct image *in, const struct harris_params *params, int y, int left, int right, int16_t *gx,
-                    int16_t *gy)
+void make_gradients(const struct image *in, int y, const struct harris_params *params, int16_t *row, size_t length,
+                    int16_t *lines)
 {
-    const int width = in->width, end = right < width ? right : width;
+    const uint8_t *above = image_row(in, harris_reflect(y - 1, in->height)), *own = image_row(in, y);
+    const uint8_t *below = image_row(in, harris_reflect(y + 1, in->height));
+    const int width = in->width, reach = params->size / 2, sobel = params->gradient == HARRIS_SOBEL;
+    int16_t *smooth = lines + 1, *falling = lines + length + 1;
+    int16_t *gx = row + reach, *gy = gx + length;
 
-    for (int x = left > 0 ? left : 0; x < end; x += PIECE)
-        make_piece(in, params, y, x, end - x < PIECE ? end - x : PIECE, gx + (x - left), gy + (x - left));
-    for (int x = left < 0 ? left : end; x < right; x = x == -1 ? end : x + 1) { /* those outside the picture */
-        gx[x - left] = gx[harris_reflect(x, width) - left];
-        gy[x - left] = gy[harris_reflect(x, width) - left];
+#pragma omp simd
+    for (int x = 0; x < width; x++) {
+        smooth[x] = (int16_t)(sobel ? above[x] + 2 * own[x] + below[x] : own[x]);
+        falling[x] = (int16_t)(below[x] - above[x]);
     }
+    smooth[-1] = smooth[harris_reflect(-1, width)];
+    smooth[width] = smooth[harris_reflect(width, width)];
+    falling[-1] = falling[harris_reflect(-1, width)];
+    falling[width] = falling[harris_reflect(width, width)];
+#pragma omp simd
+    for (int x = 0; x < width; x++) {
+        gx[x] = (int16_t)(smooth[x + 1] - smooth[x - 1]);
+        gy[x] = (int16_t)(sobel ? falling[x - 1] + 2 * falling[x] + falling[x + 1] : falling[x]);
+    }
+    reflect(gx, width, reach);
+    reflect(gy, width, reach);
 }

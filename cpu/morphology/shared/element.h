@@ -71,7 +71,7 @@ static inline void make_taps(struct element *element)
     }
 }
 
-/* Where columns of one height stand beside each other, 3 or 9 are taken at once, if `widens`. */
+/* With `widens` one tap covers 3 or 9 neighbouring columns of equal height. */
 static inline void make_element(const struct morphology_params *params, int width, bool widens, struct element *element)
 {
     const int radius = params->ksize / 2;

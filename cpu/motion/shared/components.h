@@ -1,13 +1,13 @@
 /*
- * components.h: the table of boxes.h straight from bits: a component is a list of runs of set bits. For packed and per_frame of
- * motion.
+ * components.h: the table of boxes.h straight from bits: a component is a list of runs of set bits. For cpu/bit_masks and
+ * cpu/per_frame.
  */
 #ifndef RUNGS_MOTION_COMPONENTS_H
 #define RUNGS_MOTION_COMPONENTS_H
 
 #include "cpu/motion/shared/bits.h"
 
-/* What finding them takes, kept from frame to frame. */
+/* Memory for the search, reused from frame to frame. */
 struct motion_components {
     struct motion_component *list;
     int capacity;

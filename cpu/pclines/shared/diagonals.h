@@ -1,9 +1,13 @@
 /*
- * diagonals.h: the diagonals of a picture, which cpu/diagonals and the rungs above it add up.
+ * diagonals.h: the diagonals of a picture, which cpu/diagonals and cpu/bit_planes add up.
  *
- * In the straight space (u >= 0) X (d - |u|) + Y u is X d + (Y - X) u, in the twisted one (u <= 0) X d + (X + Y) u. So the vote of
- * a point is X + floor(((Y - X) u + d / 2) / d), or that with X + Y: all points of a diagonal are moved by the same whole
- * number. The diagonals of the twisted space are those of the picture upside down. Number 0 is the pixel at the upper right.
+ * In the straight space (u >= 0) X (d - |u|) + Y u = X d + (Y - X) u, in the twisted one (u <= 0) X d + (X + Y) u. So
+ * the vote of a point is X + floor(((Y - X) u + d / 2) / d), or that with X + Y: in each row of the accumulator, all
+ * points of a diagonal are shifted by the same whole number. Twisted diagonals are those of the picture upside down.
+ *
+ *     y = 0    2 1 0      the number of each pixel's diagonal in a picture of 3 columns, i = y - x + width - 1;
+ *     y = 1    3 2 1      diagonal i has a mark for each x from begin to end - 1
+ *     y = 2    4 3 2
  */
 #ifndef RUNGS_PCLINES_STEPS_DIAGONALS_H
 #define RUNGS_PCLINES_STEPS_DIAGONALS_H
@@ -11,18 +15,15 @@
 #include "common/algo/pclines.h"
 #include "cpu/hough/shared/points.h"
 
-enum { DIAGONALS_BATCH = 16, DIAGONALS_PLANES = 17 /* the bits of 131,071, more than there are diagonals */ };
+enum { DIAGONALS_BATCH = 16 };
 
 /* Those of one space. */
 struct diagonals_space {
-    int count, longest, height;
-    bool twisted;
-    int last;        /* column of the picture */
+    int width, height, count;
     int slope, step; /* Y - X or X + Y of diagonal 0, and what the next one has more */
     int origin;      /* the cell of X at the picture's left end */
-    int planes;      /* bits of the largest number of votes that a cell can have, count, but 4 at least */
-    size_t stride;   /* bytes from one to the next in marks */
-    uint8_t *marks;  /* a byte or a bit for each pixel; the lowest bit of a byte is the first */
+    size_t stride;   /* bytes from one diagonal to the next in marks */
+    uint8_t *marks; /* of pixel x of diagonal i: byte or bit x of stride i + 1; the lowest bit of a byte is the first */
 };
 
 struct diagonals {
@@ -31,40 +32,29 @@ struct diagonals {
     size_t capacity;
 };
 
-/* Marks the points of a picture, with so many bits each, 8 or 1. Memory is there for the next call. In front of the diagonals, between
- * them and behind them is room for a vector and a word, and behind them for a batch of empty ones. */
+/* Marks the points of a picture with `bits` bits each, 8 or 1. Zeros lie in front of the diagonals, between them and
+ * behind them: room for a vector and a word, and behind the last one for DIAGONALS_BATCH empty ones. */
 enum status diagonals_find(struct diagonals *diagonals, const struct image *in, const struct pclines_params *params,
                            int bits);
 void diagonals_free(struct diagonals *diagonals);
+/* Why points with an orientation cannot be added by diagonals. */
+const char *diagonals_declines(const struct image in[], const void *params);
 
-/* The column where diagonal i begins. */
-static inline int diagonals_start(const struct diagonals_space *space, int i)
+static inline int diagonals_begin(const struct diagonals_space *space, int i)
 {
-    return i < space->last ? space->last - i : 0;
+    return i < space->width ? space->width - 1 - i : 0;
 }
 
-/* The cell in row n where diagonal i begins. */
+static inline int diagonals_end(const struct diagonals_space *space, int i)
+{
+    return i < space->height ? space->width : space->count - i;
+}
+
+/* The cell in row n of pixel 0 of diagonal i. */
 static inline int diagonals_place(const struct diagonals_space *space, int i, const struct pclines_params *params,
                                   int n)
 {
-    const int slope = space->slope + space->step * i, u = n - params->d + 1;
-
-    return space->origin + diagonals_start(space, i) + ((slope * u + params->d / 2) >> params->shift);
+    return space->origin + (((space->slope + space->step * i) * (n - params->d + 1) + params->d / 2) >> params->shift);
 }
-
-/* The pixels of diagonal i. */
-static inline int diagonals_length(const struct diagonals_space *space, int i)
-{
-    const int most = i < space->count - 1 - i ? i + 1 : space->count - i;
-
-    return most < space->longest ? most : space->longest;
-}
-
-/* Makes numbers of a row of counters of bits: `planes` vectors for as many cells as a vector has bits, with room for
- * DIAGONALS_PLANES, then the next. */
-void diagonals_widen(const struct diagonals_space *space, const uint8_t *counters, int32_t *row, size_t cells);
-
-/* Why points with an orientation cannot be added by diagonals. */
-const char *diagonals_declines(const struct image in[], const void *params);
 
 #endif

@@ -1,300 +1,116 @@
 #include "cuda/detect/shared/groups.h"
 
-#include "cuda/detect/shared/sorted.cuh"
+enum { THREADS = 1024, EACH = DETECT_MAX_HITS / THREADS, PAIR_THREADS = 128, PAIR_BLOCKS = 128 };
+enum { LEADS = -1, IN_DOUBT = -2, MEMBER_BIT = 48 /* above all votes: 4096 of at most 1.5e6 * 1024 */ };
 
-enum {
-    THREADS = 1024, /* of the kernels with one block */
-    EACH = DETECT_MAX_HITS / THREADS,
-    LANES = 32,
-    SORT_BLOCKS = 64,
-    AHEAD = 8, /* words in flight */
-    WORDS = DETECT_MAX_HITS / LANES,
-    MARK_WORDS = WORDS / LANES,
-    PAIR_THREADS = 128,
-    PAIR_BLOCKS = 1024,
-    MEMBER_BIT = 48 /* above all votes: 4096 of at most 1.5e6 * 1024 */
-};
-
-static __device__ struct detect_box box_of(uint64_t key, const struct pyramid_layout &layout, int window)
-{
-    return detect_find_box(detect_key_place(key, &layout), &layout, window);
-}
-
-static __device__ void note(const struct group_notes &notes, int own, struct detect_place place,
-                            const struct pyramid_layout &layout, int window)
-{
-    notes.places[own] = place;
-    notes.boxes[own] = detect_find_box(place, &layout, window);
-}
-
-/* When all hits fit, a warp finds the place of each: the number of stronger ones. Else block 0 selects and sorts. Notes places
- * and boxes where there is room for them, and that no word of overlaps has a bit. */
-static __global__ void __launch_bounds__(THREADS)
-    sort_kernel(struct hit_list list, int maximum, int *count, uint64_t *keys, struct group_notes notes,
-                const __grid_constant__ struct pyramid_layout layout, int window)
-{
-    __shared__ struct sorted_hits sorted;
-    const int all = *list.count, lane = threadIdx.x % LANES;
-
-    for (int i = blockIdx.x * THREADS + threadIdx.x; notes.marks && i < maximum * MARK_WORDS; i += gridDim.x * THREADS)
-        notes.marks[i] = 0;
-    if (all <= maximum) {
-        for (int own = (blockIdx.x * THREADS + threadIdx.x) / LANES; own < all; own += gridDim.x * THREADS / LANES) {
-            const uint64_t key = list.keys[own];
-            unsigned stronger = 0;
-            for (int i = lane; i < all; i += LANES)
-                stronger += list.keys[i] > key;
-            stronger = __reduce_add_sync(0xffffffff, stronger);
-            if (lane == 0)
-                keys[stronger] = key;
-            if (lane == 0 && notes.places)
-                note(notes, stronger, list.places[own], layout, window);
-        }
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            *count = all;
-        return;
-    }
-    if (blockIdx.x > 0)
-        return;
-    const int own = sorted_fill(&sorted, list, maximum);
-    for (int i = threadIdx.x; i < own; i += THREADS) {
-        keys[i] = sorted.keys[i];
-        if (notes.places)
-            note(notes, i, detect_key_place(sorted.keys[i], &layout), layout, window);
-    }
-    if (threadIdx.x == 0)
-        *count = own;
-}
-
-/* The words of overlaps, PAIR_THREADS hits of one word at a time, and the rows of the hits; those behind the last are 0. */
+/* A warp compares one hit with 256 of those before it, 32 at a time: blockIdx.y says which. */
 static __global__ void __launch_bounds__(PAIR_THREADS)
-    pairs_kernel(const int *all, const uint64_t *keys, unsigned *overlaps, struct group_notes notes,
-                 const __grid_constant__ struct pyramid_layout layout,
-                 const __grid_constant__ struct detect_params params, struct image detections, struct image hits)
+    pairs_kernel(struct sorted_hits sorted, unsigned *overlaps, double overlap, int maximum)
 {
-    __shared__ struct detect_box before[LANES];
-    const int count = *all, words = (count + LANES - 1) / LANES, parts = (count + PAIR_THREADS - 1) / PAIR_THREADS;
+    const int count = *sorted.count, lane = threadIdx.x % 32, warp = (blockIdx.x * PAIR_THREADS + threadIdx.x) / 32;
 
-    for (int i = blockIdx.x * PAIR_THREADS + threadIdx.x; i < params.maximum; i += gridDim.x * PAIR_THREADS) {
-        struct detect_place place = {};
-        float *row = (float *)image_row(&hits, i + 1), *detection = (float *)image_row(&detections, i + 1);
-        if (i < count)
-            place = notes.places ? notes.places[i] : detect_key_place(keys[i], &layout);
-        row[0] = place.x;
-        row[1] = place.y;
-        row[2] = place.level;
-        row[3] = i < count ? detect_key_response(keys[i]) : 0;
-        for (int c = 0; c < DETECT_COLUMNS; c++)
-            detection[c] = 0;
-    }
-    for (int i = blockIdx.x; i < words * parts; i += gridDim.x) {
-        const int first = i % words * LANES, own = i / words * PAIR_THREADS + threadIdx.x;
-        struct detect_box box = {};
-        unsigned word = 0;
-        if (first >= (i / words + 1) * PAIR_THREADS)
-            continue;
-        __syncthreads(); /* the boxes of the turn before have been read */
-        if (threadIdx.x < LANES && first + (int)threadIdx.x < count)
-            before[threadIdx.x] = notes.boxes ? notes.boxes[first + threadIdx.x]
-                                              : box_of(keys[first + threadIdx.x], layout, params.pyramid.window);
-        __syncthreads();
-        if (own >= count)
-            continue;
-        box = notes.boxes ? notes.boxes[own] : box_of(keys[own], layout, params.pyramid.window);
-        for (int k = 0; k < LANES && first + k < own; k++)
-            word |= (unsigned)detect_overlap(before[k], box, params.overlap) << k;
-        overlaps[first / LANES * params.maximum + own] = word;
-        if (notes.marks && word)
-            atomicOr(&notes.marks[first / LANES / LANES * params.maximum + own], 1u << first / LANES % LANES);
+    for (int own = warp; own < count; own += PAIR_BLOCKS * PAIR_THREADS / 32) {
+        const struct detect_box box = sorted.boxes[own];
+        unsigned marks = 0;
+        for (int k = 0; k < 8; k++) {
+            const int w = 8 * blockIdx.y + k, other = 32 * w + lane;
+            const bool both = other < own && detect_overlap(sorted.boxes[other], box, overlap);
+            const unsigned word = __ballot_sync(0xffffffff, both);
+            marks |= (unsigned)(word != 0) << k;
+            if (lane == 0 && word)
+                overlaps[w * maximum + own] = word;
+        }
+        if (lane == 0)
+            ((uint8_t *)&overlaps[(GROUP_WORDS + blockIdx.y / 4) * maximum + own])[blockIdx.y % 4] = marks;
     }
 }
 
 /* What is known of the hits: a leader is the strongest of its group, the others are taken by a leader before them. */
-struct shared_groups {
-    unsigned leaders[WORDS], taken[WORDS], kept[WORDS];
+struct known_hits {
+    unsigned leaders[GROUP_WORDS], taken[GROUP_WORDS], kept[GROUP_WORDS];
     unsigned long long sums[DETECT_MAX_HITS]; /* votes of a leader's group, and its members from MEMBER_BIT on */
 };
 
-/* find_leader() where words are marked. */
-static __device__ int find_marked(const struct shared_groups &shared, const unsigned *overlaps, const unsigned *marks,
-                                  int maximum, int own, bool *doubtful)
+/* The first leader that overlaps with hit `own`; else LEADS, or IN_DOUBT where one that overlaps is. */
+static __device__ int find_leader(const struct known_hits &known, const unsigned *overlaps, int maximum, int own)
 {
-    for (int first = 0; first <= own / LANES; first += LANES)
-        for (unsigned left = marks[first / LANES * maximum + own]; left; left &= left - 1) {
-            const int i = first + __ffs((int)left) - 1;
-            const unsigned word = overlaps[i * maximum + own], leaders = word & shared.leaders[i];
+    int verdict = LEADS;
+
+    for (int m = 0; m <= own / 32 / 32; m++)
+        for (unsigned marks = overlaps[(GROUP_WORDS + m) * maximum + own]; marks; marks &= marks - 1) {
+            const int w = 32 * m + __ffs((int)marks) - 1;
+            const unsigned word = overlaps[w * maximum + own], leaders = word & known.leaders[w];
             if (leaders)
-                return i * LANES + __ffs((int)leaders) - 1;
-            *doubtful |= (word & ~shared.taken[i]) != 0;
+                return 32 * w + __ffs((int)leaders) - 1;
+            verdict = word & ~known.taken[w] ? (int)IN_DOUBT : verdict;
         }
-    return -1;
-}
-
-/* The first leader that overlaps with hit `own`, or -1 and whether hits before it that do are in doubt. */
-static __device__ int find_leader(const struct shared_groups &shared, const unsigned *overlaps, const unsigned *marks,
-                                  int maximum, int own, bool *doubtful)
-{
-    *doubtful = false;
-    if (marks)
-        return find_marked(shared, overlaps, marks, maximum, own, doubtful);
-    for (int first = 0; first <= own / LANES; first += AHEAD) {
-        unsigned words[AHEAD];
-        for (int i = 0; i < AHEAD; i++)
-            words[i] = first + i <= own / LANES ? overlaps[(first + i) * maximum + own] : 0;
-        for (int i = 0; i < AHEAD; i++) {
-            const unsigned leaders = words[i] & shared.leaders[first + i];
-            if (leaders)
-                return (first + i) * LANES + __ffs((int)leaders) - 1;
-            *doubtful |= (words[i] & ~shared.taken[first + i]) != 0;
-        }
-    }
-    return -1;
-}
-
-/* Rounds until no hit is in doubt: with a leader that overlaps it is taken; when all before it that overlap are taken, it leads. */
-static __device__ void decide(struct shared_groups *shared, const unsigned *overlaps, const unsigned *marks,
-                              int maximum, int count)
-{
-    bool decided[EACH] = {};
-    int open = 1;
-
-    while (__syncthreads_or(open)) {
-        int leaders[EACH];
-        bool doubtful[EACH];
-        open = 0;
-        for (int k = 0; k < EACH; k++)
-            if (!decided[k] && (int)threadIdx.x + k * THREADS < count)
-                leaders[k] = find_leader(*shared, overlaps, marks, maximum, threadIdx.x + k * THREADS, &doubtful[k]);
-        __syncthreads();
-        for (int k = 0; k < EACH; k++) {
-            const int own = threadIdx.x + k * THREADS;
-            if (decided[k] || own >= count)
-                continue;
-            decided[k] = leaders[k] >= 0 || !doubtful[k];
-            open |= !decided[k];
-            if (decided[k])
-                atomicOr(leaders[k] >= 0 ? &shared->taken[own / LANES] : &shared->leaders[own / LANES],
-                         1u << own % LANES);
-        }
-    }
+    return verdict;
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    group_kernel(const int *all, const uint64_t *keys, const unsigned *overlaps, struct group_notes notes,
-                 const __grid_constant__ struct pyramid_layout layout,
-                 const __grid_constant__ struct detect_params params, struct image detections, struct image hits)
+    group_kernel(struct sorted_hits sorted, const unsigned *overlaps,
+                 const __grid_constant__ struct detect_params params, struct image detections)
 {
-    __shared__ struct shared_groups shared;
-    const unsigned *marks = notes.marks;
-    const int count = *all;
-    bool doubtful;
+    __shared__ struct known_hits known;
+    const int count = *sorted.count, maximum = params.maximum;
+    int verdicts[EACH], open = 1, found = 0;
 
-    for (int i = threadIdx.x; i < DETECT_MAX_HITS; i += THREADS)
-        shared.sums[i] = 0;
-    if (threadIdx.x < WORDS)
-        shared.leaders[threadIdx.x] = shared.taken[threadIdx.x] = shared.kept[threadIdx.x] = 0;
-    decide(&shared, overlaps, marks, params.maximum, count);
+    if (threadIdx.x < GROUP_WORDS)
+        known.leaders[threadIdx.x] = known.taken[threadIdx.x] = 0;
+    for (int k = 0; k < EACH; k++) {
+        verdicts[k] = IN_DOUBT;
+        known.sums[threadIdx.x + k * THREADS] = 0;
+    }
+    while (__syncthreads_or(open)) { /* a round: those whose stronger neighbours are decided are decided, too */
+        bool decided[EACH] = {};
+        open = 0;
+        for (int k = 0, own = threadIdx.x; k < EACH && own < count; k++, own += THREADS)
+            if (verdicts[k] == IN_DOUBT) {
+                verdicts[k] = find_leader(known, overlaps, maximum, own);
+                decided[k] = verdicts[k] != IN_DOUBT;
+                open |= !decided[k];
+            }
+        __syncthreads();
+        for (int k = 0, own = threadIdx.x; k < EACH && own < count; k++, own += THREADS)
+            if (decided[k])
+                atomicOr(verdicts[k] == LEADS ? &known.leaders[own / 32] : &known.taken[own / 32], 1u << own % 32);
+    }
     for (int own = threadIdx.x; own < count; own += THREADS) {
-        const int leader = find_leader(shared, overlaps, marks, params.maximum, own, &doubtful);
-        atomicAdd(&shared.sums[leader >= 0 ? leader : own],
-                  (1ull << MEMBER_BIT) + detect_vote(detect_key_response(keys[own]), (float)params.min_response));
+        const int leader = find_leader(known, overlaps, maximum, own);
+        const float response = detect_key_response(sorted.keys[own]);
+        atomicAdd(&known.sums[leader == LEADS ? own : leader],
+                  (1ull << MEMBER_BIT) + detect_vote(response, (float)params.min_response));
     }
     __syncthreads();
-    float scores[EACH];
-    for (int k = 0; k < EACH; k++) {
-        const int own = threadIdx.x + k * THREADS;
-        const unsigned long long sum = shared.sums[own];
-        scores[k] = (float)((double)(sum & ((1ull << MEMBER_BIT) - 1)) / (double)DETECT_VOTE);
-        if ((int)(sum >> MEMBER_BIT) >= params.neighbours && scores[k] >= params.min_score)
-            atomicOr(&shared.kept[own / LANES], 1u << own % LANES);
+    for (int own = threadIdx.x; own - (int)threadIdx.x < count; own += THREADS) {
+        const unsigned long long sum = known.sums[own];
+        const float score = (float)((double)(sum & ((1ull << MEMBER_BIT) - 1)) / (double)DETECT_VOTE);
+        const bool kept = (int)(sum >> MEMBER_BIT) >= params.neighbours && score >= params.min_score;
+        const unsigned ballot = __ballot_sync(0xffffffff, kept);
+        if (threadIdx.x % 32 == 0)
+            known.kept[own / 32] = ballot;
+        const int all = __syncthreads_count(kept);
+        int row = found + __popc(ballot & ((2u << own % 32) - 1));
+        for (int w = (own - threadIdx.x) / 32; kept && w < own / 32; w++)
+            row += __popc(known.kept[w]);
+        if (kept)
+            hits_write_detection(&detections, row, sorted.boxes[own], score);
+        found += all;
     }
-    __syncthreads();
-    for (int k = 0; k < EACH; k++) {
-        const int own = threadIdx.x + k * THREADS;
-        int place = __popc(shared.kept[own / LANES] & ((1u << own % LANES) - 1));
-        if (!(shared.kept[own / LANES] >> own % LANES & 1))
-            continue;
-        for (int w = 0; w < own / LANES; w++)
-            place += __popc(shared.kept[w]);
-        const struct detect_box box = notes.boxes ? notes.boxes[own] : box_of(keys[own], layout, params.pyramid.window);
-        float *row = (float *)image_row(&detections, place + 1);
-        row[0] = box.x;
-        row[1] = box.y;
-        row[2] = row[3] = box.side;
-        row[4] = scores[k];
-    }
-    if (threadIdx.x > 0)
-        return;
-    int found = 0;
-    for (int w = 0; w < WORDS; w++)
-        found += __popc(shared.kept[w]);
-    for (int i = 0; i < DETECT_COLUMNS; i++)
-        ((float *)detections.data)[i] = i == 0 ? found : 0;
-    for (int i = 0; i < DETECT_HIT_COLUMNS; i++)
-        ((float *)hits.data)[i] = i == 0 ? count : 0;
+    hits_close_table(detections, found + 1);
 }
 
-enum status groups_setup(struct groups_step *step, const struct detect_params *params)
-{
-    const size_t maximum = (size_t)params->maximum;
-    enum status status = STATUS_OK;
-
-    if (!step->count)
-        TRY(device_allocate((void **)&step->count, sizeof *step->count));
-    if (!step->keys)
-        TRY(device_allocate((void **)&step->keys, maximum * sizeof *step->keys));
-    if (!step->overlaps)
-        TRY(device_allocate((void **)&step->overlaps,
-                            ceiling_divide(maximum, LANES) * maximum * sizeof *step->overlaps));
-out:
-    return status;
-}
-
-enum status groups_note(struct groups_step *step, struct hits_step *hits, const struct detect_params *params)
-{
-    const size_t maximum = (size_t)params->maximum;
-    enum status status = STATUS_OK;
-
-    TRY(groups_setup(step, params));
-    if (!hits->list.places)
-        TRY(device_allocate((void **)&hits->list.places,
-                            (size_t)hits->layout.width * hits->layout.height * sizeof *hits->list.places));
-    if (!step->notes.places)
-        TRY(device_allocate((void **)&step->notes.places, maximum * sizeof *step->notes.places));
-    if (!step->notes.boxes)
-        TRY(device_allocate((void **)&step->notes.boxes, maximum * sizeof *step->notes.boxes));
-    if (!step->notes.marks)
-        TRY(device_allocate((void **)&step->notes.marks, MARK_WORDS * maximum * sizeof *step->notes.marks));
-out:
-    return status;
-}
-
-enum status groups_end(struct groups_step *step, const struct hits_step *hits, struct image out[],
+enum status groups_end(struct hits_step *hits, unsigned *overlaps, struct image out[],
                        const struct detect_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
 
-    sort_kernel<<<SORT_BLOCKS, THREADS, 0, stream>>>(hits->list, params->maximum, step->count, step->keys, step->notes,
-                                                     hits->layout, params->pyramid.window);
+    TRY(hits_sort(hits, &out[1], params, stream));
+    pairs_kernel<<<dim3(PAIR_BLOCKS, GROUP_WORDS / 8), PAIR_THREADS, 0, stream>>>(hits->sorted, overlaps,
+                                                                                  params->overlap, params->maximum);
     CUDA_TRY(cudaGetLastError());
-    pairs_kernel<<<min((int)PAIR_BLOCKS, (int)ceiling_divide(params->maximum, step->notes.places ? 2 : LANES)),
-                   PAIR_THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, step->notes, hits->layout,
-                                              *params, out[0], out[1]);
-    CUDA_TRY(cudaGetLastError());
-    group_kernel<<<1, THREADS, 0, stream>>>(step->count, step->keys, step->overlaps, step->notes, hits->layout, *params,
-                                            out[0], out[1]);
+    group_kernel<<<1, THREADS, 0, stream>>>(hits->sorted, overlaps, *params, out[0]);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
-}
-
-void groups_teardown(struct groups_step *step)
-{
-    device_free(step->notes.marks);
-    device_free(step->notes.boxes);
-    device_free(step->notes.places);
-    device_free(step->overlaps);
-    device_free(step->keys);
-    device_free(step->count);
-    *step = {};
 }

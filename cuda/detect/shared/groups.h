@@ -1,33 +1,20 @@
 /*
- * groups.h: from the list of hits to both tables by the whole device. Which hits overlap is found for all pairs at once, and a
- * block decides in rounds which of them are the strongest of their group.
+ * groups.h: hits that overlap become detections, by the whole device. For all pairs of hits at once a bit says whether
+ * they overlap; then one block finds in rounds which hits lead a group.
+ *
+ *     overlaps[w * maximum + i]                   bit k: hit 32 w + k, which is stronger than hit i, overlaps with it
+ *     overlaps[(GROUP_WORDS + m) * maximum + i]   marks, bit k: word 32 m + k of hit i is not 0 (others are unset)
  */
 #ifndef RUNGS_DETECT_STEPS_GROUPS_H
 #define RUNGS_DETECT_STEPS_GROUPS_H
 
 #include "cuda/detect/shared/hits.h"
 
-/* What is noted of the hits in order, or NULL: then it is found wherever it is needed. */
-struct group_notes {
-    struct detect_place *places;
-    struct detect_box *boxes;
-    unsigned *marks; /* bit b of word w of hit k, at w * maximum + k: whether word 32 w + b of its overlaps has any */
-};
+enum { GROUP_WORDS = DETECT_MAX_HITS / 32 };
+#define GROUP_BYTES(maximum) ((GROUP_WORDS + GROUP_WORDS / 32) * sizeof(unsigned) * (size_t)(maximum))
 
-struct groups_step {
-    int *count;         /* of the hits in order, at most `maximum` */
-    uint64_t *keys;     /* in order */
-    unsigned *overlaps; /* word w of hit k, at w * maximum + k: which of the hits 32 w to 32 w + 31, all before k */
-    struct group_notes notes;
-};
-
-/* Allocates what is not there yet. */
-enum status groups_setup(struct groups_step *step, const struct detect_params *params);
-/* The same, with notes; the list of hits has places, too. */
-enum status groups_note(struct groups_step *step, struct hits_step *hits, const struct detect_params *params);
-/* Enqueues the way from the list to the tables. */
-enum status groups_end(struct groups_step *step, const struct hits_step *hits, struct image out[],
+/* In place of hits_end(). */
+enum status groups_end(struct hits_step *hits, unsigned *overlaps, struct image out[],
                        const struct detect_params *params, cudaStream_t stream);
-void groups_teardown(struct groups_step *step);
 
 #endif

@@ -2,96 +2,184 @@
 
 #include <string.h>
 
-#include "cuda/detect/shared/sorted.cuh"
+enum {
+    SORT_BLOCKS = 64,
+    SORT_THREADS = 1024,
+    GROUP_THREADS = 256,
+    EACH = DETECT_MAX_HITS / GROUP_THREADS, /* hits of a thread */
+    LANES = 32,
+    DIGITS = 256
+};
 
-enum { THREADS = 256, EACH = DETECT_MAX_HITS / THREADS /* hits of a thread */ };
+/* ------------------------------------------------------------------------------------------------------- sorting */
 
-/* What the threads of the one block that ends a call tell each other. */
-struct shared_hits {
-    struct sorted_hits sorted;
+struct shared_keys {
+    uint64_t keys[DETECT_MAX_HITS];
+    unsigned histogram[DIGITS], count;
+    unsigned long long prefix;
+};
+
+/* The smallest of the `wanted` largest keys, of which there are more. Eight bits at a time: keys that agree in those
+ * above are counted by their next eight, and thread 0 walks down the counts. */
+static __device__ uint64_t find_cut(struct shared_keys *shared, struct hit_list list, unsigned count, unsigned wanted)
+{
+    uint64_t prefix = 0;
+
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        if (threadIdx.x < DIGITS)
+            shared->histogram[threadIdx.x] = 0;
+        __syncthreads();
+        for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
+            if (shift == 56 || list.keys[i] >> (shift + 8) == prefix >> (shift + 8))
+                atomicAdd(&shared->histogram[list.keys[i] >> shift & (DIGITS - 1)], 1u);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            int digit = DIGITS - 1;
+            for (; shared->histogram[digit] < wanted; digit--)
+                wanted -= shared->histogram[digit];
+            shared->prefix = prefix | (uint64_t)digit << shift;
+        }
+        __syncthreads();
+        prefix = shared->prefix;
+    }
+    return prefix;
+}
+
+/* Fills shared->keys with the `wanted` strongest of all hits, the strongest first. */
+static __device__ void select(struct shared_keys *shared, struct hit_list list, unsigned all, unsigned wanted)
+{
+    const uint64_t cut = find_cut(shared, list, all, wanted);
+    int size = 1;
+
+    while (size < (int)wanted)
+        size *= 2;
+    for (int i = threadIdx.x; i < size; i += blockDim.x)
+        shared->keys[i] = 0;
+    if (threadIdx.x == 0)
+        shared->count = 0;
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < all; i += blockDim.x)
+        if (list.keys[i] >= cut)
+            shared->keys[atomicAdd(&shared->count, 1u)] = list.keys[i];
+    __syncthreads();
+    for (int run = 2; run <= size; run *= 2) { /* bitonic: pair i is that of key `own` and the one a step behind it */
+        for (int step = run / 2; step > 0; step /= 2) {
+            for (int i = threadIdx.x; i < size / 2; i += blockDim.x) {
+                const int own = 2 * i - (i & (step - 1));
+                const uint64_t key = shared->keys[own], other = shared->keys[own + step];
+                if ((key < other) == ((own & run) == 0)) {
+                    shared->keys[own] = other;
+                    shared->keys[own + step] = key;
+                }
+            }
+            __syncthreads();
+        }
+    }
+}
+
+/* Hit number `own` in order: its key, its box, and its row. */
+static __device__ void store(const struct sorted_hits &sorted, int own, uint64_t key,
+                             const struct pyramid_layout &layout, int window, struct image *hits)
+{
+    const struct detect_place place = detect_key_place(key, &layout);
+    float *row = (float *)image_row(hits, own + 1);
+
+    sorted.keys[own] = key;
+    sorted.boxes[own] = detect_find_box(place, &layout, window);
+    row[0] = place.x;
+    row[1] = place.y;
+    row[2] = place.level;
+    row[3] = detect_key_response(key);
+}
+
+/* When all hits fit, a warp finds the place of each: the number of stronger ones. Else block 0 selects and sorts. */
+static __global__ void __launch_bounds__(SORT_THREADS)
+    sort_kernel(struct hit_list list, struct sorted_hits sorted, const __grid_constant__ struct pyramid_layout layout,
+                int window, int maximum, struct image hits)
+{
+    __shared__ struct shared_keys shared;
+    const int all = *list.count, count = min(all, maximum), lane = threadIdx.x % LANES;
+
+    if (blockIdx.x == gridDim.x - 1)
+        hits_close_table(hits, count + 1);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *sorted.count = count;
+    if (all > maximum) {
+        if (blockIdx.x > 0)
+            return;
+        select(&shared, list, all, count);
+        for (int i = threadIdx.x; i < count; i += SORT_THREADS)
+            store(sorted, i, shared.keys[i], layout, window, &hits);
+        return;
+    }
+    for (int own = (blockIdx.x * SORT_THREADS + threadIdx.x) / LANES; own < all;
+         own += gridDim.x * SORT_THREADS / LANES) {
+        const uint64_t key = list.keys[own];
+        unsigned stronger = 0;
+        for (int i = lane; i < all; i += LANES)
+            stronger += list.keys[i] > key;
+        stronger = __reduce_add_sync(0xffffffff, stronger);
+        if (lane == 0)
+            store(sorted, stronger, key, layout, window, &hits);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ grouping */
+
+/* What the threads of the one block that groups the hits share. */
+struct shared_groups {
     bool taken[DETECT_MAX_HITS];
     unsigned members;
     unsigned long long votes;
 };
 
-/* Detections from sorted hits, into rows from 1 on; their number. */
-static __device__ int group(struct shared_hits *shared, int count, const struct pyramid_layout &layout,
-                            const struct detect_params &params, struct image detections)
+/* Group after group: the strongest hit that no group has taken leads the next one. */
+static __global__ void __launch_bounds__(GROUP_THREADS)
+    group_kernel(struct sorted_hits sorted, const __grid_constant__ struct detect_params params,
+                 struct image detections)
 {
+    __shared__ struct shared_groups shared;
+    const int count = *sorted.count;
     struct detect_box boxes[EACH];
     int found = 0;
 
     for (int k = 0; k < EACH; k++) {
-        int own = threadIdx.x + k * THREADS;
+        int own = threadIdx.x + k * GROUP_THREADS;
+        shared.taken[own] = false;
         if (own < count)
-            boxes[k] =
-                detect_find_box(detect_key_place(shared->sorted.keys[own], &layout), &layout, params.pyramid.window);
+            boxes[k] = sorted.boxes[own];
     }
+    __syncthreads();
     for (int i = 0; i < count; i++) {
-        if (shared->taken[i])
+        if (shared.taken[i])
             continue;
-        struct detect_box box =
-            detect_find_box(detect_key_place(shared->sorted.keys[i], &layout), &layout, params.pyramid.window);
-        __syncthreads(); /* all have seen that nobody took it */
+        const struct detect_box box = sorted.boxes[i];
+        __syncthreads(); /* all threads have seen that hit i is free */
         if (threadIdx.x == 0)
-            shared->votes = shared->members = 0;
+            shared.votes = shared.members = 0;
         __syncthreads();
         for (int k = 0; k < EACH; k++) {
-            int own = threadIdx.x + k * THREADS;
-            if (own < i || own >= count || shared->taken[own] ||
+            int own = threadIdx.x + k * GROUP_THREADS;
+            if (own < i || own >= count || shared.taken[own] ||
                 (own > i && !detect_overlap(box, boxes[k], params.overlap)))
                 continue;
-            shared->taken[own] = true;
-            float response = detect_key_response(shared->sorted.keys[own]);
-            atomicAdd(&shared->votes, (unsigned long long)detect_vote(response, (float)params.min_response));
-            atomicAdd(&shared->members, 1u);
+            shared.taken[own] = true;
+            float response = detect_key_response(sorted.keys[own]);
+            atomicAdd(&shared.votes, (unsigned long long)detect_vote(response, (float)params.min_response));
+            atomicAdd(&shared.members, 1u);
         }
         __syncthreads();
-        float score = (float)((double)(long long)shared->votes / (double)DETECT_VOTE);
-        if ((int)shared->members < params.neighbours || score < params.min_score)
+        float score = (float)((double)(long long)shared.votes / (double)DETECT_VOTE);
+        if ((int)shared.members < params.neighbours || score < params.min_score)
             continue;
         found++;
-        if (threadIdx.x == 0) {
-            float *row = (float *)image_row(&detections, found);
-            row[0] = box.x;
-            row[1] = box.y;
-            row[2] = row[3] = box.side;
-            row[4] = score;
-        }
+        if (threadIdx.x == 0)
+            hits_write_detection(&detections, found, box, score);
     }
-    return found;
+    hits_close_table(detections, found + 1);
 }
 
-/* Rows from `first` on are 0, and row 0 begins with the number of rows before it. */
-static __device__ void close_table(struct image table, int first)
-{
-    for (int i = threadIdx.x; i < table.width * (table.height - first); i += THREADS)
-        ((float *)image_row(&table, first + i / table.width))[i % table.width] = 0;
-    if ((int)threadIdx.x < table.width)
-        ((float *)table.data)[threadIdx.x] = threadIdx.x == 0 ? first - 1 : 0;
-}
-
-static __global__ void __launch_bounds__(THREADS)
-    end_kernel(struct hit_list list, const __grid_constant__ struct pyramid_layout layout,
-               const __grid_constant__ struct detect_params params, struct image detections, struct image hits)
-{
-    __shared__ struct shared_hits shared;
-    const int count = sorted_fill(&shared.sorted, list, params.maximum);
-
-    for (int i = threadIdx.x; i < count; i += THREADS)
-        shared.taken[i] = false;
-    __syncthreads();
-    for (int i = threadIdx.x; i < count; i += THREADS) {
-        struct detect_place place = detect_key_place(shared.sorted.keys[i], &layout);
-        float *row = (float *)image_row(&hits, i + 1);
-        row[0] = place.x;
-        row[1] = place.y;
-        row[2] = place.level;
-        row[3] = detect_key_response(shared.sorted.keys[i]);
-    }
-    close_table(hits, count + 1);
-    close_table(detections, group(&shared, count, layout, params, detections) + 1);
-}
+/* ---------------------------------------------------------------------------------------------------------- host */
 
 enum status hits_setup(struct hits_step *step, const struct image *in, const struct detect_params *params,
                        const char *pyramid)
@@ -116,6 +204,12 @@ enum status hits_setup(struct hits_step *step, const struct image *in, const str
     if (!step->list.keys)
         TRY(device_allocate((void **)&step->list.keys,
                             (size_t)step->layout.width * step->layout.height * sizeof *step->list.keys));
+    if (!step->sorted.count)
+        TRY(device_allocate((void **)&step->sorted.count, sizeof *step->sorted.count));
+    if (!step->sorted.keys)
+        TRY(device_allocate((void **)&step->sorted.keys, (size_t)params->maximum * sizeof *step->sorted.keys));
+    if (!step->sorted.boxes)
+        TRY(device_allocate((void **)&step->sorted.boxes, (size_t)params->maximum * sizeof *step->sorted.boxes));
     TRY(step_setup(&step->pyramid, in));
 out:
     return status;
@@ -153,12 +247,25 @@ out:
     return status;
 }
 
+enum status hits_sort(struct hits_step *step, struct image *hits, const struct detect_params *params,
+                      cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
+    sort_kernel<<<SORT_BLOCKS, SORT_THREADS, 0, stream>>>(step->list, step->sorted, step->layout,
+                                                          params->pyramid.window, params->maximum, *hits);
+    CUDA_TRY(cudaGetLastError());
+out:
+    return status;
+}
+
 enum status hits_end(struct hits_step *step, struct image out[], const struct detect_params *params,
                      cudaStream_t stream)
 {
     enum status status = STATUS_OK;
 
-    end_kernel<<<1, THREADS, 0, stream>>>(step->list, step->layout, *params, out[0], out[1]);
+    TRY(hits_sort(step, &out[1], params, stream));
+    group_kernel<<<1, GROUP_THREADS, 0, stream>>>(step->sorted, *params, out[0]);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -169,8 +276,10 @@ void hits_teardown(struct hits_step *step)
     step_close(&step->pyramid);
     device_image_free(&step->levels);
     device_free(step->model);
-    device_free(step->list.places);
     device_free(step->list.keys);
     device_free(step->list.count);
+    device_free(step->sorted.boxes);
+    device_free(step->sorted.keys);
+    device_free(step->sorted.count);
     *step = {};
 }

@@ -1,6 +1,6 @@
 /*
- * hits.h: what all rungs of detect share on the device, whose own matter is the stages: the pyramid before them, and from the
- * list of hits to both tables behind them.
+ * hits.h: what surrounds the stages on the device in all rungs of detect: the pyramid before them, and behind them the
+ * way from the list of hits to both tables.
  */
 #ifndef RUNGS_DETECT_STEPS_HITS_H
 #define RUNGS_DETECT_STEPS_HITS_H
@@ -12,7 +12,13 @@
 struct hit_list {
     unsigned *count;
     uint64_t *keys;
-    struct detect_place *places; /* NULL where nobody notes them */
+};
+
+/* The strongest hits, at most params.maximum, in order. */
+struct sorted_hits {
+    int *count;
+    uint64_t *keys;
+    struct detect_box *boxes;
 };
 
 struct hits_step {
@@ -21,6 +27,7 @@ struct hits_step {
     struct image levels;        /* on the device */
     struct detect_model *model; /* likewise */
     struct hit_list list;       /* with room for all windows */
+    struct sorted_hits sorted;
 };
 
 /* The stages and tables of a model on the device. */
@@ -33,8 +40,8 @@ struct model_view {
 
 enum { CONSTANT_STAGES = 1024 };
 
-/* The stages that most windows see, as a kernel parameter, which lies in constant memory; no __constant__ symbol: two
- * states would overwrite each other's. */
+/* The first stages of a model as a kernel parameter, which lies in constant memory. (A __constant__ symbol would be
+ * shared by all states.) */
 struct stages {
     struct detect_stage first[CONSTANT_STAGES];
 };
@@ -48,14 +55,17 @@ static inline __device__ const struct detect_stage &stage_at(const struct stages
     return t < CONSTANT_STAGES ? stages.first[t] : model.stages[t];
 }
 
-/* Allocates what is not there yet and uploads the model. `pyramid` is the version of that step. */
+/* Allocates what is missing and uploads the model. `pyramid` is the version of that step. */
 enum status hits_setup(struct hits_step *step, const struct image *in, const struct detect_params *params,
                        const char *pyramid);
 /* What a kernel needs of the model. */
 struct model_view hits_model(const struct hits_step *step, const struct detect_params *params);
 /* Enqueues the pyramid and empties the list. */
 enum status hits_begin(struct hits_step *step, const struct image *in, cudaStream_t stream);
-/* Enqueues the way from the list to the tables. */
+/* Enqueues the way from the list to the hits in order and their table. */
+enum status hits_sort(struct hits_step *step, struct image *hits, const struct detect_params *params,
+                      cudaStream_t stream);
+/* The same, and the grouping by one block: the way from the list to both tables. */
 enum status hits_end(struct hits_step *step, struct image out[], const struct detect_params *params,
                      cudaStream_t stream);
 void hits_teardown(struct hits_step *step);
@@ -66,15 +76,25 @@ static inline __device__ void hits_add(struct hit_list list, float response, con
     list.keys[atomicAdd(list.count, 1u)] = detect_key(response, layout, x, y);
 }
 
-/* The same, for a list with places. */
-static inline __device__ void hits_note(struct hit_list list, float response, const struct pyramid_layout *layout,
-                                        struct detect_place place)
+/* A row of the table of detections. */
+static inline __device__ void hits_write_detection(struct image *detections, int row, struct detect_box box,
+                                                   float score)
 {
-    const struct pyramid_level &level = layout->levels[place.level];
-    const unsigned own = atomicAdd(list.count, 1u);
+    float *to = (float *)image_row(detections, row);
 
-    list.keys[own] = detect_key(response, layout, level.x + place.x, level.y + place.y);
-    list.places[own] = place;
+    to[0] = box.x;
+    to[1] = box.y;
+    to[2] = to[3] = box.side;
+    to[4] = score;
+}
+
+/* By all threads of a block: row 0 of a table, the number of rows before `first`, and zeros from row `first` on. */
+static inline __device__ void hits_close_table(struct image table, int first)
+{
+    for (int i = threadIdx.x; i < table.width * (table.height - first); i += blockDim.x)
+        ((float *)image_row(&table, first + i / table.width))[i % table.width] = 0;
+    if ((int)threadIdx.x < table.width)
+        ((float *)table.data)[threadIdx.x] = threadIdx.x == 0 ? first - 1 : 0;
 }
 
 #endif

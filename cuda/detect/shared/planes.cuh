@@ -1,126 +1,121 @@
 /*
- * planes.cuh: a tile of the picture with a plane for each size of cells, and the list of its windows that are left.
+ * planes.cuh: a tile of the picture in shared memory, as four planes with the means of cells of 1 x 1, 2 x 1, 1 x 2 and
+ * 2 x 2 pixels, each mean at the place of its upper left pixel. A row of a plane is whole words.
+ *
+ *     a b     at the place of a:  a | (a + b + 1) / 2 | (a + c + 1) / 2 | (a + b + c + d + 2) / 4
+ *     c d
  */
 #ifndef RUNGS_DETECT_STEPS_PLANES_CUH
 #define RUNGS_DETECT_STEPS_PLANES_CUH
 
 #include "cuda/detect/shared/hits.h"
 
-static inline const char *planes_decline(const struct detect_params *params)
+static inline const char *planes_declines(const struct image in[], const void *params)
 {
     enum { LARGEST = 48 };
-    const char *why = detect_cells_only(NULL, params);
+    const char *why = detect_cells_only(in, params);
 
     return why ? why
-           : params->pyramid.window > LARGEST
+           : ((const struct detect_params *)params)->pyramid.window > LARGEST
                ? "four planes of a tile of windows of more than 48 pixels do not fit in shared memory"
                : NULL;
 }
 
-/* The same as a version's. */
-static inline const char *planes_declines(const struct image in[], const void *params)
+/* Bytes of a row of a plane of a tile that has `windows` windows along x. */
+static inline HOST_DEVICE int planes_stride(int windows, int window)
 {
-    (void)in;
-    return planes_decline((const struct detect_params *)params);
+    return (windows + window - 1 + 3) / 4 * 4;
 }
 
-/* The means of the larger cells out of those of 1 x 1, `size` bytes a plane. Those that reach over the tile's edge mean nothing. */
-static inline __device__ void planes_fill(uint8_t *planes, int width, int size)
+/* Five pixels of a row: the four from column x on, and those from x + 1 on. Columns and rows behind the picture's last
+ * mean nothing, but what is read stays in it. */
+struct five_pixels {
+    unsigned own, right;
+};
+
+static inline __device__ struct five_pixels planes_load(const struct image &levels, int x, int y)
 {
+    const unsigned *row = (const unsigned *)image_row(&levels, min(y, levels.height - 1));
+    const int last = (levels.width - 1) / 4, bits = x % 4 * 8;
+    const unsigned low = row[min(x / 4, last)], high = row[min(x / 4 + 1, last)];
+
+    return {__funnelshift_r(low, high, bits), __funnelshift_rc(low, high, bits + 8)};
+}
+
+/* The planes of the tile whose first pixel is at x, y of the pyramid, four means at a time. */
+static inline __device__ void planes_fill(uint8_t *planes, int stride, int height, const struct image &levels, int x,
+                                          int y)
+{
+    const int words = stride / 4, size = words * height;
+    unsigned *to = (unsigned *)planes;
+
     for (int i = threadIdx.x; i < size; i += blockDim.x) {
-        int own = planes[i], right = planes[min(i + 1, size - 1)], below = planes[min(i + width, size - 1)];
-        int across = planes[min(i + width + 1, size - 1)];
-        planes[size + i] = (own + right + 1) / 2;
-        planes[2 * size + i] = (own + below + 1) / 2;
-        planes[3 * size + i] = (own + right + below + across + 2) / 4;
+        const int row = i / words, column = i - row * words;
+        const struct five_pixels up = planes_load(levels, x + 4 * column, y + row);
+        const struct five_pixels down = planes_load(levels, x + 4 * column, y + row + 1);
+        const unsigned even = 0x00ff00ff, two = 0x00020002;
+        const unsigned sums = (up.own & even) + (up.right & even) + (down.own & even) + (down.right & even) + two;
+        const unsigned odd_sums =
+            (up.own >> 8 & even) + (up.right >> 8 & even) + (down.own >> 8 & even) + (down.right >> 8 & even) + two;
+
+        to[i] = up.own;
+        to[size + i] = __vavgu4(up.own, up.right);
+        to[2 * size + i] = __vavgu4(up.own, down.own);
+        to[3 * size + i] = (sums >> 2 & even) | (odd_sums >> 2 & even) << 8;
     }
 }
 
-/* The bin of nine cells from `from` on, `right` and `below` bytes apart; a and b are the stage's. */
-static inline __device__ int planes_bin(int feature, const uint8_t *from, int right, int below, int a, int b)
-{
-    uint8_t cells[DETECT_CELLS];
+/* A stage in terms of the planes: where its cells lie is the same for all windows. */
+struct alignas(16) plane_stage {
+    int from;             /* the first cell, from the window's first pixel in the first plane on */
+    unsigned short below; /* bytes from a cell to the one below it */
+    uint8_t a, b;
+    int width; /* of a cell */
+    float threshold;
+};
 
-    for (int c = 0; c < DETECT_CELLS; c++)
-        cells[c] = from[c / 3 * below + c % 3 * right];
-    return detect_bin(feature, cells, a, b);
+/* The first stages of a model, as a kernel parameter. */
+struct plane_stages {
+    struct plane_stage first[CONSTANT_STAGES];
+};
+
+static inline HOST_DEVICE struct plane_stage planes_decode(const struct detect_stage &stage, int stride, int size)
+{
+    const int plane = stage.width - 1 + 2 * (stage.height - 1);
+
+    return {plane * size + stage.y * stride + stage.x,
+            (unsigned short)(stage.height * stride),
+            stage.a,
+            stage.b,
+            stage.width,
+            stage.threshold};
+}
+
+static inline struct plane_stages planes_stages(const struct detect_params *params, int stride, int size)
+{
+    struct plane_stages stages = {};
+
+    for (int t = 0; t < min(params->stage_count, (int)CONSTANT_STAGES); t++)
+        stages.first[t] = planes_decode(detect_stages(detect_model_of(params))[t], stride, size);
+    return stages;
+}
+
+/* Stage t, wherever it is. */
+static inline __device__ struct plane_stage planes_stage_at(const struct plane_stages &stages,
+                                                            const struct model_view &model, int t, int stride, int size)
+{
+    return t < CONSTANT_STAGES ? stages.first[t] : planes_decode(model.stages[t], stride, size);
 }
 
 /* The bin of a stage in the window at `window` of the first plane. */
-static inline __device__ int planes_bin(int feature, const struct detect_stage &stage, const uint8_t *window, int width,
-                                        int size)
+static inline __device__ int planes_bin(int feature, const struct plane_stage &stage, const uint8_t *window)
 {
-    const uint8_t *from = window + (stage.width - 1 + 2 * (stage.height - 1)) * size + stage.y * width + stage.x;
+    const uint8_t *from = window + stage.from;
+    uint8_t cells[DETECT_CELLS];
 
-    return planes_bin(feature, from, stage.width, stage.height * width, stage.a, stage.b);
-}
-
-/* How the bin of a stage is found. */
-typedef int planes_find(int feature, const struct detect_stage &stage, const uint8_t *window, int width, int size);
-
-/* Whether stages `from` to `to` - 1 let the window pass; adds to its response. */
-template <planes_find find_bin = planes_bin>
-static inline __device__ bool planes_pass(const struct stages &stages, const struct model_view &model,
-                                          const uint8_t *window, int width, int size, int from, int to, float *response)
-{
-    const float *table = model.tables + from * model.bins;
-
-    for (int t = from; t < to; t++, table += model.bins) {
-        const struct detect_stage &stage = stage_at(stages, model, t);
-        *response += table[find_bin(model.feature, stage, window, width, size)];
-        if (*response < stage.threshold)
-            return false;
-    }
-    return true;
-}
-
-/* Windows of a tile that are left: their places in it and responses. */
-template <int WINDOWS> struct left_windows {
-    unsigned short places[WINDOWS];
-    float responses[WINDOWS];
-    unsigned count;
-};
-
-/* Called by all lanes of a warp. */
-template <int WINDOWS>
-static inline __device__ void left_keep(struct left_windows<WINDOWS> *left, bool kept, int place, float response)
-{
-    unsigned ballot = __ballot_sync(0xffffffff, kept), lane = threadIdx.x % 32, first = 0;
-
-    if (lane == 0 && ballot)
-        first = atomicAdd(&left->count, (unsigned)__popc(ballot));
-    first = __shfl_sync(0xffffffff, first, 0);
-    if (!kept)
-        return;
-    unsigned entry = first + __popc(ballot & ((1u << lane) - 1));
-    left->places[entry] = place;
-    left->responses[entry] = response;
-}
-
-/* The same of four windows a lane, side by side from `place` on: first those of all lanes' first one, then of their second and so on. */
-template <int WINDOWS>
-static inline __device__ void left_keep_four(struct left_windows<WINDOWS> *left, const bool kept[4], int place,
-                                             const float responses[4])
-{
-    const unsigned lane = threadIdx.x % 32, below = (1u << lane) - 1;
-    unsigned ballots[4], first = 0, all = 0;
-
-    for (int k = 0; k < 4; k++) {
-        ballots[k] = __ballot_sync(0xffffffff, kept[k]);
-        all += __popc(ballots[k]);
-    }
-    if (lane == 0 && all)
-        first = atomicAdd(&left->count, all);
-    first = __shfl_sync(0xffffffff, first, 0);
-    for (int k = 0; k < 4; k++) {
-        const unsigned entry = first + __popc(ballots[k] & below);
-
-        if (kept[k]) {
-            left->places[entry] = place + k;
-            left->responses[entry] = responses[k];
-        }
-        first += __popc(ballots[k]);
-    }
+    for (int c = 0; c < DETECT_CELLS; c++)
+        cells[c] = from[c / 3 * stage.below + c % 3 * stage.width];
+    return detect_bin(feature, cells, stage.a, stage.b);
 }
 
 #endif

@@ -1,76 +1,96 @@
 /*
- * edges.cuh: how a warp of v2.11 of harris reads its strip, whose pixels may be reflected ones; and what it shares with the
- * rungs below and above it.
+ * edges.cuh: how a warp reads and writes its strip, near an edge of the picture (EDGE) and inside: what the kernels of harris
+ * share from v2.2 on. Near an edge nothing branches: a lane computes what is not shown, too.
  */
 #ifndef RUNGS_HARRIS_EDGES_CUH
 #define RUNGS_HARRIS_EDGES_CUH
 
-#include "cuda/harris/shared/doubles.cuh"
-#include "cuda/harris/shared/walk.cuh"
+#include "cuda/harris/shared/pairs.cuh"
 
-/* The two words among whose bytes the four pixels of a thread in a row are. They are put together where they are needed, so that
- * nothing waits for them before. */
-struct pixels {
-    unsigned words[2];
+/* Where a lane reads the next row and writes the next responses. Inside the picture the pixels are the first of two words, and
+ * only the first three fields are in use. */
+struct strip {
+    const uint8_t *next;
+    ptrdiff_t step; /* to the next row: upwards from the last row on, downwards from the first on */
+    float *to;
+    int rows, left;          /* between the first row and the last, and from here to the one of them that is ahead */
+    unsigned selector;       /* which bytes of two words the pixels are */
+    int turned[COLUMNS];     /* -1 where gx has the other sign */
+    unsigned shown[COLUMNS]; /* all ones for a column that is inside the picture, and not in the frame */
 };
 
-/* Where the words are in every row, which of their bytes the pixels are, and which gradients are turned around there. */
-struct columns {
-    int at, turned[4];
-    unsigned selector;
-};
-
-/* Reflected, four neighbours still lie within four pixels, or else in the first eight of the row. Rows are not read beyond the
- * word of their last pixel, unless there is but one. */
-static __device__ inline struct columns find_columns(int x, int width)
+/* Of the columns from x on; it reads from row y on and writes from row `line` on. Reflected, four neighbours still lie within
+ * four pixels, or else in the first eight of the row. Rows are not read beyond the word of their last pixel, unless there is
+ * but one. */
+template <bool EDGE>
+static __device__ struct strip find_strip(const struct image &in, const struct image &out,
+                                          const struct harris_params &params, int x, int y, int line)
 {
-    struct columns columns = {};
-    int at[4];
+    const int frame = params.border == HARRIS_FRAME ? (int)HARRIS_FRAME_WIDTH : 0, row = harris_reflect(y, in.height);
+    struct strip strip = {(const uint8_t *)image_row(&in, EDGE ? row : y) + x, (ptrdiff_t)in.stride,
+                          (float *)image_row(&out, line) + x};
+    int columns[COLUMNS];
 
-    for (int i = 0; i < 4; i++) {
-        at[i] = harris_reflect(x + i, width);
-        columns.turned[i] = reflected_sign(x + i, width);
+    if constexpr (EDGE) {
+        for (int i = 0; i < COLUMNS; i++) {
+            columns[i] = harris_reflect(x + i, in.width);
+            strip.turned[i] = reflected_sign(x + i, in.width);
+            strip.shown[i] = x + i >= frame && x + i < in.width - frame ? ~0u : 0;
+        }
+        const int first = min(min(columns[0], columns[1]), min(columns[2], columns[3]));
+        const int at = min(first / 4 * 4, max((in.width + 3) / 4 * 4 - 8, 0));
+        for (int i = 0; i < COLUMNS; i++)
+            strip.selector |= (unsigned)(columns[i] - at) << 4 * i;
+        strip.next += at - x;
+        strip.step *= in.height > 1 ? reflected_sign(y, in.height) : 0;
+        strip.rows = in.height - 1;
+        strip.left = strip.step > 0 ? strip.rows - row : row;
     }
-    columns.at = min(min(min(at[0], at[1]), min(at[2], at[3])) / 4 * 4, max((width + 3) / 4 * 4 - 8, 0));
-    for (int i = 0; i < 4; i++)
-        columns.selector |= (unsigned)(at[i] - columns.at) << 4 * i;
-    return columns;
+    return strip;
 }
 
-static __device__ inline struct pixels fetch(const struct image &in, const struct columns &columns, int y)
+template <bool EDGE> static __device__ uint2 fetch(struct strip *strip)
 {
-    const uint8_t *row = (const uint8_t *)image_row(&in, harris_reflect(y, in.height));
-    const unsigned *words = (const unsigned *)(row + columns.at);
+    const unsigned *words = (const unsigned *)strip->next;
+    const uint2 found = make_uint2(words[0], EDGE ? words[1] : 0);
 
-    return {{words[0], words[1]}};
-}
-
-static __device__ inline unsigned join(struct pixels pixels, const struct columns &columns)
-{
-    return __byte_perm(pixels.words[0], pixels.words[1], columns.selector);
-}
-
-static __device__ inline bool in_frame(const struct harris_params &params, const struct image &in, int x, int y)
-{
-    return harris_in_frame(&params, x, y, in.width, in.height);
-}
-
-/* The sums over the windows of a thread's columns, from those down the columns; what is beside them its neighbours have. */
-template <int SIZE, bool BOX>
-static __device__ void sum_along(const struct harris_params &params, struct harris_sums down[4 + SIZE / 2 * 2],
-                                 struct harris_sums sums[4])
-{
-    constexpr int REACH = SIZE / 2;
-
-    for (int i = 0; i < REACH; i++) {
-        down[REACH + 4 + i] = sums_of((int)threadIdx.x + 1, down[REACH + i]);
-        down[i] = sums_of((int)threadIdx.x - 1, down[4 + i]);
+    if (EDGE && strip->left-- == 0) {
+        strip->step = -strip->step;
+        strip->left = strip->rows - 1;
     }
-    for (int i = 0; i < 4; i++) {
-        sums[i] = {0, 0, 0};
-        for (int j = 0; j < SIZE; j++)
-            sums[i] = weigh(sums[i], BOX ? 1 : params.taps[j], down[i + j]);
-    }
+    strip->next += strip->step;
+    return found;
+}
+
+template <bool EDGE> static __device__ unsigned join(const struct strip &strip, uint2 words)
+{
+    return EDGE ? __byte_perm(words.x, words.y, strip.selector) : words.x;
+}
+
+/* Writes the responses of row y if the lane `writes` any; those in the frame become 0. */
+template <bool EDGE>
+static __device__ void store(const struct image &out, struct strip *strip, const struct harris_params &params, int x,
+                             int y, bool writes, float responses[COLUMNS])
+{
+    const int frame = params.border == HARRIS_FRAME ? (int)HARRIS_FRAME_WIDTH : 0;
+    const unsigned shown = y >= frame && y < out.height - frame ? ~0u : 0;
+
+    for (int i = 0; i < COLUMNS && EDGE; i++)
+        responses[i] = __uint_as_float(__float_as_uint(responses[i]) & strip->shown[i] & shown);
+    if (writes && (!EDGE || x + COLUMNS <= out.width))
+        *(float4 *)strip->to = make_float4(responses[0], responses[1], responses[2], responses[3]);
+    for (int i = 0; i < COLUMNS - 1 && EDGE; i++)
+        if (writes && x + COLUMNS > out.width && x + i < out.width)
+            strip->to[i] = responses[i];
+    strip->to = (float *)((char *)strip->to + out.stride);
+}
+
+/* Whether a warp of `rows` rows from `top` on of the strip that begins at `start` meets no edge: neither with what it reads, up
+ * to `ahead` rows more than it needs, nor with the frame. */
+static __device__ inline bool is_inside(const struct image &in, int start, int top, int rows, int reach, int ahead)
+{
+    return start >= 0 && start + 32 * COLUMNS <= in.width && top >= reach + HARRIS_FRAME_WIDTH &&
+           top + rows + reach + ahead + HARRIS_FRAME_WIDTH <= in.height;
 }
 
 #endif

@@ -1,19 +1,19 @@
 /*
  * strongest.h: from the response to the table of corners on the device, where the largest response is known: what the rungs
- * of harris from v2.6 on share.
+ * of harris share from v2.3 on.
  */
 #ifndef RUNGS_HARRIS_STEPS_STRONGEST_H
 #define RUNGS_HARRIS_STEPS_STRONGEST_H
 
 #include "cuda/harris/shared/corners.h"
 
-enum { STRONGEST_BINS = 2048 };
+enum { STRONGEST_BINS = 1024 };
 
-/* On the device. What corners.cu knows, and the peaks above the threshold by strength. */
+/* On the device, zeros before the response is computed; a kernel leaves the largest by atomicMax() on its bits. */
 struct strongest_found {
     struct corners_found peaks;
-    unsigned chosen; /* keys that can be among the strongest */
-    unsigned bins[STRONGEST_BINS];
+    unsigned chosen;               /* keys that can be among the strongest */
+    unsigned bins[STRONGEST_BINS]; /* peaks by strength */
 };
 
 struct strongest_step {
@@ -23,11 +23,7 @@ struct strongest_step {
 };
 
 enum status strongest_setup(struct strongest_step *step, const struct image *in, const struct harris_params *params);
-/* Before the response: nothing is known. Nothing with outputs=response. */
-enum status strongest_begin(struct strongest_step *step, const struct harris_params *params, cudaStream_t stream);
-/* Where a kernel leaves the largest response, by atomicMax() on its bits; NULL with outputs=response. */
-float *strongest_largest(const struct strongest_step *step, const struct harris_params *params);
-/* The table. Nothing with outputs=response. */
+/* The table, of the response and found->peaks.largest. Nothing with outputs=response. */
 enum status strongest_launch(struct strongest_step *step, const struct image out[], const struct harris_params *params,
                              cudaStream_t stream);
 void strongest_teardown(struct strongest_step *step);

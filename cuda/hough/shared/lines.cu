@@ -1,6 +1,50 @@
 #include "cuda/hough/shared/lines.h"
 
-enum { THREADS = 256, ROWS = 4 };
+enum { THREADS = 256, ROWS = 4 /* that a thread looks at, one below the other */ };
+
+/* hough_is_line() for window=cross, of ROWS cells one below the other, whose loads do not wait for each other. A block
+ * reserves places for all its lines at once, for L2 adds to one counter once a cycle at best (atomic contention). */
+static __global__ void cross_kernel(const __grid_constant__ struct lines_step step, struct image accumulator,
+                                    int threshold)
+{
+    __shared__ unsigned total, begin;
+    const int r = step.space.centre - step.space.reach + blockIdx.x * blockDim.x + threadIdx.x;
+    const int first = blockIdx.y * ROWS;
+    int votes[ROWS + 2] = {}, left[ROWS] = {}, right[ROWS] = {};
+    unsigned found = 0, at = 0;
+
+    if (threadIdx.x == 0)
+        total = 0;
+    for (int k = 0; k < ROWS + 2 && r <= step.space.centre + step.space.reach; k++) {
+        const int n = first + k - 1;
+        if (n < 0 || n >= step.space.rows)
+            continue;
+        const int *row = (const int *)image_row(&accumulator, n);
+        votes[k] = row[r];
+        if (k > 0 && k <= ROWS) {
+            left[k - 1] = r > 0 ? row[r - 1] : 0;
+            right[k - 1] = r + 1 < step.space.cells ? row[r + 1] : 0;
+        }
+    }
+    for (int k = 0; k < ROWS; k++) {
+        const int own = votes[k + 1];
+        if (own > threshold && own > left[k] && own >= right[k] && own > votes[k] && own >= votes[k + 2])
+            found |= 1u << k;
+    }
+    __syncthreads();
+    if (found)
+        at = atomicAdd(&total, (unsigned)__popc(found));
+    __syncthreads();
+    if (threadIdx.x == 0 && total > 0)
+        begin = atomicAdd(step.count, total);
+    __syncthreads();
+    at += found ? begin : 0; /* without lines it is not set */
+    for (int k = 0; k < ROWS; k++)
+        if (found >> k & 1) {
+            step.keys[at++] = hough_key(step.space, first + k, r, votes[k + 1]);
+            atomicAdd(&step.votes[votes[k + 1]], 1u);
+        }
+}
 
 /* A thread looks at one cell in each of ROWS rows; beyond the reach there are no votes. */
 static __global__ void search_kernel(const __grid_constant__ struct lines_step step, struct image accumulator,
@@ -94,7 +138,10 @@ enum status lines_search(struct lines_step *step, const struct image out[], cons
 
     if (!step->count)
         return STATUS_OK;
-    search_kernel<<<grid, THREADS, 0, stream>>>(*step, accumulator, *params);
+    if (params->window == HOUGH_CROSS)
+        cross_kernel<<<grid, THREADS, 0, stream>>>(*step, accumulator, params->threshold);
+    else
+        search_kernel<<<grid, THREADS, 0, stream>>>(*step, accumulator, *params);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

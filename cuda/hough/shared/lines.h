@@ -1,5 +1,5 @@
 /*
- * lines.h: what the versions of hough share on the device: the tables of angles, the accumulator, and the way from there to
+ * lines.h: what the versions of hough share on the device: tables of angles, the accumulator, and the way from there to
  * the table of lines. How points vote is a version's own.
  */
 #ifndef RUNGS_HOUGH_STEPS_LINES_H
@@ -14,7 +14,7 @@ struct lines_step {
     struct hough_angle *angles;
     struct hough_direction *directions;
     struct image accumulator; /* with outputs=lines: where to vote, for the caller has no such image */
-    /* Found lines: how many, and of each number of votes how many, then how many that have more, then how many placed. */
+    /* Found lines: how many; and of each number of votes how many, how many that have more, and how many placed. */
     unsigned *count, *votes, *first, *placed;
     uint64_t *keys, *sorted; /* in no order; by votes */
 };
@@ -31,21 +31,14 @@ enum status lines_clear(struct lines_step *step, const struct image out[], cudaS
 /* Accumulator to table; nothing with outputs=accumulator. */
 enum status lines_launch(struct lines_step *step, const struct image out[], const struct hough_params *params,
                          cudaStream_t stream);
-/* Its parts, each of which does nothing with outputs=accumulator: before lines are found; lines that a search of the whole
- * accumulator finds; what lines_found() was told in an order that lines_row() knows; and from there to the table. */
+/* Its parts, each of which does nothing with outputs=accumulator: clear the counters; search the accumulator; sort
+ * what was found, for lines_row(); lines_sort() and write the table. */
 enum status lines_begin(struct lines_step *step, cudaStream_t stream);
 enum status lines_search(struct lines_step *step, const struct image out[], const struct hough_params *params,
                          cudaStream_t stream);
 enum status lines_sort(struct lines_step *step, const struct hough_params *params, cudaStream_t stream);
 enum status lines_end(struct lines_step *step, const struct image out[], const struct hough_params *params,
                       cudaStream_t stream);
-/* lines_search() with window=n by maxima of rows, then of columns (shared/maxima.cu). */
-enum status lines_search_maxima(struct lines_step *step, const struct image out[], const struct hough_params *params,
-                                cudaStream_t stream);
-/* lines_search() and lines_end() in two kernels (shared/finish.cu), and what they need beforehand. */
-enum status lines_finish_setup(const struct lines_step *step);
-enum status lines_finish(struct lines_step *step, const struct image out[], const struct hough_params *params,
-                         cudaStream_t stream);
 void lines_teardown(struct lines_step *step);
 
 /* A thread has found a line. */
@@ -55,8 +48,8 @@ static inline __device__ void lines_found(const struct lines_step &step, int n, 
     atomicAdd(&step.votes[votes], 1u);
 }
 
-/* How many lines come before one of those found, up to `maximum`: how many have more votes, and of those with as many how
- * many a greater key. */
+/* How many lines come before one of those found, up to `maximum`: those with more votes, and of those with as many the
+ * ones with a greater key. */
 static inline __device__ unsigned lines_row(const struct lines_step &step, uint64_t key, unsigned maximum)
 {
     const unsigned votes = (unsigned)(key >> 32), first = step.first[votes], last = first + step.votes[votes];

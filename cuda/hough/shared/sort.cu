@@ -2,7 +2,7 @@
 
 enum { THREADS = 256, BLOCKS = 16 /* there are some thousand lines */, SCAN_THREADS = 1024 };
 
-/* One block: of each number of votes, how many lines have more. Each thread adds up a stretch from the most votes down. */
+/* One block: of each number of votes, how many lines have more. A thread adds up a stretch from the most votes down. */
 static __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(const __grid_constant__ struct lines_step step)
 {
     __shared__ unsigned sums[SCAN_THREADS];

@@ -1,6 +1,6 @@
 /*
- * finder.h: what the versions of lines share: the steps, the device images between them, and a frame's way through both. When
- * they are made, and how many frames are under way, is the rungs' own.
+ * finder.h: what the versions of lines share: the steps, the device images between them, and a frame's way through
+ * both. When they are made, and how many frames are under way, is the rungs' own.
  */
 #ifndef RUNGS_LINES_FINDER_H
 #define RUNGS_LINES_FINDER_H

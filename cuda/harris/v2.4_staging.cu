@@ -1,0 +1,238 @@
+/*
+ * Problem:  End to end a call of cuda/v2.3 is 98 % copies, by one thread and a small buffer of the
+ *           driver.
+ * Idea:     Pinned memory and double buffering: all threads copy a band of rows while the bus
+ *           carries the band before. Many pictures: recorded_queue has several under way, on all
+ *           devices.
+ * Expect:   41 MB at 55 GB/s, 0.8 ms, and one band that is not hidden: 1 to 1.5 ms in place of 3.8.
+ *           On two cores the copies take longer than the bus, and the gain is small.
+ * Run:      make diff-harris A=cuda/v2.3 B=cuda/v2.4
+ */
+#include <string.h>
+
+#include "common/algo/harris.h"
+#include "common/cuda/device.h"
+#include "common/cuda/devices_queue.h"
+#include "cuda/harris/shared/edges.cuh"
+#include "cuda/harris/shared/strongest.h"
+
+enum { TURN = 2 /* rows that a warp loads together */, WARPS = 4 /* of a block, one below the other */ };
+enum { BANDS = 8 /* of rows, copied one after the other */, WORTH_THREADS = 64 << 10 /* bytes of a band */ };
+
+struct state {
+    struct strongest_step corners;
+    struct image in, out[2];
+    char *locked; /* page-locked memory of the host, for an image */
+    cudaEvent_t arrived[BANDS];
+};
+
+/* The response of `count` rows from `top` on; returns the largest. */
+template <int SIZE, bool SOBEL, bool BOX, bool EDGE>
+static __device__ float walk_down(const struct image &in, const struct image &out, const struct harris_params &params,
+                                  int top, int count)
+{
+    constexpr int REACH = SIZE / 2, KEPT = SIZE > 1 ? SIZE - 1 : 1;
+    const int lane = threadIdx.x, start = blockIdx.x * STRIP - COLUMNS, x = start + lane * COLUMNS;
+    const int bottom = EDGE ? min(top + count, in.height) : top + count;
+    const bool writes = lane > 0 && lane < 31 && x < in.width;
+    struct strip strip = find_strip<EDGE>(in, out, params, x, top - REACH - 1, top);
+    struct harris_sums kept[KEPT][COLUMNS] = {}, down[COLUMNS + 2 * REACH], sums[COLUMNS];
+    float largest = 0;
+    uint2 early[2 + 2 * REACH], next[TURN], now[TURN];
+
+    for (int i = 0; i < 2 + 2 * REACH; i++)
+        early[i] = fetch<EDGE>(&strip);
+    for (int i = 0; i < TURN; i++)
+        next[i] = fetch<EDGE>(&strip);
+    struct pairs above = make_pairs<SOBEL>(join<EDGE>(strip, early[0]));
+    struct pairs own = make_pairs<SOBEL>(join<EDGE>(strip, early[1]));
+    unsigned differences[2] = {above.difference[0] + own.difference[0], above.difference[1] + own.difference[1]};
+    /* Row y of the gradients, and the sums down the columns. */
+    const auto advance = [&](int y, uint2 coming) {
+        const int turned_down = EDGE ? reflected_sign(y, in.height) : 1;
+        const struct pairs below = make_pairs<SOBEL>(join<EDGE>(strip, coming));
+        unsigned gx_pairs[2], gy_pairs[2];
+
+        for (int i = 0; i < 2; i++) { /* 1 2 1 down the columns is 1 1 of 1 1 */
+            const unsigned before = differences[i];
+            differences[i] = own.difference[i] + below.difference[i];
+            gx_pairs[i] = SOBEL ? before + differences[i] : own.difference[i];
+            gy_pairs[i] = (below.sum[i] - above.sum[i]) * turned_down;
+        }
+        for (int i = 0; i < COLUMNS; i++) {
+            const int gx = take(gx_pairs[i % 2], i / 2) * (EDGE ? strip.turned[i] : 1),
+                      gy = take(gy_pairs[i % 2], i / 2);
+            const struct harris_sums products = {gx * gx, gx * gy + ADDEND, gy * gy};
+            down[REACH + i] = weigh({0, 0, 0}, BOX ? 1 : params.taps[SIZE - 1], products);
+            for (int j = 0; j < SIZE - 1; j++) {
+                down[REACH + i] = weigh(down[REACH + i], BOX ? 1 : params.taps[j], kept[j][i]);
+                kept[j][i] = j + 1 < SIZE - 1 ? kept[(j + 1) % KEPT][i] : products;
+            }
+        }
+        above = own;
+        own = below;
+    };
+
+    for (int y = -REACH; y < REACH; y++)
+        advance(top + y, early[2 + REACH + y]);
+#pragma unroll 1
+    for (int turn = top; turn < bottom; turn += TURN) {
+        for (int i = 0; i < TURN; i++)
+            now[i] = next[i];
+        for (int i = 0; i < TURN; i++) /* before anything is stored: a load may not pass a store */
+            next[i] = fetch<EDGE>(&strip);
+        for (int line = turn; line < turn + TURN; line++) {
+            float responses[COLUMNS];
+
+            advance(line + REACH, now[line - turn]);
+            sum_along<SIZE, BOX>(params, down, sums);
+            for (int i = 0; i < COLUMNS; i++)
+                responses[i] = respond<SIZE, BOX>(params, sums[i]);
+            store<EDGE>(out, &strip, params, x, line, writes && (!EDGE || line < bottom), responses);
+            for (int i = 0; i < COLUMNS; i++)
+                largest = fmaxf(largest, responses[i]);
+        }
+    }
+    return writes ? largest : 0;
+}
+
+template <int SIZE, bool SOBEL, bool BOX>
+static __global__ void __launch_bounds__(32 * WARPS, SIZE > 3 ? 1 : 5)
+    harris_kernel(struct image in, struct image out, const __grid_constant__ struct harris_params params, int rows,
+                  float *found)
+{
+    const int top = (blockIdx.y * WARPS + threadIdx.y) * rows;
+
+    if (top >= in.height)
+        return;
+    const float largest = is_inside(in, blockIdx.x * STRIP - COLUMNS, top, rows, SIZE / 2, TURN)
+                              ? walk_down<SIZE, SOBEL, BOX, false>(in, out, params, top, rows)
+                              : walk_down<SIZE, SOBEL, BOX, true>(in, out, params, top, rows);
+    const int bits = __reduce_max_sync(0xffffffff, __float_as_int(largest)); /* in the order of the values, from 0 on */
+    if (found && threadIdx.x == 0)
+        atomicMax((int *)found, bits);
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct harris_params *params)
+{
+    return strongest_setup(&state->corners, in, params);
+}
+
+template <bool SOBEL, bool BOX> static auto kernel_of(int size)
+{
+    return size == 1   ? harris_kernel<1, SOBEL, BOX>
+           : size == 3 ? harris_kernel<3, SOBEL, BOX>
+           : size == 5 ? harris_kernel<5, SOBEL, BOX>
+                       : harris_kernel<7, SOBEL, BOX>;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct harris_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    const struct image response = corners_response(&state->corners.corners, out);
+    const auto of_sobel = params->window == HARRIS_BOX ? kernel_of<true, true> : kernel_of<true, false>;
+    const auto of_central = params->window == HARRIS_BOX ? kernel_of<false, true> : kernel_of<false, false>;
+    const auto kernel = (params->gradient == HARRIS_SOBEL ? of_sobel : of_central)(params->size);
+    dim3 block(32, WARPS), grid;
+    struct strongest_found *found = params->outputs == HARRIS_RESPONSE ? NULL : state->corners.found;
+    int rows;
+
+    if (found)
+        CUDA_TRY(cudaMemsetAsync(found, 0, sizeof *found, stream));
+    TRY(share_out(kernel, *in, WARPS, TURN, &grid, &rows));
+    kernel<<<grid, block, 0, stream>>>(*in, response, *params, rows, found ? &found->peaks.largest : NULL);
+    CUDA_TRY(cudaGetLastError());
+    TRY(strongest_launch(&state->corners, out, params, stream));
+out:
+    return status;
+}
+
+/* Returns when all has left the host's image and is enqueued. */
+static enum status staging_upload(char *locked, struct image *device, const struct image *host, cudaStream_t stream)
+{
+    const size_t row_bytes = image_row_bytes(host), stride = device->stride;
+    const int rows = (int)ceiling_divide(host->height, BANDS);
+    enum status status = STATUS_OK;
+
+    phase_begin(PHASE_UPLOAD, image_pixel_bytes(host));
+    for (int first = 0; first < host->height; first += rows) {
+        const int end = min(first + rows, host->height);
+#pragma omp parallel for schedule(static) if (row_bytes * rows > WORTH_THREADS)
+        for (int y = first; y < end; y++)
+            memcpy(locked + y * stride, image_row(host, y), row_bytes);
+        CUDA_TRY(cudaMemcpyAsync(image_row(device, first), locked + first * stride, (end - first) * stride,
+                                 cudaMemcpyHostToDevice, stream));
+    }
+out:
+    return status;
+}
+
+/* Returns when all is in the host's image: the threads copy a band while the bus carries the next. */
+static enum status staging_download(char *locked, cudaEvent_t arrived[BANDS], struct image *host,
+                                    const struct image *device, cudaStream_t stream)
+{
+    const size_t row_bytes = image_row_bytes(host), stride = device->stride;
+    const int rows = (int)ceiling_divide(host->height, BANDS);
+    enum status status = STATUS_OK;
+
+    phase_begin(PHASE_DOWNLOAD, image_pixel_bytes(host));
+    for (int first = 0; first < host->height; first += rows) {
+        CUDA_TRY(cudaMemcpyAsync(locked + first * stride, image_row(device, first),
+                                 min(rows, host->height - first) * stride, cudaMemcpyDeviceToHost, stream));
+        CUDA_TRY(cudaEventRecord(arrived[first / rows], stream));
+    }
+    for (int first = 0; first < host->height; first += rows) {
+        const int end = min(first + rows, host->height);
+        CUDA_TRY(cudaEventSynchronize(arrived[first / rows]));
+#pragma omp parallel for schedule(static) if (row_bytes * rows > WORTH_THREADS)
+        for (int y = first; y < end; y++)
+            memcpy(image_row(host, y), locked + y * stride, row_bytes);
+    }
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    strongest_teardown(&state->corners);
+    for (cudaEvent_t event : state->arrived)
+        if (event)
+            cudaEventDestroy(event);
+    cudaFreeHost(state->locked);
+    device_image_free(&state->in);
+    device_image_free(&state->out[0]);
+    device_image_free(&state->out[1]);
+    *state = {};
+}
+
+static enum status run(struct state *state, const struct image in[], struct image *out,
+                       const struct harris_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(setup(state, in, params));
+    if (!state->in.data)
+        TRY(device_image_create(&state->in, in));
+    for (int slot = 0; slot < 2; slot++)
+        if (out[slot].data && !state->out[slot].data)
+            TRY(device_image_create(&state->out[slot], &out[slot]));
+    if (!state->locked) {
+        const size_t bytes = in->height * max(state->in.stride, state->out[0].stride);
+        CUDA_TRY(cudaMallocHost(&state->locked, bytes));
+        memset(state->locked, 0, bytes); /* padding of rows goes to the device, too */
+        for (cudaEvent_t &event : state->arrived)
+            CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    }
+    TRY(staging_upload(state->locked, &state->in, in, 0));
+    phase_begin(PHASE_KERNEL, 0);
+    TRY(launch(state, &state->in, state->out, params, 0));
+    if (out[0].data)
+        TRY(staging_download(state->locked, state->arrived, &out[0], &state->out[0], 0));
+    if (out[1].data)
+        TRY(device_download(&out[1], &state->out[1]));
+out:
+    return status;
+}
+
+RUNGS_CUDA_VERSION_WITH_RUN(harris, .declines = walk_declines, .queue = &recorded_queue)

@@ -1,0 +1,84 @@
+/*
+ * Problem:  In cuda/v1.1 most lanes idle while one votes, and each vote is an atomic operation in
+ *           L2.
+ * Idea:     Privatization: a block counts for one row, in shared memory, what a slice of the points
+ *           votes for; then it adds these counters. Points are listed first (compaction,
+ *           shared/tiles.h).
+ * Expect:   4 times the kernel of cuda/v1.1: all lanes vote, up to 32 a cycle in each
+ *           multiprocessor; 720 blocks have equal work; 0.4 million global atomics are left.
+ * Run:      make diff-hough A=cuda/v1.1 B=cuda/v1.2 P=edges=sobel
+ */
+#include "common/algo/hough.h"
+#include "common/cuda/device.h"
+#include "cuda/hough/shared/lines.h"
+#include "cuda/hough/shared/tiles.h"
+
+struct state {
+    struct lines_step lines;
+    struct tiles_step tiles;
+};
+
+enum { SLICES = 4, THREADS = 256, MOST_SHARED = 227 << 10 };
+
+/* Block (n, slice): the counters of row n, for the points of every gridDim.y-th tile. */
+static __global__ void vote_kernel(struct tiles_step tiles, struct image accumulator, bool fits,
+                                   const __grid_constant__ struct lines_step step,
+                                   const __grid_constant__ struct hough_params params)
+{
+    extern __shared__ int counters[];
+    int n = blockIdx.x, reach = step.space.reach;
+    int *to = (int *)image_row(&accumulator, n) + step.space.centre;
+    int *row = fits ? counters + reach : to; /* where offset 0 is; wide rows do not fit in shared memory */
+    struct hough_angle angle = step.angles[n];
+
+    for (int i = threadIdx.x; fits && i <= 2 * reach; i += blockDim.x)
+        counters[i] = 0;
+    __syncthreads();
+    for (int tile = blockIdx.y; tile < tiles.count; tile += gridDim.y) {
+        struct tiles_list list = tiles_list_of(tiles, tile);
+        for (int i = threadIdx.x; i < list.count; i += blockDim.x)
+            if (hough_votes_for(&params, list.bins ? list.bins[i] : 0, n))
+                atomicAdd(&row[hough_offset((int)list.points[i].x, (int)list.points[i].y, angle)], 1);
+    }
+    __syncthreads();
+    for (int i = threadIdx.x - reach; fits && i <= reach; i += blockDim.x)
+        if (row[i] > 0)
+            atomicAdd(&to[i], row[i]);
+}
+
+static enum status setup(struct state *state, const struct image in[], const struct hough_params *params)
+{
+    enum status status = STATUS_OK;
+
+    TRY(lines_setup(&state->lines, in, params));
+    TRY(tiles_setup(&state->tiles, in, params));
+    CUDA_TRY(cudaFuncSetAttribute(vote_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED));
+out:
+    return status;
+}
+
+static enum status launch(struct state *state, const struct image in[], struct image *out,
+                          const struct hough_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+    struct lines_step *lines = &state->lines;
+    struct image accumulator = lines_accumulator(lines, out);
+    size_t bytes = (2 * (size_t)lines->space.reach + 1) * sizeof(int);
+    bool fits = bytes <= MOST_SHARED;
+    dim3 grid(params->theta_steps, min(SLICES, state->tiles.count));
+
+    TRY(tiles_launch(&state->tiles, in, lines->directions, params, accumulator, stream));
+    vote_kernel<<<grid, THREADS, fits ? bytes : 0, stream>>>(state->tiles, accumulator, fits, *lines, *params);
+    CUDA_TRY(cudaGetLastError());
+    TRY(lines_launch(lines, out, params, stream));
+out:
+    return status;
+}
+
+static void teardown(struct state *state)
+{
+    lines_teardown(&state->lines);
+    tiles_teardown(&state->tiles);
+}
+
+RUNGS_CUDA_VERSION(hough)
