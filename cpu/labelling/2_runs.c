@@ -1,11 +1,10 @@
 /*
  * Problem:  cpu/omp unites every pixel with up to 4 neighbours, and nearly all of them are in one
  *           tree already.
- * Idea:     Nodes are runs of foreground pixels in a row, numbered in raster order. Two runs of
- *           neighbouring rows are united once, where the later of the two begins (He, Chao and
- *           Suzuki 2008 label runs).
- * Expect:   2 times cpu/omp on photographs: with one node for 20 pixels unions are rare; each pixel
- *           of two rows is still looked at, 10 instructions or 3 ns with the branches at the edges.
+ * Idea:     Nodes are runs of foreground pixels in a row (He, Chao and Suzuki 2008). Two pointers
+ *           go through the runs of a row and of the one above, and unite those that touch.
+ * Expect:   3 times cpu/omp on photographs, where a node stands for 20 pixels and only one of them
+ *           walks to a root; less in noise, where each edge of a run is a mispredicted branch.
  * Run:      make diff-labelling A=cpu/omp B=cpu/runs
  */
 #include "common/algo/labelling.h"
@@ -29,41 +28,41 @@ static void unite(int32_t *parent, int32_t a, int32_t b)
         parent[a] = b;
 }
 
-/* Unites the runs of row y with those they touch in the row above. With connectivity 8 a run also covers the pixel
- * behind its last, so that runs which touch at a corner cover a common pixel:
- *
- *     above    . # # . . # #      covers   . 1 1 1 . 1 1
- *     row      # . . # # # .      covers   1 1 . 1 1 1 1
- *     unites                               . 1 . 1 . 1 .    */
+/* Unites the runs of row y with those they touch in the row above, with connectivity 8 also at corners. */
 static void join_above(const struct image *in, const struct runs *runs, int connectivity, int y)
 {
-    const uint8_t *row = image_row(in, y), *above = image_row(in, y - 1);
-    int32_t run = runs->first[y] - 1, up = runs->first[y - 1] - 1; /* of each row the last run that began */
+    const int grow = connectivity == 8, base = y * in->width + 1, up_base = base - in->width;
+    const int32_t next = runs->first[y] + runs->count[y], up_next = runs->first[y - 1] + runs->count[y - 1];
 
-    for (int x = 0; x < in->width; x++) {
-        const bool left = x > 0 && row[x - 1], up_left = x > 0 && above[x - 1];
-        const bool begins = row[x] && !left, up_begins = above[x] && !up_left;
-        const bool covers = row[x] || (connectivity == 8 && left);
-        const bool up_covers = above[x] || (connectivity == 8 && up_left);
-        run += begins;
-        up += up_begins;
-        if ((begins || up_begins) && covers && up_covers)
-            unite(runs->parent, run, up);
+    for (int32_t i = runs->first[y], k = runs->first[y - 1]; i < next; i++) {
+        while (k < up_next && runs->end[k] + grow <= runs->label[i] - base)
+            k++;
+        for (int32_t m = k; m < up_next && runs->label[m] - up_base < runs->end[i] + grow; m++)
+            unite(runs->parent, i, m);
     }
 }
 
-/* A tree for each run of row y. Returns how many. */
+/* The runs of row y, each a tree of its own. Returns how many. */
 static int find_runs(const struct image *in, struct runs *runs, int y)
 {
-    int32_t *parent = runs->parent + runs->first[y], *label = runs->label + runs->first[y];
+    int32_t *label = runs->label + runs->first[y], *end = runs->end + runs->first[y];
     const uint8_t *row = image_row(in, y);
+    bool inside = false;
     int count = 0;
 
-    for (int x = 0; x < in->width; x++)
-        if (row[x] && !(x > 0 && row[x - 1]))
-            label[count++] = y * in->width + x + 1;
-    for (int i = 0; i < count; i++)
-        parent[i] = runs->first[y] + i;
+    for (int x = 0; x < in->width; x++) {
+        if (!row[x] == !inside)
+            continue;
+        if (inside)
+            end[count++] = x;
+        else
+            label[count] = y * in->width + x + 1;
+        inside = !inside;
+    }
+    if (inside)
+        end[count++] = in->width;
+    for (int32_t i = runs->first[y]; i < runs->first[y] + count; i++)
+        runs->parent[i] = i;
     return count;
 }
 
@@ -84,20 +83,22 @@ static void scan(const struct image *in, struct runs *runs, int connectivity, in
 }
 
 /* Only reads the trees. */
-static void label_row(const struct image *in, const struct runs *runs, struct image *out, int y)
+static void label_row(const struct runs *runs, struct image *out, int y)
 {
-    const uint8_t *row = image_row(in, y);
-    int32_t *labels = image_row(out, y), next = runs->first[y], label = 0;
+    int32_t *labels = image_row(out, y);
+    int x = 0;
 
-    for (int x = 0; x < in->width; x++) {
-        if (row[x] && !(x > 0 && row[x - 1])) {
-            int32_t root = next++;
-            while (runs->parent[root] != root)
-                root = runs->parent[root];
-            label = runs->label[root];
-        }
-        labels[x] = row[x] ? label : 0;
+    for (int32_t i = runs->first[y]; i < runs->first[y] + runs->count[y]; i++) {
+        int32_t root = i;
+        while (runs->parent[root] != root)
+            root = runs->parent[root];
+        for (const int start = runs->label[i] - y * out->width - 1; x < start; x++)
+            labels[x] = 0;
+        for (; x < runs->end[i]; x++)
+            labels[x] = runs->label[root];
     }
+    for (; x < out->width; x++)
+        labels[x] = 0;
 }
 
 struct state {
@@ -124,7 +125,7 @@ static enum status run(struct state *state, const struct image *in, struct image
         join_above(in, runs, params->connectivity, bands_top(in->height, b, runs->bands));
 #pragma omp parallel for schedule(static)
     for (int y = 0; y < in->height; y++)
-        label_row(in, runs, out, y);
+        label_row(runs, out, y);
     return STATUS_OK;
 }
 

@@ -1,10 +1,9 @@
 /*
- * Problem:  cpu/runs looks at every pixel of two rows, and mispredicts branches where runs begin
- *           and end.
+ * Problem:  cpu/runs looks at every pixel, and mispredicts branches where runs begin and end.
  * Idea:     A comparison packs 64 pixels into the bits of a word; x & ~(x << 1) has a bit where a
- *           run begins, and the rule for runs that touch holds for 64 pixels at once. A population
- *           count is the number of the run.
- * Expect:   3 times cpu/runs on photographs: 30 thousand words in place of 2 million pixels, and no
+ *           run begins, and a similar rule says which runs of two rows touch. A population count is
+ *           the number of the run.
+ * Expect:   2 times cpu/runs on photographs: 30 thousand words in place of 2 million pixels, and no
  *           branch but for each pair of runs; what is left is to write labels.
  * Run:      make diff-labelling A=cpu/runs B=cpu/bit_masks
  */

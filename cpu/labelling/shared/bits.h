@@ -51,7 +51,11 @@ SIMD_INLINE uint64_t bits_starts(const uint64_t *word)
 }
 
 /* One bit for each pair of runs that touch, of a row and the row above, where the later of the two begins. With
- * connectivity 8 a run also covers the pixel behind its last. */
+ * connectivity 8 a run also covers the pixel behind its last:
+ *
+ *     above    . # # . . # #      covers   . 1 1 1 . 1 1
+ *     row      # . . # # # .      covers   1 1 . 1 1 1 1
+ *     pairs                                . 1 . 1 . 1 .    */
 SIMD_INLINE uint64_t bits_pairs(const uint64_t *row, const uint64_t *above, int connectivity)
 {
     const uint64_t starts = bits_starts(row) | bits_starts(above);

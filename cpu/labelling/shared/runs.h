@@ -21,6 +21,7 @@ struct runs {
     uint16_t *before;        /* of each word: how many runs of its row begin in words before it */
     int32_t *first, *count;  /* of each row: its first run, and how many */
     int32_t *parent, *label; /* of each run; label: 1 + raster index of its first pixel */
+    int32_t *end;            /* of each run the column behind its last pixel, in cpu/runs */
     int32_t *hung; /* of each root of a band, where bands are joined in a forest of their own: its parent there */
 };
 
@@ -50,7 +51,7 @@ static inline enum status runs_setup(struct runs *runs, const struct image *in)
     runs->bits = calloc(rows * (words + 1), sizeof *runs->bits);
     runs->before = malloc(rows * words * sizeof *runs->before);
     runs->first = malloc(2 * rows * sizeof *runs->first);
-    runs->parent = malloc(3 * nodes * sizeof *runs->parent);
+    runs->parent = malloc(4 * nodes * sizeof *runs->parent);
     if (!runs->bits || !runs->before || !runs->first || !runs->parent) {
         runs_free(runs);
         return status_set(STATUS_NO_MEMORY, "no memory for the runs of %dx%d pixels", in->width, in->height);
@@ -58,6 +59,7 @@ static inline enum status runs_setup(struct runs *runs, const struct image *in)
     runs->count = runs->first + rows;
     runs->label = runs->parent + nodes;
     runs->hung = runs->label + nodes;
+    runs->end = runs->hung + nodes;
     return STATUS_OK;
 }
 
