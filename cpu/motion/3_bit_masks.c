@@ -48,7 +48,6 @@ static enum status allocate(struct state *state, const struct image *first)
     image_fill(&state->zero, 0);
     TRY(motion_bits_create(&state->mask, first->width, first->height));
     TRY(motion_bits_create(&state->between, first->width, first->height));
-    TRY(motion_components_create(&state->components, first->width));
 out:
     return status;
 }

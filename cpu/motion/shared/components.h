@@ -7,14 +7,12 @@
 
 #include "cpu/motion/shared/bits.h"
 
-/* Memory for the search, reused from frame to frame. */
+/* Memory for the search, reused from frame to frame; zeroed at first. */
 struct motion_components {
-    struct motion_component *list;
     int capacity;
-    struct motion_run *runs; /* of two rows */
+    struct motion_run *runs;
 };
 
-enum status motion_components_create(struct motion_components *components, int width);
 void motion_components_free(struct motion_components *components);
 
 /* The boxes of what is set in `bits`. */
