@@ -258,7 +258,7 @@ static void take_reference_times(const struct bench *bench, struct work *work)
         if (task->version != shared->version || request->points || request->reference_untimed ||
             request->seconds <= 0 || !(shared->reference_seconds[1] > request->seconds))
             continue;
-        task->first_call = shared->reference_seconds[0];
+        task->first_call = task->first_run = shared->reference_seconds[0];
         task->end_to_end_count = 2;
         memcpy(task->end_to_end, shared->reference_seconds, sizeof shared->reference_seconds);
     }

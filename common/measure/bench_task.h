@@ -37,7 +37,7 @@ struct bench_task {
     struct verdict verdict;
     double reference_seconds[2]; /* of its two calls */
     double counts[ALGORITHM_MAX_COUNTS];
-    double first_call;
+    double first_call, first_run; /* with the start of the device, and without */
     struct device_start start;
     bool graph;
     int batch;
