@@ -1,6 +1,7 @@
 # labs.mk: the labs' part of the Makefile, which includes it: workers, the judge, lab-NN and its relatives.
 
-# --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other ----------
+# --- labs: a student's version is a program of its own (common/remote/worker.c), so that it can reach no other
+# ----------
 labs := $(patsubst assignments/%/lab.toml,%,$(wildcard assignments/*/lab.toml))
 lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 # Of what a contract may call, which a worker may not: no file is opened once it is confined.
@@ -8,8 +9,8 @@ worker_parts := $(wildcard common/image/*.c) $(addprefix common/,$(addprefix cor
                   $(addprefix trace/,mark.c step.c phase.c) $(addprefix contract/,algorithm.c inputs.c model.c sides.c))
 # What a version for the device needs besides.
 device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda/device_run.cu common/verify/verify_launch.cu
-# Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled. It runs nothing on a
-# device, so where that is the emulator, stand-ins take its place.
+# Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled. It runs nothing
+# on a device, so where that is the emulator, stand-ins take its place.
 judge_library := $(foreach room,core image trace contract verify,$(wildcard common/$(room)/*.c)) \
                    $(addprefix common/measure/,machine.c statistics.c) $(if $(filter emulated,$(CUDA)),common/remote/no_device.c,$(addprefix \
                    common/,cuda/device.cu cuda/device_run.cu verify/verify_launch.cu measure/bench_device.cu))
@@ -24,7 +25,8 @@ $(BUILD)/lab/device.a: $(call object,$(device_parts)) $(emulator_objects)
 $(BUILD)/lab/worker.a $(BUILD)/lab/device.a: Makefile assignments/labs.mk
 	@mkdir -p $(@D) && rm -f $@
 	$(quiet)ar qcs $@ $(filter %.o,$^)
-# Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a header.
+# Ladders that one stands on, its own among them: those of its steps, and those of which any of its files includes a
+# header.
 steps_of_threshold := otsu
 steps_of_detect := pyramid
 steps_of_texture := grayscale lbp nearest kmeans
@@ -54,8 +56,8 @@ worker_link = $(link) $(if $(worker_has_loader),-Wl$(comma)-z$(comma)now,-static
 # What a worker's objects stand on, by extension of the version's file.
 under_c := $(call object,common/remote/no_device.c) $(BUILD)/lab/worker.a
 under_cu := $(BUILD)/lab/device.a $(BUILD)/lab/worker.a
-# A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them; another's, and what kernels share but devices
-# can do without, are linked where their headers are included (common/build/steps.sh).
+# A ladder's helper files, cpu/harris/steps say, are for its rungs and for copies of them; another's, and what kernels
+# share but devices can do without, are linked where their headers are included (common/build/steps.sh).
 helpers_c := $(wildcard cpu/*/shared/*.c)
 helpers_cu := $(helpers_c) $(wildcard cuda/*/shared/*.cu) $(filter-out $(device_parts),$(wildcard common/cuda/*.cu))
 # FILE of a version, EXTENSION
@@ -78,15 +80,15 @@ watching_parts_c := $(worker_main) common/remote/worker_alone.c $(race_parts)
 watching_parts_cu := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
 # Of a lab's tasks and its bugs.
 lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))
-# Of the versions that a folder holds: with rules for all algorithms in all folders make takes 0.3 s to begin, and begins twice for
-# each task.
+# Of the versions that a folder holds: with rules for all algorithms in all folders make takes 0.3 s to begin, and
+# begins twice for each task.
 algorithms_in = $(if $(filter $(BUILD)/%,$(1)),$(call lab_algorithms,$(1:$(BUILD)/lab-%/submission/starter=%)),$(notdir \
                   $(patsubst %/,%,$(wildcard $(1)/*/))))
 worker_folders := cpu cuda $(wildcard assignments/*/starter assignments/*/solution assignments/*/bugs) \
                     $(lab_numbers:%=$(BUILD)/lab-%/submission/starter)
-# A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh), one on the CPU
-# with those of the CPU, but with no other pipeline. A threshold that is to be found is found by otsu. On a GPU the steps behind the
-# download may be the CPU's. What is not linked is listed with the reason.
+# A pipeline, or whatever else opens steps, is linked with those of these that its file names (common/build/steps.sh),
+# one on the CPU with those of the CPU, but with no other pipeline. A threshold that is to be found is found by otsu. On
+# a GPU the steps behind the download may be the CPU's. What is not linked is listed with the reason.
 host_steps := labelling boxes
 # FOLDERS, STEPS
 rungs_in = $(foreach step,$(2),$(wildcard $(1:%=%/$(step)/*.c) $(1:%=%/$(step)/*.cu)))
@@ -100,8 +102,8 @@ pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call contract_files,$(algorithms)) \
                 $(helpers_cu) $(wildcard cpu/*/*.c cuda/*/*.cu))
-# Beside each worker of a version in C one that finds its data races (common/remote/races.c): $(BUILD)/race-workers/FILE, of
-# an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
+# Beside each worker of a version in C one that finds its data races (common/remote/races.c):
+# $(BUILD)/race-workers/FILE, of an object in $(BUILD)/races that calls what -fsanitize=thread inserts.
 race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(addprefix GOMP_,parallel parallel_sections \
                 barrier loop_end sections_end critical_start critical_end critical_name_start critical_name_end atomic_start \
                 atomic_end ordered_start ordered_end single_copy_start single_copy_end task taskloop taskloop_ull taskwait \
@@ -111,8 +113,8 @@ race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(add
                 unlock)) $(addprefix sem_,wait trywait timedwait post) $(addprefix thrd_,create join exit) $(addprefix mtx_,lock \
                 trylock timedlock unlock) cnd_wait cnd_timedwait call_once malloc calloc aligned_alloc
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
-# What copies for a version without an access of its own (common/remote/races.c, races_of_kernels.c): in the version's object alone,
-# for the emulator copies as well, and fills shared memory, while a thread of a kernel runs.
+# What copies for a version without an access of its own (common/remote/races.c, races_of_kernels.c): in the version's
+# object alone, for the emulator copies as well, and fills shared memory, while a thread of a kernel runs.
 renamed = $(foreach function,$(1),--redefine-sym $(function)=__wrap_$(function))
 seen_copies_c := $(call renamed,memcpy memmove memset snprintf image_copy image_fill)
 seen_copies_cu := $(seen_copies_c) $(call renamed,memcmp memchr strlen strcmp strncmp qsort bsearch)
@@ -134,8 +136,8 @@ $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(watching_parts_c)) $
                          $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
 	@mkdir -p $(@D)
 	$(quiet)$(race_link_c) $(worker_libraries) -o $@
-# The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is compiled where
-# nothing else can be written.
+# The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is
+# compiled where nothing else can be written.
 $(BUILD)/races/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
 	@mkdir -p $(@D)
 	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) $(see_all) -fno-strict-aliasing -Icommon/emulator/include \
@@ -146,8 +148,8 @@ $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts
 	$(quiet)$(race_link_cu) $(worker_libraries) -o $@
 .PHONY: watched-headers
 watched-headers: $(call precompiled,kernels.h,/watched) $(call object,$(watching_parts_cu))
-# FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link, rename_copies where a
-# copy of that object is linked, of which the calls are renamed
+# FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link,
+# rename_copies where a copy of that object is linked, of which the calls are renamed
 define pipeline_worker
 $(BUILD)/$(5)/$(1)/$(2)/%.$(3): $(6)/$(1)/$(2)/%.$(3).o $(call object,$(pipeline_parts) $(4)) $$$$(call object,$$$$(call \
                                    steps_named,$(1)/$(2)/$$$$*.$(3),$(2),$(3))) $$$$(call contract_objects,$(2)) $(under_$(3)) \
@@ -174,16 +176,19 @@ $(call pipeline_worker,$(1),$(2),cu,common/remote/races_of_kernels.c,race-worker
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))
-# A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as well.
+# A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as
+# well.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
-# In the emulator a kernel is C++ of the host, which has more than CUDA (common/lab/kernels_alone.h), `#pragma omp atomic` as well.
+# In the emulator a kernel is C++ of the host, which has more than CUDA (common/lab/kernels_alone.h), `#pragma omp
+# atomic` as well.
 $(foreach place,$(BUILD)/ $(BUILD)/races/,$(place)assignments/%.cu.o $(place)$(BUILD)/%.cu.o): alone = $(if $(filter \
     native,$(CUDA)),,-include common/lab/kernels_alone.h $(if $(findstring clang,$(CXX)),,-fdump-tree-gimple=$(@:.o=.gimple)))
 $(BUILD)/assignments/%.c.o $(BUILD)/$(BUILD)/%.c.o $(BUILD)/races/assignments/%.c.o $(BUILD)/races/$(BUILD)/%.c.o: private header := \
     -U_FORTIFY_SOURCE -include common/lab/c_alone.h
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
     native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
-# In two steps, because what the compiler hands to the assembler shows which of it the file brought itself (assignments/grading/build.py).
+# In two steps, because what the compiler hands to the assembler shows which of it the file brought itself
+# (assignments/grading/build.py).
 define compile_student
 	@mkdir -p $(@D)
 	$(quiet)$(compile_c) $(header) -MT $@ -S $< -o $(@:.o=.s)
@@ -227,8 +232,9 @@ $(BUILD)/rungs-judge-small: $(call object,$(judge_library) $(judge_parts) $(smal
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(judge_libraries) -lseccomp -o $@
 
-# --- labs: assignments/INSTRUCTORS.md ----------------------------------------------------------------------------------
-# The sanitizers have a folder of their own, so that a look at a crash does not rebuild everything twice.
+# --- labs: assignments/INSTRUCTORS.md
+# ---------------------------------------------------------------------------------- The sanitizers have a folder of
+# their own, so that a look at a crash does not rebuild everything twice.
 run_labs = BUILD='$(BUILD)$(if $(SANITIZE),$(if $(filter %-asan,$(BUILD)),,-asan))' CUDA='$(CUDA)' LABS_MAKE='$(firstword $(MAKE))' $(PYTHON) -B assignments/labs.py
 .PHONY: $(addprefix lab-,$(lab_numbers)) $(addprefix grade-,$(lab_numbers)) $(addprefix bug-,$(lab_numbers)) $(addprefix worst-,$(lab_numbers)) handout solution new-lab
 $(addprefix lab-,$(lab_numbers)): lab-%:

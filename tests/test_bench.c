@@ -352,7 +352,8 @@ static void zero_seconds_only_verify(void **unused)
     done(&run);
 }
 
-/* Each row once, after its first round and before the others' last; failures too, and nothing of what is only verified. */
+/* Each row once, after its first round and before the others' last; failures too, and nothing of what is only
+ * verified. */
 static void rows_are_shown_as_they_are_measured(void **unused)
 {
     const struct version good = made(&sources[0], right), bad = made(&sources[1], wrong);
@@ -372,7 +373,8 @@ static void rows_are_shown_as_they_are_measured(void **unused)
     done(&run);
 }
 
-/* Where a call takes longer than three times all of a version's time: of cpu/serial the two that made the reference count, of others the first. */
+/* Where a call takes longer than three times all of a version's time: of cpu/serial the two that made the reference
+ * count, of others the first. */
 static void slow_versions_are_timed_once(void **unused)
 {
     const struct version version = made(&sources[0], slow);

@@ -29,8 +29,8 @@ static const struct version_source serial = {
 
 static struct verdict verdict;
 
-/* Verifies `run` against `right` on made inputs of one shape. The version stands in for cpu/serial, so that other inputs
- * are compared with its own results from a new state. */
+/* Verifies `run` against `right` on made inputs of one shape. The version stands in for cpu/serial, so that other
+ * inputs are compared with its own results from a new state. */
 static void verify(struct algorithm *algorithm, run_function *right, run_function *run, struct version more,
                    const void *params, int width, int height)
 {
@@ -228,7 +228,8 @@ static void test_guards_of_the_second_output(void **state)
 
 /* --------------------------------------------------------------------- axes: a symmetric matrix, f64, and vectors
  * One input, a tensor of rows x 2 f32 (a maker of its own); outputs `matrix`: sums of products, 2 x 2 f64, within a
- * share; `vectors`: two orthogonal columns, each with either sign; `values`: only their sum is asked for, a property. */
+ * share; `vectors`: two orthogonal columns, each with either sign; `values`: only their sum is asked for, a
+ * property. */
 
 static enum status axes_inputs(const struct input_request *request, struct image in[])
 {
@@ -505,7 +506,8 @@ static void test_state(void **state)
     assert_fails("samples wrong", "first call and later calls with the same state differ");
 }
 
-/* The peaks of the first call, the map of each, on a picture that is too large to compare every further result in full. */
+/* The peaks of the first call, the map of each, on a picture that is too large to compare every further result in
+ * full. */
 static enum status peaks_stale(void *state, const struct image in[], struct image out[], const void *params)
 {
     uint32_t *kept = *(uint32_t **)state;

@@ -1,5 +1,5 @@
-/* Model files that are hostile or damaged, the hand-made model of the goldens, and what a training promises: the same model
- * whatever the threads, also when it goes on from a checkpoint. */
+/* Model files that are hostile or damaged, the hand-made model of the goldens, and what a training promises: the same
+ * model whatever the threads, also when it goes on from a checkpoint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -207,7 +207,8 @@ static void hostile_models(void **state)
     }
 }
 
-/* Of haar: a kind that there is not, another window than the model's, and rectangles that reach over its edge or are empty. */
+/* Of haar: a kind that there is not, another window than the model's, and rectangles that reach over its edge or are
+ * empty. */
 static void hostile_rectangles(void **state)
 {
     enum { SOUND, CASES = 7 };
@@ -237,8 +238,8 @@ static void hostile_rectangles(void **state)
 
 /* ------------------------------------------------------------------------------------------------- training */
 
-/* Bright blobs of 12 x 12 pixels under much noise as positives, blocks under as much noise as photographs: no few stages
- * tell them apart. */
+/* Bright blobs of 12 x 12 pixels under much noise as positives, blocks under as much noise as photographs: no few
+ * stages tell them apart. */
 static void make_data(void)
 {
     enum { BLOBS = 400, SIDE = 12, PHOTOGRAPHS = 4 };

@@ -609,7 +609,8 @@ static uint16_t *counter(const struct image *image, int x, int y, int c)
     return (uint16_t *)image_row(image, y) + (x * image->channels + c);
 }
 
-/* What is counted, and what is numbered: that they lie side by side means nothing, nor does the difference of two numbers. */
+/* What is counted, and what is numbered: that they lie side by side means nothing, nor does the difference of two
+ * numbers. */
 static void test_counts_and_names(void **state)
 {
     struct scene scene;
@@ -644,7 +645,8 @@ static void test_counts_and_names(void **state)
             *number(&scene.actual, x, y) = x % 8 == 0 ? 5 : 3;
         }
     look(&scene);
-    assert_says(&scene, "72 of 576 name another one, 5 in place of 3 72 times; always a higher one (which of equal ones?)");
+    assert_says(&scene,
+                "72 of 576 name another one, 5 in place of 3 72 times; always a higher one (which of equal ones?)");
     close_scene(&scene);
 }
 

@@ -1,8 +1,8 @@
-/* All labellings give the same for 500 random masks (odd sizes, densities from 2 to 98 %, squares of 1 to 4 pixels) and for the
- * shapes whose labels have furthest to travel, of both connectivities, with numbers and statistics where a version knows them;
- * on the CPU also for pictures whose labels go past the caches.
- * As a unit test it has the versions on the CPU; `make labelling-masks` links it with all of them, which takes minutes in the
- * emulator, and says what each has done.
+/* All labellings give the same for 500 random masks (odd sizes, densities from 2 to 98 %, squares of 1 to 4 pixels) and
+ * for the shapes whose labels have furthest to travel, of both connectivities, with numbers and statistics where a
+ * version knows them; on the CPU also for pictures whose labels go past the caches.
+ * As a unit test it has the versions on the CPU; `make labelling-masks` links it with all of them, which takes minutes
+ * in the emulator, and says what each has done.
  * usage: labelling-masks [VERSION...]    cuda/v2.4, or cuda, which stands for all that begin with it */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,8 +98,8 @@ struct record {
     const char *declined;                       /* why it passed one over */
 };
 
-/* Compares a version with cpu/serial on one mask, of both connectivities: with these numbers and statistics where it knows
- * them, without elsewhere. */
+/* Compares a version with cpu/serial on one mask, of both connectivities: with these numbers and statistics where it
+ * knows them, without elsewhere. */
 static bool try_mask(struct record *record, const struct image *mask, const char *name, bool consecutive,
                      bool statistics)
 {
@@ -159,7 +159,8 @@ static void try_masks(struct record *record)
     }
 }
 
-/* Emulated, a label that moves a pixel a pass takes minutes through a large snake. The unit test leaves large ones to check. */
+/* Emulated, a label that moves a pixel a pass takes minutes through a large snake. The unit test leaves large ones to
+ * check. */
 static void try_shapes(struct record *record)
 {
     static const int sizes[][2] = {{43, 37}, {7, 65}, {131, 15}, {301, 259}, {2177, 33}, {41, 2113}};
@@ -179,8 +180,8 @@ static void try_shapes(struct record *record)
         }
 }
 
-/* Columns, of which the last row joins so many of a hundred to the next one: what all bands but the last took for two components
- * is one. They are 1 to 5 pixels wide and 1 to 3 apart, so that some lie in two words of 64 pixels. */
+/* Columns, of which the last row joins so many of a hundred to the next one: what all bands but the last took for two
+ * components is one. They are 1 to 5 pixels wide and 1 to 3 apart, so that some lie in two words of 64 pixels. */
 static void draw_comb(struct image *mask, uint64_t *random, int joined)
 {
     image_fill(mask, 0);
@@ -194,8 +195,8 @@ static void draw_comb(struct image *mask, uint64_t *random, int joined)
     }
 }
 
-/* More than 1 MiB of labels in rows that begin with a vector: they are written past the caches (cpu/labelling/shared/lanes.h), and
- * cpu/overlap writes some before all bands are joined. */
+/* More than 1 MiB of labels in rows that begin with a vector: they are written past the caches
+ * (cpu/labelling/shared/lanes.h), and cpu/overlap writes some before all bands are joined. */
 static void try_large(struct record *record)
 {
     static const struct {
@@ -277,7 +278,8 @@ static void versions_agree(void **state)
     assert_true(tried > 0);
 }
 
-/* An i32 holds the label of the last pixel, and there are no more pixels: whatever the sides, nothing is allocated before. */
+/* An i32 holds the label of the last pixel, and there are no more pixels: whatever the sides, nothing is allocated
+ * before. */
 static void more_pixels_than_labels_are_refused(void **state)
 {
     static const struct {
@@ -302,8 +304,8 @@ static void more_pixels_than_labels_are_refused(void **state)
     }
 }
 
-/* Labels of more than 1 MB, which some versions write past the caches where rows lie at whole lines: in an image of its own, and as a
- * window that begins 4 bytes behind a line, with what lies around it left as it was. */
+/* Labels of more than 1 MB, which some versions write past the caches where rows lie at whole lines: in an image of its
+ * own, and as a window that begins 4 bytes behind a line, with what lies around it left as it was. */
 static void large_labels_stay_in_their_window(void **state)
 {
     const struct labelling_params params = {.connectivity = 8};

@@ -12,7 +12,8 @@
 
 static const struct algorithm *algorithm;
 
-/* a.difference^2 * b.weight as seven 32-bit digits, the lowest first: schoolbook multiplication, another way than ours. */
+/* a.difference^2 * b.weight as seven 32-bit digits, the lowest first: schoolbook multiplication, another way than
+ * ours. */
 static void digits_multiply(uint32_t digits[7], uint64_t factor)
 {
     const uint32_t low = (uint32_t)factor, high = (uint32_t)(factor >> 32);

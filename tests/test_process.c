@@ -25,8 +25,8 @@ static void wait_a_little(void)
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 
-/* Whether the process is gone, or gets there within two minutes, if the machine is busy. A zombie whose parent is another process counts as
- * gone: in a container nobody may reap it. */
+/* Whether the process is gone, or gets there within two minutes, if the machine is busy. A zombie whose parent is
+ * another process counts as gone: in a container nobody may reap it. */
 static bool ends_soon(pid_t pid)
 {
     for (int i = 0; i < 6000; i++) {
@@ -484,7 +484,9 @@ static void test_watch_is_called_meanwhile(void **state)
     struct process_result result;
 
     (void)state;
-    assert_int_equal(process_run_watched(sleep_a_little, count_calls, &shared, (struct process_limits){.seconds = 30}, &result), STATUS_OK);
+    assert_int_equal(
+        process_run_watched(sleep_a_little, count_calls, &shared, (struct process_limits){.seconds = 30}, &result),
+        STATUS_OK);
     assert_true(shared.number >= 3);
     assert_string_equal(described(&result), "");
 }

@@ -1,6 +1,6 @@
 /*
- * Peers in another process: one that is right is timed by its own clock; what is wrong, crashes, hangs, fails or lacks its
- * package is that row's alone. The peers stand in for blur with weights 0 256 0, which gives the image back.
+ * Peers in another process: one that is right is timed by its own clock; what is wrong, crashes, hangs, fails or lacks
+ * its package is that row's alone. The peers stand in for blur with weights 0 256 0, which gives the image back.
  * Waits: for peers that hang, and for Python to start.
  */
 #include <setjmp.h>
@@ -170,7 +170,8 @@ static void what_hangs_is_ended(void **unused)
     hang_seconds = 0;
 }
 
-/* A child that goes on where its parent does gives every answer twice; the second would be taken for that to the next call. */
+/* A child that goes on where its parent does gives every answer twice; the second would be taken for that to the next
+ * call. */
 static void a_forgotten_child_is_named(void **unused)
 {
     (void)unused;

@@ -1,9 +1,9 @@
 #!/bin/sh
-# That a version with many pictures under way gives each picture of a folder and each frame of a video its own result, whatever
-# the sizes, and that a device that is lost or has no memory loses no picture silently: the others do its pictures, or each that
-# is missing is named. On three emulated devices (RUNGS_DEVICES), with each queue: streams_queue and devices_queue behind
-# cuda/v2.3 of harris (tests/mutants/mutants.toml, which the sanitizers' build has not), recorded_queue, which cuda/v2.4 has.
-# usage: sh tests/test_queue.sh BUILD-FOLDER
+# That a version with many pictures under way gives each picture of a folder and each frame of a video its own result,
+# whatever the sizes, and that a device that is lost or has no memory loses no picture silently: the others do its
+# pictures, or each that is missing is named. On three emulated devices (RUNGS_DEVICES), with each queue: streams_queue
+# and devices_queue behind cuda/v2.3 of harris (tests/mutants/mutants.toml, which the sanitizers' build has not),
+# recorded_queue, which cuda/v2.4 has. usage: sh tests/test_queue.sh BUILD-FOLDER
 set -u
 rungs=$(cd "$1" && pwd)/rungs
 streams=mutant/streams devices=mutant/devices

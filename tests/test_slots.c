@@ -1,6 +1,6 @@
 /* Tests of what the command line stands on: models that are read once (model.h), marks on images (draw.h), arrays from
- * files (array_io.h, npy.h), whether two paths are one file and files that appear together (file.h), messages behind long
- * paths (status.h). The command line itself on slots of every kind: tests/test_run.sh. */
+ * files (array_io.h, npy.h), whether two paths are one file and files that appear together (file.h), messages behind
+ * long paths (status.h). The command line itself on slots of every kind: tests/test_run.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

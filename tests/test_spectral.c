@@ -1,4 +1,5 @@
-/* The bounds of correlation from both sides: what rounding explains is right, a little more is not; integers have no bound. */
+/* The bounds of correlation from both sides: what rounding explains is right, a little more is not; integers have no
+ * bound. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

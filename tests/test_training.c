@@ -1,5 +1,6 @@
-/* What a training computes block by block, in vectors and from sums, against the definition of detect.h, window by window: tables
- * and normalisers of boosting, weights, and which windows of photographs the stages so far do not reject. */
+/* What a training computes block by block, in vectors and from sums, against the definition of detect.h, window by
+ * window: tables and normalisers of boosting, weights, and which windows of photographs the stages so far do not
+ * reject. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,8 +25,8 @@ static int below(int limit)
 
 /* --------------------------------------------------------------------------------------------------- windows */
 
-/* Noise; few different values, so that many cells are equal; one value, which has no deviation; dark and bright halves, which differ by
- * more than the outermost bins; a ramp. */
+/* Noise; few different values, so that many cells are equal; one value, which has no deviation; dark and bright halves,
+ * which differ by more than the outermost bins; a ramp. */
 static void draw_window(int window, uint8_t *pixels)
 {
     const int kind = below(6), base = below(256), edge = 1 + below(window - 1), slope = 1 + below(8);
@@ -173,8 +174,8 @@ static void assert_seen_all(const struct seen *seen, int feature)
                     seen->second[i + (feature == DETECT_LRD && i == 0)]); /* of differences a < b */
 }
 
-/* Blocks that are full, that lack one sample or have one more, one place and more than a part of them, one thread and more than
- * there are parts. */
+/* Blocks that are full, that lack one sample or have one more, one place and more than a part of them, one thread and
+ * more than there are parts. */
 static void tables_are_those_of_the_definition(void **state)
 {
     static const int counts[][2] = {{1, 127}, {128, 129}, {300, 1}, {127, 300}, {129, 128}, {1, 1}};
@@ -212,8 +213,8 @@ static void tables_are_those_of_the_definition(void **state)
     }
 }
 
-/* Of all places of a window of six pixels the best is chosen; LBP has no parameters but its place. More features of one seed are those of
- * before and others, so the normaliser never grows. */
+/* Of all places of a window of six pixels the best is chosen; LBP has no parameters but its place. More features of one
+ * seed are those of before and others, so the normaliser never grows. */
 static void the_best_is_chosen(void **state)
 {
     enum { WINDOW = 6, PLACES = 25 };
@@ -353,7 +354,8 @@ static void mine_batch(const struct photographs *photographs, const struct detec
     assert_true(samples->count < ROOM);
 }
 
-/* With no stage all windows pass that are looked at. With some, those and no others that samples_evaluate() leaves alive, in order. */
+/* With no stage all windows pass that are looked at. With some, those and no others that samples_evaluate() leaves
+ * alive, in order. */
 static void mined_windows_pass(void **state)
 {
     const size_t area = MODEL_WINDOW * MODEL_WINDOW;
@@ -399,8 +401,8 @@ static void mined_windows_pass(void **state)
     photographs_free(&photographs);
 }
 
-/* When few pass, all windows are looked at, in all levels, and of more than a job may give each is as likely to stay; still, all that stay
- * must pass. Every third is held out while there is room. */
+/* When few pass, all windows are looked at, in all levels, and of more than a job may give each is as likely to stay;
+ * still, all that stay must pass. Every third is held out while there is room. */
 static void mined_windows_are_alive(void **state)
 {
     enum { THIRD = 3, HELD = 40 };
@@ -439,8 +441,8 @@ static void mined_windows_are_alive(void **state)
     photographs_free(&photographs);
 }
 
-/* A photograph that grows brighter by as much to the right as downwards does so in each window of it, whatever the level, towards one of
- * four corners. */
+/* A photograph that grows brighter by as much to the right as downwards does so in each window of it, whatever the
+ * level, towards one of four corners. */
 static void windows_are_of_the_photograph(void **state)
 {
     enum {

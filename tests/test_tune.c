@@ -1,6 +1,6 @@
 /*
- * The search by what it must never do: time a point that is wrong, lose others to a point that crashes, call a point that
- * cannot be run slow, keep what only noise preferred; and what it keeps, given back.
+ * The search by what it must never do: time a point that is wrong, lose others to a point that crashes, call a point
+ * that cannot be run slow, keep what only noise preferred; and what it keeps, given back.
  */
 #include <setjmp.h>
 #include <stdarg.h>

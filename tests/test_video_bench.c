@@ -26,8 +26,8 @@ static enum status start_late(void *state, const struct image *first, const void
     return serial->pipeline->start(state, first, params);
 }
 
-/* cpu/serial, but the first frame of a process takes longer than a round of the bench may: as on a GPU, where it creates
- * the context. */
+/* cpu/serial, but the first frame of a process takes longer than a round of the bench may: as on a GPU, where it
+ * creates the context. */
 static enum status submit_late(void *state, const struct image *frame)
 {
     static bool called;

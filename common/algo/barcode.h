@@ -60,7 +60,7 @@ struct barcode_params {
 /* posterior of each centroid, 0 to 255. */
 void barcode_posteriors(const struct model *model, uint8_t posteriors[NEAREST_MAX_K]);
 /* Whether a row of the table of boxes.h is not too long. */
-static inline HOST_DEVICE bool barcode_fits(const int32_t *row, int ratio)
+static HOST_DEVICE inline bool barcode_fits(const int32_t *row, int ratio)
 {
     return row[3] <= (int64_t)ratio * row[4] && row[4] <= (int64_t)ratio * row[3];
 }

@@ -93,7 +93,7 @@ static inline void boxes_add_run(struct boxes_sums *to, int start, int end, int 
 }
 
 /* The component's row of the table. */
-static inline HOST_DEVICE void boxes_write_row(const struct boxes_sums *sums, int label, int32_t *row)
+static HOST_DEVICE inline void boxes_write_row(const struct boxes_sums *sums, int label, int32_t *row)
 {
     const unsigned long long area = (unsigned long long)sums->area;
 

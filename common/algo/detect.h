@@ -3,17 +3,18 @@
  * cpu/detect, cuda/detect and peers/detect.
  *
  * Input    one u8 image, 1 channel, any size from 1x1.
- * Output   detections   an f32 table, 5 wide and maximum + 1 high: row 0 is count, 0, 0, 0, 0; row k >= 1 is x, y, width,
- *                       height in whole pixels of the picture and the score, in the order in which they are found below.
- *          hits         an f32 table, 4 wide and maximum + 1 high: row 0 is count, 0, 0, 0; row k >= 1 is x, y, level and
- *                       the response of a window, x and y in pixels of its level; strongest first, equal ones in raster
- *                       order of the pyramid. Rows that are not in use are 0.
+ * Output   detections   an f32 table, 5 wide and maximum + 1 high: row 0 is count, 0, 0, 0, 0; row k >= 1 is x, y,
+ *                       width, height in whole pixels of the picture and the score, in the order in which they are
+ *                       found below.
+ *          hits         an f32 table, 4 wide and maximum + 1 high: row 0 is count, 0, 0, 0; row k >= 1 is x, y, level
+ *                       and the response of a window, x and y in pixels of its level; strongest first, equal ones in
+ *                       raster order of the pyramid. Rows that are not in use are 0.
  *
  * Pyramid  of the picture (pyramid.h) with `scale` and the model's window; all windows that lie inside one level are
  *          looked at. A picture smaller than the window has none: the tables are empty.
  *
- * Feature  A stage looks at nine cells, c = 3j + i, of w x h pixels each (w, h of 1, 2) from (x, y) of the window on; the
- *          value of a cell is the mean of its pixels, rounded half up:
+ * Feature  A stage looks at nine cells, c = 3j + i, of w x h pixels each (w, h of 1, 2) from (x, y) of the window on;
+ *          the value of a cell is the mean of its pixels, rounded half up:
  *
  *              M[c] = (SUM f(x + iw + p, y + jh + q) + n / 2) / n     0 <= p < w, 0 <= q < h, n = w h
  *
@@ -23,30 +24,31 @@
  *              lrp   9 R(a) + R(b)                                            81
  *              lbp   SUM 2^i [M[border(i)] > M[4]], border = 0 1 2 5 8 7 6 3   256
  *
- *          haar has no cells but two to four rectangles of w x h pixels (any w, h that fit into the window) from (x, y) on; a says
- *          how they lie and what their pixels count, b is the side N of the window:
+ *          haar has no cells but two to four rectangles of w x h pixels (any w, h that fit into the window) from (x, y)
+ *          on; a says how they lie and what their pixels count, b is the side N of the window:
  *
  *              a = 0   +1 -1 beside each other     2   +1 -2 +1 beside each other     4   +1 -1
  *              a = 1   +1 -1 below each other      3   +1 -2 +1 below each other          -1 +1
  *
- *          D = SUM of weights times pixels, and its bin is that of D / (w h) in eighths of the window's standard deviation,
+ *          D = SUM of weights times pixels, and its bin is that of D / (w h) in eighths of the window's standard
+ *          deviation,
  *
  *              haar  floor(8 D N^2 / (w h max(1, floor(sqrt(N^2 Q - S^2))))) + 32, no less than 0, no more than 63   64
  *
  *          with S the sum of the window's pixels and Q that of their squares; the quotient is one division in double.
  *
  * Decision H = 0; at each stage t, in order, H = H + table(t)[bin] in float, and a window with H < threshold(t) is
- *          rejected. A window that no stage rejects is a hit when H >= min_response, H is its response. Ranks are integers
- *          and H is summed in one order: all versions agree to the bit.
+ *          rejected. A window that no stage rejects is a hit when H >= min_response, H is its response. Ranks are
+ *          integers and H is summed in one order: all versions agree to the bit.
  *
  * Hits     The strongest `maximum` count. From the strongest on: a hit that no detection has taken yet becomes a
  *          detection, its box the window's in the picture,
  *
  *              left = (x step + 32768) >> 16    width = (window step + 32768) >> 16    (step of pyramid.h)
  *
- *          and takes all hits left whose boxes overlap with its own: intersection > overlap * union. Its score is the sum
- *          of votes, (H - min_response) in float, cut to 1/1024, over all hits that it takes, itself included. Detections with
- *          fewer than `neighbours` hits are dropped.
+ *          and takes all hits left whose boxes overlap with its own: intersection > overlap * union. Its score is the
+ *          sum of votes, (H - min_response) in float, cut to 1/1024, over all hits that it takes, itself included.
+ *          Detections with fewer than `neighbours` hits are dropped.
  *
  * Model    A file, little-endian:
  *
@@ -65,8 +67,9 @@
  * Errors   not u8, more than 1 channel, more stages than the model has, a pyramid too high: STATUS_BAD_INPUT.
  *
  * Source   Sochman and Matas, WaldBoost - Learning for Time Constrained Sequential Detection, CVPR 2005; Herout, Josth,
- *          Juranek, Havel, Hradis and Zemcik, Real-time object detection on CUDA, Journal of Real-Time Image Processing 6,
- *          2011; haar: Viola and Jones, Rapid object detection using a boosted cascade of simple features, CVPR 2001.
+ *          Juranek, Havel, Hradis and Zemcik, Real-time object detection on CUDA, Journal of Real-Time Image Processing
+ *          6, 2011; haar: Viola and Jones, Rapid object detection using a boosted cascade of simple features, CVPR
+ *          2001.
  */
 #ifndef RUNGS_DETECT_H
 #define RUNGS_DETECT_H
@@ -121,17 +124,17 @@ struct detect_params {
 extern const char *const detect_feature_names[];
 extern const int detect_feature_bins[];
 
-static inline HOST_DEVICE const struct detect_model *detect_model_of(const struct detect_params *params)
+static HOST_DEVICE inline const struct detect_model *detect_model_of(const struct detect_params *params)
 {
     return (const struct detect_model *)params->model.data;
 }
 
-static inline HOST_DEVICE const struct detect_stage *detect_stages(const struct detect_model *model)
+static HOST_DEVICE inline const struct detect_stage *detect_stages(const struct detect_model *model)
 {
     return (const struct detect_stage *)(model + 1);
 }
 
-static inline HOST_DEVICE const float *detect_tables(const struct detect_model *model)
+static HOST_DEVICE inline const float *detect_tables(const struct detect_model *model)
 {
     return (const float *)(detect_stages(model) + model->stages);
 }
@@ -139,7 +142,7 @@ static inline HOST_DEVICE const float *detect_tables(const struct detect_model *
 /* ------------------------------------------------------------------------------------------------- features */
 
 /* The mean of a cell whose upper left pixel is at `from`. */
-static inline HOST_DEVICE uint8_t detect_cell(const uint8_t *from, size_t stride, int width, int height)
+static HOST_DEVICE inline uint8_t detect_cell(const uint8_t *from, size_t stride, int width, int height)
 {
     int sum = from[0];
 
@@ -151,7 +154,7 @@ static inline HOST_DEVICE uint8_t detect_cell(const uint8_t *from, size_t stride
 }
 
 /* #{i : cells[i] < cells[k]} */
-static inline HOST_DEVICE int detect_rank(const uint8_t cells[DETECT_CELLS], int k)
+static HOST_DEVICE inline int detect_rank(const uint8_t cells[DETECT_CELLS], int k)
 {
     int rank = 0;
 
@@ -160,7 +163,7 @@ static inline HOST_DEVICE int detect_rank(const uint8_t cells[DETECT_CELLS], int
     return rank;
 }
 
-static inline HOST_DEVICE int detect_bin(int feature, const uint8_t cells[DETECT_CELLS], int a, int b)
+static HOST_DEVICE inline int detect_bin(int feature, const uint8_t cells[DETECT_CELLS], int a, int b)
 {
     if (feature == DETECT_LBP) {
         const int c = cells[4];
@@ -174,26 +177,26 @@ static inline HOST_DEVICE int detect_bin(int feature, const uint8_t cells[DETECT
 }
 
 /* The rectangles of a kind (a) of haar: how many across and down, and what the pixels of number i count, row by row. */
-static inline HOST_DEVICE int detect_haar_across(int kind)
+static HOST_DEVICE inline int detect_haar_across(int kind)
 {
     return kind == 2 ? 3 : kind == 0 || kind == 4 ? 2 : 1;
 }
 
-static inline HOST_DEVICE int detect_haar_down(int kind)
+static HOST_DEVICE inline int detect_haar_down(int kind)
 {
     return kind == 3 ? 3 : kind == 1 || kind == 4 ? 2 : 1;
 }
 
-static inline HOST_DEVICE int detect_haar_weight(int kind, int i)
+static HOST_DEVICE inline int detect_haar_weight(int kind, int i)
 {
     if (kind == 2 || kind == 3)
         return i == 1 ? -2 : 1;
     return i == 0 || i == 3 ? 1 : -1;
 }
 
-/* floor(sqrt(N^2 Q - S^2)), at least 1: N^2 times the standard deviation. Exact, for the root of less than 2^41 is rounded by less than
- * what is between it and the next whole number. */
-static inline HOST_DEVICE int detect_haar_deviation(int window, uint32_t sum, uint32_t squares)
+/* floor(sqrt(N^2 Q - S^2)), at least 1: N^2 times the standard deviation. Exact, for the root of less than 2^41 is
+ * rounded by less than what is between it and the next whole number. */
+static HOST_DEVICE inline int detect_haar_deviation(int window, uint32_t sum, uint32_t squares)
 {
     const uint64_t area = (uint64_t)window * (uint64_t)window;
     const int root = (int)sqrt((double)(area * squares - (uint64_t)sum * sum));
@@ -202,7 +205,7 @@ static inline HOST_DEVICE int detect_haar_deviation(int window, uint32_t sum, ui
 }
 
 /* The bin of D, of rectangles of `pixels` pixels each. */
-static inline HOST_DEVICE int detect_haar_bin(int difference, int pixels, int window, int deviation)
+static HOST_DEVICE inline int detect_haar_bin(int difference, int pixels, int window, int deviation)
 {
     const double quotient = (double)difference * (DETECT_HAAR_PARTS * window * window) / ((double)pixels * deviation);
     const double most = DETECT_HAAR_BINS / 2;
@@ -212,7 +215,7 @@ static inline HOST_DEVICE int detect_haar_bin(int difference, int pixels, int wi
 }
 
 /* The same from the pixels. */
-static inline HOST_DEVICE int detect_haar_stage_bin(const struct detect_stage *stage, const uint8_t *window,
+static HOST_DEVICE inline int detect_haar_stage_bin(const struct detect_stage *stage, const uint8_t *window,
                                                     size_t stride)
 {
     const int across = detect_haar_across(stage->a), down = detect_haar_down(stage->a), side = stage->b;
@@ -238,7 +241,7 @@ static inline HOST_DEVICE int detect_haar_stage_bin(const struct detect_stage *s
 }
 
 /* The bin of a stage in the window whose upper left pixel is at `window`. */
-static inline HOST_DEVICE int detect_stage_bin(int feature, const struct detect_stage *stage, const uint8_t *window,
+static HOST_DEVICE inline int detect_stage_bin(int feature, const struct detect_stage *stage, const uint8_t *window,
                                                size_t stride)
 {
     const uint8_t *from = window + stage->y * stride + stage->x;
@@ -255,7 +258,7 @@ static inline HOST_DEVICE int detect_stage_bin(int feature, const struct detect_
 /* ------------------------------------------------------------------------------------------------------ hits */
 
 /* A hit as one number: the stronger, or of equal ones the earlier in raster order of the pyramid, is greater. */
-static inline HOST_DEVICE uint64_t detect_key(float response, const struct pyramid_layout *layout, int x, int y)
+static HOST_DEVICE inline uint64_t detect_key(float response, const struct pyramid_layout *layout, int x, int y)
 {
     union {
         float value;
@@ -266,7 +269,7 @@ static inline HOST_DEVICE uint64_t detect_key(float response, const struct pyram
     return (uint64_t)ordered << 32 | (uint32_t) ~((uint32_t)y * (uint32_t)layout->width + (uint32_t)x);
 }
 
-static inline HOST_DEVICE float detect_key_response(uint64_t key)
+static HOST_DEVICE inline float detect_key_response(uint64_t key)
 {
     const uint32_t ordered = (uint32_t)(key >> 32);
     union {
@@ -282,7 +285,7 @@ struct detect_place {
     int x, y, level;
 };
 
-static inline HOST_DEVICE struct detect_place detect_key_place(uint64_t key, const struct pyramid_layout *layout)
+static HOST_DEVICE inline struct detect_place detect_key_place(uint64_t key, const struct pyramid_layout *layout)
 {
     const uint32_t index = ~(uint32_t)key;
     struct detect_place place = {(int)(index % (uint32_t)layout->width), (int)(index / (uint32_t)layout->width), 0};
@@ -302,7 +305,7 @@ struct detect_box {
     int x, y, side;
 };
 
-static inline HOST_DEVICE struct detect_box detect_find_box(struct detect_place place,
+static HOST_DEVICE inline struct detect_box detect_find_box(struct detect_place place,
                                                             const struct pyramid_layout *layout, int window)
 {
     const uint64_t step = layout->levels[place.level].step;
@@ -312,7 +315,7 @@ static inline HOST_DEVICE struct detect_box detect_find_box(struct detect_place 
     return box;
 }
 
-static inline HOST_DEVICE bool detect_overlap(struct detect_box a, struct detect_box b, double overlap)
+static HOST_DEVICE inline bool detect_overlap(struct detect_box a, struct detect_box b, double overlap)
 {
     const int left = a.x > b.x ? a.x : b.x, top = a.y > b.y ? a.y : b.y;
     const int right = a.x + a.side < b.x + b.side ? a.x + a.side : b.x + b.side;
@@ -325,7 +328,7 @@ static inline HOST_DEVICE bool detect_overlap(struct detect_box a, struct detect
     return (double)common > overlap * (double)all;
 }
 
-static inline HOST_DEVICE int64_t detect_vote(float response, float min_response)
+static HOST_DEVICE inline int64_t detect_vote(float response, float min_response)
 {
     return (int64_t)((response - min_response) * (float)DETECT_VOTE);
 }

@@ -64,7 +64,7 @@ struct edges_thresholds {
 };
 
 /* From the parameters; `otsu` counts with high=otsu: Otsu's threshold of floor(m / 8) over all pixels. */
-static inline HOST_DEVICE struct edges_thresholds edges_order_thresholds(const struct edges_params *params, int otsu)
+static HOST_DEVICE inline struct edges_thresholds edges_order_thresholds(const struct edges_params *params, int otsu)
 {
     const int high = params->high == EDGES_OTSU ? (otsu << EDGES_BIN_SHIFT) + (1 << EDGES_BIN_SHIFT) - 1 : params->high;
     const int low = params->low == EDGES_NO_LOW ? high : params->low;
@@ -76,14 +76,14 @@ static inline HOST_DEVICE struct edges_thresholds edges_order_thresholds(const s
 /* The same with the histogram of floor(m / 8). */
 struct edges_thresholds edges_find_thresholds(const struct edges_params *params, const uint32_t *histogram);
 
-static inline HOST_DEVICE int edges_magnitude(struct hough_gradient g)
+static HOST_DEVICE inline int edges_magnitude(struct hough_gradient g)
 {
     return (g.x < 0 ? -g.x : g.x) + (g.y < 0 ? -g.y : g.y);
 }
 
 /* Whether the pixel is thin enough: magnitudes of its row and of those above and below, each with a 0 before and
  * behind. */
-static inline HOST_DEVICE bool edges_is_ridge(struct hough_gradient g, const int16_t *above, const int16_t *row,
+static HOST_DEVICE inline bool edges_is_ridge(struct hough_gradient g, const int16_t *above, const int16_t *row,
                                               const int16_t *below, int x)
 {
     enum { TAN_22 = 13573 }; /* tan(22.5 degrees) * 2^15 */

@@ -41,7 +41,7 @@ struct eigen_params {
 #define EIGEN_REST 1e-30
 
 /* The rotation that makes entry (p, q) zero: the smaller of the two angles. */
-static inline HOST_DEVICE void eigen_rotation(double pp, double qq, double pq, double *cosine, double *sine)
+static HOST_DEVICE inline void eigen_rotation(double pp, double qq, double pq, double *cosine, double *sine)
 {
     double tau, tangent;
 
@@ -57,7 +57,7 @@ static inline HOST_DEVICE void eigen_rotation(double pp, double qq, double pq, d
 
 /* Pair `k` of step `step` of a round in which all of n come together once, as in a tournament: n / 2 pairs (n rounded
  * up to even) that have no member in common, in n - 1 steps. *q is n where one sits out. */
-static inline HOST_DEVICE void eigen_pair(int n, int step, int k, int *p, int *q)
+static HOST_DEVICE inline void eigen_pair(int n, int step, int k, int *p, int *q)
 {
     const int ring = (n + 1) / 2 * 2 - 1; /* all but the last one stand in a ring */
     const int a = k == 0 ? ring : (step + k) % ring, b = (step + ring - k) % ring;

@@ -116,7 +116,7 @@ struct hough_direction {
 void hough_make_directions(const struct hough_params *params, struct hough_direction *directions);
 
 /* Cells from the centre that the point's vote is away. */
-static inline HOST_DEVICE int hough_offset(int x, int y, struct hough_angle angle)
+static HOST_DEVICE inline int hough_offset(int x, int y, struct hough_angle angle)
 {
 #if defined(__CUDA_ARCH__) || defined(RUNGS_EMULATED)
     return (int)rintf(__fadd_rn(__fmul_rn((float)x, angle.cosine), __fmul_rn((float)y, angle.sine)));
@@ -125,7 +125,7 @@ static inline HOST_DEVICE int hough_offset(int x, int y, struct hough_angle angl
 #endif
 }
 
-static inline HOST_DEVICE int hough_sample(const struct image *in, int x, int y)
+static HOST_DEVICE inline int hough_sample(const struct image *in, int x, int y)
 {
     x = x < 0 ? 0 : x >= in->width ? in->width - 1 : x;
     y = y < 0 ? 0 : y >= in->height ? in->height - 1 : y;
@@ -136,7 +136,7 @@ struct hough_gradient {
     int x, y;
 };
 
-static inline HOST_DEVICE struct hough_gradient hough_sobel(const struct image *in, int x, int y)
+static HOST_DEVICE inline struct hough_gradient hough_sobel(const struct image *in, int x, int y)
 {
     const int falling = hough_sample(in, x + 1, y + 1) - hough_sample(in, x - 1, y - 1);
     const int rising = hough_sample(in, x + 1, y - 1) - hough_sample(in, x - 1, y + 1);
@@ -148,7 +148,7 @@ static inline HOST_DEVICE struct hough_gradient hough_sobel(const struct image *
 }
 
 /* Whether (x, y) is an edge point; with edges=sobel also its gradient. */
-static inline HOST_DEVICE bool hough_is_point(const struct image *in, int x, int y, const struct hough_params *params,
+static HOST_DEVICE inline bool hough_is_point(const struct image *in, int x, int y, const struct hough_params *params,
                                               struct hough_gradient *gradient)
 {
     if (params->edges == HOUGH_NONZERO)
@@ -158,7 +158,7 @@ static inline HOST_DEVICE bool hough_is_point(const struct image *in, int x, int
 }
 
 /* The row whose normal is nearest to the gradient, modulo pi. */
-static inline HOST_DEVICE int hough_bin(const struct hough_direction *directions, int rows, struct hough_gradient g)
+static HOST_DEVICE inline int hough_bin(const struct hough_direction *directions, int rows, struct hough_gradient g)
 {
     int low = 0, high = rows; /* directions up to `low` are not behind the gradient, those above `high` are */
 
@@ -177,7 +177,7 @@ static inline HOST_DEVICE int hough_bin(const struct hough_direction *directions
 }
 
 /* The same in parallel coordinates: u mod 2 d, where (d - |u|, u) is nearest to the gradient, or to its opposite. */
-static inline HOST_DEVICE int hough_parallel_bin(int d, struct hough_gradient g)
+static HOST_DEVICE inline int hough_parallel_bin(int d, struct hough_gradient g)
 {
     const int sum = abs(g.x) + abs(g.y), y = abs(g.y), rises = (g.x < 0) == (g.y < 0) || g.x == 0 || y == 0;
     const int u = rises ? d * y : 2 * d * sum - d * y;
@@ -186,14 +186,14 @@ static inline HOST_DEVICE int hough_parallel_bin(int d, struct hough_gradient g)
 }
 
 /* The bin of a point, whichever the coordinates are. */
-static inline HOST_DEVICE int hough_bin_for(const struct hough_direction *directions, const struct hough_params *params,
+static HOST_DEVICE inline int hough_bin_for(const struct hough_direction *directions, const struct hough_params *params,
                                             struct hough_gradient g)
 {
     return params->d ? hough_parallel_bin(params->d, g) : hough_bin(directions, params->theta_steps, g);
 }
 
 /* Whether a point of this bin votes for row n. */
-static inline HOST_DEVICE bool hough_votes_for(const struct hough_params *params, int bin, int n)
+static HOST_DEVICE inline bool hough_votes_for(const struct hough_params *params, int bin, int n)
 {
     const int distance = bin < n ? n - bin : bin - n, rows = params->theta_steps;
 
@@ -202,7 +202,7 @@ static inline HOST_DEVICE bool hough_votes_for(const struct hough_params *params
 }
 
 /* Whether cell (n, r) of a whole accumulator is a line. */
-static inline HOST_DEVICE bool hough_is_line(const struct image *accumulator, struct hough_space space, int n, int r,
+static HOST_DEVICE inline bool hough_is_line(const struct image *accumulator, struct hough_space space, int n, int r,
                                              const struct hough_params *params)
 {
     const int radius = params->radius, rows = space.rows, own = ((const int32_t *)image_row(accumulator, n))[r];
@@ -227,12 +227,12 @@ static inline HOST_DEVICE bool hough_is_line(const struct image *accumulator, st
 }
 
 /* A line as one number: more votes, or of equal ones the smaller index, is greater. */
-static inline HOST_DEVICE uint64_t hough_key(struct hough_space space, int n, int r, int votes)
+static HOST_DEVICE inline uint64_t hough_key(struct hough_space space, int n, int r, int votes)
 {
     return (uint64_t)votes << 32 | (uint32_t) ~((uint32_t)n * (uint32_t)space.cells + (uint32_t)r);
 }
 
-static inline HOST_DEVICE void hough_write_row(uint64_t key, struct hough_space space, float step, float rho,
+static HOST_DEVICE inline void hough_write_row(uint64_t key, struct hough_space space, float step, float rho,
                                                float *row)
 {
     const uint32_t index = ~(uint32_t)key;
@@ -244,7 +244,7 @@ static inline HOST_DEVICE void hough_write_row(uint64_t key, struct hough_space 
 }
 
 /* The angle from row to row, as the table of lines has it. */
-static inline HOST_DEVICE float hough_step(const struct hough_params *params)
+static HOST_DEVICE inline float hough_step(const struct hough_params *params)
 {
     return (float)(3.14159265358979323846 / params->theta_steps);
 }

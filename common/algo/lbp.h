@@ -44,19 +44,19 @@ struct lbp_params {
 };
 
 /* Pixels of a patch's side. */
-static inline HOST_DEVICE int lbp_patch(const struct lbp_params *params)
+static HOST_DEVICE inline int lbp_patch(const struct lbp_params *params)
 {
     return 8 << params->patch_index;
 }
 
 /* Patches that cover so many pixels. */
-static inline HOST_DEVICE int lbp_patches(int pixels, int patch)
+static HOST_DEVICE inline int lbp_patches(int pixels, int patch)
 {
     return (pixels + patch - 1) / patch;
 }
 
 /* The bins of one patch; works for device pointers too. */
-static inline HOST_DEVICE uint16_t *lbp_bins(const struct image *out, int row, int column)
+static HOST_DEVICE inline uint16_t *lbp_bins(const struct image *out, int row, int column)
 {
     return (uint16_t *)image_row(out, row) + (size_t)column * LBP_BINS;
 }

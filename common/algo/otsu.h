@@ -51,7 +51,7 @@ struct otsu_score {
     uint64_t weight;     /* w0 * w1, never 0 */
 };
 
-static inline HOST_DEVICE struct otsu_score otsu_score_of(uint32_t w0, uint64_t s0, uint32_t w1, uint64_t s1)
+static HOST_DEVICE inline struct otsu_score otsu_score_of(uint32_t w0, uint64_t s0, uint32_t w1, uint64_t s1)
 {
     struct otsu_score score = {0, 1};
 
@@ -63,7 +63,7 @@ static inline HOST_DEVICE struct otsu_score otsu_score_of(uint32_t w0, uint64_t 
 }
 
 /* Whether a is worth more than b, exactly: a.difference^2 * b.weight > b.difference^2 * a.weight, in 192 bits. */
-static inline HOST_DEVICE bool otsu_greater(struct otsu_score a, struct otsu_score b)
+static HOST_DEVICE inline bool otsu_greater(struct otsu_score a, struct otsu_score b)
 {
     typedef unsigned __int128 wide;
     const wide a_square = (wide)a.difference * a.difference, b_square = (wide)b.difference * b.difference;

@@ -60,14 +60,14 @@ struct pca_range {
 };
 
 /* A pixel's sample in one band, from the first sample of the pixel. */
-static inline HOST_DEVICE float pca_sample(const struct image *in, const void *pixel, int band)
+static HOST_DEVICE inline float pca_sample(const struct image *in, const void *pixel, int band)
 {
     return in->type == PIXEL_U8    ? (float)((const uint8_t *)pixel)[band]
            : in->type == PIXEL_U16 ? (float)((const uint16_t *)pixel)[band]
                                    : ((const float *)pixel)[band];
 }
 
-static inline HOST_DEVICE const void *pca_pixel(const struct image *in, int x, int y)
+static HOST_DEVICE inline const void *pca_pixel(const struct image *in, int x, int y)
 {
     const size_t size = in->type == PIXEL_U8 ? 1 : in->type == PIXEL_U16 ? 2 : 4;
 
@@ -75,7 +75,7 @@ static inline HOST_DEVICE const void *pca_pixel(const struct image *in, int x, i
 }
 
 /* lo and 255 / (hi - lo), 0 for no range, out of `pixels` values. */
-static inline HOST_DEVICE void pca_stretch(const struct pca_range *range, double pixels, int stretch, float *low,
+static HOST_DEVICE inline void pca_stretch(const struct pca_range *range, double pixels, int stretch, float *low,
                                            float *scale)
 {
     const double mean = range->sum / pixels, variance = range->squares / pixels - mean * mean;
@@ -87,7 +87,7 @@ static inline HOST_DEVICE void pca_stretch(const struct pca_range *range, double
     *scale = (float)to > (float)from ? (float)(255 / (to - from)) : 0;
 }
 
-static inline HOST_DEVICE uint8_t pca_level(float value, float low, float scale)
+static HOST_DEVICE inline uint8_t pca_level(float value, float low, float scale)
 {
     const float level = (value - low) * scale + 0.5f;
 

@@ -78,7 +78,7 @@ extern const char *const pclines_column_names[];
 struct hough_space pclines_make_space(int width, int height, const struct pclines_params *params);
 
 /* Cells from the centre that the point's vote in row n is away; X and Y from the middle of the picture. */
-static inline HOST_DEVICE int pclines_offset(int x, int y, int n, const struct pclines_params *params)
+static HOST_DEVICE inline int pclines_offset(int x, int y, int n, const struct pclines_params *params)
 {
     const int u = n - params->d + 1;
 
@@ -87,12 +87,12 @@ static inline HOST_DEVICE int pclines_offset(int x, int y, int n, const struct p
 
 /* The bin of a point by its gradient, a row's place round the circle: u modulo 2 d. 0 where all points vote for all
  * rows. */
-static inline HOST_DEVICE int pclines_bin(const struct pclines_params *params, struct hough_gradient gradient)
+static HOST_DEVICE inline int pclines_bin(const struct pclines_params *params, struct hough_gradient gradient)
 {
     return params->hough.half_width == HOUGH_ALL_ROWS ? 0 : hough_parallel_bin(params->d, gradient);
 }
 
-static inline HOST_DEVICE bool pclines_votes_for(const struct pclines_params *params, int bin, int n)
+static HOST_DEVICE inline bool pclines_votes_for(const struct pclines_params *params, int bin, int n)
 {
     return hough_votes_for(&params->hough, bin, (n - params->d + 1) & (2 * params->d - 1));
 }
@@ -107,7 +107,7 @@ struct pclines_row {
 struct pclines_row pclines_make_row(int n, const struct image *in, const struct pclines_params *params);
 
 /* The row of the accumulator that a key is from. */
-static inline HOST_DEVICE int pclines_key_row(uint64_t key, struct hough_space space)
+static HOST_DEVICE inline int pclines_key_row(uint64_t key, struct hough_space space)
 {
     return (int)(~(uint32_t)key / (uint32_t)space.cells);
 }
@@ -116,7 +116,7 @@ static inline HOST_DEVICE int pclines_key_row(uint64_t key, struct hough_space s
 struct pclines_shift {
     double u, v;
 };
-static inline HOST_DEVICE struct pclines_shift pclines_find_shift(const struct image *accumulator,
+static HOST_DEVICE inline struct pclines_shift pclines_find_shift(const struct image *accumulator,
                                                                   struct hough_space space, int n, int r, int radius)
 {
     const int own = ((const int32_t *)image_row(accumulator, n))[r];
@@ -140,7 +140,7 @@ static inline HOST_DEVICE struct pclines_shift pclines_find_shift(const struct i
 }
 
 /* A row of the table. The picture is named for its size, the accumulator for subpixel=1. */
-static inline HOST_DEVICE void pclines_write_row(uint64_t key, struct hough_space space, const struct pclines_row *rows,
+static HOST_DEVICE inline void pclines_write_row(uint64_t key, struct hough_space space, const struct pclines_row *rows,
                                                  const struct image *in, const struct image *accumulator,
                                                  const struct pclines_params *params, float *row)
 {

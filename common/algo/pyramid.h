@@ -1,6 +1,6 @@
 /*
- * pyramid.h: multi-resolution pyramid: a picture and its smaller copies side by side in one picture, the contract of every
- * version in cpu/pyramid and cuda/pyramid.
+ * pyramid.h: multi-resolution pyramid: a picture and its smaller copies side by side in one picture, the contract of
+ * every version in cpu/pyramid and cuda/pyramid.
  *
  * Input    one u8 image, 1 channel, any size from 1x1.
  * Output   pyramid   a u8 picture as wide as the input that holds all levels; what is in no level has the value `fill`.
@@ -11,18 +11,19 @@
  *
  *          and the last level is the last whose sides are both at least `window`; level 0 always is one.
  *
- * Places   Levels stand on shelves as wide as the input. Each level, in order, goes behind the last one of the first shelf
- *          that has room for it in width and height; when there is none, a new shelf as high as the level opens below.
- *          At a scale of 1.2 a tenth of the picture is gaps.
+ * Places   Levels stand on shelves as wide as the input. Each level, in order, goes behind the last one of the first
+ *          shelf that has room for it in width and height; when there is none, a new shelf as high as the level opens
+ *          below. At a scale of 1.2 a tenth of the picture is gaps.
  *
- * Formula  Level l is resampled from the first level s with step(l) <= 2 step(s), from level l - 1 when there is none, with
- *          r = floor(65536 step(l) / step(s)):
+ * Formula  Level l is resampled from the first level s with step(l) <= 2 step(s), from level l - 1 when there is none,
+ *          with r = floor(65536 step(l) / step(s)):
  *
  *              u = floor((2x + 1) r / 2) - 32768     i = u >> 16     a = (u >> 8) & 255      (v, j, b from y)
- *              out(x,y) = ((256-b) ((256-a) in(i,j) + a in(i+1,j)) + b ((256-a) in(i,j+1) + a in(i+1,j+1)) + 32768) >> 16
+ *              out(x,y) = ((256-b) ((256-a) in(i,j) + a in(i+1,j)) + b ((256-a) in(i,j+1) + a in(i+1,j+1)) + 32768) >>
+ *              16
  *
- *          where i, i + 1, j, j + 1 are at most the last column and row of level s. A level at twice the step is the mean
- *          of 2 x 2 pixels: no level skips any.
+ *          where i, i + 1, j, j + 1 are at most the last column and row of level s. A level at twice the step is the
+ *          mean of 2 x 2 pixels: no level skips any.
  *
  * Exact    u < 2^34; the sums are at most 255 * 65536 + 32768 < 2^32: all versions agree to the bit.
  *
@@ -68,13 +69,14 @@ struct pyramid_layout {
 /* Where all levels of a picture stand. */
 void pyramid_lay_out(int width, int height, const struct pyramid_params *params, struct pyramid_layout *layout);
 
-/* Where a coordinate of a level lies in its source: the first pixel, the one after it, and the weight of that, of 256. */
+/* Where a coordinate of a level lies in its source: the first pixel, the one after it, and the weight of that, of
+ * 256. */
 struct pyramid_tap {
     int first, second;
     uint32_t weight;
 };
 
-static inline HOST_DEVICE struct pyramid_tap pyramid_find_tap(int x, uint32_t relative, int size)
+static HOST_DEVICE inline struct pyramid_tap pyramid_find_tap(int x, uint32_t relative, int size)
 {
     const uint64_t u = ((uint64_t)(2 * (uint32_t)x + 1) * relative >> 1) - 32768;
     const int i = (int)(u >> 16);
@@ -84,7 +86,7 @@ static inline HOST_DEVICE struct pyramid_tap pyramid_find_tap(int x, uint32_t re
 }
 
 /* From the two rows of a source level and the taps of a pixel. */
-static inline HOST_DEVICE uint8_t pyramid_blend(const uint8_t *upper, const uint8_t *lower, struct pyramid_tap column,
+static HOST_DEVICE inline uint8_t pyramid_blend(const uint8_t *upper, const uint8_t *lower, struct pyramid_tap column,
                                                 uint32_t weight)
 {
     const uint32_t above = (256 - column.weight) * upper[column.first] + column.weight * upper[column.second];

@@ -1,21 +1,22 @@
 /*
- * texture.h: which texture each patch of a picture has: local binary patterns, then the nearest of some learned centroids.
- * The contract of every version in cpu/texture and cuda/texture.
+ * texture.h: which texture each patch of a picture has: local binary patterns, then the nearest of some learned
+ * centroids. The contract of every version in cpu/texture and cuda/texture.
  *
  * Input    one u8 picture, 1 or 3 channels, at least one patch wide and high.
- * Output   a u8 matrix of rows x columns of patches: the centroid of each, from 0; as a picture, the patches in colours.
+ * Output   a u8 matrix of rows x columns of patches: the centroid of each, from 0; as a picture, the patches in
+ *          colours.
  *
- * Formula  labels = nearest(lbp(grayscale(picture); patch), centroids), of grayscale.h (3 channels only), lbp.h and nearest.h:
- *          all in integers, so that all versions agree to the bit.
+ * Formula  labels = nearest(lbp(grayscale(picture); patch), centroids), of grayscale.h (3 channels only), lbp.h and
+ *          nearest.h: all in integers, so that all versions agree to the bit.
  *
  * Parameters   patch      side of a patch in pixels: 8 or 16 (default)
- *              centroids  a .npy file of k x 256 in f32, as `rungs train texture` writes it, or one of `rungs train barcode`,
- *                         whose column 256 does not count here; default models/barcode.npy
+ *              centroids  a .npy file of k x 256 in f32, as `rungs train texture` writes it, or one of `rungs train
+ *                         barcode`, whose column 256 does not count here; default models/barcode.npy
  *
  * Errors       not u8, not 1 or 3 channels, a side smaller than a patch; a file that is no matrix of centroids.
  *
- * Training     rungs train texture PICTURE|FOLDER... -o centroids.npy: k-means (kmeans.h) over the histograms of the patches
- *              of all pictures, at most `rows` of them, evenly spread.
+ * Training     rungs train texture PICTURE|FOLDER... -o centroids.npy: k-means (kmeans.h) over the histograms of the
+ *              patches of all pictures, at most `rows` of them, evenly spread.
  *
  * Source   Schoose 2021.
  */
@@ -64,8 +65,8 @@ enum status texture_run(struct texture_steps *steps, const struct image *in, con
                         struct image *labels);
 void texture_close(struct texture_steps *steps);
 
-/* For trainings: the histograms of all patches of all pictures. Calls take() for each picture; a folder's are taken in the
- * order of their names. */
+/* For trainings: the histograms of all patches of all pictures. Calls take() for each picture; a folder's are taken in
+ * the order of their names. */
 typedef enum status (*texture_taker)(void *context, const char *path, const struct image *histograms);
 enum status texture_each(const struct training *training, int patch, texture_taker take, void *context);
 

@@ -18,7 +18,7 @@ if [ "${1:-}" = needed ]; then
     optional=
 fi
 if [ "${1:-}" = ci ]; then
-    needed="$needed clang libclang-rt-14-dev libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
+    needed="$needed clang clang-format libclang-rt-14-dev libomp-dev gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static libjansson-dev:arm64"
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

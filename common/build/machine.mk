@@ -1,4 +1,5 @@
-# What this machine has, the flags that follow from it, and what rebuilds everything when they change. Included by the Makefile.
+# What this machine has, the flags that follow from it, and what rebuilds everything when they change. Included by the
+# Makefile.
 
 # --- what this machine has -----------------------------------------------------------------------------------------
 # Remaking this included file installs what is missing; make then starts over and finds it. The targets below need none.

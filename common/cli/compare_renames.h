@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-/* Gives the rows of a bench, and the version of a search or a profile, the ids of today, as common/report/renames.py does.
- * Rows of what is no version any more go. */
+/* Gives the rows of a bench, and the version of a search or a profile, the ids of today, as common/report/renames.py
+ * does. Rows of what is no version any more go. */
 void compare_renames_apply(json_t *document);
 
 #endif

@@ -121,7 +121,8 @@ enum status registry_find_version(const struct algorithm *algorithm, const char 
  * the CUDA runtime for cuda versions: to be called in a child process, or in one that will not fork. */
 const char *version_unavailable(const struct version *version);
 
-/* Gives all CUDA versions for one picture that have no queue this one; NULL takes theirs from all. Before any is used. */
+/* Gives all CUDA versions for one picture that have no queue this one; NULL takes theirs from all. Before any is
+ * used. */
 void registry_set_queue(const struct version_queue *queue);
 
 bool version_is_cuda(const struct version *version);

@@ -20,12 +20,12 @@ struct limit {
     double seconds, idle_seconds;
     pid_t root;
     size_t turn;
-    double
-        used; /* since limit_begin(), whatever the turn: processor time, but no more than the wall clock's, and the wall clock's
-                    * while no thread wanted a processor */
+    /* Since limit_begin(), whatever the turn: processor time, but no more than the wall clock's, and the wall clock's
+     * while no thread wanted a processor. */
+    double used;
     double looked_at, moved_at; /* times of the wall clock: the last look, and the last at which the total had grown */
-    double begin, total,
-        moved; /* processor seconds of all threads: when the turn began, at the last look, and at moved_at */
+    /* Processor seconds of all threads: when the turn began, at the last look, and at moved_at. */
+    double begin, total, moved;
     size_t count;
     struct limit_thread {
         pid_t id;

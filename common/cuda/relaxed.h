@@ -14,12 +14,12 @@
 #define store_relaxed(to, value) __atomic_store_n(to, value, __ATOMIC_RELAXED)
 #else
 /* PTX ISA, Memory Consistency Model: volatile accesses are relaxed ones. */
-static inline __device__ int load_relaxed(const int *from)
+static __device__ inline int load_relaxed(const int *from)
 {
     return *(const volatile int *)from;
 }
 
-static inline __device__ void store_relaxed(int *to, int value)
+static __device__ inline void store_relaxed(int *to, int value)
 {
     *(volatile int *)to = value;
 }

@@ -14,8 +14,8 @@ enum { STREAMS_QUEUE_DEPTH = 4, STREAMS_QUEUE_MOST = 16 };
 extern "C" {
 #endif
 
-/* How many pictures may be under way from now on: 1 to STREAMS_QUEUE_MOST, STREAMS_QUEUE_DEPTH if never called. Not while
- * one is open. */
+/* How many pictures may be under way from now on: 1 to STREAMS_QUEUE_MOST, STREAMS_QUEUE_DEPTH if never called. Not
+ * while one is open. */
 void streams_queue_set_depth(int pictures);
 
 extern const struct version_queue streams_queue;

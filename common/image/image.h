@@ -80,7 +80,7 @@ double image_sample(const struct image *image, int x, int y, int channel);
 void image_set_sample(struct image *image, int x, int y, int channel, double value);
 
 /* The start of row y, to be cast to the pixel type. Works for device pointers too (nothing is read). */
-static inline HOST_DEVICE void *image_row(const struct image *image, int y)
+static HOST_DEVICE inline void *image_row(const struct image *image, int y)
 {
     return (char *)image->data + (size_t)y * image->stride;
 }

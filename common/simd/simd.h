@@ -2,8 +2,8 @@
  * simd.h: one vector as wide as the machine that we compile for has, and the few operations on it that C cannot say.
  *
  * Vectors are GCC/clang vector extensions: + - * & | ^ << >> and [] work on them element by element, and a cast
- * between two of the types below keeps the bits. So one source serves AVX-512, AVX2, SSSE3, NEON and plain C. A version that
- * needs another operation of an instruction set brings it with its own #if.
+ * between two of the types below keeps the bits. So one source serves AVX-512, AVX2, SSSE3, NEON and plain C. A version
+ * that needs another operation of an instruction set brings it with its own #if.
  */
 #ifndef RUNGS_SIMD_H
 #define RUNGS_SIMD_H

@@ -25,7 +25,8 @@ static void reflect(int32_t *row, int width, int reach)
     }
 }
 
-/* Products of row y, those of one kind together. `lines` are two of `length` numbers: 1 2 1 and -1 0 1 down each column. */
+/* Products of row y, those of one kind together. `lines` are two of `length` numbers: 1 2 1 and -1 0 1 down each
+ * column. */
 static void multiply_row(const struct image *in, int y, const struct harris_params *params, int32_t *row, size_t length,
                          int16_t *lines)
 {
@@ -67,8 +68,8 @@ static void weigh(const int32_t *const rows[], const struct harris_params *param
             sums[x] += params->taps[j] * rows[j][x];
 }
 
-/* Rows top to bottom - 1 of the response. `room` holds `size` + 2 rows of 3 x `length` numbers, the ring of products, sums
- * down the columns, sums over the window, and two lines of half as wide numbers. */
+/* Rows top to bottom - 1 of the response. `room` holds `size` + 2 rows of 3 x `length` numbers, the ring of products,
+ * sums down the columns, sums over the window, and two lines of half as wide numbers. */
 static void respond(const struct image *in, struct image *response, const struct harris_params *params, int top,
                     int bottom, int32_t *room, size_t length)
 {

@@ -75,8 +75,8 @@ SIMD_INLINE void respond_row(const int32_t *const rows[], const int *taps, int s
     }
 }
 
-/* Rows top to bottom - 1 of the response. `room` holds `size` rows of 3 x `length` numbers, the ring of sums along rows,
- * and four lines of half as wide numbers, the gradients and what they are made of. */
+/* Rows top to bottom - 1 of the response. `room` holds `size` rows of 3 x `length` numbers, the ring of sums along
+ * rows, and four lines of half as wide numbers, the gradients and what they are made of. */
 SIMD_INLINE void respond(const struct image *in, struct image *response, const struct harris_params *params,
                          const int *taps, int size, int top, int bottom, int32_t *room, size_t length)
 {

@@ -157,8 +157,9 @@ static enum status write_corners(struct peaks *all, const struct harris_params *
     return harris_write_corners(&all->found, params, width, corners);
 }
 
-/* Rows top to bottom - 1: their response, their peaks or both. `room` holds `size` rows of 3 x `length` numbers, the ring of
- * sums along rows, four lines of half as wide numbers, the gradients and what they are made of, and the ring of responses. */
+/* Rows top to bottom - 1: their response, their peaks or both. `room` holds `size` rows of 3 x `length` numbers, the
+ * ring of sums along rows, four lines of half as wide numbers, the gradients and what they are made of, and the ring of
+ * responses. */
 SIMD_INLINE enum status respond(const struct image *in, const struct image out[], const struct harris_params *params,
                                 const int *taps, int size, int top, int bottom, int32_t *room, size_t length,
                                 struct peaks *peaks)

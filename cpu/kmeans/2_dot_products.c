@@ -16,8 +16,8 @@
 enum { LANES = SIMD_BYTES / 4, BLOCK = 8 };
 
 /*
- * Labels of BLOCK rows: the smallest of |C|^2 - 128 x C. A group is LANES centroids side by side, one in each lane; step p multiplies
- * features 2 p and 2 p + 1, and prefetches a line of the `next` rows.
+ * Labels of BLOCK rows: the smallest of |C|^2 - 128 x C. A group is LANES centroids side by side, one in each lane;
+ * step p multiplies features 2 p and 2 p + 1, and prefetches a line of the `next` rows.
  *
  *     pieces[p]   lane 0: C_0[2 p], C_0[2 p + 1]   lane 1: C_1[2 p], C_1[2 p + 1]   ...
  */

@@ -30,8 +30,9 @@ static int first_smallest(const simd_i32 scores[VECTORS], const simd_i32 labels[
 }
 
 /*
- * Labels of BLOCK rows: the smallest of |C|^2 - 128 x C. A group is LANES centroids side by side, one in each lane; step p multiplies
- * features 2 p and 2 p + 1, and prefetches at `next`: lines of the drawn rows of the next block, or neighbouring lines two blocks ahead.
+ * Labels of BLOCK rows: the smallest of |C|^2 - 128 x C. A group is LANES centroids side by side, one in each lane;
+ * step p multiplies features 2 p and 2 p + 1, and prefetches at `next`: lines of the drawn rows of the next block, or
+ * neighbouring lines two blocks ahead.
  *
  *     pieces[p]   lane 0: C_0[2 p], C_0[2 p + 1]   lane 1: C_1[2 p], C_1[2 p + 1]   ...
  */

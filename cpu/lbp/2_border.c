@@ -12,7 +12,8 @@
 #include "common/algo/lbp.h"
 
 /*
- * A strip of patches side by side, STRIP pixels wide, in a border of zeros: a line above and below, MARGIN bytes left and right.
+ * A strip of patches side by side, STRIP pixels wide, in a border of zeros: a line above and below, MARGIN bytes left
+ * and right.
  *
  *     0 0 0 0 0 0 0 0 0 0
  *     0 . . . .|. . . . 0      | between two patches: a mask sets the neighbours across it to zero

@@ -15,7 +15,8 @@
 typedef uint16_t simd_u16 __attribute__((vector_size(SIMD_BYTES)));
 
 /*
- * A strip of patches side by side, STRIP pixels wide, in a border of zeros: a line above and below, MARGIN bytes left and right.
+ * A strip of patches side by side, STRIP pixels wide, in a border of zeros: a line above and below, MARGIN bytes left
+ * and right.
  *
  *     0 0 0 0 0 0 0 0 0 0
  *     0 . . . .|. . . . 0      | between two patches: a mask sets the neighbours across it to zero

@@ -14,8 +14,8 @@
 #include "common/simd/simd.h"
 
 /*
- * A strip of patches side by side, STRIP pixels wide. Inside the picture its pixels are read there, and registers hold the zeros
- * above and below; at the picture's edges they are copied, with MARGIN bytes left and right.
+ * A strip of patches side by side, STRIP pixels wide. Inside the picture its pixels are read there, and registers hold
+ * the zeros above and below; at the picture's edges they are copied, with MARGIN bytes left and right.
  *
  * CHAINS eighths of it have counters of their own.
  */
@@ -55,8 +55,8 @@ SIMD_INLINE simd_u8 add_bit(simd_u8 code, simd_u8 neighbour, simd_u8 pixel)
     return code + code - (simd_u8)(neighbour >= pixel);
 }
 
-/* Goes down a column of vectors: a line's three vectors serve as `above`, `here` and `below` in turn. Lines begin at `from`, `pitch`
- * bytes apart. */
+/* Goes down a column of vectors: a line's three vectors serve as `above`, `here` and `below` in turn. Lines begin at
+ * `from`, `pitch` bytes apart. */
 static void find_codes(struct strip *strip, int patch, const uint8_t *from, size_t pitch)
 {
     for (int x = 0; x < STRIP; x += SIMD_BYTES) {

@@ -30,8 +30,8 @@ static int first_smallest(const simd_i32 scores[VECTORS], const simd_i32 labels[
 }
 
 /*
- * Labels of up to BLOCK patches of a row. A group is LANES centroids side by side, one in each lane; lanes beyond k have the
- * largest norm, so they never win.
+ * Labels of up to BLOCK patches of a row. A group is LANES centroids side by side, one in each lane; lanes beyond k
+ * have the largest norm, so they never win.
  *
  *     pieces[group][pair]   lane 0: C_0[2 pair], C_0[2 pair + 1]   lane 1: C_1[2 pair], C_1[2 pair + 1]   ...
  */

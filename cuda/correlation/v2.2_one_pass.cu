@@ -54,7 +54,8 @@ static __global__ void __launch_bounds__(32 * WARPS, 2)
     add_sums<SQUARE / 2, SQUARE>(sums, row, column, planes, staged, totals);
 }
 
-/* Four pixels' samples of TILES tiles; of whole f32 pixels without a branch between loads, so that they wait together. */
+/* Four pixels' samples of TILES tiles; of whole f32 pixels without a branch between loads, so that they wait
+ * together. */
 template <enum pixel_type TYPE, int TILES>
 static __device__ inline void load_own(const struct image &in, const float *shift, unsigned first, int planes,
                                        float samples[TILES][4])
@@ -71,7 +72,8 @@ static __device__ inline void load_own(const struct image &in, const float *shif
             samples[k / 4][k % 4] = k / 4 * TILE + plane < n ? pixel[k % 4 * n + k / 4 * TILE] : 0;
 }
 
-/* The last block takes the totals, leaves 0 in them and in the count behind them for the next launch, and makes the matrix. */
+/* The last block takes the totals, leaves 0 in them and in the count behind them for the next launch, and makes the
+ * matrix. */
 static __device__ inline void finish_last(const struct image &in, const struct correlation_params &params, int planes,
                                           const struct image &out, double *sums, double *totals)
 {
@@ -96,7 +98,8 @@ static __device__ inline void finish_last(const struct image &in, const struct c
     }
 }
 
-/* A warp holds the operands of all tiles, up to MOST; up to SQUARE the samples of its next steps are under way meanwhile. */
+/* A warp holds the operands of all tiles, up to MOST; up to SQUARE the samples of its next steps are under way
+ * meanwhile. */
 template <enum pixel_type TYPE, int TILES>
 static __global__ void __launch_bounds__(TILES > +SQUARE ? 32 * WARPS : 32 * FEW, TILES > +SQUARE ? 1 : 2)
     own_kernel(struct image in, const float *shift, int planes, int repeats, double *totals,

@@ -89,8 +89,8 @@ static unsigned blocks_of(const struct image *in)
     return ceiling_divide((int)segments_of_row(in->width) * in->height, THREADS);
 }
 
-/* The points of a segment as a bit mask. A segment at a row's end that has fewer than 32 pixels is read byte by byte: the bytes
- * behind an output's last pixel are not ours to read. */
+/* The points of a segment as a bit mask. A segment at a row's end that has fewer than 32 pixels is read byte by byte:
+ * the bytes behind an output's last pixel are not ours to read. */
 static __device__ unsigned read_segment(const struct image &mask, unsigned segment)
 {
     const unsigned columns = segments_of_row(mask.width);

@@ -43,8 +43,8 @@ static __device__ void rotate(double *p, double *q, const double turn[2])
     *q = turn[1] * a + turn[0] * b;
 }
 
-/* The 2 x 2 entries where lines a[0], a[1] meet columns b[0], b[1]: no other two pairs touch them. A line without a partner
- * has the partner n and no turn.
+/* The 2 x 2 entries where lines a[0], a[1] meet columns b[0], b[1]: no other two pairs touch them. A line without a
+ * partner has the partner n and no turn.
  *
  *                b[0]     b[1]
  *        a[0]   entry    entry     turned by turn_a along the columns,

@@ -19,8 +19,8 @@ static struct tunable tunables[] = {{"blocks", &most_blocks, some_blocks, "block
 
 enum { THREADS = 512, ROWS = THREADS / 32 * 8 };
 
-/* A block; a warp has 8 rows from block + 8 warp on; those behind the end are computed like the last one. The distance of the
- * thread's own row, 0 of none. */
+/* A block; a warp has 8 rows from block + 8 warp on; those behind the end are computed like the last one. The distance
+ * of the thread's own row, 0 of none. */
 static __device__ unsigned long long assign_rows(const struct kmeans_task &task, const struct kmeans_bytes &bytes,
                                                  const struct kmeans_step &step, struct kmeans_means_room *means,
                                                  int block, bool loads, uint4 *shared, const struct kmeans_sums &sums)

@@ -22,7 +22,8 @@ enum {
     PIECES = 33 /* of 16 bytes of a histogram; one more against bank conflicts of equal codes in neighbouring patches */
 };
 
-/* Bytes: the highest bit is set where a >= b, the others are undefined. a - b of the lower 7 bits, with bit 7 of a set, borrows
+/* Bytes: the highest bit is set where a >= b, the others are undefined. a - b of the lower 7 bits, with bit 7 of a set,
+ *        borrows
  * nothing from the next byte. */
 static __device__ unsigned at_least(unsigned a, unsigned b)
 {
@@ -60,8 +61,8 @@ static __device__ unsigned word_codes(const unsigned *above, const unsigned *her
 }
 
 /*
- * A warp has PATCHES patches side by side: lane `own` + PATCHES `share` has LINES lines of patch `own`, and goes down them with three
- * lines in registers. With 16 patches of 16x16:
+ * A warp has PATCHES patches side by side: lane `own` + PATCHES `share` has LINES lines of patch `own`, and goes down
+ * them with three lines in registers. With 16 patches of 16x16:
  *
  *     share 0    lanes  0  1  2 ... 15    lines 0 to 7
  *     share 1    lanes 16 17 18 ... 31    lines 8 to 15

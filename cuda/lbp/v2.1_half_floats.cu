@@ -34,8 +34,8 @@ static __device__ void load(const struct image &in, int x, int y, bool inside, l
 }
 
 /*
- * A warp has PATCHES patches side by side: lane `own` + PATCHES `share` has LINES lines of patch `own`, and goes down them with three
- * lines in registers. With 16 patches of 16x16:
+ * A warp has PATCHES patches side by side: lane `own` + PATCHES `share` has LINES lines of patch `own`, and goes down
+ * them with three lines in registers. With 16 patches of 16x16:
  *
  *     share 0    lanes  0  1  2 ... 15    lines 0 to 7
  *     share 1    lanes 16 17 18 ... 31    lines 8 to 15

@@ -30,14 +30,15 @@ struct planes {
     int norms[GROUP];                   /* |C|^2 */
 };
 
-/* A lane's quarter of a histogram: word[at] holds bins 64 at + 16 member + 0 ... 15, a byte each. A count of 256 does not fit,
- * its byte is 0; then all other bins are empty, and `full` is its number. Else `full` is -1. */
+/* A lane's quarter of a histogram: word[at] holds bins 64 at + 16 member + 0 ... 15, a byte each. A count of 256 does
+ * not fit, its byte is 0; then all other bins are empty, and `full` is its number. Else `full` is -1. */
 struct bins {
     uint4 word[LBP_BINS / 64];
     int full;
 };
 
-/* The whole block converts the centroids from `first` on, 16 threads each. Readers wait for the block before and after. */
+/* The whole block converts the centroids from `first` on, 16 threads each. Readers wait for the block before and
+ * after. */
 static __device__ void load_planes(const struct image &centroids, int first, struct planes *planes)
 {
     const int lane = threadIdx.x % 16;

@@ -66,8 +66,8 @@ static __global__ void multiply_kernel(struct image in, const float *right, int 
     }
 }
 
-/* u and P in SIDE * TILES columns, of the 16 slices from blockIdx.x * SLICES on and of each 16 that lie gridDim.x * SLICES
- * further. */
+/* u and P in SIDE * TILES columns, of the 16 slices from blockIdx.x * SLICES on and of each 16 that lie gridDim.x *
+ * SLICES further. */
 template <int TILES>
 static __global__ void __launch_bounds__(FUSED, 1)
     fused_kernel(struct image in, struct ntf_device device, int update, float *sums)

@@ -30,14 +30,15 @@ struct state {
 };
 
 /*
- * Counts two codes of lbp_pair_codes() in counters of the lane's own, all of them in one bank of shared memory: no bank conflicts.
+ * Counts two codes of lbp_pair_codes() in counters of the lane's own, all of them in one bank of shared memory: no bank
+ * conflicts.
  *
  *     word 0    lane 0  lane 1  ...  lane 31        a word is four counters: codes 4 w to 4 w + 3
  *     word 1    lane 0  lane 1  ...  lane 31
  *
- * `own` is the distance of the lane's word 0 in bytes; it shares no bit with the distance of a code's word, so a bitwise or adds them. A
- * shift takes 5 bits of its distance: code % 4 times 8, below which the upper code has the bits of lbp_power(10), always the same. An
- * atomic addition whose result is not used does not wait.
+ * `own` is the distance of the lane's word 0 in bytes; it shares no bit with the distance of a code's word, so a
+ * bitwise or adds them. A shift takes 5 bits of its distance: code % 4 times 8, below which the upper code has the bits
+ * of lbp_power(10), always the same. An atomic addition whose result is not used does not wait.
  */
 static __device__ void count_pair(uint4 *counters, unsigned own, unsigned codes)
 {
@@ -77,9 +78,9 @@ static __device__ int last_component(const uint4 *group, int j)
     return (int)(j < 8 ? lower->z >> 24 | upper->z >> 24 << 8 : lower->w >> 24 | upper->w >> 24 << 8);
 }
 
-/* The histograms of 16 patches as two operands B of 8 patches each, from the lanes' counters. A lane adds up the counters of the two
- * lanes of its patch (TWO); then shuffles transpose four words at a time, until lane 4 g + m has word 4 u + m of patch g in b[0][u] and of
- * patch 8 + g in b[1][u]. */
+/* The histograms of 16 patches as two operands B of 8 patches each, from the lanes' counters. A lane adds up the
+ * counters of the two lanes of its patch (TWO); then shuffles transpose four words at a time, until lane 4 g + m has
+ * word 4 u + m of patch g in b[0][u] and of patch 8 + g in b[1][u]. */
 template <bool TWO> static __device__ void gather(const unsigned *counters, int first, unsigned b[2][2 * TEXTURE_STEPS])
 {
     const int lane = threadIdx.x, group = lane / 4, member = lane % 4, turn = lane / 8;
@@ -104,8 +105,9 @@ template <bool TWO> static __device__ void gather(const unsigned *counters, int 
     }
 }
 
-/* A bit for each of 16 patches of 256 pixels of 0, whose code is 255. Only they have a bin of 256 (a corner that is not 0 has a code that
- * no other corner can have), which overflows a byte: the last of its word, so that no other counter changes. */
+/* A bit for each of 16 patches of 256 pixels of 0, whose code is 255. Only they have a bin of 256 (a corner that is not
+ * 0 has a code that no other corner can have), which overflows a byte: the last of its word, so that no other counter
+ * changes. */
 static __device__ unsigned find_zeros(const unsigned *counters)
 {
     const unsigned halves = __ballot_sync(0xffffffff, counters[32 * (LANE_WORDS - 1) + threadIdx.x] == 128u << 24);

@@ -1,8 +1,8 @@
 /*
  * Idea:     the yardstick on the GPU: NVIDIA's NPP, FilterGaussAdvancedBorder, which takes any weights.
  * Changed:  not ours; it gets the same device images, our weights as floats (k/256) and the same border.
- * Expect:   some 240 us at 3840x2160 and ksize 15, half of v1.3; the tensor cores should be far ahead. It sums in floats and
- *           drops the fraction where we round, so every other sample is one grey level lower.
+ * Expect:   some 240 us at 3840x2160 and ksize 15, half of v1.3; the tensor cores should be far ahead. It sums in
+ *           floats and drops the fraction where we round, so every other sample is one grey level lower.
  */
 /* Try: make bench-blur VERSIONS=cuda/v1.3,cuda/v2.0,cuda/v2.2,peer/npp */
 #include <nppi_filtering_functions.h>

@@ -2,7 +2,8 @@
  * Idea:     the yardstick for the list of points: CUB's DeviceSelect, NVIDIA's compaction in one pass, picks the places
  *           of marked pixels.
  * Changed:  pixels are marked as in cuda/v2.0; the list is CUB's, and a kernel makes rows of the table out of places.
- * Expect:   the time of cuda/v2.1 with outputs=points: one pass over the mask in place of two, but with a chain of blocks that wait.
+ * Expect:   the time of cuda/v2.1 with outputs=points: one pass over the mask in place of two, but with a chain of
+ *           blocks that wait.
  */
 /* Try: make bench-edges VERSIONS=cuda/v2.0,cuda/v2.1,peer/cub P="outputs=points" */
 #include <cub/device/device_select.cuh>

@@ -665,22 +665,14 @@ static void test_waiting_threads_let_others_run(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_dot_products),
-        cmocka_unit_test(test_simd_in_word),
-        cmocka_unit_test(test_conversions),
-        cmocka_unit_test(test_pairs_of_halves),
-        cmocka_unit_test(test_indices),
-        cmocka_unit_test(test_shuffles),
-        cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_partial_warps),
-        cmocka_unit_test(test_mma),
-        cmocka_unit_test(test_mma_bf16),
-        cmocka_unit_test(test_pack_bf16),
-        cmocka_unit_test(test_barriers_and_shared_memory),
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_waiting_threads_let_others_run),
+        cmocka_unit_test(test_bits),         cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_dot_products), cmocka_unit_test(test_simd_in_word),
+        cmocka_unit_test(test_conversions),  cmocka_unit_test(test_pairs_of_halves),
+        cmocka_unit_test(test_indices),      cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_votes),        cmocka_unit_test(test_partial_warps),
+        cmocka_unit_test(test_mma),          cmocka_unit_test(test_mma_bf16),
+        cmocka_unit_test(test_pack_bf16),    cmocka_unit_test(test_barriers_and_shared_memory),
+        cmocka_unit_test(test_atomics),      cmocka_unit_test(test_waiting_threads_let_others_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * test_devices.cu: several devices (RUNGS_DEVICES=3): each host thread has its own, memory and streams belong to one, and a
- * device that is lost or has no memory left does not disturb the others.
+ * test_devices.cu: several devices (RUNGS_DEVICES=3): each host thread has its own, memory and streams belong to one,
+ * and a device that is lost or has no memory left does not disturb the others.
  */
 #include <pthread.h>
 

@@ -198,7 +198,8 @@ static void test_graphs_are_late_too(void **)
     assert_int_equal(its.host[0], 10);
 }
 
-/* The default stream would have to wait for what is only recorded; a stream that it does not wait for stays as it is. */
+/* The default stream would have to wait for what is only recorded; a stream that it does not wait for stays as it
+ * is. */
 static void test_default_stream_breaks_a_record(void **)
 {
     bench its;

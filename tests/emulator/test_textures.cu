@@ -1,5 +1,6 @@
 /*
- * test_textures.cu: texture objects: the programming guide's formula of filtering, addresses beyond the borders, and what is refused.
+ * test_textures.cu: texture objects: the programming guide's formula of filtering, addresses beyond the borders, and
+ * what is refused.
  */
 #include <texture_indirect_functions.h>
 
@@ -89,8 +90,8 @@ static void test_points(void **)
 static void test_filter(void **)
 {
     const cudaResourceDesc resource = make_resource<float>();
-    /* A centre; halfway along x, y, both; weights of 64 / 256 and 192 / 256; a weight of 1/1024, which becomes 0, and one of
-     * 255.9 / 256, which becomes 1; beyond the border. */
+    /* A centre; halfway along x, y, both; weights of 64 / 256 and 192 / 256; a weight of 1/1024, which becomes 0, and
+     * one of 255.9 / 256, which becomes 1; beyond the border. */
     const struct places places = {{1.5f, 2, 1.5f, 2, 2.75f, 1.5f + 1.0f / 1024, 1.5f + 0.9996f, -1},
                                   {1.5f, 1.5f, 2, 2, 1.25f, 0.5f, 0.5f, 1.5f}};
     const float clamped[FETCHES] = {47, 57.5f, 67, 77.5f, 28 + 0.25f * 35 + 30, 7, 28, 40};

@@ -1,6 +1,6 @@
 /*
- * Checkpoints of detect's training, which goes on from what is read until it has two stages: ten flat faces of 6x6 pixels and
- * a photograph of 8x7, so that this takes little.
+ * Checkpoints of detect's training, which goes on from what is read until it has two stages: ten flat faces of 6x6
+ * pixels and a photograph of 8x7, so that this takes little.
  */
 #include <stdio.h>
 #include <stdlib.h>

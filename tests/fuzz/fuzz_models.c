@@ -1,6 +1,6 @@
 /*
- * The model files of every algorithm that has one. Where the first byte is even, a model of detect gets the checksum that it
- * should have, behind which there is most of its reader.
+ * The model files of every algorithm that has one. Where the first byte is even, a model of detect gets the checksum
+ * that it should have, behind which there is most of its reader.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * What somebody measured: an addition of two arrays of 16 million numbers, five calls on one core, then five on all eight,
- * in milliseconds, in the order in which they ran. The times are true. Is the last line?
+ * What somebody measured: an addition of two arrays of 16 million numbers, five calls on one core, then five on all
+ * eight, in milliseconds, in the order in which they ran. The times are true. Is the last line?
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * What somebody measured: a pipeline of three steps before and after two of them were made faster, in milliseconds for a
- * frame. The times are true. Is the last line?
+ * What somebody measured: a pipeline of three steps before and after two of them were made faster, in milliseconds for
+ * a frame. The times are true. Is the last line?
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /*
- * The thresholds of a sequential classifier, by the ratio test of Wald as Sochman and Matas use it: after each stage the windows
- * below a threshold are rejected, the highest below which, in all stages together, objects are at most alpha times as frequent
- * as others. Objects and others are drawn by lot here, always the same: a stage adds 0.25 to the response of an object on average and takes as
- * much from that of anything else, with a deviation of 1.
+ * The thresholds of a sequential classifier, by the ratio test of Wald as Sochman and Matas use it: after each stage
+ * the windows below a threshold are rejected, the highest below which, in all stages together, objects are at most
+ * alpha times as frequent as others. Objects and others are drawn by lot here, always the same: a stage adds 0.25 to
+ * the response of an object on average and takes as much from that of anything else, with a deviation of 1.
  *
  * usage: bug3 [ALPHA...]
  */

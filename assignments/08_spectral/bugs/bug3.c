@@ -1,8 +1,8 @@
 /*
- * A roofline of the correlation matrix: from how many bands on do the multipliers of a device limit it, and no longer its memory?
- * Peak and bandwidth are the data sheet's, and true: every f32 unit finishes a multiply-add in each cycle, which the sheet
- * counts as two operations. A pixel of n bands is read once, 4 bytes a band; it takes a product and an addition for each of the
- * n (n + 1) / 2 pairs. The lines are drawn right. Is the last one?
+ * A roofline of the correlation matrix: from how many bands on do the multipliers of a device limit it, and no longer
+ * its memory? Peak and bandwidth are the data sheet's, and true: every f32 unit finishes a multiply-add in each cycle,
+ * which the sheet counts as two operations. A pixel of n bands is read once, 4 bytes a band; it takes a product and an
+ * addition for each of the n (n + 1) / 2 pairs. The lines are drawn right. Is the last one?
  */
 #include <stdio.h>
 

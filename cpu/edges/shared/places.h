@@ -8,8 +8,8 @@
 
 enum { NOTHING, WEAK = 1, EDGE = 255 };
 
-/* The places y * width + x of edge points, in raster order, found by all threads; returns their number. `places` has room for all
- * pixels. */
+/* The places y * width + x of edge points, in raster order, found by all threads; returns their number. `places` has
+ * room for all pixels. */
 size_t places_find(const struct image *mask, uint32_t *places);
 
 /* Weak neighbours of the given edge points become edge points; pixels that stay weak become nothing. */

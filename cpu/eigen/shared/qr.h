@@ -1,12 +1,14 @@
 /*
- * qr.h: the QR algorithm on three diagonals, without the vectors: a step's rotations are left for the versions to apply.
+ * qr.h: the QR algorithm on three diagonals, without the vectors: a step's rotations are left for the versions to
+ * apply.
  */
 #ifndef RUNGS_CPU_EIGEN_QR_H
 #define RUNGS_CPU_EIGEN_QR_H
 
 #include "common/algo/eigen.h"
 
-/* What is below these shares of |R| is taken for 0: beside the diagonal, and as the length of a pair or line to be turned. */
+/* What is below these shares of |R| is taken for 0: beside the diagonal, and as the length of a pair or line to be
+ * turned. */
 #define QR_REST    1e-16
 #define QR_NOTHING 1e-18
 
@@ -14,7 +16,8 @@ struct turn {
     double cosine, sine;
 };
 
-/* A matrix whose squares would lose digits is multiplied by a power of two, which is returned; *norm is then that of the product. */
+/* A matrix whose squares would lose digits is multiplied by a power of two, which is returned; *norm is then that of
+ * the product. */
 static inline double qr_scale(double *matrix, int n, double *norm)
 {
     const double scale = *norm < 1e-100 ? 0x1p400 : 1;
@@ -28,7 +31,8 @@ static inline double qr_scale(double *matrix, int n, double *norm)
     return scale;
 }
 
-/* The last block low to high that is not diagonal yet: false where all is. beside[k] is the entry between k and k + 1. */
+/* The last block low to high that is not diagonal yet: false where all is. beside[k] is the entry between k and k +
+ * 1. */
 static inline bool qr_block(double *beside, double norm, int *low, int *high)
 {
     for (; *high > 0 && fabs(beside[*high - 1]) <= QR_REST * norm; --*high)

@@ -1,6 +1,6 @@
 /*
- * corners.h: from the response to the table of corners on all threads: what omp and the rungs that build on it share, whose
- * own matter is the response.
+ * corners.h: from the response to the table of corners on all threads: what omp and the rungs that build on it share,
+ * whose own matter is the response.
  */
 #ifndef RUNGS_HARRIS_CORNERS_H
 #define RUNGS_HARRIS_CORNERS_H

@@ -6,8 +6,8 @@
 
 #include "common/algo/harris.h"
 
-/* Gradients of row y from column -(size / 2) on, those outside the picture reflected as their products are: gx in `row`, gy
- * `length` numbers behind. `lines` are two of `length` numbers: 1 2 1 and -1 0 1 down each column. */
+/* Gradients of row y from column -(size / 2) on, those outside the picture reflected as their products are: gx in
+ * `row`, gy `length` numbers behind. `lines` are two of `length` numbers: 1 2 1 and -1 0 1 down each column. */
 void make_gradients(const struct image *in, int y, const struct harris_params *params, int16_t *row, size_t length,
                     int16_t *lines);
 

@@ -1,6 +1,6 @@
 /*
- * element.h: the structuring element for cpu/columns and the rungs above it: its columns by height, how far each is moved, and
- * where that is in a thread's lines. A disk of 5:
+ * element.h: the structuring element for cpu/columns and the rungs above it: its columns by height, how far each is
+ * moved, and where that is in a thread's lines. A disk of 5:
  *
  *      . . # . .      column of 5 rows, h = 2: at distance 0
  *      # # # # #      columns of 3 rows, h = 1: at distances 1 and 2 to the left and to the right

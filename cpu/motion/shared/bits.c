@@ -62,8 +62,9 @@ static void widen(const uint64_t *restrict from, uint64_t *restrict to, int word
 }
 
 /*
- * Row y of a dilation. Rows y - j and y + j of the element have the same width, and widths only get smaller with j: so unite rows
- * from the centre outwards, and after each pair widen the union by as much as this pair is wider than the next.
+ * Row y of a dilation. Rows y - j and y + j of the element have the same width, and widths only get smaller with j: so
+ * unite rows from the centre outwards, and after each pair widen the union by as much as this pair is wider than the
+ * next.
  *
  *      . . # . .     j = 2: width 1, widen by 0
  *      # # # # #     j = 1: width 5, widen by 2

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-/* Of a row: columns `from` to `to` - 1. A node of the union-find; the sums are those of its component if it is a root. */
+/* Of a row: columns `from` to `to` - 1. A node of the union-find; the sums are those of its component if it is a
+ * root. */
 struct motion_run {
     int from, to, y, parent;
     struct boxes_sums sums;
@@ -29,7 +30,8 @@ static void unite(struct motion_run *runs, int a, int b)
     runs[a > b ? a : b].parent = a < b ? a : b;
 }
 
-/* Appends the runs of row y, found a word at a time. `count` are there already, and those from `first` on are the row's. */
+/* Appends the runs of row y, found a word at a time. `count` are there already, and those from `first` on are the
+ * row's. */
 static int append_runs(const struct motion_bits *bits, int y, struct motion_run *runs, int count)
 {
     const int first = count;

@@ -1,6 +1,6 @@
 /*
- * components.h: the table of boxes.h straight from bits: a component is a list of runs of set bits. For cpu/bit_masks and
- * cpu/per_frame.
+ * components.h: the table of boxes.h straight from bits: a component is a list of runs of set bits. For cpu/bit_masks
+ * and cpu/per_frame.
  */
 #ifndef RUNGS_MOTION_COMPONENTS_H
 #define RUNGS_MOTION_COMPONENTS_H

@@ -13,7 +13,8 @@ static __global__ void posterior_kernel(struct image labels, struct image poster
             posteriors[((const uint8_t *)image_row(&labels, blockIdx.y))[x]];
 }
 
-/* One block: boxes of patches that are not too long become boxes of pixels, without gaps between them (compaction; barcode_boxes()). */
+/* One block: boxes of patches that are not too long become boxes of pixels, without gaps between them (compaction;
+ * barcode_boxes()). */
 static __global__ void pixels_kernel(struct image table, int ratio, int width, int height, struct image boxes)
 {
     __shared__ int counts[THREADS / 32];

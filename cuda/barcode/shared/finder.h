@@ -1,6 +1,7 @@
 /*
- * finder.h: what follows the labels of the patches, on the device: posterior, smoothing, threshold, labelling, boxes. Shared by all
- * CUDA versions of barcode; which versions the steps are, and when memory is allocated, is the rungs' own.
+ * finder.h: what follows the labels of the patches, on the device: posterior, smoothing, threshold, labelling, boxes.
+ * Shared by all CUDA versions of barcode; which versions the steps are, and when memory is allocated, is the rungs'
+ * own.
  */
 #ifndef RUNGS_BARCODE_FINDER_H
 #define RUNGS_BARCODE_FINDER_H
@@ -21,8 +22,8 @@ struct finder {
     int ratio;
 };
 
-/* Opens the steps for a picture like *in, makes the images and uploads the posteriors; `tunables`, or NULL, are handed on to every
- * step that has one of that name. Does nothing when it is open; on failure finder_close() is needed. */
+/* Opens the steps for a picture like *in, makes the images and uploads the posteriors; `tunables`, or NULL, are handed
+ * on to every step that has one of that name. Does nothing when it is open; on failure finder_close() is needed. */
 enum status finder_open(struct finder *finder, const struct image *in, const struct barcode_params *params,
                         const struct finder_versions *versions, const struct tunable *tunables);
 /* Enqueues what leads from finder->labels to the outputs, for a picture of this size. */

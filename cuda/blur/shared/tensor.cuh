@@ -8,8 +8,8 @@
  *     ------ 32 at a time --->      0  0 w0 w1 w2 ..
  *
  * P goes from 16 pixels left of the strip to 16 pixels right of it, 64 bytes a load of the warp; W has a weight for
- * each byte. Where a tap lies outside of the image, W adds its weight to that of the border pixel. So the first 2 and the
- * last 3 strips of a row have matrices of their own, and all others have the same.
+ * each byte. Where a tap lies outside of the image, W adds its weight to that of the border pixel. So the first 2 and
+ * the last 3 strips of a row have matrices of their own, and all others have the same.
  */
 #ifndef RUNGS_BLUR_TENSOR_CUH
 #define RUNGS_BLUR_TENSOR_CUH

@@ -8,7 +8,7 @@
 
 /* Sums of all values before each thread's own, over a block of BOXES_STRETCH threads; *total is the sum of all. `sums`,
  * in shared memory, has room for those of the warps. */
-static inline __device__ int sums_before(int value, int *total, int sums[BOXES_STRETCH / 32])
+static __device__ inline int sums_before(int value, int *total, int sums[BOXES_STRETCH / 32])
 {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, sum = value, before = 0;
 

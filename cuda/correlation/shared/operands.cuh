@@ -1,6 +1,6 @@
 /*
- * operands.cuh: samples of 16 pixels as operands of the tensor cores. An f32 sample is the sum of two bfloat16 within 2^-17 of
- * it, an upper and a lower part; a byte is one bfloat16.
+ * operands.cuh: samples of 16 pixels as operands of the tensor cores. An f32 sample is the sum of two bfloat16 within
+ * 2^-17 of it, an upper and a lower part; a byte is one bfloat16.
  *
  * A warp has a tile of 8 planes by 16 pixels in 4 registers of each lane. With group = lane / 4 and member = lane % 4
  * (mma.cuh) a lane holds plane `group` of the pixels 4 member to 4 member + 3:
@@ -11,8 +11,8 @@
  *          ...
  *        plane 7  |  lane 28     29    30    31   |
  *
- * A tile is operand B, two tiles are operand A: the order of the pixels does not matter in a sum over them. The matrix is a
- * triangle of squares of 32 planes, each with 4 tiles on both sides:
+ * A tile is operand B, two tiles are operand A: the order of the pixels does not matter in a sum over them. The matrix
+ * is a triangle of squares of 32 planes, each with 4 tiles on both sides:
  *
  *                    columns: 4 tiles of 8 planes
  *                   +-------+-------+-------+-------+
@@ -79,7 +79,8 @@ static __device__ inline uint4 split_samples(const float samples[4])
         pack_bf16(samples[2] - __uint_as_float(upper.y << 16), samples[3] - __uint_as_float(upper.y & 0xffff0000)));
 }
 
-/* Adds 16 x 8 products of two tiles with one: part 0 of upper with upper parts, 1 of upper with lower, 2 of lower with upper. */
+/* Adds 16 x 8 products of two tiles with one: part 0 of upper with upper parts, 1 of upper with lower, 2 of lower with
+ * upper. */
 static __device__ inline void multiply(float sums[4], const uint4 &left, const uint4 &right, const uint4 &beside,
                                        int part)
 {
@@ -89,7 +90,8 @@ static __device__ inline void multiply(float sums[4], const uint4 &left, const u
     mma_m16n8k16_bf16(sums, part == 2 ? lower : upper, part == 1 ? rest : top, sums);
 }
 
-/* Adds the sums of all warps, each of PAIRS pairs of tiles with TILES tiles, to the totals: one pair with all at a time. */
+/* Adds the sums of all warps, each of PAIRS pairs of tiles with TILES tiles, to the totals: one pair with all at a
+ * time. */
 template <int PAIRS, int TILES>
 static __device__ inline void add_sums(const float sums[PAIRS][TILES][4], int row, int column, int planes,
                                        float *staged, double *totals)

@@ -49,7 +49,7 @@ struct stages {
 struct stages hits_stages(const struct detect_params *params);
 
 /* Stage t, wherever it is. */
-static inline __device__ const struct detect_stage &stage_at(const struct stages &stages,
+static __device__ inline const struct detect_stage &stage_at(const struct stages &stages,
                                                              const struct model_view &model, int t)
 {
     return t < CONSTANT_STAGES ? stages.first[t] : model.stages[t];
@@ -70,14 +70,14 @@ enum status hits_end(struct hits_step *step, struct image out[], const struct de
                      cudaStream_t stream);
 void hits_teardown(struct hits_step *step);
 
-static inline __device__ void hits_add(struct hit_list list, float response, const struct pyramid_layout *layout, int x,
+static __device__ inline void hits_add(struct hit_list list, float response, const struct pyramid_layout *layout, int x,
                                        int y)
 {
     list.keys[atomicAdd(list.count, 1u)] = detect_key(response, layout, x, y);
 }
 
 /* A row of the table of detections. */
-static inline __device__ void hits_write_detection(struct image *detections, int row, struct detect_box box,
+static __device__ inline void hits_write_detection(struct image *detections, int row, struct detect_box box,
                                                    float score)
 {
     float *to = (float *)image_row(detections, row);
@@ -89,7 +89,7 @@ static inline __device__ void hits_write_detection(struct image *detections, int
 }
 
 /* By all threads of a block: row 0 of a table, the number of rows before `first`, and zeros from row `first` on. */
-static inline __device__ void hits_close_table(struct image table, int first)
+static __device__ inline void hits_close_table(struct image table, int first)
 {
     for (int i = threadIdx.x; i < table.width * (table.height - first); i += blockDim.x)
         ((float *)image_row(&table, first + i / table.width))[i % table.width] = 0;

@@ -22,7 +22,7 @@ static inline const char *planes_declines(const struct image in[], const void *p
 }
 
 /* Bytes of a row of a plane of a tile that has `windows` windows along x. */
-static inline HOST_DEVICE int planes_stride(int windows, int window)
+static HOST_DEVICE inline int planes_stride(int windows, int window)
 {
     return (windows + window - 1 + 3) / 4 * 4;
 }
@@ -33,7 +33,7 @@ struct five_pixels {
     unsigned own, right;
 };
 
-static inline __device__ struct five_pixels planes_load(const struct image &levels, int x, int y)
+static __device__ inline struct five_pixels planes_load(const struct image &levels, int x, int y)
 {
     const unsigned *row = (const unsigned *)image_row(&levels, min(y, levels.height - 1));
     const int last = (levels.width - 1) / 4, bits = x % 4 * 8;
@@ -43,7 +43,7 @@ static inline __device__ struct five_pixels planes_load(const struct image &leve
 }
 
 /* The planes of the tile whose first pixel is at x, y of the pyramid, four means at a time. */
-static inline __device__ void planes_fill(uint8_t *planes, int stride, int height, const struct image &levels, int x,
+static __device__ inline void planes_fill(uint8_t *planes, int stride, int height, const struct image &levels, int x,
                                           int y)
 {
     const int words = stride / 4, size = words * height;
@@ -79,7 +79,7 @@ struct plane_stages {
     struct plane_stage first[CONSTANT_STAGES];
 };
 
-static inline HOST_DEVICE struct plane_stage planes_decode(const struct detect_stage &stage, int stride, int size)
+static HOST_DEVICE inline struct plane_stage planes_decode(const struct detect_stage &stage, int stride, int size)
 {
     const int plane = stage.width - 1 + 2 * (stage.height - 1);
 
@@ -101,14 +101,14 @@ static inline struct plane_stages planes_stages(const struct detect_params *para
 }
 
 /* Stage t, wherever it is. */
-static inline __device__ struct plane_stage planes_stage_at(const struct plane_stages &stages,
+static __device__ inline struct plane_stage planes_stage_at(const struct plane_stages &stages,
                                                             const struct model_view &model, int t, int stride, int size)
 {
     return t < CONSTANT_STAGES ? stages.first[t] : planes_decode(model.stages[t], stride, size);
 }
 
 /* The bin of a stage in the window at `window` of the first plane. */
-static inline __device__ int planes_bin(int feature, const struct plane_stage &stage, const uint8_t *window)
+static __device__ inline int planes_bin(int feature, const struct plane_stage &stage, const uint8_t *window)
 {
     const uint8_t *from = window + stage.from;
     uint8_t cells[DETECT_CELLS];

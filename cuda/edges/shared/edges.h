@@ -1,6 +1,6 @@
 /*
- * edges.h: what the versions of edges share on the device: thresholds before pixels are marked, and then hysteresis and the
- * list of points. How pixels are marked is a version's own.
+ * edges.h: what the versions of edges share on the device: thresholds before pixels are marked, and then hysteresis and
+ * the list of points. How pixels are marked is a version's own.
  */
 #ifndef RUNGS_EDGES_STEPS_EDGES_H
 #define RUNGS_EDGES_STEPS_EDGES_H
@@ -44,13 +44,13 @@ enum status edges_list_setup(struct edges_step *step, const struct image *in);
 enum status edges_list(struct edges_step *step, const struct image *in, const struct image *mask,
                        const struct image *points, cudaStream_t stream);
 
-static inline __device__ unsigned edges_node(int width, int x, int y)
+static __device__ inline unsigned edges_node(int width, int x, int y)
 {
     return (unsigned)y * (unsigned)width + (unsigned)x + 1;
 }
 
 /* The parent of a marked pixel before neighbours are joined (follow.cu). */
-static inline __device__ unsigned edges_first_parent(int mark, unsigned node)
+static __device__ inline unsigned edges_first_parent(int mark, unsigned node)
 {
     return mark == EDGES_STRONG ? 0 : node;
 }

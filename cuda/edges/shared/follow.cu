@@ -1,7 +1,7 @@
 /*
- * Hysteresis by union-find. Each marked pixel is a node, number place + 1. A strong pixel's parent is node 0 from the beginning; a
- * weak one is its own root. join_kernel unites neighbours, always the larger root below the smaller one, so that in the end
- * the root of a chain with a strong pixel is node 0:
+ * Hysteresis by union-find. Each marked pixel is a node, number place + 1. A strong pixel's parent is node 0 from the
+ * beginning; a weak one is its own root. join_kernel unites neighbours, always the larger root below the smaller one,
+ * so that in the end the root of a chain with a strong pixel is node 0:
  *
  *      W W . S        1 2 . 0        1 1 . 0        no strong neighbour: root 1, nothing
  *      . . . W   ->   . . . 8   ->   . . . 0        joined to a strong one: root 0, an edge point
@@ -33,7 +33,8 @@ static __device__ unsigned find(unsigned *parent, unsigned node)
     return node;
 }
 
-/* Another thread may have joined the root that find() returned. Then atomicMin() returns its new parent, and the loop joins that. */
+/* Another thread may have joined the root that find() returned. Then atomicMin() returns its new parent, and the loop
+ * joins that. */
 static __device__ void join(unsigned *parent, unsigned a, unsigned b)
 {
     while ((a = find(parent, a)) != (b = find(parent, b))) {

@@ -1,6 +1,7 @@
 /*
- * The table of points in raster order, in three kernels: blocks count the points of segments of 256 pixels, one block computes the
- * prefix sum of the counts, and blocks write rows: 1 + points of all segments before + of the warps before + of the lanes before.
+ * The table of points in raster order, in three kernels: blocks count the points of segments of 256 pixels, one block
+ * computes the prefix sum of the counts, and blocks write rows: 1 + points of all segments before + of the warps before
+ * + of the lanes before.
  */
 #include "cuda/edges/shared/edges.h"
 

@@ -15,7 +15,7 @@ struct words {
     unsigned select[3];
 };
 
-static inline __device__ struct words words_around(int x, int width)
+static __device__ inline struct words words_around(int x, int width)
 {
     struct words words;
 
@@ -27,7 +27,7 @@ static inline __device__ struct words words_around(int x, int width)
 }
 
 /* Samples x - 2 to x + 5 of row y, the border replicated. */
-static inline __device__ void load(const struct image &in, const struct words &words, int x, int y, int samples[FAR])
+static __device__ inline void load(const struct image &in, const struct words &words, int x, int y, int samples[FAR])
 {
     const uint8_t *row = (const uint8_t *)image_row(&in, min(max(y, 0), in.height - 1));
     unsigned word[3];
@@ -40,7 +40,7 @@ static inline __device__ void load(const struct image &in, const struct words &w
 }
 
 /* Gradients and magnitudes of columns x - 1 to x + 4; outside of the picture a magnitude is 0. */
-static inline __device__ void find_magnitudes(const struct image &in, int x, int y, const int above[FAR],
+static __device__ inline void find_magnitudes(const struct image &in, int x, int y, const int above[FAR],
                                               const int own[FAR], const int below[FAR], struct hough_gradient g[NEAR],
                                               int16_t m[NEAR])
 {

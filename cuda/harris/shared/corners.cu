@@ -50,8 +50,8 @@ struct selection {
     bool dropped[BATCH];
 };
 
-/* The smallest of the `wanted` largest keys below `bound`; there are more than that. Eight bits at a time: the keys that
- * agree in those above are counted by their next eight. Thread 0 walks down the counts. */
+/* The smallest of the `wanted` largest keys below `bound`; there are more than that. Eight bits at a time: the keys
+ * that agree in those above are counted by their next eight. Thread 0 walks down the counts. */
 static __device__ uint64_t find_cut(struct selection *shared, const uint64_t *keys, unsigned count, uint64_t bound,
                                     unsigned wanted)
 {

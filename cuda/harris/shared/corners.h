@@ -1,6 +1,6 @@
 /*
- * corners.h: from the response to the table of corners, on the device: what v1.0 to v2.2 of harris share, whose own matter
- * is the response.
+ * corners.h: from the response to the table of corners, on the device: what v1.0 to v2.2 of harris share, whose own
+ * matter is the response.
  */
 #ifndef RUNGS_HARRIS_STEPS_CORNERS_H
 #define RUNGS_HARRIS_STEPS_CORNERS_H

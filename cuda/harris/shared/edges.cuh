@@ -1,14 +1,14 @@
 /*
- * edges.cuh: how a warp reads and writes its strip, near an edge of the picture (EDGE) and inside: what the kernels of harris
- * share from v2.2 on. Near an edge lanes do not diverge: each computes what is not shown, too.
+ * edges.cuh: how a warp reads and writes its strip, near an edge of the picture (EDGE) and inside: what the kernels of
+ * harris share from v2.2 on. Near an edge lanes do not diverge: each computes what is not shown, too.
  */
 #ifndef RUNGS_HARRIS_EDGES_CUH
 #define RUNGS_HARRIS_EDGES_CUH
 
 #include "cuda/harris/shared/pairs.cuh"
 
-/* Where a lane reads the next row and writes the next responses. Inside the picture the pixels are the first of two words, and
- * only the first three fields are in use. */
+/* Where a lane reads the next row and writes the next responses. Inside the picture the pixels are the first of two
+ * words, and only the first three fields are in use. */
 struct strip {
     const uint8_t *next;
     ptrdiff_t step; /* to the next row: upwards from the last row on, downwards from the first on */
@@ -19,9 +19,9 @@ struct strip {
     unsigned shown[COLUMNS]; /* all ones for a column that is inside the picture, and not in the frame */
 };
 
-/* Of the columns from x on; it reads from row y on and writes from row `line` on. Reflected, four neighbours still lie within
- * four pixels, or else in the first eight of the row. Rows are not read beyond the word of their last pixel, unless there is
- * but one. */
+/* Of the columns from x on; it reads from row y on and writes from row `line` on. Reflected, four neighbours still lie
+ * within four pixels, or else in the first eight of the row. Rows are not read beyond the word of their last pixel,
+ * unless there is but one. */
 template <bool EDGE>
 static __device__ struct strip find_strip(const struct image &in, const struct image &out,
                                           const struct harris_params &params, int x, int y, int line)
@@ -85,8 +85,8 @@ static __device__ void store(const struct image &out, struct strip *strip, const
     strip->to = (float *)((char *)strip->to + out.stride);
 }
 
-/* Whether a warp of `rows` rows from `top` on of the strip that begins at `start` meets no edge: neither with what it reads, up
- * to `ahead` rows more than it needs, nor with the frame. */
+/* Whether a warp of `rows` rows from `top` on of the strip that begins at `start` meets no edge: neither with what it
+ * reads, up to `ahead` rows more than it needs, nor with the frame. */
 static __device__ inline bool is_inside(const struct image &in, int start, int top, int rows, int reach, int ahead)
 {
     return start >= 0 && start + 32 * COLUMNS <= in.width && top >= reach + HARRIS_FRAME_WIDTH &&

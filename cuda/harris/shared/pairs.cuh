@@ -9,8 +9,9 @@
 enum { COLUMNS = 4 /* of a lane: a word of pixels */, STRIP = (32 - 2) * COLUMNS /* columns that a warp computes */ };
 enum { ADDEND = 1 << 20 /* above any |gx gy| */ };
 
-/* Of a lane's columns in one row: right less left neighbour, and both and the pixel weighed 1 2 1; without Sobel the pixel
- * alone. Columns 0 and 2 are one pair, 1 and 3 the other; a pair is low + 65536 high, where low may be negative. */
+/* Of a lane's columns in one row: right less left neighbour, and both and the pixel weighed 1 2 1; without Sobel the
+ * pixel alone. Columns 0 and 2 are one pair, 1 and 3 the other; a pair is low + 65536 high, where low may be
+ * negative. */
 struct pairs {
     unsigned difference[2], sum[2];
 };
@@ -34,7 +35,8 @@ static __device__ inline int take(unsigned pair, int which)
     return which == 0 ? (int16_t)pair : (int)(pair + 0x8000) >> 16;
 }
 
-/* The sums over the windows of a lane's columns, from those down the columns; what is beside them its neighbours have. */
+/* The sums over the windows of a lane's columns, from those down the columns; what is beside them its neighbours
+ * have. */
 template <int SIZE, bool BOX>
 static __device__ void sum_along(const struct harris_params &params, struct harris_sums down[COLUMNS + SIZE / 2 * 2],
                                  struct harris_sums sums[COLUMNS])
@@ -52,8 +54,8 @@ static __device__ void sum_along(const struct harris_params &params, struct harr
     }
 }
 
-/* harris_response(), of a b to which each gx gy has brought an ADDEND, so that no sum is negative: a sum is the low half of
- * the double 2^52 + sum. Up to a weight of 49 doubles hold det and t exactly (harris.h). */
+/* harris_response(), of a b to which each gx gy has brought an ADDEND, so that no sum is negative: a sum is the low
+ * half of the double 2^52 + sum. Up to a weight of 49 doubles hold det and t exactly (harris.h). */
 template <int SIZE, bool BOX>
 static __device__ float respond(const struct harris_params &params, struct harris_sums sums)
 {
@@ -69,8 +71,8 @@ static __device__ float respond(const struct harris_params &params, struct harri
     return SIZE == 1 && params.window == HARRIS_NONE ? fabsf(response) : response; /* a window is larger */
 }
 
-/* Blocks of `warps` warps, one below the other, and rows of a warp, a multiple of `turn`: as many warps as the device holds at
- * one time, so that none waits for another to end. */
+/* Blocks of `warps` warps, one below the other, and rows of a warp, a multiple of `turn`: as many warps as the device
+ * holds at one time, so that none waits for another to end. */
 template <typename KERNEL>
 static enum status share_out(KERNEL kernel, const struct image &in, int warps, int turn, dim3 *grid, int *rows)
 {

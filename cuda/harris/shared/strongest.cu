@@ -11,8 +11,8 @@ static __device__ unsigned bin_of(uint64_t key, float threshold, float largest)
     return ((unsigned)(key >> 32) - least) >> (excess > 0 ? excess : 0);
 }
 
-/* A thread looks at ROWS pixels, one below the other, of which most are below the threshold; the peaks of a block get their
- * places in the list by one atomic operation. */
+/* A thread looks at ROWS pixels, one below the other, of which most are below the threshold; the peaks of a block get
+ * their places in the list by one atomic operation. */
 static __global__ void __launch_bounds__(LANES *WARPS)
     peaks_kernel(struct image response, const __grid_constant__ struct harris_params params,
                  struct strongest_found *found, uint64_t *keys)
@@ -44,8 +44,8 @@ static __global__ void __launch_bounds__(LANES *WARPS)
     }
 }
 
-/* Keeps the keys of the highest bins that hold `maximum` of them together, or all. The first warp finds the lowest of these
- * bins by a prefix sum; its lane 0 has the strongest. */
+/* Keeps the keys of the highest bins that hold `maximum` of them together, or all. The first warp finds the lowest of
+ * these bins by a prefix sum; its lane 0 has the strongest. */
 static __global__ void __launch_bounds__(LANES *WARPS)
     gather_kernel(const __grid_constant__ struct harris_params params, struct strongest_found *found,
                   const uint64_t *keys, uint64_t *chosen)

@@ -1,6 +1,6 @@
 /*
- * strongest.h: from the response to the table of corners on the device, where the largest response is known: what the rungs
- * of harris share from v2.3 on.
+ * strongest.h: from the response to the table of corners on the device, where the largest response is known: what the
+ * rungs of harris share from v2.3 on.
  */
 #ifndef RUNGS_HARRIS_STEPS_STRONGEST_H
 #define RUNGS_HARRIS_STEPS_STRONGEST_H

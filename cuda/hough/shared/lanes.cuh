@@ -18,20 +18,20 @@ enum {
 };
 
 /* hough_offset() + ROUNDER_BITS, in 4 instructions. */
-static inline __device__ unsigned offset_bits(float2 point, struct hough_angle angle)
+static __device__ inline unsigned offset_bits(float2 point, struct hough_angle angle)
 {
     return __float_as_uint(
         __fadd_rn(__fadd_rn(__fmul_rn(point.x, angle.cosine), __fmul_rn(point.y, angle.sine)), 0x1.8p23F));
 }
 
 /* Places in bytes, so that one instruction makes an address of an offset. */
-static inline __device__ int *counter_at(int *counters, unsigned bits, unsigned zero)
+static __device__ inline int *counter_at(int *counters, unsigned bits, unsigned zero)
 {
     return (int *)((char *)counters + (bits * CELL_BYTES + zero));
 }
 
 /* The least offset in a row of the points of tile (blockIdx.y, blockIdx.z), which one of its corners has. */
-static inline __device__ int least_offset(struct hough_angle angle)
+static __device__ inline int least_offset(struct hough_angle angle)
 {
     int left = blockIdx.y * TILES_SIDE, right = left + TILES_SIDE - 1;
     int top = blockIdx.z * TILES_SIDE, bottom = top + TILES_SIDE - 1;
@@ -41,7 +41,7 @@ static inline __device__ int least_offset(struct hough_angle angle)
 }
 
 /* Of 8 lanes in a row and their 8 values each: lane r gets value r of each. */
-static inline __device__ void transpose(int values[8])
+static __device__ inline void transpose(int values[8])
 {
     for (int s = 1; s < 8; s *= 2)
         for (int k = 0; k < 8; k++)

@@ -42,7 +42,7 @@ enum status lines_end(struct lines_step *step, const struct image out[], const s
 void lines_teardown(struct lines_step *step);
 
 /* A thread has found a line. */
-static inline __device__ void lines_found(const struct lines_step &step, int n, int r, int votes)
+static __device__ inline void lines_found(const struct lines_step &step, int n, int r, int votes)
 {
     step.keys[atomicAdd(step.count, 1u)] = hough_key(step.space, n, r, votes);
     atomicAdd(&step.votes[votes], 1u);
@@ -50,7 +50,7 @@ static inline __device__ void lines_found(const struct lines_step &step, int n, 
 
 /* How many lines come before one of those found, up to `maximum`: those with more votes, and of those with as many the
  * ones with a greater key. */
-static inline __device__ unsigned lines_row(const struct lines_step &step, uint64_t key, unsigned maximum)
+static __device__ inline unsigned lines_row(const struct lines_step &step, uint64_t key, unsigned maximum)
 {
     const unsigned votes = (unsigned)(key >> 32), first = step.first[votes], last = first + step.votes[votes];
     unsigned row = first;

@@ -31,7 +31,7 @@ enum status tiles_launch(struct tiles_step *step, const struct image *in, const 
                          const struct hough_params *params, struct image accumulator, cudaStream_t stream);
 void tiles_teardown(struct tiles_step *step);
 
-static inline __device__ struct tiles_list tiles_list_of(const struct tiles_step &step, int tile)
+static __device__ inline struct tiles_list tiles_list_of(const struct tiles_step &step, int tile)
 {
     const size_t place = (size_t)tile * TILES_SIDE * TILES_SIDE;
 

@@ -1,9 +1,9 @@
 /*
- * bytes.h: small rows (struct kmeans_rows) as bytes, and centroids as two planes of bytes in shared memory; of kmeans v2.0 and those
- * above it.
+ * bytes.h: small rows (struct kmeans_rows) as bytes, and centroids as two planes of bytes in shared memory; of kmeans
+ * v2.0 and those above it.
  *
- * A sample of a small row is at most 511. Its lower byte goes to a table; that a sample is 256 or more is noted apart, and at
- * most 3 of a row are: else its sum times its largest sample were 2^18 or more. C is below 2^15: two bytes.
+ * A sample of a small row is at most 511. Its lower byte goes to a table; that a sample is 256 or more is noted apart,
+ * and at most 3 of a row are: else its sum times its largest sample were 2^18 or more. C is below 2^15: two bytes.
  */
 #ifndef RUNGS_KMEANS_BYTES_H
 #define RUNGS_KMEANS_BYTES_H
@@ -29,12 +29,13 @@ void kmeans_bytes_free(struct kmeans_bytes *bytes);
 /* Enqueues what fills *bytes from small rows. */
 enum status kmeans_bytes_pack(const struct kmeans_bytes *bytes, const struct kmeans_task *task, cudaStream_t stream);
 
-/* Enqueues what comes before an assignment of small rows: with `first`, clears the sums and fills *bytes unless they are packed.
- * Where rows are not small: all of the assignment, as in v1.3 with 8 lanes. */
+/* Enqueues what comes before an assignment of small rows: with `first`, clears the sums and fills *bytes unless they
+ * are packed. Where rows are not small: all of the assignment, as in v1.3 with 8 lanes. */
 enum status kmeans_bytes_begin(const struct kmeans_bytes *bytes, const struct kmeans_task *task, bool first,
                                cudaStream_t stream);
 
-/* Bytes from a centroid to the next in shared memory: without bank conflicts of lanes that load 64 bytes of 2 centroids. */
+/* Bytes from a centroid to the next in shared memory: without bank conflicts of lanes that load 64 bytes of 2
+ * centroids. */
 static HOST_DEVICE inline int kmeans_plane_stride(int pitch)
 {
     return pitch % 128 ? pitch : pitch + 64;
@@ -45,8 +46,8 @@ static inline size_t kmeans_planes_bytes(int pitch)
     return (size_t)2 * KMEANS_GROUP * (size_t)kmeans_plane_stride(pitch);
 }
 
-/* The whole block: bytes of KMEANS_GROUP centroids from `first` on, planes[lower, upper][centroid][stride], and |C|^2, INT32_MAX
- * beyond k. Their first readers wait for the block. */
+/* The whole block: bytes of KMEANS_GROUP centroids from `first` on, planes[lower, upper][centroid][stride], and |C|^2,
+ * INT32_MAX beyond k. Their first readers wait for the block. */
 static __device__ inline void kmeans_load_planes(const struct kmeans_task &task, int pitch, int first, uint8_t *planes,
                                                  int norms[KMEANS_GROUP])
 {
@@ -77,8 +78,8 @@ static __device__ inline void kmeans_multiply(int sums[4], const uint8_t *centro
         mma_m16n8k32_u8(sums, left[half], right[half], sums);
 }
 
-/* What the bytes of a row leave out of its product with a centroid: 256 C for each wide feature. The upper bytes of C lie `upper`
- * bytes behind the lower ones. */
+/* What the bytes of a row leave out of its product with a centroid: 256 C for each wide feature. The upper bytes of C
+ * lie `upper` bytes behind the lower ones. */
 static __device__ inline int kmeans_wide_product(unsigned wide, const uint8_t *lower, int upper)
 {
     int product = 0;

@@ -2,9 +2,10 @@
  * means.h: an iteration in one kernel, of kmeans v2.3: each block begins with all means, which it makes from the
  * sums of the assignment before, and ends by adding what its own rows move.
  *
- * No block waits for another within a kernel, so nothing may be read that another block writes: sums are the totals of all
- * assignments but the last and the differences that the last one made. There are two of the former and three of the latter, which
- * assignment i adds to, i + 1 reads and i + 2 leaves alone but for clearing them; distances are two as well.
+ * No block waits for another within a kernel, so nothing may be read that another block writes: sums are the totals of
+ * all assignments but the last and the differences that the last one made. There are two of the former and three of the
+ * latter, which assignment i adds to, i + 1 reads and i + 2 leaves alone but for clearing them; distances are two as
+ * well.
  */
 #ifndef RUNGS_KMEANS_MEANS_H
 #define RUNGS_KMEANS_MEANS_H
@@ -93,8 +94,8 @@ struct kmeans_means_room {
     int fills[KMEANS_MAX_K];                  /* of empty clusters: the row that is taken */
 };
 
-/* The whole block, room->fills: in the order of the clusters the row that is farthest from its centroid, the next one and so on, ties
- * to the lower. Distances plus 1 and rows are one number each, compared with the one before. Rare. */
+/* The whole block, room->fills: in the order of the clusters the row that is farthest from its centroid, the next one
+ * and so on, ties to the lower. Distances plus 1 and rows are one number each, compared with the one before. Rare. */
 static __device__ inline void kmeans_find_fills(const struct kmeans_task &task, const struct kmeans_step &step,
                                                 struct kmeans_means_room *room)
 {
@@ -119,8 +120,9 @@ static __device__ inline void kmeans_find_fills(const struct kmeans_task &task, 
     }
 }
 
-/* As kmeans_load_planes(), of the means. Blocks share out what the next kernel needs of all. KMEANS_AHEAD sums of a lane are under way
- * before the first is used: a byte that is stored might be any other's, so the compiler changes no order around these. */
+/* As kmeans_load_planes(), of the means. Blocks share out what the next kernel needs of all. KMEANS_AHEAD sums of a
+ * lane are under way before the first is used: a byte that is stored might be any other's, so the compiler changes no
+ * order around these. */
 static __device__ inline void kmeans_load_means(const struct kmeans_task &task, const struct kmeans_bytes &bytes,
                                                 const struct kmeans_step &step, int first, uint8_t *planes,
                                                 int norms[KMEANS_GROUP], struct kmeans_means_room *room)

@@ -40,8 +40,8 @@ static __device__ inline int kmeans_label_before(const struct kmeans_task &task,
     return first || row < 0 ? -1 : task.labels[row];
 }
 
-/* A whole warp, whose threads have labelled a row each, or none (row < 0): writes the labels, and calls add(row, cluster, sign)
- * with all lanes for each row that moved. */
+/* A whole warp, whose threads have labelled a row each, or none (row < 0): writes the labels, and calls add(row,
+ * cluster, sign) with all lanes for each row that moved. */
 template <class Add>
 static __device__ inline void kmeans_for_moved(const struct kmeans_task &task, int row, int before, int label,
                                                struct kmeans_moves *moves, const Add &add)

@@ -1,9 +1,9 @@
 /*
  * race.h: the race of k-means++ over packed rows, of kmeans v2.1 and those above it.
  *
- * A centroid of the start is a row, so its samples are small too, and D = 4096 (|x|^2 + |c|^2 - 2 x c) is made of products of
- * bytes. Four lanes read a row, 64 bytes a step, and take turns with four of them; then a lane has a row to itself, for what comes
- * after the distance. The block that ends last knows the winner, and makes it the centroid.
+ * A centroid of the start is a row, so its samples are small too, and D = 4096 (|x|^2 + |c|^2 - 2 x c) is made of
+ * products of bytes. Four lanes read a row, 64 bytes a step, and take turns with four of them; then a lane has a row to
+ * itself, for what comes after the distance. The block that ends last knows the winner, and makes it the centroid.
  */
 #ifndef RUNGS_KMEANS_RACE_H
 #define RUNGS_KMEANS_RACE_H

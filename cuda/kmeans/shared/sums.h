@@ -1,6 +1,6 @@
 /*
- * sums.h: what the rows of a block add to the sums, in its shared memory, until it hands all over at once; of kmeans v2.2 and
- * those above it.
+ * sums.h: what the rows of a block add to the sums, in its shared memory, until it hands all over at once; of kmeans
+ * v2.2 and those above it.
  */
 #ifndef RUNGS_KMEANS_SUMS_H
 #define RUNGS_KMEANS_SUMS_H
@@ -9,7 +9,8 @@
 
 enum { KMEANS_SHARED_BYTES = 40 << 10 /* for planes and sums */, KMEANS_BLOCK_ROWS = 1 << 22 /* at most: 511 each */ };
 
-/* In shared memory. Feature 4 w + b of a cluster is at b * pitch / 4 + w: 32 lanes with a word each have no bank conflict. */
+/* In shared memory. Feature 4 w + b of a cluster is at b * pitch / 4 + w: 32 lanes with a word each have no bank
+ * conflict. */
 struct kmeans_sums {
     int *x; /* k x pitch, in the unit of the samples; NULL: there is no room, and rows go to the sums of the task */
     int *counts; /* k */

@@ -8,7 +8,7 @@
 #include "cuda/labelling/shared/words.cuh"
 
 /* Whether a pair of runs begins at bit `at` of a word, and then which. */
-static inline __device__ bool pair_up(const struct image &in, const unsigned *bits, int column, int y, int at, int grow,
+static __device__ inline bool pair_up(const struct image &in, const unsigned *bits, int column, int y, int at, int grow,
                                       int pair[2])
 {
     int width = words_per_row(in), node = y * in.width + 32 * column;
@@ -22,7 +22,7 @@ static inline __device__ bool pair_up(const struct image &in, const unsigned *bi
 
 /* Whether runs touch across a word's left border, and then which. With `inside`, the row above is of the same tiles,
  * and what touches there is united already. */
-static inline __device__ bool pair_side(const struct image &in, const unsigned *bits, int column, int y, bool inside,
+static __device__ inline bool pair_side(const struct image &in, const unsigned *bits, int column, int y, bool inside,
                                         int grow, int pair[2])
 {
     int width = words_per_row(in), node = y * in.width + 32 * column, above = node - in.width;

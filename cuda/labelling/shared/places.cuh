@@ -14,14 +14,14 @@
 enum { PLACES = 17 };
 
 /* The place of the run that begins at bit `start` of the word with this node; from -32 to -1, of the word before it. */
-static inline __device__ int place_of(int node, int start)
+static __device__ inline int place_of(int node, int start)
 {
     return node + (start >> 1) + (start >> 31);
 }
 
 /* Where the run of a place begins, as a raster index in the image counted from the tile's first pixel on. A row of the
  * tile has `tile_words` words, one of the image `width` pixels. */
-static inline __device__ int pixel_of(const unsigned *words, int place, int tile_words, int width)
+static __device__ inline int pixel_of(const unsigned *words, int place, int tile_words, int width)
 {
     int at = place / PLACES, even = place % PLACES * 2;
     unsigned word = words[at];
@@ -32,7 +32,7 @@ static inline __device__ int pixel_of(const unsigned *words, int place, int tile
 
 /* Hangs the runs that start at these bits of a word under their roots while no thread unites. Each step is there for
  * others to see, so that those who walk along the same path at the same time halve it for each other. */
-static inline __device__ void flatten(int *tile, int node, unsigned starts)
+static __device__ inline void flatten(int *tile, int node, unsigned starts)
 {
     for (; starts; starts &= starts - 1) {
         int at = node + (__ffs((int)starts) - 1) / 2, up = load_relaxed(&tile[at]), next;
@@ -43,7 +43,7 @@ static inline __device__ void flatten(int *tile, int node, unsigned starts)
 
 /* Unites a and b as unite() does, but takes two steps on both walks with two waits, not four, and ends where they
  * meet. */
-static inline __device__ void unite_side_by_side(int *parent, int a, int b)
+static __device__ inline void unite_side_by_side(int *parent, int a, int b)
 {
     for (;;) {
         int up_a = load_relaxed(&parent[a]), up_b = load_relaxed(&parent[b]);

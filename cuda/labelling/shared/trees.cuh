@@ -9,7 +9,7 @@
 #include "common/cuda/relaxed.h"
 
 /* The root of node i, while others change trees: parents only become smaller, so that any of them leads upwards. */
-static inline __device__ int find(const int *parent, int i)
+static __device__ inline int find(const int *parent, int i)
 {
     for (int up; (up = load_relaxed(&parent[i])) != i; i = up)
         continue;
@@ -17,7 +17,7 @@ static inline __device__ int find(const int *parent, int i)
 }
 
 /* The same for finished trees: loads may come from the L1 cache. */
-static inline __device__ int root_of(const int *parent, int i)
+static __device__ inline int root_of(const int *parent, int i)
 {
     while (parent[i] != i)
         i = parent[i];
@@ -25,7 +25,7 @@ static inline __device__ int root_of(const int *parent, int i)
 }
 
 /* What find() gives may be no root any more. Then atomicMin says so, and what it found there still has to be united. */
-static inline __device__ void unite(int *parent, int a, int b)
+static __device__ inline void unite(int *parent, int a, int b)
 {
     while ((a = find(parent, a)) != (b = find(parent, b))) {
         int smaller = min(a, b), larger = max(a, b), old = atomicMin(&parent[larger], smaller);

@@ -7,20 +7,20 @@
 #include "common/cuda/device.h"
 #include "common/cuda/relaxed.h"
 
-static inline __host__ __device__ int words_per_row(const struct image &image)
+static __host__ __device__ inline int words_per_row(const struct image &image)
 {
     return (image.width + 31) / 32;
 }
 
 /* Bit i: byte i is not 0. */
-static inline __device__ unsigned pack(unsigned bytes)
+static __device__ inline unsigned pack(unsigned bytes)
 {
     return (__vcmpgtu4(bytes, 0) & 0x01010101) * 0x01020408 >> 24 & 15;
 }
 
 /* The pixels of row y from x = 32 * column on; bits beyond the row are 0. Rows begin and end at multiples of 64
  * bytes. */
-static inline __device__ unsigned word_at(const struct image &in, int column, int y)
+static __device__ inline unsigned word_at(const struct image &in, int column, int y)
 {
     const uint4 *from = (const uint4 *)((const uint8_t *)image_row(&in, y) + 32 * column);
     unsigned word = 0;
@@ -39,7 +39,7 @@ static inline __device__ unsigned word_at(const struct image &in, int column, in
  *     up       . # # . . # #      covers   . 1 1 1 . 1 1
  *     word     # . . # # # .      covers   1 1 . 1 1 1 1
  *     pairs                                . 1 . 1 . 1 .    */
-static inline __device__ unsigned pairs_of(unsigned word, unsigned left, unsigned up, unsigned up_left, int grow)
+static __device__ inline unsigned pairs_of(unsigned word, unsigned left, unsigned up, unsigned up_left, int grow)
 {
     unsigned before = word << 1 | left >> 31, up_before = up << 1 | up_left >> 31;
     unsigned starts = (word & ~before) | (up & ~up_before);
@@ -48,20 +48,20 @@ static inline __device__ unsigned pairs_of(unsigned word, unsigned left, unsigne
 }
 
 /* Where the run begins that holds bit `at`: above the highest zero below it. */
-static inline __device__ int run_start(unsigned word, int at)
+static __device__ inline int run_start(unsigned word, int at)
 {
     return 32 - __clz(~word & ((1u << at) - 1));
 }
 
 /* Where the run begins that covers bit `at`; below 0 in the word before, where it is then at least 32 lower. */
-static inline __device__ int start_at(unsigned word, unsigned left, int at)
+static __device__ inline int start_at(unsigned word, unsigned left, int at)
 {
     return at > 0 || word & 1 ? run_start(word, at) : run_start(left, 31) - 32;
 }
 
 /* The root of node i, whose path is halved on the way: by atomicMin like every change of a node, so that a late one
  * cannot undo a union. */
-static inline __device__ int find(int *parent, int i)
+static __device__ inline int find(int *parent, int i)
 {
     for (int up = load_relaxed(&parent[i]), next; up != i; i = up, up = next) {
         next = load_relaxed(&parent[up]);
@@ -72,7 +72,7 @@ static inline __device__ int find(int *parent, int i)
 }
 
 /* The same for finished trees: loads may come from the L1 cache. */
-static inline __device__ int root_of(const int *parent, int i)
+static __device__ inline int root_of(const int *parent, int i)
 {
     for (int up; (up = parent[i]) != i; i = up)
         continue;
@@ -81,7 +81,7 @@ static inline __device__ int root_of(const int *parent, int i)
 
 /* What find() returns may be no root any more. Then atomicMin says so, and what it found there still has to be
  * united. */
-static inline __device__ void unite(int *parent, int a, int b)
+static __device__ inline void unite(int *parent, int a, int b)
 {
     while ((a = find(parent, a)) != (b = find(parent, b))) {
         int smaller = min(a, b), larger = max(a, b), old = atomicMin(&parent[larger], smaller);

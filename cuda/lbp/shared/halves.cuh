@@ -1,9 +1,9 @@
 /*
  * halves.cuh: comparisons of pixels as 16-bit floating-point numbers, two in a register: of lbp's v2.1, and of texture.
  *
- * A pixel p becomes the number 1024 + p, whose bits are 0x6400 + p: a permutation of bytes makes it. For a neighbour q the sum
- * q + (1 - p), saturated to 0 ... 1, is 1 where q >= p, else 0: the new bit. A code starts as 4, and 2 code + bit eight times makes it
- * 1024 + code. All of these are integers below 2048, so nothing is rounded.
+ * A pixel p becomes the number 1024 + p, whose bits are 0x6400 + p: a permutation of bytes makes it. For a neighbour q
+ * the sum q + (1 - p), saturated to 0 ... 1, is 1 where q >= p, else 0: the new bit. A code starts as 4, and 2 code +
+ * bit eight times makes it 1024 + code. All of these are integers below 2048, so nothing is rounded.
  */
 #ifndef RUNGS_LBP_HALVES_CUH
 #define RUNGS_LBP_HALVES_CUH
@@ -16,8 +16,8 @@ static __device__ inline unsigned lbp_pair(unsigned word, int upper)
     return __byte_perm(word, 0x64646464, upper ? 0x4342 : 0x4140);
 }
 
-/* lbp_power(): 2^exponent in both halves. lbp_complement(): 1 - p. lbp_pair_bit(): 2 codes + bit. The emulator has no half floats and
- * runs integers of 16 bits instead. */
+/* lbp_power(): 2^exponent in both halves. lbp_complement(): 1 - p. lbp_pair_bit(): 2 codes + bit. The emulator has no
+ * half floats and runs integers of 16 bits instead. */
 #if defined(RUNGS_EMULATED)
 
 static __device__ inline unsigned lbp_power(int exponent)
@@ -64,7 +64,8 @@ static __device__ inline unsigned lbp_pair_bit(unsigned codes, unsigned neighbou
 
 #endif
 
-/* A line of a patch: pairs that begin at even pixels, and those that begin a pixel before them, with a pair at the right end. */
+/* A line of a patch: pairs that begin at even pixels, and those that begin a pixel before them, with a pair at the
+ * right end. */
 template <int PATCH> struct lbp_line {
     unsigned even[PATCH / 2], odd[PATCH / 2 + 1];
 };

@@ -21,8 +21,8 @@ template <int PATCH> struct alignas(PATCH < 16 ? PATCH : 16) lbp_loaded {
     unsigned words[PATCH / 4];
 };
 
-/* Line y of a patch from column x on, as words[1] to words[PATCH / 4]; zeros unless it is `inside` the patch and in the picture. It may
- * read behind a row's last pixel: the pitch of rows is a multiple of 64 bytes. */
+/* Line y of a patch from column x on, as words[1] to words[PATCH / 4]; zeros unless it is `inside` the patch and in the
+ * picture. It may read behind a row's last pixel: the pitch of rows is a multiple of 64 bytes. */
 template <int PATCH>
 static __device__ inline void lbp_load_line(const struct image &in, int x, int y, bool inside,
                                             unsigned words[PATCH / 4 + 2])

@@ -69,8 +69,8 @@ static __device__ int start_of(const struct view &view, int at)
 
 /* ----------------------------------------------------------------------------------------------------- forest */
 
-/* Loads are relaxed, since other threads change trees meanwhile. Shortens the path on its way, so that the next walk takes
- * a step or two. */
+/* Loads are relaxed, since other threads change trees meanwhile. Shortens the path on its way, so that the next walk
+ * takes a step or two. */
 static __device__ int find(int *drops, int node)
 {
     const int first = node;

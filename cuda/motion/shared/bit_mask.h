@@ -1,6 +1,6 @@
 /*
- * bit_mask.h: masks of 1 bit a pixel on the device, and what can be done with 32 pixels at once: what moves, closing and
- * opening, and the table of boxes.h straight from the bits, without a label image.
+ * bit_mask.h: masks of 1 bit a pixel on the device, and what can be done with 32 pixels at once: what moves, closing
+ * and opening, and the table of boxes.h straight from the bits, without a label image.
  *
  * Row y is `pitch` words from words + y * pitch on; bit b of word c is pixel (32 c + b, y). Bits past the last pixel of
  * a row are 0. All functions with a stream enqueue on it and return.
@@ -42,8 +42,8 @@ enum status bit_mask_threshold(const struct image *difference, const int *found,
 
 /* ------------------------------------------------------------------------------------------------- morphology */
 
-/* out = close(in), or open(close(in)) where `opens`, by the element of morphology.h, in one kernel; ksize 3 to 31. in and
- * out may not overlap. multiprocessors: of the device, to cut the mask into as many tiles. */
+/* out = close(in), or open(close(in)) where `opens`, by the element of morphology.h, in one kernel; ksize 3 to 31. in
+ * and out may not overlap. multiprocessors: of the device, to cut the mask into as many tiles. */
 enum status bit_morphology(const struct bit_mask *in, const struct bit_mask *out, bool opens, int shape, int ksize,
                            int multiprocessors, cudaStream_t stream);
 
@@ -66,8 +66,9 @@ void bit_boxes_free(struct bit_boxes *boxes);
 enum status bit_boxes_join(const struct bit_boxes *boxes, const struct bit_mask *mask, int connectivity,
                            cudaStream_t stream);
 
-/* Writes the table of boxes.h, rows of BOXES_COLUMNS ints without a gap: row 0, and those rows after it that hold a box;
- * the others stay as they are. `table`: anything that the device can write, pinned host memory too, 16-byte aligned. */
+/* Writes the table of boxes.h, rows of BOXES_COLUMNS ints without a gap: row 0, and those rows after it that hold a
+ * box; the others stay as they are. `table`: anything that the device can write, pinned host memory too, 16-byte
+ * aligned. */
 enum status bit_boxes_write(const struct bit_boxes *boxes, const struct bit_mask *mask, int min_area, int max_boxes,
                             int32_t *table, cudaStream_t stream);
 

@@ -18,7 +18,8 @@ struct detector_rung {
 struct detector {
     struct motion_params params;
     struct step steps[MOTION_STEPS];
-    /* On the device. `mean` lasts from detector_background() to detector_free(), the others while the detector is open. */
+    /* On the device. `mean` lasts from detector_background() to detector_free(), the others while the detector is
+     * open. */
     struct image frame, gray, blurred, background, mean, difference, mask, closed, opened, labels, table;
     struct image host_labels; /* where boxes are found on the host */
 };

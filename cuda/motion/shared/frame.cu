@@ -58,7 +58,8 @@ void bit_frame_free(struct bit_frame *frame)
     *frame = {};
 }
 
-/* One copy of all bytes where the rows lie as on the device, which is faster than row by row; the padding comes along. */
+/* One copy of all bytes where the rows lie as on the device, which is faster than row by row; the padding comes
+ * along. */
 enum status bit_frame_upload(struct bit_frame *frame, const struct image *from)
 {
     struct image *to = &frame->frame;

@@ -1,6 +1,6 @@
 /*
- * frame.h: what v2.0 and v2.1 of motion share: a frame's way from the host to the table of its boxes, with one bit a pixel behind
- * the blur.
+ * frame.h: what v2.0 and v2.1 of motion share: a frame's way from the host to the table of its boxes, with one bit a
+ * pixel behind the blur.
  */
 #ifndef RUNGS_MOTION_FRAME_H
 #define RUNGS_MOTION_FRAME_H

@@ -8,7 +8,8 @@
 #include "cuda/lbp/shared/halves.cuh"
 #include "cuda/lbp/shared/lines.cuh"
 
-/* Four gray pixels from three words, R G B R  G B R G  B R G B. With twice grayscale.h's weights a pixel is byte 2 of its sum. */
+/* Four gray pixels from three words, R G B R  G B R G  B R G B. With twice grayscale.h's weights a pixel is byte 2 of
+ * its sum. */
 static __device__ inline unsigned texture_gray_of(unsigned a, unsigned b, unsigned c)
 {
     const unsigned red = 2 * GRAYSCALE_RED, green = 2 * GRAYSCALE_GREEN, blue = 2 * GRAYSCALE_BLUE, half = 1u << 15;

@@ -13,8 +13,8 @@ enum {
     TEXTURE_PIECES = 2 * TEXTURE_STEPS * 32 /* of 16 bytes: a group's operands */
 };
 
-/* fragments[((group * 2 + plane) * TEXTURE_STEPS + s) * 32 + lane] is what a lane holds of operand A (mma.cuh) for bins 32 s to
- * 32 s + 31, of their lower bytes (plane 0) or their upper ones (plane 1). */
+/* fragments[((group * 2 + plane) * TEXTURE_STEPS + s) * 32 + lane] is what a lane holds of operand A (mma.cuh) for bins
+ * 32 s to 32 s + 31, of their lower bytes (plane 0) or their upper ones (plane 1). */
 struct texture_operands {
     uint4 *fragments;
     int *norms /* |C|^2, INT32_MAX beyond the last */, groups;

@@ -1,6 +1,7 @@
 /*
- * mutant_cuda.h: what the CUDA mutants share: the setup() of a CUDA version whose kernel or launch() each of them spoils
- * in its own way. To be included behind struct state; the file itself registers, since its name is the version's.
+ * mutant_cuda.h: what the CUDA mutants share: the setup() of a CUDA version whose kernel or launch() each of them
+ * spoils in its own way. To be included behind struct state; the file itself registers, since its name is the
+ * version's.
  */
 #ifndef RUNGS_MUTANT_CUDA_H
 #define RUNGS_MUTANT_CUDA_H

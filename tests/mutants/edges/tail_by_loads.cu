@@ -1,6 +1,7 @@
 /*
  * Idea:     32 pixels of a mask are read by two loads (cuda/v2.1); here one thread lists the points.
- * Changed:  a row's last stretch is not read byte by byte: what lies behind an output's last pixel is read and thrown away.
+ * Changed:  a row's last stretch is not read byte by byte: what lies behind an output's last pixel is read and thrown
+ *           away.
  * Expect:   found by a sanitizer
  */
 #include "cuda/edges/shared/edges.h"

@@ -1,6 +1,6 @@
 /*
- * mutant.h: what the morphology mutants share: a step that takes the pixels under the mask one by one, from a reader that
- * each mutant spoils in its own way. `rungs check` must fail a mutant, and its diagnosis must hold the text after
+ * mutant.h: what the morphology mutants share: a step that takes the pixels under the mask one by one, from a reader
+ * that each mutant spoils in its own way. `rungs check` must fail a mutant, and its diagnosis must hold the text after
  * "Expect:".
  */
 #ifndef RUNGS_MORPHOLOGY_MUTANT_H

@@ -1,6 +1,7 @@
 /*
  * Idea:     Gauss-Seidel over the factors.
- * Changed:  v and w are updated from the u that the iteration began with, so that an error of scale is corrected three times.
+ * Changed:  v and w are updated from the u that the iteration began with, so that an error of scale is corrected three
+ *           times.
  * Expect:   does not have the property
  * Case:     10x13, 13 channels
  */

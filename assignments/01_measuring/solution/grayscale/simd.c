@@ -1,7 +1,7 @@
 /*
  * Idea:     the loop over x works on a vector of pixels at a time, in each of the threads.
- * Changed:  nothing but what the compiler has to know: that rgb and gray do not overlap (restrict), and how long the row
- *           is (a local variable, which no store to gray can change).
+ * Changed:  nothing but what the compiler has to know: that rgb and gray do not overlap (restrict), and how long the
+ *           row is (a local variable, which no store to gray can change).
  * Expect:   memory is the limit now, not arithmetic: so many times omp as omp was below what the memory can give.
  */
 #include "common/algo/grayscale.h"

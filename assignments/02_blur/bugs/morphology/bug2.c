@@ -1,7 +1,9 @@
 /*
- * Idea:     a thread takes a band of rows, and copies the rows that it needs to a buffer of its own, one behind the other.
+ * Idea:     a thread takes a band of rows, and copies the rows that it needs to a buffer of its own, one behind the
+ *           other.
  * Changed:  bands of BAND rows are shared out, where omp shares out single rows.
- * Expect:   the buffer of a band stays in its core's first-level cache, so that a wide image costs as little as a narrow one.
+ * Expect:   the buffer of a band stays in its core's first-level cache, so that a wide image costs as little as a
+ *           narrow one.
  */
 #include <stdlib.h>
 #include <string.h>

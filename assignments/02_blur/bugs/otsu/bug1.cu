@@ -1,5 +1,6 @@
 /*
- * Idea:     a block counts the values of its pixels in shared memory, and adds its 256 counts to those in global memory.
+ * Idea:     a block counts the values of its pixels in shared memory, and adds its 256 counts to those in global
+ *           memory.
  * Changed:  an addition to global memory for each value and block, in place of one for each pixel.
  * Expect:   the counting kernel no longer waits for global memory: a block of 256 threads has 4096 pixels.
  */

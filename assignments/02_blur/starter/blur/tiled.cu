@@ -14,7 +14,8 @@ struct state {
     struct weights weights; /* on the host: a kernel argument lies in constant memory */
 };
 
-/* Task 3. The tile lies in `tile`: (blockDim.x + ksize - 1) x (blockDim.y + ksize - 1) pixels of in.channels samples. */
+/* Task 3. The tile lies in `tile`: (blockDim.x + ksize - 1) x (blockDim.y + ksize - 1) pixels of in.channels
+ * samples. */
 static __global__ __attribute__((unused)) void blur_kernel(struct image in, struct image out,
                                                            const __grid_constant__ struct weights w, int ksize)
 {

@@ -1,10 +1,10 @@
 /*
- * Idea:     two stages: a thread of our own makes boxes' labels of one frame's mask while the caller's thread makes the mask
- *           of the next.
- * Changed:  since cpu/serial: the closed mask and the labels exist twice, and a thread waits for masks. The mean stays in the
- *           first stage.
- * Expect:   blur and closing are three fifths of a frame and in one stage, so a frame takes three fifths of the time, on
- *           one thread for each stage.
+ * Idea:     two stages: a thread of our own makes boxes' labels of one frame's mask while the caller's thread makes the
+ *           mask of the next.
+ * Changed:  since cpu/serial: the closed mask and the labels exist twice, and a thread waits for masks. The mean stays
+ *           in the first stage.
+ * Expect:   blur and closing are three fifths of a frame and in one stage, so a frame takes three fifths of the time,
+ *           on one thread for each stage.
  */
 #include <pthread.h>
 #include <stdio.h>

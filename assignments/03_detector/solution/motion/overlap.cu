@@ -1,9 +1,10 @@
 /*
- * Idea:     while the device computes one frame, the next one is on its way to it and the labels of the one before are on
- *           their way back: three frames in flight, each with a stream and buffers of its own.
+ * Idea:     while the device computes one frame, the next one is on its way to it and the labels of the one before are
+ *           on their way back: three frames in flight, each with a stream and buffers of its own.
  * Changed:  since cuda/v1.3: all that one frame needs is in a slot; copies are asynchronous, from and to page-locked
  *           memory; receive() waits for its own frame's stream only.
- * Expect:   a frame takes as long as the longest of upload, kernels, download and boxes on the host, no longer their sum.
+ * Expect:   a frame takes as long as the longest of upload, kernels, download and boxes on the host, no longer their
+ *           sum.
  */
 #include "common/algo/motion.h"
 #include "common/cuda/device.h"

@@ -1,10 +1,10 @@
 /*
- * Idea:     two stages: a thread of our own makes boxes' labels of one frame's mask while the caller's thread makes the mask
- *           of the next.
- * Changed:  since cpu/serial: the two stages of compose, and all steps cpu/simd's: morphology first, then the blur, which is
- *           all that is left, then the rest.
- * Expect:   hundreds of times compose: both stages are made of steps that became so. They still divide a frame in halves,
- *           so two stages are twice as fast as one.
+ * Idea:     two stages: a thread of our own makes boxes' labels of one frame's mask while the caller's thread makes the
+ *           mask of the next.
+ * Changed:  since cpu/serial: the two stages of compose, and all steps cpu/simd's: morphology first, then the blur,
+ *           which is all that is left, then the rest.
+ * Expect:   hundreds of times compose: both stages are made of steps that became so. They still divide a frame in
+ *           halves, so two stages are twice as fast as one.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@ static const char rung[] = "cpu/omp"; /* the version of every step */
 struct state {
     struct motion_params params;
     struct step steps[MOTION_STEPS];
-    /* Task 1: the pictures between two steps, what lasts from one frame to the next, and what each frame in flight needs
-     * for itself. */
+    /* Task 1: the pictures between two steps, what lasts from one frame to the next, and what each frame in flight
+     * needs for itself. */
     struct image frame; /* submitted, not yet received; the pixels are the caller's */
 };
 

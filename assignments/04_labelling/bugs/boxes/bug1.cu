@@ -1,7 +1,9 @@
 /*
- * Idea:     a thread for each row adds its runs to the sums of their components, in a table with an entry for each label
- *           that there can be. Then one block goes over the table and writes the rows of those that are large enough.
- * Changed:  a run in place of a pixel is added, and what is rarely smaller than what is there is only written when it is.
+ * Idea:     a thread for each row adds its runs to the sums of their components, in a table with an entry for each
+ *           label that there can be. Then one block goes over the table and writes the rows of those that are large
+ *           enough.
+ * Changed:  a run in place of a pixel is added, and what is rarely smaller than what is there is only written when it
+ *           is.
  * Expect:   fewer atomic operations on the entry of a large component, for which all its pixels wait in line.
  */
 #include "common/algo/boxes.h"

@@ -1,6 +1,6 @@
 /*
- * Idea:     a run is added at once, by its ends and its length, in place of its pixels one by one. The image is read as one
- *           long array, which a row's end does not interrupt.
+ * Idea:     a run is added at once, by its ends and its length, in place of its pixels one by one. The image is read as
+ *           one long array, which a row's end does not interrupt.
  * Changed:  one addition for each run; one loop in place of two.
  * Expect:   a tenth of the additions on photographs.
  */

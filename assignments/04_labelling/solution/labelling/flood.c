@@ -1,8 +1,9 @@
 /*
- * Idea:     the scan stops at each foreground pixel that has no label; from there a stack finds the rest of its component.
+ * Idea:     the scan stops at each foreground pixel that has no label; from there a stack finds the rest of its
+ *           component.
  * Changed:  no trees: a label is final when it is written.
- * Expect:   half of cpu/serial's speed: all neighbours of a pixel are looked at, and the stack visits them in no order that
- *           caches like.
+ * Expect:   half of cpu/serial's speed: all neighbours of a pixel are looked at, and the stack visits them in no order
+ *           that caches like.
  */
 #include <stdlib.h>
 
@@ -10,8 +11,8 @@
 
 static const int dx[8] = {-1, 1, 0, 0, -1, 1, -1, 1}, dy[8] = {0, 0, -1, 1, -1, -1, 1, 1}; /* the sides come first */
 
-/* Labels the component of the pixel (x, y), which is its first one. A pixel gets its label when it is pushed, so that each
- * is pushed once. */
+/* Labels the component of the pixel (x, y), which is its first one. A pixel gets its label when it is pushed, so that
+ * each is pushed once. */
 static void flood(const struct image *in, struct image *out, int connectivity, int x, int y, int32_t *stack)
 {
     const int32_t label = y * in->width + x + 1;

@@ -1,6 +1,6 @@
 /*
- * Idea:     labels spread from neighbour to neighbour, but inside of a tile in shared memory, until nothing changes there;
- *           only then is there another pass over the image.
+ * Idea:     labels spread from neighbour to neighbour, but inside of a tile in shared memory, until nothing changes
+ *           there; only then is there another pass over the image.
  * Changed:  a kernel before each pass brings every tile to rest; passes carry labels across the borders of tiles.
  * Expect:   a tenth of the passes, each of them two launches: a label crosses a tile of 32x8 pixels in one pass.
  */
@@ -27,8 +27,8 @@ static __global__ void init_kernel(struct image in, struct image out)
         ((int *)image_row(&out, y))[x] = ((const uint8_t *)image_row(&in, y))[x] ? y * in.width + x + 1 : 0;
 }
 
-/* Brings a tile to rest, in rounds. Two barriers a round: all labels are there before they are read, and all are read before
- * one is written again. */
+/* Brings a tile to rest, in rounds. Two barriers a round: all labels are there before they are read, and all are read
+ * before one is written again. */
 static __global__ void local_kernel(struct image out, int connectivity)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

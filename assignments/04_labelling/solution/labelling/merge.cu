@@ -25,7 +25,8 @@ static __device__ int find(const int *parent, int i)
     return i;
 }
 
-/* Who wanted to hang a root under another one, and finds that it is none any more, unites what it found there as well. */
+/* Who wanted to hang a root under another one, and finds that it is none any more, unites what it found there as
+ * well. */
 static __device__ void unite(int *parent, int a, int b)
 {
     a = find(parent, a);

@@ -1,8 +1,9 @@
 /*
- * Idea:     a node is a run of foreground pixels in a row, not a pixel. Two pointers go through the runs of a row and of
- *           the row above and unite those that touch.
+ * Idea:     a node is a run of foreground pixels in a row, not a pixel. Two pointers go through the runs of a row and
+ *           of the row above and unite those that touch.
  * Changed:  each band first writes down where runs begin and end; trees, joins and labels go by run.
- * Expect:   3 times as fast as trees on photographs, where a run has 20 pixels and only one node; hardly faster in noise.
+ * Expect:   3 times as fast as trees on photographs, where a run has 20 pixels and only one node; hardly faster in
+ *           noise.
  */
 #include <omp.h>
 #include <stdlib.h>

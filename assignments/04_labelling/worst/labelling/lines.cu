@@ -1,8 +1,9 @@
 /*
- * Idea:     a thread for each row takes its labels along, to the right and then to the left, as far as foreground goes; then a
- *           thread for each column does so downwards and upwards. Passes of both go on until one changes nothing.
- * Changed:  a label goes any distance along a line in one launch, where steps.cu goes one pixel. Threads share no pixel,
- *           so that here too passes depend on the picture alone.
+ * Idea:     a thread for each row takes its labels along, to the right and then to the left, as far as foreground goes;
+ *           then a thread for each column does so downwards and upwards. Passes of both go on until one changes
+ *           nothing.
+ * Changed:  a label goes any distance along a line in one launch, where steps.cu goes one pixel. Threads share no
+ *           pixel, so that here too passes depend on the picture alone.
  * Expect:   launches: as many as ways have bends, however long they are straight.
  */
 #include "common/algo/labelling.h"

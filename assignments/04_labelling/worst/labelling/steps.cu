@@ -1,8 +1,8 @@
 /*
- * Idea:     labels spread one pixel in a pass: each pixel takes the least label of itself and its neighbours as the pass
- *           before left them. Passes go on until one changes nothing.
- * Changed:  reads one image of labels and writes another, so that no thread sees what another one of its pass has written:
- *           how many passes a picture takes depends on the picture alone, on every machine.
+ * Idea:     labels spread one pixel in a pass: each pixel takes the least label of itself and its neighbours as the
+ *           pass before left them. Passes go on until one changes nothing.
+ * Changed:  reads one image of labels and writes another, so that no thread sees what another one of its pass has
+ *           written: how many passes a picture takes depends on the picture alone, on every machine.
  * Expect:   launches: three more than the longest of the shortest ways from a component's first pixel to its others.
  */
 #include "common/algo/labelling.h"

@@ -1,6 +1,6 @@
 /*
- * Idea:     bands of rows go to the device by way of two page-locked buffers: while the bus empties one, the host fills the
- *           other.
+ * Idea:     bands of rows go to the device by way of two page-locked buffers: while the bus empties one, the host fills
+ *           the other.
  * Changed:  two buffers, two streams; bands go to them in turn.
  * Expect:   the host's copying hides behind the bus, for the price of two small buffers in place of one large one.
  */

@@ -1,6 +1,6 @@
 /*
- * Idea:     two pixels after one another often have the same code, and the second increment of a counter waits for the first.
- *           Four histograms side by side take turns, one for each pixel of four, and are added up at the end.
+ * Idea:     two pixels after one another often have the same code, and the second increment of a counter waits for the
+ *           first. Four histograms side by side take turns, one for each pixel of four, and are added up at the end.
  * Changed:  four histograms of a patch; together they have the size of one before, and stay in the first-level cache.
  * Expect:   photographs, whose patches are smooth: a quarter of the waits.
  */

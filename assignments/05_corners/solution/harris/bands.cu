@@ -1,6 +1,6 @@
 /*
- * Idea:     the picture in bands of rows, each with a stream: while one band is uploaded, the one before it is computed and
- *           the one before that downloaded. A band's kernel waits for the uploads of the rows around it as well.
+ * Idea:     the picture in bands of rows, each with a stream: while one band is uploaded, the one before it is computed
+ *           and the one before that downloaded. A band's kernel waits for the uploads of the rows around it as well.
  * Changed:  streams, events, page-locked buffers on both sides.
  * Expect:   the time of the longest of the three, and a band's share of the others: 4 + 3 / 4 in place of 7 ms.
  */

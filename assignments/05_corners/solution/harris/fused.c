@@ -1,7 +1,7 @@
 /*
- * Idea:     one pass. The products of the rows that the window covers are in a ring; the sum of each column of the window is
- *           kept from row to row, and the sum of the window from pixel to pixel: what enters is added, what leaves is
- *           subtracted.
+ * Idea:     one pass. The products of the rows that the window covers are in a ring; the sum of each column of the
+ *           window is kept from row to row, and the sum of the window from pixel to pixel: what enters is added, what
+ *           leaves is subtracted.
  * Changed:  no array of products; two additions and two subtractions a pixel, whatever the size of the window.
  * Expect:   ten times cpu/serial on two cores with size=7.
  */

@@ -1,9 +1,11 @@
 /*
- * Idea:     a scan in place of a counter. Each block looks for its peaks in a tile of the response and says how many there
- *           are; one block adds up all counts from the left; then each block knows where its peaks begin, and a ballot says
- *           which of them is whose.
- * Changed:  no atomic operation for the list; a tile with a halo of `radius`, since all threads look at the same responses.
- * Expect:   of one atomic operation a peak none; three launches in place of one. The keys are in the same order each time.
+ * Idea:     a scan in place of a counter. Each block looks for its peaks in a tile of the response and says how many
+ *           there are; one block adds up all counts from the left; then each block knows where its peaks begin, and a
+ *           ballot says which of them is whose.
+ * Changed:  no atomic operation for the list; a tile with a halo of `radius`, since all threads look at the same
+ *           responses.
+ * Expect:   of one atomic operation a peak none; three launches in place of one. The keys are in the same order each
+ *           time.
  */
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"

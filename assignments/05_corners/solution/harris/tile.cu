@@ -1,6 +1,6 @@
 /*
- * Idea:     one kernel. A block computes the products of its pixels and of the halo around them once, into three arrays in
- *           shared memory, and adds up the window in two steps: along the rows of the tile, then down its columns.
+ * Idea:     one kernel. A block computes the products of its pixels and of the halo around them once, into three arrays
+ *           in shared memory, and adds up the window in two steps: along the rows of the tile, then down its columns.
  * Changed:  five arrays in device memory became three tiles; the window's size^2 additions became 2 size.
  * Expect:   5 bytes a pixel in place of 1 + 5 * 8 + 4.
  */

@@ -1,6 +1,6 @@
 /*
- * Idea:     the points are listed, a thread a pixel; then a thread a point goes through the rows and adds one to a counter of
- *           each, in global memory; a thread a cell compares it with its neighbourhood.
+ * Idea:     the points are listed, a thread a pixel; then a thread a point goes through the rows and adds one to a
+ *           counter of each, in global memory; a thread a cell compares it with its neighbourhood.
  * Changed:  the comparison is the version's own, and looks at the cells before and behind in one way.
  * Expect:   no other time: the loop is as long as the contract's.
  */
@@ -45,7 +45,8 @@ static __global__ void vote_kernel(const unsigned *places, const unsigned *bins,
                           1);
 }
 
-/* Row n of the accumulator, from rows before the first to rows behind the last, which lie at the other end, reversed. */
+/* Row n of the accumulator, from rows before the first to rows behind the last, which lie at the other end,
+ * reversed. */
 static __device__ int votes_at(const struct image &accumulator, struct hough_space space, int n, int r)
 {
     const bool wraps = n < 0 || n >= space.rows;

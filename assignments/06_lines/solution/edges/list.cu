@@ -1,6 +1,6 @@
 /*
- * Idea:     a block a row counts its points, one block adds the counts up to what comes before each row, and then every point
- *           knows its place: points of rows above, of pixels before its warp's, and of lanes before its own.
+ * Idea:     a block a row counts its points, one block adds the counts up to what comes before each row, and then every
+ *           point knows its place: points of rows above, of pixels before its warp's, and of lanes before its own.
  * Changed:  points are listed on the device, in raster order, without any atomic operation.
  * Expect:   three launches more; the picture is looked at twice.
  */

@@ -1,8 +1,9 @@
 /*
- * Idea:     the rows of the picture are shared out, and each thread counts in an accumulator of its own; then all threads add
- *           these up, each for some rows.
+ * Idea:     the rows of the picture are shared out, and each thread counts in an accumulator of its own; then all
+ *           threads add these up, each for some rows.
  * Changed:  privatised counters: no two threads ever write to the same one.
- * Expect:   1.6 times cpu/serial on two cores: votes divide evenly, but each thread's 4.3 MB have to be cleared and added up.
+ * Expect:   1.6 times cpu/serial on two cores: votes divide evenly, but each thread's 4.3 MB have to be cleared and
+ *           added up.
  */
 #include <omp.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * Idea:     a block a row of the accumulator, with its counters in shared memory: all points vote for it, and its counters are
- *           written once.
- * Changed:  no atomic operation in global memory, which need not be cleared; a row that is too long for shared memory is
- *           voted for as before.
+ * Idea:     a block a row of the accumulator, with its counters in shared memory: all points vote for it, and its
+ *           counters are written once.
+ * Changed:  no atomic operation in global memory, which need not be cleared; a row that is too long for shared memory
+ *           is voted for as before.
  * Expect:   the kernel 5 times as fast: votes of a block are counted where no other block is in the way.
  */
 #include "common/algo/hough.h"

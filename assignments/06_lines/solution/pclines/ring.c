@@ -1,6 +1,7 @@
 /*
- * Idea:     of the accumulator there are only the n rows that the neighbourhood of a line needs: a ring, in which the next row
- *           takes the place of the oldest. A thread has a run of rows, and computes the n / 2 beyond either end for itself.
+ * Idea:     of the accumulator there are only the n rows that the neighbourhood of a line needs: a ring, in which the
+ *           next row takes the place of the oldest. A thread has a run of rows, and computes the n / 2 beyond either
+ *           end for itself.
  * Changed:  no accumulator: memory became votes that are counted twice.
  * Expect:   4096 rows of 65,541 counters are 1.07 GB, which nobody clears or searches any more; 9 of them are 2.4 MB.
  */
@@ -57,8 +58,8 @@ static void fill_row(const struct ring *ring, const struct points *points, struc
         centre[-pclines_offset(points->x[i], points->y[i], n, params)]++;
 }
 
-/* Of a cell with more votes than the threshold. Of equal cells the one with the smallest index counts; a row beyond the start has a larger one, a row beyond the end a
- * smaller one. */
+/* Of a cell with more votes than the threshold. Of equal cells the one with the smallest index counts; a row beyond the
+ * start has a larger one, a row beyond the end a smaller one. */
 static bool is_line(const struct ring *ring, struct hough_space space, int n, int r)
 {
     const int own = ring_row(ring, n)[r];

@@ -1,6 +1,6 @@
 /*
- * Idea:     the points are listed, a thread a pixel; then a thread a point goes through the rows and adds one to a counter of
- *           each, in global memory. (Yours: one sentence)
+ * Idea:     the points are listed, a thread a pixel; then a thread a point goes through the rows and adds one to a
+ *           counter of each, in global memory. (Yours: one sentence)
  * Changed:  (what you changed)
  * Expect:   (how much faster, and why; write it BEFORE you measure)
  */

@@ -1,8 +1,8 @@
 /*
  * Idea:     (one sentence: what this version does)
  * Changed:  (what is new since cpu/pclines/0_serial.c)
- * Expect:   (how much memory it needs for 65535x4 pixels and d=2048, in place of how much, and how many votes it counts twice;
- *           write it BEFORE you measure)
+ * Expect:   (how much memory it needs for 65535x4 pixels and d=2048, in place of how much, and how many votes it counts
+ *           twice; write it BEFORE you measure)
  */
 #include <omp.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Idea:     lanes are eight neighbouring pixels of a patch: one comparison says for all of them whether the neighbour is at least
- *           as large.
+ * Idea:     lanes are eight neighbouring pixels of a patch: one comparison says for all of them whether the neighbour
+ *           is at least as large.
  * Changed:  codes by vectors of eight pixels; a patch is copied into a frame of zeros before.
  * Expect:   an eighth of the comparisons.
  */

@@ -1,8 +1,8 @@
 /*
  * Idea:     lanes are the nine cells of one window: a rank is one comparison of all with one of them, and a count.
  * Changed:  find_bin().
- * Expect:   three times cpu/serial: nine bytes in place of up to 36, and two comparisons in place of 18; nine bytes one by one into a
- *           vector are what is left.
+ * Expect:   three times cpu/serial: nine bytes in place of up to 36, and two comparisons in place of 18; nine bytes one
+ *           by one into a vector are what is left.
  */
 #include <string.h>
 

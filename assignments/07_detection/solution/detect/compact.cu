@@ -1,8 +1,9 @@
 /*
- * Idea:     windows that are left after some stages are written into a list, and full warps go on with those. A warp counts
- *           its own by a ballot and reserves their places at once.
+ * Idea:     windows that are left after some stages are written into a list, and full warps go on with those. A warp
+ *           counts its own by a ballot and reserves their places at once.
  * Changed:  three parts of the stages, two lists in shared memory between them.
- * Expect:   half of the steps: a warp goes on until its last window leaves, and after three stages one lane in four works.
+ * Expect:   half of the steps: a warp goes on until its last window leaves, and after three stages one lane in four
+ *           works.
  */
 #include "cuda/detect/shared/hits.h"
 

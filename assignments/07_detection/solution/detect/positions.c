@@ -1,9 +1,10 @@
 /*
- * Idea:     lanes are neighbouring windows, which look at the same stage: nine loads for all of them, and comparisons that
- *           count ranks. They go on until the last of them has been rejected.
+ * Idea:     lanes are neighbouring windows, which look at the same stage: nine loads for all of them, and comparisons
+ *           that count ranks. They go on until the last of them has been rejected.
  * Changed:  look(), by vectors of windows.
- * Expect:   three times cells: a stage takes some 40 instructions for 32 windows and a look into the table for each that is
- *           left, in place of 25 for one; but the last of 32 windows stays for several stages more than the mean.
+ * Expect:   three times cells: a stage takes some 40 instructions for 32 windows and a look into the table for each
+ *           that is left, in place of 25 for one; but the last of 32 windows stays for several stages more than the
+ *           mean.
  */
 #include "common/algo/detect/windows.h"
 #include "common/simd/simd.h"

@@ -10,8 +10,8 @@ struct state {
     struct detect_windows windows;
 };
 
-/* Task 1: the bin of a stage (detect.h, "Feature") whose cell 3j + i is the byte at cells[j * step + i * stage->width]. All nine
- * cells in one vector. */
+/* Task 1: the bin of a stage (detect.h, "Feature") whose cell 3j + i is the byte at cells[j * step + i * stage->width].
+ * All nine cells in one vector. */
 static int find_bin(int feature, const struct detect_stage *stage, const uint8_t *cells, size_t step)
 {
     (void)feature, (void)stage, (void)cells, (void)step;

@@ -1,6 +1,6 @@
 /*
- * Idea:     cyclic Jacobi, one pair of axes after the other. The matrix is read pair by pair of its upper triangle, in one loop,
- *           and its norm is formed on the way.
+ * Idea:     cyclic Jacobi, one pair of axes after the other. The matrix is read pair by pair of its upper triangle, in
+ *           one loop, and its norm is formed on the way.
  * Changed:  one loop over pairs in place of two over rows and columns.
  * Expect:   half of the reads; the rotations take what they took.
  */

@@ -1,9 +1,9 @@
 /*
- * Idea:     a block is a patch and a thread four of its bins; a tree in shared memory adds up the parts of a distance: after each
- *           step half as many threads go on, and after six the sum stands in the first place.
+ * Idea:     a block is a patch and a thread four of its bins; a tree in shared memory adds up the parts of a distance:
+ *           after each step half as many threads go on, and after six the sum stands in the first place.
  * Changed:  a tree in place of 256 atomic additions to one sum.
- * Expect:   6 steps for each centroid in place of 256 additions that wait in line. The last steps are one warp's, whose threads
- *           go in step anyway, and so they need no barrier.
+ * Expect:   6 steps for each centroid in place of 256 additions that wait in line. The last steps are one warp's, whose
+ *           threads go in step anyway, and so they need no barrier.
  */
 #include "common/algo/nearest.h"
 #include "common/cuda/device.h"

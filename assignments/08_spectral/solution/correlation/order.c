@@ -1,8 +1,8 @@
 /*
  * Idea:     products are added in f32 for 256 pixels only, and each of these sums to one in f64.
  * Changed:  the sums of a run are zeroed before it and drained behind it; the loop over pixels is as it was.
- * Expect:   u8 and u16 are exact, f32 has 1/16 of the error that the contract allows, and the loop keeps its speed: draining is
- *           one addition for 256.
+ * Expect:   u8 and u16 are exact, f32 has 1/16 of the error that the contract allows, and the loop keeps its speed:
+ *           draining is one addition for 256.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /*
- * Idea:     a thread sums a tile of 4x4 pairs in registers: 8 loads from shared memory are 16 multiply-adds. A block has 32
- *           tiles and 8 groups, which take turns at the 64 pixels that the block has loaded.
- * Changed:  from one pair for each thread, and its samples from global memory; the tree adds up one pair of all tiles at a time.
- * Expect:   half a load for each multiply-add in place of two, and a sample comes from global memory once for each 32 tiles:
- *           5 times as fast, then shared memory limits it still.
+ * Idea:     a thread sums a tile of 4x4 pairs in registers: 8 loads from shared memory are 16 multiply-adds. A block
+ *           has 32 tiles and 8 groups, which take turns at the 64 pixels that the block has loaded.
+ * Changed:  from one pair for each thread, and its samples from global memory; the tree adds up one pair of all tiles
+ *           at a time.
+ * Expect:   half a load for each multiply-add in place of two, and a sample comes from global memory once for each 32
+ *           tiles: 5 times as fast, then shared memory limits it still.
  */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"

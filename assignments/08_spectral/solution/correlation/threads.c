@@ -1,8 +1,9 @@
 /*
- * Idea:     the pixels are cut into 16 pieces, each with sums of its own; threads take pieces, and at the end one thread adds
- *           the pieces in their order.
+ * Idea:     the pixels are cut into 16 pieces, each with sums of its own; threads take pieces, and at the end one
+ *           thread adds the pieces in their order.
  * Changed:  the loop over runs is inside one over pieces, which do not depend on the number of threads.
- * Expect:   1.9 times as fast on two cores, and the same bits with any number of threads: no sum depends on who was first.
+ * Expect:   1.9 times as fast on two cores, and the same bits with any number of threads: no sum depends on who was
+ *           first.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /*
- * Idea:     a block has 32 pairs of planes and 8 groups of threads that share its pixels; a tree in shared memory adds up the
- *           groups, and what is left of each piece of the picture goes to a place of its own. A second kernel adds the pieces.
+ * Idea:     a block has 32 pairs of planes and 8 groups of threads that share its pixels; a tree in shared memory adds
+ *           up the groups, and what is left of each piece of the picture goes to a place of its own. A second kernel
+ *           adds the pieces.
  * Changed:  no atomic addition is left, so that every sum has one order, whoever comes first.
- * Expect:   3 barriers for the pixels of a block in place of an addition in global memory for each product: 100 times as fast
- *           and more; the same bits in each call.
+ * Expect:   3 barriers for the pixels of a block in place of an addition in global memory for each product: 100 times
+ *           as fast and more; the same bits in each call.
  */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"

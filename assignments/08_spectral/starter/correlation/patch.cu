@@ -1,7 +1,8 @@
 /*
  * Idea:     (one sentence: what this version does)
  * Changed:  (what is new since tree.cu)
- * Expect:   (how many loads from shared memory for each multiply-add, and what limits it then; write it BEFORE you measure)
+ * Expect:   (how many loads from shared memory for each multiply-add, and what limits it then; write it BEFORE you
+ *           measure)
  */
 #include "common/algo/correlation.h"
 #include "common/cuda/device.h"

@@ -1,6 +1,6 @@
 /*
- * Idea:     a thread for each pair of planes and piece of the picture; what it has summed it adds to the pair's total, with an
- *           atomic addition.
+ * Idea:     a thread for each pair of planes and piece of the picture; what it has summed it adds to the pair's total,
+ *           with an atomic addition.
  * Changed:  (what you change)
  * Expect:   (how many times as fast it will be, and why)
  */

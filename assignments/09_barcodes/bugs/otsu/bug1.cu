@@ -1,6 +1,6 @@
 /*
- * Idea:     a block goes down a column of stripes; in each it counts its pixels in shared memory, adds the counts to those in
- *           global memory, and clears them for the next stripe.
+ * Idea:     a block goes down a column of stripes; in each it counts its pixels in shared memory, adds the counts to
+ *           those in global memory, and clears them for the next stripe.
  * Changed:  bins are cleared by the thread that has just added them up, in place of a loop before each stripe.
  * Expect:   one barrier a stripe less, and one pass over shared memory less.
  */

@@ -1,6 +1,6 @@
 /*
- * Idea:     four histograms take turns, so that equal neighbours do not wait for each other's counts; counters of a byte, so that
- *           all four are 1 KB.
+ * Idea:     four histograms take turns, so that equal neighbours do not wait for each other's counts; counters of a
+ *           byte, so that all four are 1 KB.
  * Changed:  after each round of pixels the small counters are added to the large ones and cleared.
  * Expect:   4 times less waiting in flat areas, in the same room of the first-level cache.
  */

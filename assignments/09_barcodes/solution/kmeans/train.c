@@ -1,6 +1,6 @@
 /*
- * Idea:     a row is read once: while it is in the first-level cache it gets its label, by products of 16-bit numbers, and is
- *           added to the sum of its cluster.
+ * Idea:     a row is read once: while it is in the first-level cache it gets its label, by products of 16-bit numbers,
+ *           and is added to the sum of its cluster.
  * Changed:  scores in place of distances; sums of 32 bits that stay small for a part of the rows, of x and not of 64 x.
  * Expect:   8 times omp: an eighth of the bytes of X in 32 bits twice, and 32 products an instruction.
  */

@@ -1,8 +1,8 @@
 /*
- * Idea:     four patches side by side are copied into lines with zeros around them; then no pixel asks where it is, and the
- *           compiler makes vectors of the eight comparisons.
- * Changed:  three loops over a strip of 64 pixels, copy, codes, increments, in place of a function for each neighbour; four
- *           chains of increments that do not wait for one another.
+ * Idea:     four patches side by side are copied into lines with zeros around them; then no pixel asks where it is, and
+ *           the compiler makes vectors of the eight comparisons.
+ * Changed:  three loops over a strip of 64 pixels, copy, codes, increments, in place of a function for each neighbour;
+ *           four chains of increments that do not wait for one another.
  * Expect:   10 times omp: half a cycle a pixel for its code, one or two for its increment.
  */
 #include <string.h>

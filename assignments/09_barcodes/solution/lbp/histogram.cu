@@ -1,6 +1,6 @@
 /*
- * Idea:     a block is a patch: pixels and bins are made ready together, a code goes straight to its bin, and the block copies its
- *           bins together.
+ * Idea:     a block is a patch: pixels and bins are made ready together, a code goes straight to its bin, and the block
+ *           copies its bins together.
  * Changed:  no array of codes; both loops of thread 0 belong to all threads; two barriers in place of four.
  * Expect:   10 times less time in the kernel: 255 threads waited for 256 steps of one, twice.
  */

@@ -1,7 +1,8 @@
 /*
- * Idea:     a warp has whole centroids: a distance is eight differences a lane and five shuffles. The smallest of the warps'
- *           smallest is found by one warp, by three shuffles.
- * Changed:  warp w has centroids w, w + 8, ...; one barrier, behind which the first warp compares 8 pairs of distance and label.
+ * Idea:     a warp has whole centroids: a distance is eight differences a lane and five shuffles. The smallest of the
+ *           warps' smallest is found by one warp, by three shuffles.
+ * Changed:  warp w has centroids w, w + 8, ...; one barrier, behind which the first warp compares 8 pairs of distance
+ *           and label.
  * Expect:   256 additions to one address, one after the other, become 8 in a lane and 5 between lanes.
  */
 #include "common/algo/nearest.h"

@@ -1,6 +1,6 @@
 /*
- * Idea:     |64 h - C|^2 = 4096 |h|^2 + |C|^2 - 128 h C, and the first term is the same for all centroids: what decides are
- *           products of 16-bit numbers, of which a vector multiplies 32 and adds them up by pairs.
+ * Idea:     |64 h - C|^2 = 4096 |h|^2 + |C|^2 - 128 h C, and the first term is the same for all centroids: what decides
+ *           are products of 16-bit numbers, of which a vector multiplies 32 and adds them up by pairs.
  * Changed:  centroids of 16 bits with their |C|^2, made once a call; scores of 32 bits; rows of patches to threads.
  * Expect:   10 times omp: 32 products an instruction where differences of 64 bits were 4 or 8.
  */

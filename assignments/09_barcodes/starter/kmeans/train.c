@@ -5,7 +5,8 @@
  */
 #include "common/algo/kmeans.h"
 
-/* Task 5. Rows first to last - 1: their labels, what they add to the sums of their clusters, how many each cluster has. */
+/* Task 5. Rows first to last - 1: their labels, what they add to the sums of their clusters, how many each cluster
+ * has. */
 static void assign_chunk(const struct kmeans_assignment *assignment, const struct kmeans_table *table, int64_t first,
                          int64_t last, int32_t *partial, int64_t *counts)
 {

@@ -1,5 +1,6 @@
 /*
- * Idea:     a block is a patch and a thread a pixel: pixels, codes and bins in shared memory, as students of EPITA wrote it in
+ * Idea:     a block is a patch and a thread a pixel: pixels, codes and bins in shared memory, as students of EPITA
+ *           wrote it in
  *           2021. One thread clears the bins, and one copies them out.
  * Changed:  (what is new since the starter, which is this file)
  * Expect:   (how many barriers, in place of how many; write it BEFORE you measure)

@@ -1,6 +1,6 @@
 /*
- * Idea:     a block is a patch and a thread a bin: every thread adds its part of each distance to a sum in shared memory, then one
- *           thread looks for the smallest.
+ * Idea:     a block is a patch and a thread a bin: every thread adds its part of each distance to a sum in shared
+ *           memory, then one thread looks for the smallest.
  * Changed:  (what is new since the starter, which is this file)
  * Expect:   (how many steps for one sum, in place of how many; write it BEFORE you measure)
  */

@@ -1,6 +1,6 @@
 /*
- * rung.h: the rung that the CUDA mutants of boxes plant one fault each in: sums by atomics, then a scan over the components
- * that are large enough (cuda/boxes/v1.1).
+ * rung.h: the rung that the CUDA mutants of boxes plant one fault each in: sums by atomics, then a scan over the
+ * components that are large enough (cuda/boxes/v1.1).
  */
 #ifndef RUNGS_MUTANT_BOXES_RUNG_H
 #define RUNGS_MUTANT_BOXES_RUNG_H
