@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ElementTree
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "common", "report"))
+import renames  # noqa: E402
 import sources  # noqa: E402
 
 page, root, *files = sys.argv[1:]
@@ -58,6 +59,8 @@ words = "".join(tree.itertext())
 for path in files:
     with open(path, encoding="utf-8") as file:
         results = json.load(file)
+    if not renames.apply(results):
+        continue
     kind = results.get("kind", "bench")
     section = tree.find(f".//section[@id='{results['algorithm']}']")
     rows = {row.text for row in section.iterfind(".//tbody/tr/th/code")}

@@ -61,7 +61,7 @@ chmod +x "$folder/bin/"*
 
 # --- a ladder of three CUDA versions with a helper, in a tree of its own
 tree=$folder/tree
-mkdir -p "$tree/common/algo" "$tree/cuda/tint/steps" "$tree/cpu/tint"
+mkdir -p "$tree/common/algo" "$tree/cuda/tint/shared" "$tree/cpu/tint"
 echo '/* tint.h: a colour. */' >"$tree/common/algo/tint.h"
 : >"$tree/common/algo/tint.c"
 for version in v1.0_naive v1.1_buffers v2.0_fused; do

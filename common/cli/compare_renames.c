@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cli/compare_file.h"
-
 /* The file itself, so that the program and the tools in Python cannot differ. */
 __asm__(".section .rodata\n"
         "rungs_results_renames:\n"
@@ -73,14 +71,21 @@ static bool bring_up_to_date(const char *algorithm, const char *date, char id[NA
     return true;
 }
 
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "";
+}
+
 static bool update(const json_t *document, json_t *object, const char *key)
 {
     char id[NAME_BYTES];
 
     if (!json_is_string(json_object_get(object, key)))
         return true;
-    snprintf(id, sizeof id, "%s", compare_text(object, key));
-    if (!bring_up_to_date(compare_text(document, "algorithm"), compare_text(document, "date"), id))
+    snprintf(id, sizeof id, "%s", text_of(object, key));
+    if (!bring_up_to_date(text_of(document, "algorithm"), text_of(document, "date"), id))
         return false;
     json_object_set_new(object, key, json_string(id));
     return true;

@@ -1,7 +1,8 @@
 /*
  * Idea:     every thread of the grid writes, also those outside of the image.
  * Changed:  no test of x and y.
- * Expect:   out-of-bounds access in a kernel | overrun: writes | pointer or an index out of bounds | found by a sanitizer
+ * Expect:   out-of-bounds access in a kernel | overrun: writes | crash: probably a pointer or an index out of bounds |
+ *           found by a sanitizer
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"
