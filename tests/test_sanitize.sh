@@ -306,7 +306,10 @@ accesses = [{"what": what, "thread": None, "kernel": "k<int>(int *)", "place": "
 rows["cuda/v2.0"]["racecheck"].update(outcome="errors", errors=2, messages=[{"text": "Error: Race reported", "accesses": accesses}])
 json.dump(document, open(sys.argv[2], "w"))
 PYTHON
-printf '# Title\n<!-- ladders -->\n<!-- /ladders -->\n' >"$tree/README.md"
+ln -s "$(command -v sh)" "$(command -v awk)" "$folder/empty"
+mkdir -p "$tree/docs"
+printf '# Title\n<!-- ladder: tint -->\n<!-- /ladder -->\n' >"$tree/README.md"
+printf '# Title\n<!-- ladders: tint -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
 page=$tree/docs/tint.md
 says "the page is made" 0 "docs/tint.md" python3 -B common/report/pages.py --root "$tree"
 says "it is up to date" 0 "" sh -c "python3 -B common/report/pages.py --check --root '$tree' && echo"

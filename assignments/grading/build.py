@@ -278,10 +278,10 @@ def reference_file(name, algorithm, lab):
     side, _, rest = name.partition("/")
     if side == "solution":
         found = [lab.folder / "solution" / algorithm / f"{rest}{e}" for e in (".c", ".cu")]
-    elif side == "cuda":
-        found = [p for p in (ROOT / "cuda" / algorithm).glob("*.cu") if p.stem.split("_")[0] == rest]
-    else:
-        found = [p for p in (ROOT / side / algorithm).glob("*.c") if re.sub(r"^\d+_", "", p.stem) == rest]
+    else:  # a step of the climb, or what lies beside it in a folder (common/build/versions.sh)
+        ladder = ROOT / side / algorithm
+        found = [p for p in ladder.glob("*.c*") if re.sub(r"^(v[\d.]+)_.*|^\d+_", r"\1", p.stem) == rest]
+        found += [p for p in ladder.glob(f"*/{rest}.c*") if p.parent.name != "shared"]
     return next((shown(p) for p in found if p.is_file()), None)
 
 

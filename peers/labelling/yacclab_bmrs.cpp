@@ -4,7 +4,7 @@
  * Changed:  not ours, but for how pixels become bits: its own way asks them one by one, which takes longer than the
  *           rest; it is given 64 at a time, as our rungs take them. Its numbers become ours after the clock has
  *           stopped.
- * Expect:   as fast as cpu/links on one thread on photographs; slower in noise, where its labels are written pixel by
+ * Expect:   as fast as cpu/simd on one thread on photographs; slower in noise, where its labels are written pixel by
  *           pixel.
  */
 /* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/overlap,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */

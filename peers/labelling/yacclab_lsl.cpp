@@ -3,7 +3,7 @@
  *           found without a branch (LSL_STDZ), which suits noise.
  * Changed:  not ours; its numbers become ours after the clock has stopped. Its table of runs has room for (rows + 1) *
  *           columns, and rows * (columns + 1) may be written: only pictures that are wider than high are given to it.
- * Expect:   slower than cpu/links on one thread on photographs, for it keeps 4 bytes a pixel of relative numbers, and
+ * Expect:   slower than cpu/simd on one thread on photographs, for it keeps 4 bytes a pixel of relative numbers, and
  *           half as fast in noise.
  */
 /* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/overlap,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */

@@ -1,5 +1,5 @@
 /*
- * Idea:     neighbour propagation as in v0.1.
+ * Idea:     neighbour propagation as in cuda/neighbour_propagation.
  * Changed:  only a label that moves along a column sets the flag: what spreads sideways alone stops after the first
  *           pass.
  * Expect:   race | components are split
