@@ -254,7 +254,7 @@ static const int runs[][3] = {{300, 221, 2}, {257, 128, 33}, {257, 128, 57}, {0}
  * those of four threads are some 17,000 each. */
 static const int longs[][3] = {{740, 369, 9}, {0}};
 static const int fews[][3] = {{61, 37, 3}, {0}};
-/* 3 and 4 whole numbers a pixel, which a version may take apart from all others, 4096 pixels of a row at a time: several
+/* 3 and 4 whole numbers a pixel, which a version may take apart from others, 4096 pixels of a row at a time: several
  * such runs in a row, with sums of u8 products beyond 2^32. */
 static const int wides[][3] = {{16411, 5, 3}, {16411, 5, 4}, {0}}, wide_rows[][3] = {{4099, 3, 3}, {4099, 3, 4}, {0}};
 static const int singles[][3] = {{1, 1, 198}, {1, 1, 257}, {0}};
