@@ -79,7 +79,7 @@ SIMD_INLINE void lanes_write(int32_t *row, int x, int width, uint64_t bits, uint
         const __m256i five = _mm256_loadu_si256((const __m256i *)labels); /* at most 4 runs begin in 8 pixels */
         const __m256i lanes = mask & _mm256_permutevar8x32_epi32(five, rank);
         if (past && x + 8 <= width)
-            simd_stream(row + x, (simd_u8)lanes);
+            _mm256_stream_si256((__m256i *)(row + x), lanes); /* vectors are of 64 bytes with AVX-512 alone */
         else
             _mm256_maskstore_epi32(row + x, _mm256_cmpgt_epi32(_mm256_set1_epi32(width - x), lane), lanes);
         labels += __builtin_popcountll(starts);
