@@ -135,7 +135,8 @@ def may_include(source, path, helpers=()):
 
 def is_rung(source, ladder):
     """Whether a version is one of the ladder's, or a copy of it."""
-    return any(rung.is_file() and rung.read_bytes() == source.read_bytes() for rung in ladder.glob("*.c*"))
+    rungs = [*ladder.glob("*.c*"), *ladder.glob("*/*.c*")]
+    return any(rung.is_file() and rung.read_bytes() == source.read_bytes() for rung in rungs)
 
 
 def compile_objects(source, targets, helpers=()):
