@@ -1,7 +1,7 @@
 /*
  * Idea:     The definition as two loops: out = |a - b| for each sample, computed in int because no
  *           byte holds -255..255.
- * Expect:   0.45 ms at 1920x1080 gray: gcc vectorises the loop, so memory is the limit, 6 MB at the
+ * Expect:   0.45 ms at 1920x1080 gray: gcc vectorises the loop, so memory is the limit: 6 MB at the
  *           14 GB/s of one core.
  * Result:   0.24 ms on cpu2 (results/cpu2/absdiff/absdiff_1920x1080.json): that core moves 26 GB/s.
  * Run:      make bench-absdiff VERSIONS=cpu/serial SIZE=1920x1080

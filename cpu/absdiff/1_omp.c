@@ -1,10 +1,11 @@
 /*
- * Problem:  One core has too few loads in flight: it reaches 4.5 % of the copy rate of h200.
+ * Problem:  One core has too few loads under way: 4.5 % of the copy rate of h200's host memory.
  * Idea:     Rows are independent, so each thread takes a block of neighbouring rows.
  *           schedule(static), because all rows cost the same.
- * Expect:   2 threads: 2.0 times. With many cores the gain ends where they reach the copy rate.
- * Result:   14 times cpu/serial with 16 threads (results/h200/absdiff/absdiff_3840x2160.json), 63 %
- *           of the copy rate.
+ * Expect:   2.0 times as fast with 2 threads. With many cores the gain ends where they reach the
+ *           copy rate.
+ * Result:   14 times as fast as cpu/serial with 16 threads
+ *           (results/h200/absdiff/absdiff_3840x2160.json), 63 % of the copy rate.
  * Run:      make diff-absdiff A=cpu/serial B=cpu/omp
  */
 #include <stdlib.h>

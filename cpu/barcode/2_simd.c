@@ -2,7 +2,8 @@
  * Problem:  The steps of cpu/omp are compute-bound: 64-bit differences, and a branch for each
  *           neighbour.
  * Idea:     The vector version of every step; for lbp counters of bytes.
- * Expect:   18 times cpu/omp, as texture: 15 times by vectors, 1.2 times by counters of bytes.
+ * Expect:   18 times as fast as cpu/omp, as texture: 15 times by vectors, 1.2 times by counters of
+ *           bytes.
  * Run:      make diff-barcode A=cpu/omp B=cpu/simd
  */
 #include "common/algo/barcode.h"

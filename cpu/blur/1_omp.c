@@ -1,11 +1,11 @@
 /*
- * Problem:  Compute-bound: 467 million taps on one core.
+ * Problem:  Compute-bound: one core computes all 467 million products.
  * Idea:     Rows are independent, so each thread takes a block of neighbouring rows.
  *           schedule(static), because all rows cost the same.
- * Expect:   As many times cpu/serial as there are cores: the work lies in registers and the L1
- *           cache, which cores do not share.
- * Result:   1.98 times cpu/serial with 2 threads (results/cpu2/blur/blur_1920x1080.json), as
- *           predicted.
+ * Expect:   The speedup over cpu/serial is the number of cores: the work lies in registers and
+ *           the L1 cache, which cores do not share.
+ * Result:   1.98 times as fast as cpu/serial with 2 threads
+ *           (results/cpu2/blur/blur_1920x1080.json), as predicted.
  * Run:      make diff-blur A=cpu/serial B=cpu/omp
  */
 #include "common/algo/blur.h"

@@ -1,10 +1,11 @@
 /*
- * Problem:  83 MB of table for a few thousand components; two threads must not write the same
- *           entry.
- * Idea:     Privatization: each thread has a band of rows and a table of its own, which has entries
- *           only for labels that occur. A map leads from a label to its entry; it is never cleared:
- *           it counts only where that entry names the label (sparse set, Briggs and Torczon 1993).
- * Expect:   10 times without the large table, 1.8 times that with 2 threads: merging costs little.
+ * Problem:  83 MB of table for a few thousand components; two threads must not write one entry.
+ * Idea:     Privatization: each thread has a band of rows and its own small table, with entries
+ *           only for labels (component numbers) that occur. A map leads from a label to its entry;
+ *           it needs no clearing: it counts only where that entry names the label (sparse set,
+ *           Briggs and Torczon 1993).
+ * Expect:   18 times as fast: 10 without the large table, times 1.8 for 2 threads. Merging costs
+ *           little.
  * Run:      make diff-boxes A=cpu/serial B=cpu/omp
  */
 #include <omp.h>

@@ -1,9 +1,9 @@
 /*
- * Idea:     For each pixel the products of all pairs of its bands are added to their sums; then the
- *           sums are divided by the number of pixels.
- * Expect:   A pixel of n bands is n(n+1)/2 multiply-adds: 6 for a photograph, 496 for 31 bands. The
- *           sums, f64 or 64-bit integers, stay in L1; the compiler takes 8 of a row at a time: 100
- *           ms for a million pixels of 31 bands.
+ * Idea:     The correlation matrix of the bands: for each pixel the product of each pair of bands
+ *           is added to the pair's sum; then the sums are divided by the number of pixels.
+ * Expect:   A pixel of n bands needs n(n+1)/2 multiply-adds: 6 with 3 bands, 496 with 31. The sums,
+ *           f64 or 64-bit integers, stay in L1, and the compiler computes 8 at a time: 100 ms for a
+ *           million pixels of 31 bands.
  * Run:      make bench-correlation VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/openblas
  */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/omp converts each sample to f64 and adds 8 products an instruction.
- * Idea:     Rank-1 update by vectors: one sample, repeated, times the vector of all later planes of
- *           its pixel. Sums of a run are f32, 16 a vector with AVX-512, added to f64 after 256
- *           pixels.
- * Expect:   31 bands are 47 vector multiply-adds a pixel, each with a load and a store of its sums;
- *           one store a cycle limits: 8 ms for a million pixels on two cores, 8 times cpu/omp.
- * Result:   2.9 times cpu/omp (results/cpu2/correlation/correlation_1024x1024.json).
+ * Problem:  cpu/omp converts each sample to f64 and adds 8 products of two bands per instruction.
+ * Idea:     One sample, repeated in all lanes, is multiplied by the vector of the pixel's later
+ *           bands. Sums of 256 pixels are f32, 16 per vector (AVX-512), then added to f64 sums.
+ * Expect:   8 times as fast: 31 bands need 47 vector multiply-adds per pixel, each with a load and
+ *           a store; at one store per cycle, a million pixels take 8 ms on two cores.
+ * Result:   2.9 times as fast as cpu/omp (results/cpu2/correlation/correlation_1024x1024.json); the
+ *           reason is not known.
  * Run:      make diff-correlation A=cpu/omp B=cpu/simd
  */
 #include <stdlib.h>

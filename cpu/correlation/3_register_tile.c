@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/simd loads and stores a sum for every multiply-add: one store a cycle is the limit.
- * Idea:     Register tile: 8 rows by 2 vectors of the matrix stay in registers for 256 pixels. A
- *           pixel is then 10 loads for 16 multiply-adds, and no store.
- * Expect:   31 bands are 48 vector multiply-adds a pixel, one a cycle with AVX-512 on Zen 4: 7 ms
- *           for a million pixels on two cores.
- * Result:   1.9 times cpu/simd (results/cpu2/correlation/correlation_1024x1024.json): copying
- *           planes remains.
+ * Problem:  cpu/simd loads and stores a sum per multiply-add of bands: 1 store per cycle limits.
+ * Idea:     Register tile: 8 rows by 2 vectors of the correlation matrix stay in registers for 256
+ *           pixels. A pixel then costs 10 loads for 16 multiply-adds and no store.
+ * Expect:   7 ms for a million pixels of 31 bands on two cores: 48 vector multiply-adds per pixel,
+ *           one per cycle with AVX-512 on Zen 4.
+ * Result:   1.9 times as fast as cpu/simd (results/cpu2/correlation/correlation_1024x1024.json), 20
+ *           ms: copying the samples remains.
  * Run:      make diff-correlation A=cpu/simd B=cpu/register_tile
  */
 #include <stdlib.h>

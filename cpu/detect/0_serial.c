@@ -1,9 +1,10 @@
 /*
- * Idea:     The definition: every window of every level of the pyramid goes through the stages
- *           until one rejects it. All other versions are compared with this one.
- * Expect:   Some 40 ns a stage for nine cells of up to four pixels and 18 comparisons; the 2.9
- *           million windows of 1280x720 leave after five stages on average: more than half a
- *           second.
+ * Idea:     The definition (WaldBoost): each window of the picture and of its smaller copies goes
+ *           through stages. A stage compares nine cells (means of 1 to 4 pixels), looks up a number
+ *           for the outcome in its table and adds it to the window's response; a response below the
+ *           stage's threshold rejects the window. All other versions are compared with this one.
+ * Expect:   Some 40 ns per stage, for nine cells and up to 18 comparisons; the 2.9 million windows
+ *           of 1280x720 are rejected after 5 stages on average: 0.58 s.
  * Run:      make bench-detect VERSIONS=cpu/serial
  */
 #include <stdlib.h>

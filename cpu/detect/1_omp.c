@@ -1,10 +1,11 @@
 /*
  * Problem:  cpu/serial looks at 2.9 million windows one after the other.
- * Idea:     Threads share out the rows of all levels, four at a time (a dynamic schedule, for load
- *           balancing: rows with many candidates take longer). Each thread keeps a list of hits;
- *           sorting the joined list gives the order.
- * Expect:   As many times faster as there are cores: windows do not depend on each other.
- * Result:   1.9 times cpu/serial on two cores (results/cpu2/detect/detect_1280x720.json).
+ * Idea:     Windows do not depend on each other, so threads share out the rows of all copies of the
+ *           picture, four at a time. The schedule is dynamic, for load balancing: rows with
+ *           face-like windows take longer. Each thread has a list of hits; sorting the joined list
+ *           gives the order.
+ * Expect:   The speedup over cpu/serial is the number of cores.
+ * Result:   1.9 times as fast as cpu/serial, two cores (results/cpu2/detect/detect_1280x720.json).
  * Run:      make diff-detect A=cpu/serial B=cpu/omp
  */
 #include <stdlib.h>

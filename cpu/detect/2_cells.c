@@ -1,10 +1,11 @@
 /*
- * Problem:  cpu/omp makes nine means of up to four pixels a stage and compares them 9 or 18 times.
- * Idea:     Windows overlap: the means of all cells are computed once a picture, as planes. Two
- *           shuffles put the nine cells of a stage into the lanes of one vector, which is compared
- *           at once (Jošth 2014).
- * Expect:   25 instructions a stage, 3 ns where cpu/omp takes 40; with mispredictions, 9 times.
- * Result:   2.1 times cpu/omp (results/cpu2/detect/detect_1280x720.json), not 9.
+ * Problem:  Per stage, cpu/omp computes nine cells (means of 1 to 4 pixels) and compares them.
+ * Idea:     Windows overlap, so means are computed once per pixel and size of cell
+ *           (shared/planes.h). Two shuffles put the nine cells into the lanes of one vector; one
+ *           instruction compares all (Jošth 2014; shared/cells.h).
+ * Expect:   25 instructions, 3 ns instead of 40 ns; with mispredictions 9 times as fast as cpu/omp.
+ * Result:   2.1 times as fast as cpu/omp (results/cpu2/detect/detect_1280x720.json), not 9: in part
+ *           because a stage of cpu/serial takes less than 40 ns.
  * Run:      make diff-detect A=cpu/omp B=cpu/cells
  */
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * Idea:     The definition, one pass for each of its lines: gradients and magnitudes, thresholds,
- *           thinning, hysteresis, the list. Hysteresis uses a stack of edge points whose neighbours
- *           are not yet visited.
- * Expect:   About 8 ns a pixel, 16 ms at 1920x1080: most of it for the gradients, whose eight
- *           neighbours are clamped one by one.
+ * Idea:     The definition, one pass per step: gradients and magnitudes, thresholds, thinning (only
+ *           the largest magnitude across an edge stays), hysteresis (weak pixels joined to a strong
+ *           one become edge points), the list. Hysteresis keeps edge points to visit on a stack.
+ * Expect:   About 8 ns per pixel, 16 ms at 1920x1080. Most of it goes to the gradients, which clamp
+ *           the coordinates of eight neighbours one by one.
  * Run:      make bench-edges
  */
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /*
  * Problem:  cpu/serial leaves all rows to one thread, but rows are independent before hysteresis.
- * Idea:     The threads share the rows. For the list each thread compacts its own band, eight
- *           pixels of the mask as one 64-bit number (SWAR), and the parts are joined in order. Only
- *           hysteresis stays with one thread, because its stack has one end.
- * Expect:   Nearly 2 times cpu/serial on two cores where no weak pixel is followed.
- * Result:   1.2 times cpu/serial (results/cpu2/edges/edges_1920x1080.json).
+ * Idea:     The threads share the rows. For the list each thread collects the edge points of its
+ *           rows, eight pixels at a time (SWAR, shared/places.c). Only hysteresis stays with one
+ *           thread: it has one stack.
+ * Expect:   Nearly 2 times as fast on 2 cores where no weak pixel is followed.
+ * Result:   1.2 times as fast as cpu/serial (results/cpu2/edges/edges_1920x1080.json); the reason
+ *           is not known.
  * Run:      make diff-edges A=cpu/serial B=cpu/omp
  */
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /*
- * Idea:     Cyclic Jacobi: rotate one pair of axes after the other so that the entry between them
- *           becomes 0. Later rotations spoil it a little, but what is off the diagonal shrinks, in
- *           the end quadratically.
- * Expect:   6 to 10 sweeps of n(n-1)/2 rotations, each of three lines of n entries, one of them a
- *           column with a stride of n: 8 * 19,503 * 594 updates at n=198 take 100 to 200 ms.
+ * Idea:     The cyclic Jacobi eigenvalue method: one pair of axes after the other is rotated so
+ *           that the matrix entry between them becomes 0. Later rotations spoil it a little, but
+ *           what is off the diagonal shrinks, in the end quadratically.
+ * Expect:   6 to 10 sweeps over all n(n-1)/2 pairs. A rotation updates 2 columns (with a stride of
+ *           n), 2 rows and 2 rows of eigenvectors, n entries each: 8 * 19,503 * 594 updates at
+ *           n=198 take 100 to 200 ms.
  * Run:      make bench-eigen VERSIONS=cpu/serial,cpu/omp,peer/openblas SIZE=198x198
  */
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
- * Problem:  In cpu/serial a rotation needs the result of the one before: nothing is parallel.
- * Idea:     The parallel order, as in a tournament: n / 2 pairs without a common axis rotate at the
- *           same time; after n - 1 steps every pair has met. Threads share lines, then columns.
- * Expect:   No stride of n: 3 times on one thread, 1.7 times more on two; small ones get slower.
- * Result:   0.92 times cpu/serial at n=198 (results/cpu2/eigen/eigen_198x198.json): the three
- *           barriers of a step are not won back; 313 KB probably lay in L2 before, too.
+ * Problem:  In cpu/serial a Jacobi rotation needs the result of the last one: nothing is parallel.
+ * Idea:     The order of a tournament: in a step n / 2 pairs without a common axis rotate at the
+ *           same time, and after n - 1 steps every pair has met. Threads share rows, then columns.
+ * Expect:   3 times as fast on one thread (no stride of n), 1.7 times that on two; small n: slower.
+ * Result:   0.92 times as fast as cpu/serial at n=198 (results/cpu2/eigen/eigen_198x198.json): each
+ *           step has three barriers. Whether the matrix, 313 KB, lay in L2 before is not measured.
  * Run:      make diff-eigen A=cpu/serial B=cpu/omp SIZE=198x198
  */
 #include <stdlib.h>

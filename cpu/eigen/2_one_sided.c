@@ -1,11 +1,11 @@
 /*
- * Problem:  A step of cpu/omp has three barriers and turns lines, columns and eigenvectors.
- * Idea:     One-sided Jacobi (Hestenes): rotate lines until all are orthogonal; then they are the
- *           eigenvectors. A pair touches its two lines alone. A shift of 2 |R| makes all values
+ * Problem:  A step of cpu/omp has three barriers and rotates rows, columns and eigenvectors.
+ * Idea:     One-sided Jacobi (Hestenes): pairs of rows rotate until all are orthogonal: the
+ *           eigenvectors. A pair needs only its own two rows. A shift by 2 |R| makes all values
  *           positive.
- * Expect:   8 n loads and stores a pair in place of 12 n, one barrier in place of three: 1.5 times.
- * Result:   2.0 times cpu/omp at n=198 (results/cpu2/eigen/eigen_198x198.json), probably by the
- *           barriers.
+ * Expect:   1.5 times as fast: 8 n loads and stores per pair instead of 12 n, 1 barrier, not 3.
+ * Result:   2.0 times as fast as cpu/omp at n=198 (results/cpu2/eigen/eigen_198x198.json). What the
+ *           barriers gain beside the loads is not measured.
  * Run:      make diff-eigen A=cpu/omp B=cpu/one_sided SIZE=198x198
  */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * Problem:  C forbids to reorder a sum: each addition of cpu/one_sided waits 4 cycles for the last.
- * Idea:     Vectors of 8 f64 (AVX-512), and four sums in a product (instruction-level parallelism).
- *           Lines are padded to whole vectors.
- * Expect:   n=198: a pair is three products of 25 vectors and a rotation, 250 cycles, not 2400;
- *           with loads and stores 5 times.
- * Result:   3.5 times cpu/one_sided (results/cpu2/eigen/eigen_198x198.json): loads and stores
- *           remain.
+ * Problem:  C keeps the order of a sum: each addition of cpu/one_sided waits 4 cycles for the last.
+ * Idea:     Vectors hold 8 f64 (AVX-512), and a dot product has four independent sums, which do not
+ *           wait for each other. Rows are padded to whole vectors.
+ * Expect:   5 times as fast at n=198: three dot products of 25 vectors and a rotation take 250
+ *           cycles per pair instead of 2400, but loads and stores are added.
+ * Result:   3.5 times as fast as cpu/one_sided (results/cpu2/eigen/eigen_198x198.json): loads and
+ *           stores remain.
  * Run:      make diff-eigen A=cpu/one_sided B=cpu/simd SIZE=198x198
  */
 #include <stdlib.h>

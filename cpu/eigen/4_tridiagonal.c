@@ -1,10 +1,11 @@
 /*
- * Problem:  cpu/simd computes 24 n^3 multiply-adds in 8 sweeps: too much work, however fast.
- * Idea:     n - 1 Householder reflections leave three diagonals; the QR algorithm with Wilkinson's
- *           shift (shared/qr.h) needs 2 steps a value on them (Golub and Van Loan 2013, 8.3).
- * Expect:   4/3 n^3 + 3 n^3 multiply-adds, but on one core in place of two: 24 / 4.3 / 2 = 2.8
- *           times.
- * Result:   2.5 times cpu/simd at n=198 (results/cpu2/eigen/eigen_198x198.json).
+ * Problem:  The Jacobi method of cpu/simd makes 24 n^3 multiply-adds in 8 sweeps: too much work.
+ * Idea:     n - 1 Householder reflections leave a tridiagonal matrix. The QR algorithm with
+ *           Wilkinson's shift (shared/qr.h) then needs 2 steps per eigenvalue (Golub and Van Loan
+ *           2013, 8.3).
+ * Expect:   2.8 times as fast: 4/3 n^3 + 3 n^3 = 4.3 n^3 multiply-adds, but on one core instead of
+ *           two: 24 / 4.3 / 2.
+ * Result:   2.5 times as fast as cpu/simd at n=198 (results/cpu2/eigen/eigen_198x198.json).
  * Run:      make diff-eigen A=cpu/simd B=cpu/tridiagonal SIZE=198x198
  */
 #include <stdlib.h>

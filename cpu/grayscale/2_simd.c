@@ -1,11 +1,11 @@
 /*
- * Problem:  14 instructions a pixel; then memory: a store into the cache first reads its line.
- * Idea:     Dot-product instructions on R G B G in a 32-bit lane: one with the high bytes of the
- *           weights, one with the low bytes; doubled weights put the gray in byte 2. Prefetch one
- *           page ahead, and streaming stores where the result is large.
- * Expect:   50 instructions for 64 pixels with AVX-512, then bandwidth-bound: 3 to 5 times cpu/omp.
- * Result:   7.9 times cpu/omp (results/cpu2/grayscale/grayscale_1920x1080.json): the image stays in
- *           L3.
+ * Problem:  14 instructions per pixel; then memory is the limit: a store first reads its line.
+ * Idea:     A 32-bit lane has the bytes R G B G of a pixel. Two dot-product instructions make its
+ *           weighted sum, one with the high bytes of the weights, one with the low bytes. Prefetch
+ *           one page ahead, and streaming stores where the result is large, save time at memory.
+ * Expect:   3 to 5 times as fast: 50 instructions for 64 pixels with AVX-512, then bandwidth-bound.
+ * Result:   7.9 times as fast as cpu/omp (results/cpu2/grayscale/grayscale_1920x1080.json): the
+ *           image stays in L3, so memory is not the limit.
  * Run:      make diff-grayscale A=cpu/omp B=cpu/simd
  */
 #include "common/algo/grayscale.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/rows makes, clears and searches an accumulator of 4.3 MB, of which a thread uses
- *           one row at a time.
- * Idea:     A ring buffer (Jošth 2014, algorithm 4): the window of a line has n rows, so only n
- *           rows exist, 27 KB for n = 3. A row is searched as soon as its neighbours are there
- *           (shared/ring.h).
- * Expect:   1.2 times cpu/rows: the accumulator takes 1.5 of 8 ms; more for more rows.
- * Result:   1.3 times cpu/rows (results/cpu2/hough/hough_1920x1080.json).
+ * Problem:  cpu/rows allocates, clears and searches an accumulator of 4.3 MB, which does not fit in
+ *           L1, although a thread votes (adds 1 to counters) in one row at a time.
+ * Idea:     A ring buffer (Jošth 2014, algorithm 4): whether a cell is a line depends on a window
+ *           of n rows, so a thread keeps only n rows, 18 KB each, and searches a row as soon as the
+ *           rows beside it are there (shared/ring.h).
+ * Expect:   1.2 times as fast as cpu/rows: the accumulator takes 1.5 ms of its 8 ms.
+ * Result:   1.3 times as fast as cpu/rows (results/cpu2/hough/hough_1920x1080.json).
  * Run:      make diff-hough A=cpu/rows B=cpu/ring_buffer
  */
 #include "common/algo/hough.h"

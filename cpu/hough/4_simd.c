@@ -1,11 +1,11 @@
 /*
- * Problem:  In cpu/ring_buffer a vote is two products, a conversion and an increment, point by
+ * Problem:  cpu/ring_buffer computes a vote (two products, rounding, adding 1 to a cell) point by
  *           point.
- * Idea:     Vectors compute the cells of 16 points; adding 1.5 * 2^23 rounds and leaves the integer
- *           in the lower bits of the float. 1024 cells are stored before the first is loaded, for a
- *           load right after its vector store waits for the store buffer. Increments stay scalar.
- * Expect:   2.5 times cpu/ring_buffer: 1.5 cycles a vote are left, of which one is the store.
- * Result:   3.2 times cpu/ring_buffer (results/cpu2/hough/hough_1920x1080.json).
+ * Idea:     A vector computes the cells of 16 points; adding 1.5 * 2^23 to a float leaves its
+ *           rounded integer in the lower bits. 1024 cells are stored before the first is loaded,
+ *           because a load right after its vector store would wait. Increments stay scalar.
+ * Expect:   2.5 times as fast as cpu/ring_buffer: 1.5 cycles per vote are left, 1 for the store.
+ * Result:   3.2 times as fast as cpu/ring_buffer (results/cpu2/hough/hough_1920x1080.json).
  * Run:      make diff-hough A=cpu/ring_buffer B=cpu/simd
  */
 #include <string.h>

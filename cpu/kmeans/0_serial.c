@@ -1,7 +1,7 @@
 /*
  * Idea:     The definition, Lloyd's algorithm: the squared distance of every row to every centroid,
  *           difference by difference. It is the reference of all other versions.
- * Expect:   47,628 rows x 16 centroids x 256 features are 195 million differences an assignment, 4
+ * Expect:   47,628 rows x 16 centroids x 256 features are 195 million differences per assignment, 4
  *           in a vector of 64-bit numbers: 100 ms.
  * Run:      make bench-kmeans VERSIONS=cpu P="start=rows iterations=10"
  */

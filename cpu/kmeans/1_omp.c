@@ -2,8 +2,8 @@
  * Problem:  cpu/serial is compute-bound and uses one core.
  * Idea:     Each thread assigns its rows. Privatization: reduction() makes private sums, 32 KB for
  *           16 centroids of 256 features, and adds them up at the end.
- * Expect:   As many times cpu/serial as there are cores.
- * Result:   1.8 times cpu/serial on two cores (results/cpu2/kmeans/kmeans_252x189.json).
+ * Expect:   The speedup over cpu/serial is the number of cores.
+ * Result:   1.8 times as fast as cpu/serial on two cores (results/cpu2/kmeans/kmeans_252x189.json).
  * Run:      make diff-kmeans A=cpu/serial B=cpu/omp P="start=rows iterations=10"
  */
 #include <string.h>

@@ -1,10 +1,11 @@
 /*
- * Problem:  cpu/omp unites every pixel with up to 4 neighbours, and nearly all of them are in one
- *           tree already.
- * Idea:     Nodes are runs of foreground pixels in a row (He, Chao and Suzuki 2008). Two pointers
- *           go through the runs of a row and of the one above, and unite those that touch.
- * Expect:   3 times cpu/omp on photographs, where a node stands for 20 pixels and only one of them
- *           walks to a root; less in noise, where each edge of a run is a mispredicted branch.
+ * Problem:  cpu/omp unites every pixel with up to 4 neighbours, though nearly all are in one tree
+ *           already.
+ * Idea:     A run, an unbroken row of foreground pixels, becomes the node of union-find instead of
+ *           a pixel (He, Chao and Suzuki 2008). Two pointers go through the runs of a row and of
+ *           the row above and unite those that touch: one union per pair of runs.
+ * Expect:   3 times as fast as cpu/omp on photographs: a run stands for 20 pixels, and only one of
+ *           them walks to a root. Less in noise, where each end of a run is a mispredicted branch.
  * Run:      make diff-labelling A=cpu/omp B=cpu/runs
  */
 #include "common/algo/labelling.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/simd mispredicts two branches a word: whether a pair of runs begins in it, and how
- *           many. Each union waits for the parents that the last one has just written.
- * Idea:     Branchless: all pairs of a row are listed first. The first pair of a run only copies a
- *           parent; of the rest, those in one tree are dropped. Bands are joined by their roots
- *           alone.
- * Expect:   1.4 times cpu/simd: half of the time of joining is such waiting.
- * Result:   20 times cpu/omp on a photograph (results/cpu2/labelling/labelling_1920x1080.json).
+ * Problem:  cpu/simd mispredicts two branches per word; a union waits for what the last one wrote.
+ * Idea:     Pairs of touching runs are listed first, with no branch on whether a word has pairs or
+ *           how many (shared/lists.h). In its first pair a run copies the parent above; other pairs
+ *           within one tree are dropped, so few unions are left. Bands are joined by roots alone.
+ * Expect:   1.4 times as fast as cpu/simd: half of the time of uniting runs is such waiting.
+ * Result:   20 times as fast as cpu/omp on a photograph
+ *           (results/cpu2/labelling/labelling_1920x1080.json; cpu/simd not timed there).
  * Run:      make diff-labelling A=cpu/simd B=cpu/row_lists
  */
 #include "common/algo/labelling.h"

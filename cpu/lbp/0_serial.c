@@ -2,7 +2,7 @@
  * Idea:     The definition: patch by patch, pixel by pixel, neighbour by neighbour. It is the
  *           reference of all other versions.
  * Expect:   Eight loads, each behind four comparisons with the borders, for one increment: some 40
- *           cycles a pixel, 150 ms for 4032x3024.
+ *           cycles per pixel, 150 ms for 4032x3024.
  * Run:      make bench-lbp VERSIONS=cpu
  */
 #include <string.h>

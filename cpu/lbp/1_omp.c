@@ -1,8 +1,8 @@
 /*
  * Problem:  cpu/serial is compute-bound and uses one core.
  * Idea:     Patches share nothing: an OpenMP pragma gives each thread rows of patches.
- * Expect:   As many times cpu/serial as there are cores.
- * Result:   1.8 times cpu/serial on two cores (results/cpu2/lbp/lbp_4032x3024.json).
+ * Expect:   The speedup over cpu/serial is the number of cores.
+ * Result:   1.8 times as fast as cpu/serial on two cores (results/cpu2/lbp/lbp_4032x3024.json).
  * Run:      make diff-lbp A=cpu/serial B=cpu/omp
  */
 #include <string.h>

@@ -3,8 +3,9 @@
  *           vectors.
  * Idea:     Branchless: copy a strip of patches into a small buffer with a border of zeros. Masks
  *           set to zero the neighbours that belong to the next patch.
- * Expect:   10 times cpu/omp: no comparison of coordinates is left, and the compiler makes vectors.
- * Result:   9.0 times cpu/omp (results/cpu2/lbp/lbp_4032x3024.json), as predicted.
+ * Expect:   10 times as fast as cpu/omp: no comparison of coordinates is left, and the compiler
+ *           makes vectors.
+ * Result:   9.0 times as fast as cpu/omp (results/cpu2/lbp/lbp_4032x3024.json), as predicted.
  * Run:      make diff-lbp A=cpu/omp B=cpu/border
  */
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
  * Problem:  A quarter of cpu/simd is the copy; a strip clears and adds up 4 KB of counters.
- * Idea:     Count in bytes (8 codes a load); 256 equal codes overflow, and the counter is then 0.
+ * Idea:     Count in bytes (8 codes per load); 256 equal codes overflow, and the counter is then 0.
  *           Read pixels in the picture; copy only at its edges. Prefetch the next lines.
- * Expect:   2 times cpu/simd: 1.4 without the copy, 1.3 by a load for 8 codes, 1.1 by half of the
- *           counters' memory.
- * Result:   1.4 times cpu/simd (results/cpu2/lbp/lbp_4032x3024.json): loads of codes were not the
- *           limit.
+ * Expect:   2 times as fast as cpu/simd: 1.4 without the copy, 1.3 by a load for 8 codes, 1.1 by
+ *           half of the counters' memory.
+ * Result:   1.4 times as fast as cpu/simd (results/cpu2/lbp/lbp_4032x3024.json): loads of codes
+ *           were not the limit.
  * Run:      make diff-lbp A=cpu/simd B=cpu/byte_counters
  */
 #include <string.h>

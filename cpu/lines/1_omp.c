@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/serial uses one core, and of each step the definition.
- * Idea:     A thread computes a whole frame, so that no thread waits within it; receive() starts
- *           all submitted frames, up to 16. Steps are the fastest rungs, which divide a single
- *           frame.
- * Expect:   11 times cpu/serial with two threads: 1.7 for the second core, 5 for the steps, 1.3 for
- *           no barriers inside a frame. Throughput costs latency: a frame takes one core's time.
- * Result:   13 times cpu/serial, 674 frames a second (results/cpu2/lines/lines_1920x1080.json).
+ * Problem:  cpu/serial uses one core; gray, edges and Hough transform are plain definitions.
+ * Idea:     A thread computes a whole frame and waits for no other; receive() starts all submitted
+ *           frames, up to 16. The steps are the fastest versions of their ladders.
+ * Expect:   11 times as fast as cpu/serial with 2 threads: 1.7 (second core) * 5 (steps) * 1.3 (no
+ *           barriers inside a frame). Latency grows.
+ * Result:   13 times as fast as cpu/serial, 674 frames per second
+ *           (results/cpu2/lines/lines_1920x1080.json).
  * Run:      make diff-lines A=cpu/serial B=cpu/omp
  */
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /*
- * Idea:     Eight steps one after the other, each the cpu/serial version of its own ladder, with a
- *           picture between each two.
- * Expect:   2 frames per second at 1920x1080: 225 multiplications a pixel for the blur take half of
- *           the time, 4 * 169 comparisons for the disk the other half.
+ * Idea:     Find moving objects in eight steps, one after the other: gray, blur, difference from
+ *           the background, threshold, close, open, components, boxes. Each is cpu/serial of its
+ *           own ladder, with an image between each two.
+ * Expect:   2 frames per second at 1920x1080: 225 multiplications per pixel (blur) take half of the
+ *           time, 4 * 169 comparisons per pixel (close and open with a disk) the other half.
  * Result:   0.4 frames per second (results/cpu2/motion/motion_1920x1080.json): a comparison takes
- *           longer than a multiplication, and morphology four fifths of the frame.
+ *           longer than a multiplication, and close and open take four fifths of a frame.
  * Run:      make bench-motion VERSIONS=cpu
  */
 #include "common/algo/motion.h"

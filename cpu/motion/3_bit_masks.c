@@ -1,10 +1,11 @@
 /*
- * Problem:  cpu/simd moves a byte a pixel from the threshold on, 10 pictures of 2 MB, for one bit.
- * Idea:     Bit mask, 64 pixels a word: compare and pack in one pass, dilate by shift and or.
- *           Components are lists of runs, found a word at a time, so nothing behind the blur is a
- *           picture.
- * Expect:   2.1 times cpu/simd: morphology takes 0.1 ms, labels and boxes 0.05 ms, and were two
- *           thirds.
+ * Problem:  From the threshold on, a pixel is one bit of information, but cpu/simd moves a byte: 10
+ *           images of 2 MB.
+ * Idea:     Bit mask, 64 pixels per word: compare and pack in one pass, then dilate by shift and OR
+ *           (shared/bits.c). Components are lists of runs of set bits (shared/components.c). So no
+ *           step after the blur writes an image.
+ * Expect:   2.1 times as fast as cpu/simd: close and open take 0.1 ms, components and boxes 0.05
+ *           ms; together they were two thirds of a frame.
  * Run:      make diff-motion A=cpu/simd B=cpu/bit_masks
  */
 #include "common/algo/motion.h"

@@ -2,8 +2,9 @@
  * Problem:  cpu/serial is compute-bound and uses one core.
  * Idea:     Patches do not depend on each other: an OpenMP pragma gives each thread rows of
  *           patches.
- * Expect:   As many times cpu/serial as there are cores.
- * Result:   2.0 times cpu/serial on two cores (results/cpu2/nearest/nearest_252x189.json).
+ * Expect:   The speedup over cpu/serial is the number of cores.
+ * Result:   2.0 times as fast as cpu/serial on two cores
+ *           (results/cpu2/nearest/nearest_252x189.json).
  * Run:      make diff-nearest A=cpu/serial B=cpu/omp
  */
 #include "common/algo/nearest.h"

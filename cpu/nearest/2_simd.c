@@ -3,9 +3,9 @@
  * Idea:     |h - c|^2 = |h|^2 - 2 h c + |c|^2, and |h|^2 is the same for all centroids: products
  *           decide. One dot-product instruction multiplies 2 bins by 2 components of 16 centroids.
  *           A prefetch loads the next patches meanwhile.
- * Expect:   10 times cpu/omp: 32 products a cycle and core, 1 ms with two threads.
- * Result:   5.7 times cpu/omp (results/cpu2/nearest/nearest_252x189.json): 0.73 ms, but cpu/omp is
- *           faster than assumed.
+ * Expect:   10 times as fast as cpu/omp: 32 products per cycle and core, 1 ms with two threads.
+ * Result:   5.7 times as fast as cpu/omp (results/cpu2/nearest/nearest_252x189.json): 0.73 ms, but
+ *           cpu/omp is faster than assumed.
  * Run:      make diff-nearest A=cpu/omp B=cpu/simd
  */
 #include <string.h>

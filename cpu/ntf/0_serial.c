@@ -1,9 +1,10 @@
 /*
- * Idea:     The definition: each sample times the two entries that belong to it, added to the
- *           numerators of the third factor. Three such passes over the tensor are an iteration;
- *           ntf_solve() does the denominators and the error.
- * Expect:   Two products and an addition in f64 for each sample, column and pass: 24 x 24 x 16,520
- *           samples with K = 16 are 457 million, 300 ms an iteration.
+ * Idea:     Nonnegative tensor factorisation by multiplicative updates, three factors u, v, w of K
+ *           columns: each sample times its entries of two factors is added to a numerator of the
+ *           third. An iteration passes over the tensor 3 times. ntf_solve() does denominators and
+ *           error.
+ * Expect:   300 ms per iteration: two products and an addition in f64 per sample, column and pass,
+ *           24 x 24 x 16,520 x 16 x 3 = 457 million times with K = 16.
  * Run:      make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd
  */
 #include <string.h>

@@ -1,11 +1,10 @@
 /*
- * Problem:  In cpu/dimension_tree u's multiply-adds wait for each other, P's load and store a sum
- *           each.
- * Idea:     Two products of matrices with register tiles: R x ST samples times v(s,k) w(t,k),
- *           formed one time an iteration, 8 slices at a time; the transpose times u, 8 products a
- *           row of P.
- * Expect:   Near one multiply-add a cycle in both halves in place of one in 4: 3 times.
- * Result:   2.9 times cpu/dimension_tree, K = 4 (results/cpu2/ntf/ntf_24x16520.json).
+ * Problem:  In cpu/dimension_tree, multiply-adds for factor u wait for each other; each for P loads
+ *           and stores a sum.
+ * Idea:     Register tiles for two matrix products: u = R x ST samples times v(s,k) w(t,k), 8
+ *           slices at a time; P = the transpose times u, 8 products per row of P.
+ * Expect:   3 times as fast: both products make nearly one multiply-add per cycle, not one in 4.
+ * Result:   2.9 times as fast as cpu/dimension_tree, K = 4 (results/cpu2/ntf/ntf_24x16520.json).
  * Run:      make diff-ntf A=cpu/dimension_tree B=cpu/register_tile
  */
 #include <stdlib.h>

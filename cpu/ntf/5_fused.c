@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/register_tile reads the tensor from memory two times an iteration.
- * Idea:     Loop fusion: a row of u needs its own slice alone. 8 slices that were read for their
- *           rows of u are still in L1 when, times the new rows, they are added to P (one for each
+ * Problem:  cpu/register_tile reads the tensor from memory twice per iteration, for u and for P.
+ * Idea:     Loop fusion: a row of factor u needs only its own slice. 8 slices are read for their
+ *           rows of u and are still in L1 when they, times the new rows, are added to P (one P per
  *           thread).
- * Expect:   Half the traffic, 38 MB: a fifth less at K = 16; more where memory is slow.
- * Result:   2.7 times cpu/register_tile, K = 16 (results/cpu2/ntf/ntf_24x16520_rank16.json):
- *           probably memory is slower for two threads than was thought.
+ * Expect:   1.25 times as fast with K = 16: half the traffic, 38 MB; more where memory is slow.
+ * Result:   2.7 times as fast as cpu/register_tile, K = 16
+ *           (results/cpu2/ntf/ntf_24x16520_rank16.json); the reason is not measured.
  * Run:      make diff-ntf A=cpu/register_tile B=cpu/fused
  */
 #include <stdlib.h>

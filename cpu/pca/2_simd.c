@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/omp makes 93 multiply-adds in f64 a pixel, and each waits for the one before.
- * Idea:     4 components in a vector of f32: a sample, repeated, times a row of eigenvectors. 8
- *           pixels at once are independent sums (instruction-level parallelism). Fastest steps.
- * Expect:   31 vector multiply-adds a pixel in place of 93; with correlation's fastest matrix 12 ms
- *           for a million pixels on two cores.
- * Result:   2.6 times cpu/omp (results/cpu2/pca/pca_1024x1024.json), 44 ms: the matrix takes
- *           longer.
+ * Problem:  The projection of cpu/omp makes 93 f64 multiply-adds per pixel, one after another.
+ * Idea:     A vector of f32 holds 4 components: a sample, repeated, times a row of eigenvectors. 8
+ *           pixels at once are independent sums: none waits. Other steps: their fastest versions.
+ * Expect:   12 ms for a million pixels on two cores: 31 vector multiply-adds per pixel instead of
+ *           93, and correlation's fastest matrix.
+ * Result:   2.6 times as fast as cpu/omp (results/cpu2/pca/pca_1024x1024.json), 44 ms: the matrix
+ *           takes longer.
  * Run:      make diff-pca A=cpu/omp B=cpu/simd
  */
 #include <stdlib.h>

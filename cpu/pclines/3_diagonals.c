@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/simd is a scatter: a load and a store for each of 97 million votes.
- * Idea:     Gather: all points of a diagonal shift by one whole number (shared/diagonals.h), so a
- *           row is the sum of the picture's diagonals, each shifted: 64 cells are one addition of
- *           bytes.
- * Expect:   1.4 times cpu/simd, 28 ms: 33 million vectors at 3 cycles are 13 ms, plus the search.
- * Result:   1.1 times cpu/simd (results/cpu2/pclines/pclines_1920x1080.json); a vector takes
- *           longer.
+ * Problem:  cpu/simd is a scatter: each of 97 million votes (adding 1) is a load and a store.
+ * Idea:     Gather: in a row, all points of a diagonal shift by one number (shared/diagonals.h). A
+ *           row is the sum of all shifted diagonals, in vectors of 64 bytes.
+ * Expect:   1.4 times as fast as cpu/simd, 28 ms: 33 million vectors at 3 cycles take 13 ms; the
+ *           search for lines takes the rest.
+ * Result:   1.1 times as fast as cpu/simd (results/cpu2/pclines/pclines_1920x1080.json): a vector
+ *           takes more than 3 cycles.
  * Run:      make diff-pclines A=cpu/simd B=cpu/diagonals
  */
 #include <omp.h>

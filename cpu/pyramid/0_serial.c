@@ -1,8 +1,9 @@
 /*
- * Idea:     The definition, one pixel after the other, one level after the other. All other
+ * Idea:     The definition: the levels (smaller copies of the picture) one after the other, pixel
+ *           by pixel, each the weighted mean of four source pixels (bilinear filter). All other
  *           versions are compared with this one.
- * Expect:   15 ns a pixel of the levels, for two divisions into 16.16 coordinates and four loads
- *           each: 40 ms at 1280x720, whose levels above the first have 2.1 million pixels.
+ * Expect:   15 ns per pixel, for two divisions that give 16.16 coordinates and for four loads: 40
+ *           ms at 1280x720, where the levels above the first have 2.1 million pixels.
  * Run:      make bench-pyramid SIZE=1280x720 VERSIONS=cpu/serial
  */
 #include <string.h>

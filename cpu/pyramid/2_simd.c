@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/omp is compute-bound: two divisions a pixel, and a gather of four bytes.
- * Idea:     Columns' taps go to a lookup table. The filter is separable: a source row pair is
- *           blended first, whole vectors of neighbours, into words of two columns; then a pixel is
- *           one gathered word.
- * Expect:   No division, an eighth of a gather of 10 cycles a pixel and 2 pairs of 6 operations on
- *           16 lanes: 5 times cpu/omp.
- * Result:   3.5 times cpu/omp (results/cpu2/pyramid/pyramid_1280x720.json), not 5.
+ * Problem:  cpu/omp is compute-bound: two divisions per pixel, and four source bytes to gather.
+ * Idea:     Source column and weight of each column go to a lookup table. The bilinear filter is
+ *           separable: two source rows are blended first, with vectors, into words that hold two
+ *           neighbouring columns; then a pixel needs one gathered word instead of four bytes.
+ * Expect:   No division; per pixel 1/8 of a gather (10 cycles) and two blends of 6 operations on 16
+ *           lanes: 5 times as fast as cpu/omp.
+ * Result:   3.5 times as fast as cpu/omp (results/cpu2/pyramid/pyramid_1280x720.json).
  * Run:      make diff-pyramid A=cpu/omp B=cpu/simd
  */
 #include <omp.h>

@@ -1,8 +1,9 @@
 /*
  * Problem:  cpu/serial uses one core.
  * Idea:     The steps are the cpu/omp versions of their ladders: each gives every thread rows.
- * Expect:   As many times cpu/serial as there are cores.
- * Result:   1.8 times cpu/serial on two cores (results/cpu2/texture/texture_4032x3024.json).
+ * Expect:   The speedup over cpu/serial is the number of cores.
+ * Result:   1.8 times as fast as cpu/serial on two cores
+ *           (results/cpu2/texture/texture_4032x3024.json).
  * Run:      make diff-texture A=cpu/serial B=cpu/omp
  */
 #include "common/algo/texture.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/omp is bandwidth-bound. A core reads each line of the result into its cache before
- *           it writes to it: 3 bytes move for each sample in place of 2.
- * Idea:     Vectors of samples. A result larger than the caches is written by streaming
- *           (non-temporal) stores, which do not read the line first.
- * Expect:   No gain while the result fits in the caches; from 32 MB on up to half as fast again.
- * Result:   1.9 times cpu/omp (results/h200/threshold/threshold_3840x2160.json): that result, 8 MB,
- *           is not streamed, and the times vary by 22 %. A size above 32 MB is not measured.
+ * Problem:  Bandwidth-bound: 3 bytes move per sample, not 2, because a core reads each cache line
+ *           of the result before it writes to it.
+ * Idea:     A loop over vectors of samples. Streaming (non-temporal) stores write a result that is
+ *           larger than the caches and do not read its lines first.
+ * Expect:   1.5 times as fast from 32 MB on (2 bytes, not 3); no gain in the caches.
+ * Result:   1.9 times as fast as cpu/omp (results/h200/threshold/threshold_3840x2160.json) at 8 MB,
+ *           not streamed; times vary by 22 %, the reason is not known. From 32 MB on not measured.
  * Run:      make diff-threshold A=cpu/omp B=cpu/simd SIZE=7680x4320
  */
 #include "common/algo/threshold.h"

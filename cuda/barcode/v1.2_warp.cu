@@ -1,11 +1,11 @@
 /*
- * Problem:  nearest is nearly all of the kernels' time: atomic contention, 256 threads add to one
- *           sum.
- * Idea:     The cuda/v1.2 steps: neighbourhoods in shared memory, 16 bytes a load, a warp a patch
- *           for nearest.
- * Expect:   5 times cuda/v1.1, by lbp and nearest. On a map of 252x189 patches every other step
- *           takes the time of its launches.
- * Result:   29 times cuda/v1.1, the kernels (results/h200/barcode/barcode_4032x3024.json).
+ * Problem:  nearest takes nearly all of cuda/v1.1: 256 threads wait to add to one sum atomically.
+ * Idea:     Each step is its ladder's cuda/v1.2. To find the nearest centroid a warp takes a patch
+ *           and adds up by shuffles, so no atomic addition waits for another.
+ * Expect:   5 times as fast as cuda/v1.1, by lbp and nearest. The other steps work on a map of
+ *           252x189 patches and take only the time of their launches.
+ * Result:   29 times as fast as cuda/v1.1, the kernels
+ *           (results/h200/barcode/barcode_4032x3024.json); the reason is not known.
  * Run:      make diff-barcode A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/barcode/shared/finder.h"

@@ -1,10 +1,10 @@
 /*
- * Problem:  The labels of the patches take 0.43 of the 0.49 ms of cuda/v1.2.
- * Idea:     The best kernel of each step: lbp in registers with half floats, nearest on tensor
- *           cores, with their tunables. For the map, 252x189 samples, the steps with the shortest
- *           launches.
- * Expect:   5 times cuda/v1.2: 40 us for the labels of 4032x3024; the map's steps take 57.
- * Result:   4.7 times cuda/v1.2, the kernels (results/h200/barcode/barcode_4032x3024_apart.json).
+ * Problem:  To classify all patches takes 0.43 of the 0.49 ms of cuda/v1.2.
+ * Idea:     Patches are classified by the fastest kernels of their ladders: lbp compares pixels as
+ *           half floats in registers, nearest multiplies on tensor cores. The later steps work on
+ *           a map of 252x189 labels and use the versions with the fewest launches.
+ * Expect:   5 times as fast as cuda/v1.2: 40 us to classify all patches, 57 us for the later steps.
+ * Result:   4.7 times as fast as cuda/v1.2 (results/h200/barcode/barcode_4032x3024_apart.json).
  * Run:      make tune-barcode V=cuda/v1.3
  */
 #include "cuda/barcode/shared/finder.h"

@@ -1,10 +1,11 @@
 /*
- * Problem:  22 of 37 taps a pixel go along rows: a load from shared memory and a multiply-add each.
- * Idea:     The sums along a row are a product with a banded matrix of weights. A tensor-core
- *           instruction makes 16 x 8 sums of 32 bytes each; a warp loads 16 rows of its strip as
+ * Problem:  22 of 37 multiply-adds per pixel go along rows, each with a shared-memory load.
+ * Idea:     Sums along a row are a matrix product: bytes times a banded matrix, which has the
+ *           weights around its diagonal. One tensor-core instruction makes 16 x 8 sums over 32
+ *           bytes each (cuda/blur/shared/tensor.cuh). A warp loads 16 rows of its strip as
  *           operands.
- * Expect:   2.5 times cuda/v2.0: the 15 taps down the columns remain, 8 products for 512 pixels
- *           replace the others and the tile of bytes.
+ * Expect:   2.5 times as fast: 15 of 37 multiply-adds remain, those down the columns. 8 tensor
+ *           instructions per 512 pixels replace the others, and no tile of bytes is copied.
  * Run:      make diff-blur A=cuda/v2.0 B=cuda/v2.1
  */
 #include "cuda/blur/shared/tensor.cuh"

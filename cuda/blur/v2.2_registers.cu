@@ -1,10 +1,11 @@
 /*
- * Problem:  15 loads and multiply-adds down each column, and a barrier between the two passes.
- * Idea:     Sums down columns are products, too, of their high and of their low bytes; each result
- *           lies in the lane that needs it as the next operand, so sums stay in registers. A warp
- *           walks down its strip and prefetches 4 bands.
- * Expect:   Latency hiding ends at bandwidth: 6 us at 3840x2160, where a copy takes 5.4 us.
- * Result:   22 times cuda/v2.0, kernel (results/h200/blur/blur_3840x2160_steps.json): 7.8 us.
+ * Problem:  15 loads and multiply-adds per pixel go down columns; a barrier parts the passes.
+ * Idea:     Tensor cores sum down columns, too: one product for the high bytes of the sums, one for
+ *           the low. Each lane already has the sums that its next operand needs, so they stay in
+ *           registers. A warp walks down its strip and prefetches 4 bands of 16 rows.
+ * Expect:   6 us at 3840x2160: loads overlap with work, so bandwidth limits; a copy takes 5.4 us.
+ * Result:   7.8 us, kernel 22 times as fast as cuda/v2.0
+ *           (results/h200/blur/blur_3840x2160_steps.json; cuda/v2.1 not timed there).
  * Run:      make bench-blur VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2,peer/npp
  */
 #include "common/cuda/bytes.cuh"

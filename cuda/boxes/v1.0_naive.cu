@@ -1,10 +1,11 @@
 /*
- * Idea:     Scatter by atomics: one thread per pixel adds itself to its component by seven atomic
- *           operations. A prefix sum over the table's entries says where each component's row lies.
+ * Idea:     Scatter by atomics: one thread per pixel adds it to its component by seven atomics. A
+ *           prefix sum gives each component its row of the result (cuda/boxes/shared/rows.cu).
  *           Every call allocates, uploads, computes, downloads and frees.
- * Expect:   Kernel 50 times cpu/serial; pixels of a large component wait for each other (atomic
- *           contention). A 3840x2160 call uploads 33 MB, 1.8 ms, and clears 332 MB of table.
- * Result:   85 times cpu/serial, kernel (results/h200/boxes/boxes_3840x2160.json).
+ * Expect:   Kernel 50 times as fast as cpu/serial: pixels of a large component wait for each other
+ *           (atomic contention). A 3840x2160 call uploads 33 MB (1.8 ms) and clears 332 MB.
+ * Result:   Kernel 85 times as fast as cpu/serial (results/h200/boxes/boxes_3840x2160.json); why is
+ *           not known.
  * Run:      make bench-boxes VERSIONS=cpu/serial,cuda/v1.0
  */
 #include "common/algo/boxes.h"

@@ -1,11 +1,10 @@
 /*
- * Problem:  A CPU sums one vector of pairs at a time; the pairs of planes do not depend on each
- *           other.
- * Idea:     A thread for each pair of planes (correlation.h) walks over all pixels. Every call
- *           allocates and frees.
- * Expect:   6 threads for a photograph, 496 for 31 bands, where a GPU wants 100,000: slower than
- *           cpu/serial at 3 bands. A thread waits for its own loads, though those of a warp are
- *           neighbours.
+ * Problem:  A CPU core adds the products of one vector of band pairs at a time, but the entries of
+ *           the correlation matrix do not depend on each other.
+ * Idea:     One thread per pair of bands adds its products over all pixels. Every call allocates
+ *           and frees its memory.
+ * Expect:   Slower than cpu/serial with 3 bands: 3 bands give 6 threads, 31 give 496, where a GPU
+ *           wants 100,000. A thread waits for its own loads, though a warp's loads are neighbours.
  * Run:      make bench-correlation VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  */
 #include "common/algo/correlation.h"

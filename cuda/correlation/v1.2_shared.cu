@@ -1,10 +1,10 @@
 /*
- * Problem:  cuda/v1.1 has one thread a pair, and a sample is loaded for every pair that it is in.
- * Idea:     All multiprocessors share the pixels (Jošth 2014). A block loads panels of P * C pixels
- *           to shared memory; thread (p, pair) sums group p's pixels; a tree adds the P groups.
- * Expect:   100 times and more: all multiprocessors work, a sample is loaded one time. Two loads
- *           from shared memory a product are the next limit.
- * Result:   760 times cuda/v1.1, kernel, 256x256
+ * Problem:  cuda/v1.1 has one thread per band pair, and each pair loads the same samples again.
+ * Idea:     All multiprocessors share the pixels (Jošth 2014). A block copies P * C pixels to
+ *           shared memory; thread (p, pair) adds the products of group p; a tree adds the P groups.
+ * Expect:   At least 100 times as fast: all multiprocessors work, and a sample is loaded once. Then
+ *           2 loads from shared memory per product are the limit.
+ * Result:   760 times as fast as cuda/v1.1, kernel, 256x256
  *           (results/h200/correlation/correlation_strips_256x256.json).
  * Run:      make diff-correlation A=cuda/v1.1 B=cuda/v1.2
  */

@@ -1,10 +1,11 @@
 /*
- * Problem:  One block of 128 threads on a multiprocessor of cuda/v1.2 waits at its barriers.
- * Idea:     Threads (P times the pairs), pixels (C) and blocks a multiprocessor are tunables: more
- *           blocks hide the barriers of one behind the products of another (latency hiding,
+ * Problem:  One block of 128 threads per multiprocessor in cuda/v1.2 waits at its barriers.
+ * Idea:     Threads (P times the band pairs), pixels (C) and blocks per multiprocessor are tunable:
+ *           one block multiplies bands while another waits at a barrier (latency hiding,
  *           occupancy).
- * Expect:   2 to 4 times; panels of more pixels leave no room for a second block.
- * Result:   1.5 times cuda/v1.2, kernel (results/h200/correlation/correlation_1024x1024.json).
+ * Expect:   2 to 4 times as fast; more pixels per block leave no shared memory for a second block.
+ * Result:   1.5 times as fast as cuda/v1.2, kernel
+ *           (results/h200/correlation/correlation_1024x1024.json).
  * Run:      make tune-correlation V=cuda/v1.3 SVG=heat.svg
  */
 #include "common/algo/correlation.h"

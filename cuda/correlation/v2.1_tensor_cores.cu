@@ -1,10 +1,11 @@
 /*
- * Problem:  cuda/v2.0 takes 301 us where memory needs 30: one pair a multiply-add, 25 % occupancy.
+ * Problem:  cuda/v2.0 takes 301 us where memory needs 30 us: an instruction multiplies one band
+ *           pair per thread, at 25 % occupancy.
  * Idea:     Tensor cores: a sample is the sum of two bfloat16 within 2^-17, and three products of
- *           these are a product within 2^-15 (the contract allows 2^-12). A warp loads and splits
- *           its operands to registers: no panel in shared memory, no barrier.
- * Expect:   31 bands, a million pixels: 18 instructions for 16 pixels, 5 us, and 16 us to split
- *           samples; memory, 30 us, is the limit.
+ *           these give a product within 2^-15 (allowed: 2^-12). A warp splits samples in its
+ *           registers (shared/operands.cuh): no shared memory, no barrier.
+ * Expect:   31 bands, a million pixels: memory, 30 us, is the limit. Products take 5 us (18
+ *           instructions per 16 pixels), splitting 16 us.
  * Run:      make bench-correlation VERSIONS=cuda/v2.0,cuda/v2.1,peer/cublas
  */
 #include "common/algo/correlation.h"

@@ -1,10 +1,10 @@
 /*
- * Problem:  cuda/v2.1 loads and splits rows and columns, often the same samples; three launches.
- * Idea:     Up to 88 planes a warp holds the operands of all tiles: one load a sample, and the next
- *           are under way (prefetch). Last-block reduction: the block with the last ticket makes
- *           the matrix.
- * Expect:   Half of the splitting, two launches less: 12 us with 6 bands, 41 with 31.
- * Result:   10.4 times cuda/v2.0 with 3 bands, kernel
+ * Problem:  cuda/v2.1 splits a sample for rows and for columns of the matrix; three launches.
+ * Idea:     Up to 88 bands, a warp holds all operands: a sample is loaded and split once, the next
+ *           ones are prefetched. Last-block reduction: the last block to end makes the matrix,
+ *           without a launch.
+ * Expect:   12 us with 6 bands, 41 us with 31: half of the splitting and two launches less.
+ * Result:   10.4 times as fast as cuda/v2.0 with 3 bands, kernel (cuda/v2.1 not timed there)
  *           (results/h200/correlation/correlation_1024x1024x3_ticket.json).
  * Run:      make bench-correlation VERSIONS=cuda/v2.1,cuda/v2.2,peer/cublas
  */

@@ -1,10 +1,11 @@
 /*
- * Problem:  Windows do not depend on each other, but 16 cores look at 16 of 2.9 million at a time.
- * Idea:     One thread per pixel of the pyramid takes the window that begins there through the
- *           stages; model and pyramid lie in global memory. Hits go to a list behind one atomic
- *           counter; sorting and grouping them on the device leaves two small tables to download.
- * Expect:   Divergence: a warp goes on until the last of its 32 windows leaves, after 20 stages
- *           where the mean is 3: six of seven lanes idle. 3 ms at 1280x720.
+ * Problem:  Windows are independent, but 16 CPU cores look at 16 of 2.9 million at a time.
+ * Idea:     One thread per pixel of the picture and its smaller copies takes the window that begins
+ *           there through the stages; all data lie in global memory. Hits go to a list behind one
+ *           atomic counter; the device sorts and groups them, so only two small tables are
+ *           downloaded.
+ * Expect:   Divergence: a warp works until its last window is rejected, after 20 stages; the mean
+ *           is 3: six of seven lanes idle. 3 ms at 1280x720.
  * Run:      make bench-detect VERSIONS=cuda/v1.0
  */
 #include "cuda/detect/shared/hits.h"

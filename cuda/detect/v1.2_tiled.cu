@@ -1,10 +1,11 @@
 /*
- * Problem:  In cuda/v1.1 a stage loads up to 36 pixels a window, and itself, from global memory.
- * Idea:     A block reads the pixels of its tile and halo once into shared memory. All threads look
- *           at the same stage: stages are a kernel parameter, in constant memory. Tables stay in
- *           global memory, because lanes look up different entries.
- * Expect:   Neighbouring windows share nearly all pixels: twice as fast; idle lanes stay idle.
- * Result:   1.03 times cuda/v1.1 (results/h200/detect/detect_1280x720.json): L1 had them.
+ * Problem:  Per stage, cuda/v1.1 loads up to 36 pixels and the stage from global memory.
+ * Idea:     A block copies its tile and halo to shared memory, for its 256 windows. All threads
+ *           read the same stage: stages are a kernel parameter, in constant memory. Tables stay in
+ *           global memory: lanes look up different entries.
+ * Expect:   Windows share most pixels: 2 times as fast as cuda/v1.1; rejected lanes still idle.
+ * Result:   1.03 times as fast as cuda/v1.1 (results/h200/detect/detect_1280x720.json): L1 had
+ *           them.
  * Run:      make diff-detect A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/detect/shared/hits.h"

@@ -1,9 +1,11 @@
 /*
  * Problem:  The block of cuda/v1.2, 32 x 8 threads, is a guess.
- * Idea:     Width and height of the block are launch parameters, for rungs tune to search.
- * Expect:   Higher blocks read fewer halo pixels, 23 rows and columns, but hold more idle warps: a
- *           few percent.
- * Result:   1.0 times cuda/v1.2 (results/h200/detect/detect_1280x720.json): no difference.
+ * Idea:     Width and height of the block are parameters of the launch; `rungs tune` tries their
+ *           values.
+ * Expect:   A few percent: higher blocks read fewer halo pixels (23 more rows and columns than
+ *           threads), but more of their warps idle.
+ * Result:   1.0 times as fast as cuda/v1.2 (results/h200/detect/detect_1280x720.json): no
+ *           difference.
  * Run:      build/rungs tune detect:cuda/v1.3
  */
 #include "cuda/detect/shared/hits.h"

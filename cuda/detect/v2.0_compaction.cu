@@ -1,10 +1,11 @@
 /*
- * Problem:  cuda/v1.3 diverges: a window leaves after 3 stages on average, a warp after 20.
- * Idea:     Compaction: after 3, 10 and 40 stages the windows that are left go to a list in shared
- *           memory, and full warps go on with its entries. Four windows a thread keep it long; a
- *           ballot counts what a warp appends with one atomic.
- * Expect:   Two of three windows leave within 3 stages; a third of the warps goes on: 2 times
- *           cuda/v1.3.
+ * Problem:  cuda/v1.3 diverges: a window is rejected after 3 stages on average, a warp after 20.
+ * Idea:     Compaction: after 3, 10 and 40 stages the remaining windows move to a list in shared
+ *           memory, and full warps go on with it, so no lane idles for a rejected window. Four
+ *           windows per thread make the list long. A ballot counts the entries of a warp, which
+ *           reserves their places with one atomic.
+ * Expect:   Two of three windows leave within 3 stages, so a third of the warps goes on: 2 times as
+ *           fast as cuda/v1.3.
  * Run:      make diff-detect A=cuda/v1.3 B=cuda/v2.0
  */
 #include "cuda/detect/shared/hits.h"

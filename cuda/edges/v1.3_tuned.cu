@@ -1,9 +1,10 @@
 /*
- * Problem:  cuda/v1.2 assumes blocks of 32x8: a third of its magnitudes are halo.
- * Idea:     Find the block size by search: block_width and block_height are tunables.
- * Expect:   64x8 or 32x16 a tenth faster: a sixth is halo, but a larger block waits longer at its
- *           barrier.
- * Result:   Kernel 1.0 times cuda/v1.2 with the default block, the only one that was measured
+ * Problem:  The block of 32x8 in cuda/v1.2 is a guess: its tile of 34x10 holds 1.33 magnitudes per
+ *           pixel.
+ * Idea:     Find the block by search: block_width and block_height are tunables.
+ * Expect:   1.1 times as fast with 64x8 or 32x16: 32x16 computes 34 * 18 / 512 = 1.2 magnitudes per
+ *           pixel, but a larger block waits longer at its barrier.
+ * Result:   Kernel 1.0 times as fast as cuda/v1.2 with 32x8, the only block that was measured
  *           (results/h200/edges/edges_1920x1080.json).
  * Run:      make tune-edges V=cuda/v1.3
  */

@@ -1,10 +1,11 @@
 /*
- * Problem:  A batch of matrices keeps a CPU busy one after the other.
- * Idea:     A block for each matrix, in the parallel order of cpu/omp: threads compute the n / 2
- *           rotations of a step, then turn lines, then columns, with a barrier after each.
- * Expect:   One matrix keeps one multiprocessor of 132 busy, which waits for barriers and global
- *           memory: no faster than cpu/omp. A thousand small ones at once are 50 times faster than
- *           one by one.
+ * Problem:  A CPU computes the eigenvectors of a batch of matrices one matrix after the other.
+ * Idea:     Jacobi eigenvalue rotations, one block per matrix. In a step, n / 2 pairs of axes
+ *           without a common axis (cpu/omp) get angles, then rows rotate, then columns; a barrier
+ *           follows each.
+ * Expect:   No faster than cpu/omp for one matrix: only one of 132 multiprocessors works, and it
+ *           waits for barriers and global memory. A thousand small ones at once: 50 times as fast
+ *           as one by one.
  * Run:      make bench-eigen VERSIONS=cuda/v1.0,cuda/v1.1 SIZE=31x3100
  */
 #include "common/algo/eigen.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  A step of cuda/v1.2 has three barriers, and a barrier of more warps costs more.
- * Idea:     Kernel fusion: pairs a and b turn the 2x2 entries where they meet in registers, lines
- *           and columns at once, so a barrier goes. The number of threads is a tunable.
- * Expect:   A third less at 31 columns: two barriers, half the accesses. The angle's latency
- *           remains.
- * Result:   1.5 times cuda/v1.2, kernel (results/h200/eigen/eigen_31x31.json): 424 us; cuSOLVER
- *           takes 155 us.
+ * Problem:  A Jacobi step of cuda/v1.2 has three barriers, and a barrier of more warps costs more.
+ * Idea:     Kernel fusion: a thread holds the 2x2 entries where two pairs of axes meet in registers
+ *           and rotates rows and columns at once, so one barrier goes. The number of threads is
+ *           tunable.
+ * Expect:   1.5 times as fast with 31 columns: 2 barriers instead of 3, half the accesses.
+ * Result:   1.5 times as fast as cuda/v1.2, kernel (results/h200/eigen/eigen_31x31.json): 424 us;
+ *           cuSOLVER takes 155 us.
  * Run:      make tune-eigen V=cuda/v1.3 SIZE=198x198
  */
 #include "common/algo/eigen.h"

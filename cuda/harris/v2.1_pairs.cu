@@ -1,11 +1,11 @@
 /*
  * Problem:  cuda/v2.0 is compute-bound: a lane computes one pixel with byte loads and 64-bit
  *           integers.
- * Idea:     Thread coarsening and SWAR: a lane has a word of 4 columns; two 16-bit gradients share
- *           a register, and one addition adds both. det is exact in doubles (harris.h). The grid is
- *           as many warps as the device holds.
- * Expect:   Twice as fast: 1.5 words for 4 pixels, not 12 bytes; half of the additions; one product
- *           of doubles takes 1 instruction, one of 64-bit integers 4.
+ * Idea:     Thread coarsening and SWAR: a lane loads a word of 4 pixels; two 16-bit gradients share
+ *           a register, so one addition adds both (shared/pairs.cuh). Doubles hold a c - b^2
+ *           exactly (common/algo/harris.h). The grid has as many warps as the device holds.
+ * Expect:   2 times as fast: 1.5 words per 4 pixels instead of 12 bytes, half of the additions, and
+ *           1 instruction per product of doubles instead of 4 per product of 64-bit integers.
  * Run:      make diff-harris A=cuda/v2.0 B=cuda/v2.1 P="outputs=response"
  */
 #include "common/algo/harris.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  Every warp of cuda/v2.1 decides about edges in each row, and loads near one are byte by
- *           byte.
- * Idea:     No divergence: a warp inside has a walk without edges; one near an edge selects bytes
- *           and masks responses. Software pipelining: load two rows before others are stored.
- * Expect:   1.5 times: 130 of 330 instructions for 4 pixels are about edges; work hides the loads.
- * Result:   5.6 times peer/npp on an H100
- *           (results/h100/harris/harris_3840x2160_response_halves.json), 21.1 us at 3840x2160.
+ * Problem:  All warps of cuda/v2.1 test for the picture's edges in each row; near one they load
+ *           bytes.
+ * Idea:     A warp away from the edges runs a loop without these tests; one at an edge selects
+ *           bytes (shared/edges.cuh). Loads run two rows ahead of stores, so arithmetic hides them.
+ * Expect:   1.5 times as fast: 130 of 330 instructions per 4 pixels are about edges.
+ * Result:   5.6 times as fast as peer/npp on an H100, 21.1 us at 3840x2160
+ *           (results/h100/harris/harris_3840x2160_response_halves.json; cuda/v2.1 not timed there).
  * Run:      make diff-harris A=cuda/v2.1 B=cuda/v2.2 P="outputs=response"
  */
 #include "common/algo/harris.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/serial votes 17 million times for 95,000 points, one after the other.
- * Idea:     One thread a pixel: at an edge point it adds one to a counter of each row by an atomic
- *           operation in global memory. Then one thread a cell searches; a sort follows
- *           (shared/lines.cu).
- * Expect:   30 times cpu/serial: L2, which holds the 4.3 MB, takes 100 atomics a nanosecond, but
- *           only one or two lanes of a warp have a point (divergence). End to end, 0.4 ms besides.
- * Result:   550 times cpu/serial, kernel, 371 us (results/h200/hough/hough_1920x1080_sobel.json).
+ * Problem:  cpu/serial makes 17 million votes (additions of 1 to a counter) one by one.
+ * Idea:     One thread per pixel: an edge point votes in each row by an atomic operation in global
+ *           memory. Search and sort of lines follow (shared/lines.cu).
+ * Expect:   30 times as fast as cpu/serial: L2 makes 100 atomic operations per ns, but only 1 or 2
+ *           lanes of a warp have a point (divergence). End to end takes 0.4 ms more.
+ * Result:   Kernel 550 times as fast as cpu/serial (results/h200/hough/hough_1920x1080_sobel.json),
+ *           which takes 204 ms there, not 35 ms; the reason for the rest is not known.
  * Run:      make bench-hough VERSIONS=cuda
  */
 #include "common/algo/hough.h"

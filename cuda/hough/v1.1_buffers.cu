@@ -1,10 +1,11 @@
 /*
  * Problem:  cuda/v1.0 allocates and frees 15 MB of device memory in each call.
- * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
- *           state.
+ * Idea:     Persistent buffers: the first call allocates the memory and keeps it in `state`, so
+ *           later calls do not pay for allocation.
  * Expect:   0.3 ms less end to end at 1920x1080; kernels and transfers stay the same.
- * Result:   1.8 times cuda/v1.0 end to end, 0.6 ms less
- *           (results/h200/hough/hough_1920x1080_sobel.json).
+ * Result:   0.6 ms less end to end, which is 1.8 times as fast as cuda/v1.0
+ *           (results/h200/hough/hough_1920x1080_sobel.json). Why allocation costs twice as much as
+ *           expected is not known.
  * Run:      make diff-hough A=cuda/v1.0 B=cuda/v1.1 P=edges=sobel
  */
 #include "common/algo/hough.h"

@@ -1,9 +1,11 @@
 /*
- * Problem:  cuda/v1.2 assumes 4 slices of the points and blocks of 256 threads.
- * Idea:     Search for both: more slices balance the load better and add more counters to the
- *           accumulator; more threads hide the latency of a vote and wait for each other at the end
- *           of a tile.
- * Expect:   1.1 times cuda/v1.2: 8 slices of 128 threads, as a tile has some 400 points.
+ * Problem:  cuda/v1.2 fixes two numbers unmeasured: 4 slices (shares of the points), 256 threads
+ *           per block.
+ * Idea:     Time all pairs of both: more slices balance the load better, but add more counters to
+ *           global memory. More threads hide the latency of votes, but more of them idle when the
+ *           points of a tile do not fill the block.
+ * Expect:   1.1 times as fast as cuda/v1.2, with 8 slices of 128 threads, because a tile (64 x 64
+ *           pixels) has only some 400 points.
  * Run:      make tune-hough V=cuda/v1.3
  */
 #include "common/algo/hough.h"

@@ -3,7 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
  *           state.
  * Expect:   2 ms less for every call but the first; the kernels do not change.
- * Result:   1.02 times cuda/v1.0 end to end (results/h200/kmeans/kmeans_252x189.json): 0.5 ms less.
+ * Result:   1.02 times as fast as cuda/v1.0 end to end (results/h200/kmeans/kmeans_252x189.json):
+ *           0.5 ms less.
  * Run:      make diff-kmeans A=cuda/v1.0 B=cuda/v1.1 P="start=rows iterations=10"
  */
 #include "common/cuda/kmeans_solve.h"

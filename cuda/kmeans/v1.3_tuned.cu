@@ -3,7 +3,8 @@
  *           distances again: 12 of 15 ms. And every assignment adds up all rows again.
  * Idea:     Do not compute twice: an assignment writes the distance of each row, and only rows that
  *           moved change the sums. Lanes of a row and threads of a block are tunables.
- * Expect:   5 times cuda/v1.2: 12 ms go, and after three iterations one row in ten moves.
+ * Expect:   5 times as fast as cuda/v1.2: 12 ms go, and after three iterations one row in ten
+ *           moves.
  * Run:      make tune-kmeans V=cuda/v1.3 SVG=heat.svg
  */
 #include "cuda/kmeans/shared/moved.h"

@@ -1,10 +1,10 @@
 /*
- * Problem:  union-find is sequential in cpu/serial: each union reads what the last has written.
- * Idea:     A thread for each pixel (Huet 2023): init makes each foreground pixel a tree, merge
- *           unites it with neighbours by atomicMin on the roots, which loses no link, compress
- *           walks to the root.
- * Expect:   Kernel 100 times cpu/serial; a call at 3840x2160 allocates 75 MB and moves 41 MB.
- * Result:   162 times cpu/serial, with plain loads
+ * Problem:  Union-find is sequential in cpu/serial: each union reads what the last one has written.
+ * Idea:     One thread per pixel (Huet 2023): init makes each foreground pixel a tree, merge unites
+ *           it with its neighbours, compress walks to the root and writes the label. merge sets
+ *           roots by atomicMin, so no link is lost when threads unite at the same time.
+ * Expect:   Kernels 100 times as fast as cpu/serial; a 3840x2160 call allocates 75, copies 41 MB.
+ * Result:   162 times as fast as cpu/serial, with plain instead of relaxed atomic loads
  *           (results/h200/labelling/labelling_3840x2160.json).
  * Run:      make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  */

@@ -1,10 +1,10 @@
 /*
- * Problem:  in cuda/v1.2 a barrier holds up 32 warps; 2 blocks fit a multiprocessor (occupancy).
- * Idea:     The shape of a block, and so of a tile, is set by tunables, for a search to find the
- *           best.
- * Expect:   Kernel 20 % less at 32x8: 8 blocks on a multiprocessor; more borders of tiles.
- * Result:   2.5 times cuda/v1.2 at 128x1 (results/h200/labelling/labelling_3840x2160.json), but
- *           with plain loads in walks; with relaxed ones 887 us
+ * Problem:  In cuda/v1.2 a barrier holds up 32 warps; 2 blocks fit a multiprocessor (occupancy).
+ * Idea:     The shape of a block, and so of its tile, is set by tunables; a search times all
+ *           shapes. More small blocks fit, so others go on while one waits; but borders grow.
+ * Expect:   Kernels 1.25 times as fast as cuda/v1.2 at 32x8: 8 blocks fit on a multiprocessor.
+ * Result:   2.5 times as fast as cuda/v1.2 at 128x1 (the reason is not known), with plain loads
+ *           (results/h200/labelling/labelling_3840x2160.json); with relaxed atomic loads 887 us
  *           (results/h200/labelling/labelling_3840x2160_runs.json).
  * Run:      make tune-labelling V=cuda/v1.3 SVG=heat.svg
  */

@@ -1,11 +1,11 @@
 /*
- * Problem:  A warp of cuda/v1.2 reads lines of 16 bytes, half of a sector, and has one pixel a
+ * Problem:  A warp of cuda/v1.2 reads lines of 16 bytes, half of a sector, and has one pixel per
  *           thread.
  * Idea:     Thread coarsening: a block has several patches side by side and a thread several
  *           pixels. Both numbers are tunables.
- * Expect:   1.5 times cuda/v1.2: four times the work between barriers, and 4 patches use whole
- *           sectors.
- * Result:   1.43 times cuda/v1.2, the kernel (results/h200/lbp/lbp_4032x3024.json).
+ * Expect:   1.5 times as fast as cuda/v1.2: four times the work between barriers, and 4 patches use
+ *           whole sectors.
+ * Result:   1.43 times as fast as cuda/v1.2, the kernel (results/h200/lbp/lbp_4032x3024.json).
  * Run:      make tune-lbp V=cuda/v1.3 SVG=heat.svg
  */
 #include "common/algo/lbp.h"

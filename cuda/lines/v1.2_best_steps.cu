@@ -1,11 +1,10 @@
 /*
- * Problem:  In cuda/v1.1 each step is the simplest version of its ladder; kernels take 0.5 ms.
- * Idea:     Each step is the fastest rung of its ladder. Only the four names change: a step is its
- *           version's setup() and launch().
- * Expect:   0.15 ms of kernels, 0.9 ms a frame: the copies of pageable memory are four fifths of
- *           that.
- * Result:   1.1 times cuda/v1.1, 1.6 ms (results/h200/lines/lines_1920x1080.json): Amdahl's law;
- *           kernels take 81 us, the upload 1.3 ms.
+ * Problem:  cuda/v1.1 has simple versions of gray, edges and Hough transform: kernels take 0.5 ms.
+ * Idea:     Each step is the fastest version of its ladder. Only the four names in `ids` change,
+ *           because every version has the same setup() and launch().
+ * Expect:   0.9 ms per frame: kernels take 0.15 ms, pageable copies four fifths of the frame.
+ * Result:   1.1 times as fast as cuda/v1.1, 1.6 ms per frame
+ *           (results/h200/lines/lines_1920x1080.json): kernels take 81 us, the upload 1.3 ms.
  * Run:      make diff-lines A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/lines/shared/finder.h"

@@ -1,10 +1,11 @@
 /*
- * Problem:  In cuda/v1.3 the copy engine idles while kernels run, and the other way round.
- * Idea:     Software pipelining: four frames are in flight, each with a stream, steps and buffers.
- *           While one is uploaded, others are computed, and the lines of a third come back.
- * Expect:   2.3 times cuda/v1.3, 115 us: the upload of 6.2 MB at 55 GB/s, behind which kernels
- *           hide.
- * Result:   1.9 times cuda/v1.3, 123 us (results/h200/lines/lines_1920x1080.json), as the upload.
+ * Problem:  In cuda/v1.3 copies wait while kernels run, and kernels wait during copies.
+ * Idea:     Software pipelining: each of four frames has a stream, steps and buffers. While one is
+ *           uploaded, kernels find lines in others, and the table of another is downloaded.
+ * Expect:   2.3 times as fast as cuda/v1.3, 115 us per frame: 6.2 MB are uploaded at 55 GB/s, and
+ *           kernels overlap with it.
+ * Result:   1.9 times as fast as cuda/v1.3, 123 us per frame
+ *           (results/h200/lines/lines_1920x1080.json): the upload is the limit.
  * Run:      make diff-lines A=cuda/v1.3 B=cuda/v2.0
  */
 #include "cuda/lines/shared/finder.h"

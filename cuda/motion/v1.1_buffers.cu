@@ -1,9 +1,11 @@
 /*
- * Problem:  In cuda/v1.0 allocation and the background take more of each frame than the kernels.
+ * Problem:  In cuda/v1.0 allocation and the blurred background take more of each frame than the
+ *           kernels.
  * Idea:     Persistent buffers: allocate and compute the background when the video starts. A frame
- *           is one upload, the kernels, and the download of its labels.
- * Expect:   2 times cuda/v1.0 or more: over half of a frame is gone.
- * Result:   1.9 times cuda/v1.0 (results/h200/motion/motion_596x336.json).
+ *           is then one upload, the kernels, and one download of its components (a number per
+ *           pixel).
+ * Expect:   At least 2 times as fast as cuda/v1.0: over half of a frame's work goes.
+ * Result:   1.9 times as fast as cuda/v1.0 (results/h200/motion/motion_596x336.json).
  * Run:      make diff-motion A=cuda/v1.0 B=cuda/v1.1
  */
 #include "cuda/motion/shared/detector.h"

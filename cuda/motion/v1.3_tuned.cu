@@ -1,9 +1,11 @@
 /*
- * Problem:  84 blocks of 32x32 are too few for 132 multiprocessors at 596x336.
- * Idea:     The steps are the cuda/v1.3 versions; block_width and block_height are tunables for all
- *           steps together.
- * Expect:   Little, as in Huet 2023 (14 %, with blocks of 16x16).
- * Result:   1.05 times cuda/v1.2 (results/h200/motion/motion_596x336.json): kernels are a fifth.
+ * Problem:  A frame of 596x336 makes 84 blocks of 32x32 in cuda/v1.2, too few for 132
+ *           multiprocessors.
+ * Idea:     The steps of the detector are the cuda/v1.3 versions of their ladders: block_width and
+ *           block_height are tunables for all steps together, so smaller blocks can be chosen.
+ * Expect:   Little: Huet 2023 gained 14 % with blocks of 16x16.
+ * Result:   1.05 times as fast as cuda/v1.2 (results/h200/motion/motion_596x336.json): kernels are
+ *           a fifth of a frame.
  * Run:      make diff-motion A=cuda/v1.2 B=cuda/v1.3
  */
 #include "cuda/motion/shared/detector.h"

@@ -1,11 +1,11 @@
 /*
  * Problem:  In cuda/v2.0 the device waits during each upload, and the upload reads pageable memory.
- * Idea:     Four frames in flight, each with a stream and buffers: frames are uploaded from pinned
- *           memory while others are computed. A CUDA graph launches all kernels of a frame in one
- *           call.
- * Expect:   10 times cuda/v2.0: 115 us, 6.2 MB at 55 GB/s over PCIe, while 35 us of kernels
- *           overlap.
- * Result:   34 times cuda/v1.3, 116 us a frame (results/h200/motion/motion_1920x1080.json).
+ * Idea:     Each of four frames has a stream and buffers: one is uploaded from pinned memory while
+ *           others are computed. A CUDA graph launches a frame's kernels in one call.
+ * Expect:   10 times as fast as cuda/v2.0: 115 us per frame, 6.2 MB at 55 GB/s over PCIe; 35 us of
+ *           kernels overlap with it.
+ * Result:   34 times as fast as cuda/v1.3, 116 us per frame
+ *           (results/h200/motion/motion_1920x1080.json) (cuda/v2.0 not timed there).
  * Run:      make diff-motion A=cuda/v2.0 B=cuda/v2.1
  */
 #include "cuda/motion/shared/frame.h"

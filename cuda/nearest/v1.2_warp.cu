@@ -3,8 +3,8 @@
  * Idea:     A warp takes a patch. A lane keeps 8 bins in registers for all centroids, and the lanes
  *           add up by shuffles, without atomics or barriers. 8 patches share a block, so they share
  *           centroids in L1.
- * Expect:   20 times cuda/v1.1: 5 shuffles replace 256 atomic additions to one address.
- * Result:   38 times cuda/v1.1, the kernel (results/h200/nearest/nearest_252x189.json).
+ * Expect:   20 times as fast as cuda/v1.1: 5 shuffles replace 256 atomic additions to one address.
+ * Result:   38 times as fast as cuda/v1.1, the kernel (results/h200/nearest/nearest_252x189.json).
  * Run:      make diff-nearest A=cuda/v1.1 B=cuda/v1.2
  */
 #include "common/algo/nearest.h"

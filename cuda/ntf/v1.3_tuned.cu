@@ -1,10 +1,11 @@
 /*
- * Problem:  For v and w cuda/v1.2 has 24 blocks on 132 multiprocessors: low occupancy.
- * Idea:     A slice is cut into parts, whose blocks add their sums by atomics. The number of blocks
- *           and N, 8 or 16, are tunables.
- * Expect:   v and w as fast as u: three reads of the tensor, 150 us an iteration with K = 16.
- * Result:   25 times cuda/v1.2, kernel, K = 16 (results/h200/ntf/ntf_24x16520_rank16.json): 436 us,
- *           each pass 120.
+ * Problem:  For factors v and w cuda/v1.2 has 24 blocks on 132 multiprocessors: low occupancy.
+ * Idea:     A slice of the tensor is cut into parts, one block per part, so all multiprocessors
+ *           work; blocks add sums by atomics. The number of blocks and N, 8 or 16, are tunable.
+ * Expect:   150 us per iteration with K = 16: v and w as fast as u, three reads of the tensor.
+ * Result:   25 times as fast as cuda/v1.2, kernel, K = 16
+ *           (results/h200/ntf/ntf_24x16520_rank16.json): 436 us, 120 us per pass; the reason is not
+ *           known.
  * Run:      make tune-ntf V=cuda/v1.3 SVG=heat.svg
  */
 #include "cuda/ntf/shared/iterate.h"

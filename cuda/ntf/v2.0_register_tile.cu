@@ -1,11 +1,11 @@
 /*
- * Problem:  cuda/v1.3 makes three passes, with 48 loads from shared memory for 48 multiply-adds.
- * Idea:     Dimension tree as two products of matrices: the tensor times v(s,k) w(t,k), its
- *           transpose times u. Register tile: 4x4 sums a thread. What follows P takes three
- *           launches, not 11.
- * Expect:   u and P 40 us each, launches 20: 120 us an iteration with K = 16, 190 with 49.
- * Result:   4.7 times cuda/v1.3, kernel, K = 49 (results/h200/ntf/ntf_24x16520_rank49.json): 342
- *           us; 129 with K = 16.
+ * Problem:  cuda/v1.3 passes over the tensor 3 times, with a shared-memory load per multiply-add.
+ * Idea:     Dimension tree: factor u = tensor times v(s,k) w(t,k); P = its transpose times u; P
+ *           gives v and w in 3 launches instead of 11. A register tile (4x4 sums) saves loads.
+ * Expect:   K = 16: 120 us per iteration (u and P 40 us each, launches 20 us); K = 49: 190 us.
+ * Result:   4.7 times as fast as cuda/v1.3, kernel, K = 49
+ *           (results/h200/ntf/ntf_24x16520_rank49.json): 342 us; the reason is not known. 129 us
+ *           with K = 16.
  * Run:      make bench-ntf VERSIONS=cuda/v1.3,cuda/v2.0
  */
 #include "cuda/ntf/shared/iterate.h"

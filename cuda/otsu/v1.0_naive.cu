@@ -1,7 +1,7 @@
 /*
- * Problem:  cpu/simd counts one pair a core at a time; a GPU has thousands of threads.
- * Idea:     One thread for each pixel adds 1 to a counter in global memory by atomicAdd(); then one
- *           block searches the threshold.
+ * Problem:  A core of cpu/simd counts one pair of pixels at a time; a GPU has thousands of threads.
+ * Idea:     One thread per pixel adds 1 to a counter of the histogram in global memory by
+ *           atomicAdd(); then one block searches the threshold.
  * Expect:   Atomic contention: all threads wait for 256 counters, which lie in 8 lines of the L2
  *           cache. A photograph of 3840x2160 takes milliseconds, an image of one value far longer.
  * Run:      make bench-otsu VERSIONS=cpu/serial,cpu/simd,cuda/v1.0

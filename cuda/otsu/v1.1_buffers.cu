@@ -1,10 +1,11 @@
 /*
- * Problem:  cuda/v1.0 allocates and frees device memory in every call; cudaMalloc and cudaFree wait
- *           for the device.
- * Idea:     Persistent buffers: the first call allocates, later calls use the same memory.
- * Expect:   0.2 ms less end to end at 3840x2160; the kernels are the same and now take most of a
+ * Problem:  cudaMalloc and cudaFree in each call wait for the device and change its page tables.
+ * Idea:     Persistent buffers: the first call allocates device memory; all later calls find it in
+ *           the state, so they pay nothing for it.
+ * Expect:   0.2 ms less end to end at 3840x2160; the kernels stay the same and now take most of a
  *           call.
- * Result:   1.02 times cuda/v1.0 end to end (results/h200/otsu/otsu_3840x2160.json): 0.04 ms less.
+ * Result:   0.04 ms less, 1.02 times as fast as cuda/v1.0 end to end
+ *           (results/h200/otsu/otsu_3840x2160.json): the reason is not known.
  * Run:      make diff-otsu A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/otsu.h"

@@ -1,10 +1,11 @@
 /*
- * Problem:  One core after another: a million pixels are independent until their ranges are joined.
- * Idea:     A thread projects a pixel, another colours it. Between them atomics find the range of
- *           every component. The steps are cuda/v1.0 of their ladders. Every call allocates and
- *           frees.
- * Expect:   The matrix takes most, a second for a million pixels of 31 bands; a million atomics on
- *           the same 8 bytes take some ms for each component and sum.
+ * Problem:  A CPU core projects one pixel after the other on the eigenvectors, though a million
+ *           pixels are independent until the ranges (smallest, largest value) of components are
+ *           joined.
+ * Idea:     One thread projects a pixel, another colours it; between them atomics find each range.
+ *           The steps are cuda/v1.0 of their ladders. Every call allocates and frees.
+ * Expect:   A million pixels of 31 bands: the covariance matrix takes most, a second; a million
+ *           atomics on the same 8 bytes take some ms per component and sum.
  * Run:      make bench-pca VERSIONS=cpu/simd,cuda
  */
 #include "common/algo/pca.h"

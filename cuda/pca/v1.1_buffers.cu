@@ -1,8 +1,8 @@
 /*
  * Problem:  cuda/v1.0 allocates and frees its device memory in every call.
- * Idea:     Persistent buffers: the first call allocates, later calls find the memory in the state.
- *           The steps are cuda/v1.1 of their ladders.
- * Expect:   A few ms less end to end for every call but the first, little beside the matrix.
+ * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
+ *           state. The steps (covariance matrix, eigenvectors) are cuda/v1.1 of their ladders.
+ * Expect:   A few ms less end to end in every call but the first, little beside the matrix.
  * Run:      make diff-pca A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/pca.h"

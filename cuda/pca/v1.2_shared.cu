@@ -1,10 +1,10 @@
 /*
- * Problem:  In cuda/v1.1 every pixel updates the same four numbers of a component: atomic
- *           contention.
- * Idea:     What a block needs one time lies in shared memory: its range of a component, of which
- *           only the result goes to global memory (privatization), and the stretch of the colours.
- * Expect:   256 times fewer atomics on one address: the projection is bound by reading the cube
- *           again, 30 us for a million pixels of 31 bands; the matrix takes most.
+ * Problem:  Every pixel's projection in cuda/v1.1 updates the same four numbers of a component
+ *           (smallest, largest, sums): atomic contention.
+ * Idea:     A block joins these numbers of its 256 pixels in shared memory, and only its result
+ *           goes to global memory (privatization). The colours' stretch lies in shared memory, too.
+ * Expect:   256 times fewer atomics on one address: the projection only has to read the cube again,
+ *           30 us for a million pixels of 31 bands; the covariance matrix takes most.
  * Run:      make diff-pca A=cuda/v1.1 B=cuda/v1.2
  */
 #include "common/algo/pca.h"

@@ -1,11 +1,10 @@
 /*
- * Problem:  cuda/v1.2 reads each pixel again for every component, and a warp's loads lie 124 bytes
- *           apart.
- * Idea:     A block loads a tile of 128 pixels, coalesced, to shared memory; a thread sums all
- *           components of its pixel. A grid-stride loop over tiles keeps the ranges in registers; a
- *           warp reduces them by shuffle. Tunable: blocks of the grid.
- * Expect:   The cube is read one time and no atomic runs per pixel: 40 us for a million pixels of
- *           31 bands in place of 150 or more. The matrix and its vectors remain.
+ * Problem:  cuda/v1.2 reads a pixel again per component, and a warp's loads lie 124 bytes apart.
+ * Idea:     A block loads 128 pixels, coalesced, to shared memory; a thread projects its pixel on
+ *           all components. It goes on to further pixels (grid-stride loop) and keeps the ranges in
+ *           registers; a warp joins them by shuffle. The number of blocks is tunable.
+ * Expect:   40 us for a million pixels of 31 bands instead of at least 150: the cube is read once,
+ *           no atomic runs per pixel. The covariance matrix and its eigenvectors remain.
  * Run:      make tune-pca V=cuda/v1.3 SVG=heat.svg
  */
 #include "common/algo/pca.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/serial votes 97 million times for 95,000 points, one after the other.
- * Idea:     One thread a pixel: at an edge point it adds one to a counter in each row of both
- *           spaces by an atomic operation in global memory. Search and sort are hough's
+ * Problem:  cpu/serial makes 97 million votes (additions of 1 to a counter) one by one.
+ * Idea:     One thread per pixel: an edge point votes in each row of both spaces by an atomic
+ *           operation in global memory. Search for lines and sort are those of hough
  *           (shared/pclines.h).
- * Expect:   60 times cpu/serial: one or two lanes of a warp have a point; 7.9 MB of counters stay
- *           in L2.
- * Result:   744 times cpu/serial, kernel, 1.60 ms (results/h200/pclines/pclines_1920x1080.json).
+ * Expect:   60 times as fast as cpu/serial: 7.9 MB of counters stay in L2; few lanes have a point.
+ * Result:   Kernel 744 times as fast as cpu/serial (results/h200/pclines/pclines_1920x1080.json),
+ *           which takes 1.2 s there, not 0.4 s; the reason for the rest is not known.
  * Run:      make bench-pclines VERSIONS=cuda
  */
 #include "common/algo/pclines.h"

@@ -1,8 +1,10 @@
 /*
- * Problem:  cuda/v1.2 assumes 2 slices of the points and blocks of 128 threads.
- * Idea:     Search for both.
- * Expect:   1 slice of 256 threads 1.2 times cuda/v1.2: 1024 rows fill 132 multiprocessors without
- *           slices, of which each adds 2 million counters to global memory.
+ * Problem:  cuda/v1.2 fixes two numbers unmeasured: 2 slices (shares of the points), 128 threads
+ *           per block.
+ * Idea:     Time all pairs of both: more slices make more blocks, but each slice adds its own
+ *           counters to global memory.
+ * Expect:   1.2 times as fast as cuda/v1.2, with 1 slice of 256 threads: 1024 rows fill 132
+ *           multiprocessors, and each slice less saves adding 2 million counters.
  * Run:      make tune-pclines V=cuda/v1.3
  */
 #include "common/algo/pclines.h"

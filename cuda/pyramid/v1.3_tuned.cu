@@ -1,9 +1,11 @@
 /*
  * Problem:  The block of cuda/v1.2, 32 x 8 threads, is a guess.
- * Idea:     Width and height of the block are launch parameters, for rungs tune to search.
- * Expect:   Little: a warp reads and writes a row of bytes whatever the shape; flat blocks waste
- *           fewer threads at the right border of small levels.
- * Result:   1.0 times cuda/v1.2 (results/h200/pyramid/pyramid_1280x720.json): no difference.
+ * Idea:     Width and height of the block are parameters of the launch; `rungs tune` tries their
+ *           values.
+ * Expect:   Little: in every shape a warp reads and writes rows of bytes; only the number of
+ *           threads outside the borders of small levels changes.
+ * Result:   1.0 times as fast as cuda/v1.2 (results/h200/pyramid/pyramid_1280x720.json): no
+ *           difference.
  * Run:      build/rungs tune pyramid:cuda/v1.3
  */
 #include "common/algo/pyramid.h"

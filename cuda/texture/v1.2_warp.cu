@@ -1,10 +1,11 @@
 /*
- * Problem:  nearest is nearly all of the kernels' time: atomic contention, 256 threads add to one
- *           sum.
- * Idea:     The cuda/v1.2 steps: 16 bytes a load for gray, all threads clear and copy bins for lbp,
- *           a warp a patch for nearest.
- * Expect:   10 times cuda/v1.1: nearest is most of it, and its threads no longer wait for one sum.
- * Result:   33 times cuda/v1.1, the kernels (results/h200/texture/texture_4032x3024.json).
+ * Problem:  nearest is nearly all of the kernels' time: 256 threads wait to add to one sum.
+ * Idea:     The cuda/v1.2 steps: 16 bytes per load for gray, all threads clear and copy bins for
+ *           lbp, one warp per patch for nearest.
+ * Expect:   10 times as fast as cuda/v1.1: nearest is most of it, and its threads no longer wait
+ *           for one sum.
+ * Result:   33 times as fast as cuda/v1.1, the kernels
+ *           (results/h200/texture/texture_4032x3024.json).
  * Run:      make diff-texture A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/texture/shared/textures.h"

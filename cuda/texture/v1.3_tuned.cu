@@ -3,8 +3,9 @@
  *           alone).
  * Idea:     The best kernel of each step: lbp in registers with half floats, nearest on tensor
  *           cores. Their block sizes are tunables.
- * Expect:   10 times cuda/v1.2: 14 us for gray, 16 for histograms and 11 for labels.
- * Result:   9.5 times cuda/v1.2, the kernels (results/h200/texture/texture_4032x3024.json).
+ * Expect:   10 times as fast as cuda/v1.2: 14 us for gray, 16 for histograms and 11 for labels.
+ * Result:   9.5 times as fast as cuda/v1.2, the kernels
+ *           (results/h200/texture/texture_4032x3024.json).
  * Run:      make tune-texture V=cuda/v1.3 SVG=heat.svg
  */
 #include "cuda/texture/shared/textures.h"

@@ -3,8 +3,9 @@
  * Idea:     Kernel fusion: a warp takes its patches from pixels to labels. Counters of a lane's own
  *           avoid bank conflicts, shuffles make operands of tensor cores. A queue of streams
  *           overlaps upload, kernel and download. The emulator runs integers for half floats.
- * Expect:   2 times cuda/v1.3: 36.6 MB take 9 us, 2,800 instructions a warp as much.
- * Result:   1.8 times cuda/v1.3, the kernel (results/h100/texture/texture_4032x3024.json).
+ * Expect:   2 times as fast as cuda/v1.3: 36.6 MB take 9 us, 2,800 instructions a warp as much.
+ * Result:   1.8 times as fast as cuda/v1.3, the kernel
+ *           (results/h100/texture/texture_4032x3024.json).
  * Run:      make diff-texture A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/cuda/mma.cuh"

@@ -1,8 +1,9 @@
 /*
- * Problem:  cpu/two_scan goes through all labels of a set to join it.
- * Idea:     Scans forward and backward until nothing changes (Suzuki, Horiba and Sugie 2003). A
- *           table has for each provisional label the least one known in its component.
- * Expect:   2 to 4 times the time of cpu/two_scan: most images take two more pairs of scans.
+ * Problem:  To join two sets of labels, cpu/two_scan goes through all labels of one of them.
+ * Idea:     A table has the least label known in the component of each provisional label (Suzuki,
+ *           Horiba and Sugie 2003); a pixel and its neighbours all take the least of their entries,
+ *           so no sets are kept. Scans forward and backward repeat until no entry changes.
+ * Expect:   2 to 4 times cpu/two_scan's time: most images take two more pairs of scans.
  * Result:   4.4 times cpu/two_scan's time (results/cpu2/labelling/labelling_1920x1080.json).
  * Run:      make study-labelling
  * From:     cpu/two_scan

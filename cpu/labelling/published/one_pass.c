@@ -1,9 +1,9 @@
 /*
- * Problem:  cpu/union_find walks to roots, and scans the image twice.
- * Idea:     Flooding (AbuBaker 2007): the scan stops at a pixel without a label; a stack finds the
- *           others of its component: pop one, label its unlabelled neighbours and push them.
- * Expect:   2 times the time of cpu/union_find: 8 neighbours in place of 4, in no order that caches
- *           like.
+ * Problem:  cpu/union_find walks from pixels to their roots, and scans the image twice.
+ * Idea:     Flood fill (AbuBaker 2007) needs neither: the scan stops at a foreground pixel without
+ *           a label, gives it one and pushes it on a stack. Until that is empty, a pixel is popped;
+ *           its neighbours without a label get the same and are pushed.
+ * Expect:   2 times cpu/union_find's time: 8 neighbours instead of 4, in no order that caches like.
  * Result:   2.0 times cpu/union_find's time (results/cpu2/labelling/labelling_1920x1080.json).
  * Run:      make study-labelling
  * From:     cpu/union_find

@@ -1,10 +1,10 @@
 /*
- * Problem:  in cpu/union_find a walk takes several steps, in parents as large as the image.
- * Idea:     Three tables by label (He, Chao and Suzuki 2008): the representative of each set, the
- *           next label in it and the last one. A look-up is one step; a join goes through a set.
- * Expect:   0.7 times the time of cpu/union_find: tables by label stay in the cache.
+ * Problem:  In cpu/union_find a walk takes several steps through parents as large as the image.
+ * Idea:     Three tables by label (He, Chao and Suzuki 2008): its set's representative, the next
+ *           label in the set, the last one. A look-up is one step; a join goes through one set.
+ * Expect:   0.7 times cpu/union_find's time: tables by label stay in the cache.
  * Result:   1.0 times cpu/union_find's time (results/cpu2/labelling/labelling_1920x1080.json): no
- *           gain.
+ *           gain; the reason is not known.
  * Run:      make study-labelling
  * From:     cpu/union_find
  */

@@ -1,8 +1,9 @@
 /*
- * Problem:  which of the four algorithms for one core of KTH 2016 is the fastest?
- * Idea:     Two scans over trees (Tarjan 1975). The first copies the label of the neighbours before
- *           a pixel, and hangs their roots under the least; no path is shortened.
- * Expect:   The time of cpu/serial on photographs, where most pixels only copy.
+ * Problem:  Which of four one-core algorithms is the fastest? (KTH 2016: common/algo/labelling.h)
+ * Idea:     Two scans over trees (Tarjan 1975). In the first a pixel takes the least root of its
+ *           neighbours W, NW, N and NE as its parent and hangs the other roots under it. The second
+ *           writes each pixel's root as label. Unlike in cpu/serial, no path is shortened.
+ * Expect:   1.0 times cpu/serial's time on photographs, where most pixels only copy a root.
  * Result:   1.3 times cpu/serial's time (results/cpu2/labelling/labelling_1920x1080.json).
  * Run:      make study-labelling
  * From:     cpu/serial

@@ -1,10 +1,10 @@
 /*
- * Problem:  numbers and statistics take another pass over 8 MB of labels.
- * Idea:     A prefix sum over the rows numbers the roots; a run adds its length, its box and the
- *           sums of its coordinates to its component, each thread to sums of its own
- *           (privatization).
+ * Problem:  Consecutive numbers and statistics (boxes, ...) take another pass over 8 MB of labels.
+ * Idea:     A prefix sum over the rows' counts of roots numbers the components. A run, not each
+ *           pixel, adds its length, box and sums of coordinates to its component. Each thread has
+ *           sums of its own (privatization), so threads need not wait for each other.
  * Expect:   0.1 ms more than labels alone for a photograph of 1920x1080 on two threads: 40,000 runs
- *           of 20 cycles each, and two passes over all parents.
+ *           take 20 cycles each, and there are two passes over all parents.
  * Run:      make bench-labelling VERSIONS=cpu/statistics,peer/opencv P="statistics=1"
  * From:     cpu/row_lists
  */

@@ -1,9 +1,10 @@
 /*
- * Problem:  In cuda/v1.2 lanes look up different votes, a sector of global memory each.
- * Idea:     A block copies its first 16 stages and their tables to shared memory, where lanes read
- *           different banks at once; later stages come from global memory.
- * Expect:   256 windows copy 16 KB, more than they look up: 1.2 times the time, as in Jošth 2014.
- * Result:   1.1 times cuda/v1.2 (results/h200/detect/detect_1280x720_memories_100.json).
+ * Problem:  In cuda/v1.2 lanes look up different entries: a sector of global memory each.
+ * Idea:     A block copies 16 stages and tables to shared memory, whose banks serve many lanes at
+ *           once.
+ * Expect:   256 windows copy 16 KB, more than they look up: 0.8 times as fast as cuda/v1.2.
+ * Result:   1.1 times as fast as cuda/v1.2 (results/h200/detect/detect_1280x720_memories_100.json);
+ *           the reason is not known.
  * Run:      make diff-detect A=cuda/v1.2 B=cuda/shared
  * From:     cuda/v1.2
  */

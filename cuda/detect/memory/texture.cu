@@ -1,9 +1,10 @@
 /*
  * Problem:  In cuda/v1.2 each block copies its pixels to shared memory and waits for them.
- * Idea:     The pyramid is a texture (Jošth 2014), whose cache holds neighbours in both directions.
- *           Points are sampled: nothing says how a filtered mean is rounded.
- * Expect:   36 fetches a stage at a quarter of shared memory's rate: 1.3 times the time.
- * Result:   0.42 times cuda/v1.2 (results/h200/detect/detect_1280x720_memories_100.json).
+ * Idea:     Texture reads (Jošth 2014) need no copy: their cache holds neighbours in both
+ *           directions.
+ * Expect:   36 fetches per stage at 1/4 of shared memory's rate: 0.8 times as fast as cuda/v1.2.
+ * Result:   0.42 times as fast as cuda/v1.2
+ *           (results/h200/detect/detect_1280x720_memories_100.json); why, is not known.
  * Run:      make diff-detect A=cuda/v1.2 B=cuda/texture
  * From:     cuda/v1.2
  */

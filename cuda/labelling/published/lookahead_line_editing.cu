@@ -1,10 +1,10 @@
 /*
- * Problem:  cuda/line_editing needs two launches, one in each direction, to hand a label to a whole
- *           run.
- * Idea:     A thread follows a run to its end first, for the least label in all of it, then goes
- *           back and writes that (KTH 2016): one launch does what two opposite ones did.
- * Expect:   1.5 times cuda/line_editing: half the launches, each reading the foreground twice, and
- *           then from the cache.
+ * Problem:  cuda/line_editing needs two launches, in opposite directions, to give a whole run
+ *           (unbroken foreground pixels along a line) its least label.
+ * Idea:     A thread first follows a run to its end and finds the least label in it, then goes back
+ *           and writes it to all its pixels (KTH 2016): one launch does what two opposite ones did.
+ * Expect:   1.5 times as fast as cuda/line_editing: it takes half as many launches, each of which
+ *           reads the foreground twice, the second time from the cache.
  * Run:      make study-labelling
  * From:     cuda/line_editing
  */

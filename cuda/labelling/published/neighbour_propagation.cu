@@ -1,9 +1,10 @@
 /*
- * Problem:  what do passes until nothing changes cost (KTH 2016), against one pass of union-find?
- * Idea:     In each pass a thread for each pixel takes the least label of its own and its
- *           neighbours'. The host launches passes until one changes nothing.
- * Expect:   100 times the time of cuda/v1.0: a pass takes 20 us at 3840x2160, and photographs take
- *           hundreds, for a label moves a pixel a pass.
+ * Problem:  What do passes until nothing changes cost (KTH 2016), against one pass of union-find?
+ * Idea:     Label propagation: each foreground pixel starts with a label of its own. In each pass a
+ *           thread per pixel takes the least label of its own and its neighbours'. The host
+ *           launches passes until one changes nothing. (KTH 2016 is in common/algo/labelling.h.)
+ * Expect:   100 times cuda/v1.0's time: a pass takes 20 us at 3840x2160, and photographs take
+ *           hundreds, for a label moves one pixel per pass.
  * Run:      make study-labelling
  * From:     cuda/v1.0
  */

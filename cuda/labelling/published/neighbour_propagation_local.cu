@@ -1,9 +1,10 @@
 /*
- * Problem:  each pass of cuda/neighbour_propagation goes through global memory for one pixel of
- *           progress.
- * Idea:     Each tile first propagates along arms in shared memory until nothing changes there (KTH
- *           2016, after Kalentev 2011); a pass behind it carries labels across the borders.
- * Expect:   4 times cuda/neighbour_propagation: a sixteenth of the passes, each 4 times longer.
+ * Problem:  Each pass of cuda/neighbour_propagation reads global memory to move labels one pixel.
+ * Idea:     Before each pass a block moves labels in its tile in shared memory until nothing
+ *           changes (KTH 2016, after Kalentev 2011): a pixel takes the least label on straight arms
+ *           up to background. The pass in global memory only carries labels across borders.
+ * Expect:   4 times as fast as cuda/neighbour_propagation: a sixteenth of the passes, each of which
+ *           takes 4 times as long.
  * Run:      make study-labelling
  * From:     cuda/neighbour_propagation
  */

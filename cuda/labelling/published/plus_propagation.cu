@@ -1,9 +1,10 @@
 /*
- * Problem:  in cuda/neighbour_propagation a label moves one pixel a pass.
- * Idea:     A pixel takes the least label on straight arms, up to the first background pixel (KTH
- *           2016): four arms form a plus; connectivity 8 adds four diagonal ones.
- * Expect:   10 passes on photographs, as many as paths have bends, each as long as the arms. Faster
- *           where shapes are small, slower on large plain areas.
+ * Problem:  In cuda/neighbour_propagation a label moves only one pixel per pass.
+ * Idea:     In each pass a pixel takes the least label on its straight arms, up to the first
+ *           background pixel (KTH 2016), so a label crosses a straight stretch in one pass. Four
+ *           arms form a plus; connectivity 8 adds four diagonal ones.
+ * Expect:   10 passes on photographs, as many as paths have bends, each as long as the arms. So
+ *           faster than the rung below where shapes are small, slower on large plain areas.
  * Run:      make study-labelling
  * From:     cuda/neighbour_propagation
  */

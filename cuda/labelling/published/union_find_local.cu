@@ -1,10 +1,10 @@
 /*
- * Problem:  does the idea of cuda/neighbour_propagation_local help cuda/union_find, too?
- * Idea:     Before each merge the tiles propagate parents in shared memory until nothing changes
- *           there (KTH 2016); parents are in general outside the tile, so union-find itself could
- *           not be the local solver.
+ * Problem:  Does work in tiles, as in cuda/neighbour_propagation_local, help cuda/union_find, too?
+ * Idea:     Before each merge a block spreads the least parents through its tile in shared memory
+ *           until nothing changes (KTH 2016), so merges have less to do. It does not walk to roots
+ *           there, for parents in general lie outside the tile, in global memory.
  * Expect:   Slower than cuda/union_find, whose few passes leave little to save; each pass reads and
- *           writes all parents again (KTH 2016 found 0.5 to 0.6 of the speed on a GTX 960).
+ *           writes all parents once more (KTH 2016 found 0.5 to 0.6 times the speed on a GTX 960).
  * Run:      make study-labelling
  * From:     cuda/union_find
  */
