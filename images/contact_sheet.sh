@@ -1,8 +1,7 @@
 #!/bin/sh
 # Every step of the moving-object detector as a picture, and all of them on one sheet: frame, gray, blurred | difference
 # (8 times as bright), mask, closed | opened, labels, boxes.
-# usage: contact_sheet.sh RUNGS VIDEO NUMBER SHEET.png      NUMBER: which frame of VIDEO, from 2; the first is
-# background
+# usage: contact_sheet.sh RUNGS VIDEO NUMBER SHEET.png      NUMBER: which frame of VIDEO, from 2; the first is background
 set -eu
 [ $# = 4 ] || { echo "usage: contact_sheet.sh RUNGS VIDEO NUMBER SHEET.png" >&2; exit 2; }
 rungs=$1 video=$2 number=$3 sheet=$4

@@ -108,8 +108,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 mkdir "$work/new" || exit 1
 
-# Prints the files that a package offers for one wanted name, the best first: those of a data folder, not the web
-# pages'.
+# Prints the files that a package offers for one wanted name, the best first: those of a data folder, not the web pages'.
 candidates() { # LIST-OF-PATHS NAME
     awk -v name="$2" '
         { n = split($0, part, "/"); base = part[n] }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user, with small pictures (tests/limits.sh),
-# most by one call: every CPU version that includes simd.h, counts bits or makes threads, for plain ARMv8.0; two CUDA
-# versions for the emulator's own assembly; what has dot products once more for processors that have instructions for
-# them (dotprod: 2018 and later; i8mm: 2021 and later). ALL=1: every version of every algorithm with all pictures.
+# Builds Rungs for aarch64 with the cross compiler and runs it under qemu-user, with small pictures (tests/limits.sh), most by one call: every
+# CPU version that includes simd.h, counts bits or makes threads, for plain ARMv8.0; two CUDA versions for the emulator's own
+# assembly; what has dot products once more for processors that have instructions for them (dotprod: 2018 and later; i8mm:
+# 2021 and later). ALL=1: every version of every algorithm with all pictures.
 # usage: [LADDERS='cuda/blur ...'] [CHECKED=...] sh tests/aarch64.sh     (packages: sh common/build/deps.sh ci)
 #        (LADDERS: built are the CPU versions of these alone; CHECKED: of them, where others are steps of pipelines)
 set -eu

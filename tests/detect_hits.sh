@@ -1,9 +1,8 @@
 #!/bin/sh
-# All versions of detect find the same hits, to the bit, in all pictures of the folders: what a check with pictures of
-# its own cannot show. Emulated versions get copies of at most SMALL pixels a side, which ffmpeg makes: whole
-# photographs would take them hours. Every window that no stage rejects is compared, whatever its response, so that
-# pictures without faces have some, too. Not part of make test: 200 photographs take minutes, and those with faces are
-# the user's.
+# All versions of detect find the same hits, to the bit, in all pictures of the folders: what a check with pictures of its own
+# cannot show. Emulated versions get copies of at most SMALL pixels a side, which ffmpeg makes: whole photographs would take them
+# hours. Every window that no stage rejects is compared, whatever its response, so that pictures without faces have some, too.
+# Not part of make test: 200 photographs take minutes, and those with faces are the user's.
 # usage: detect_hits.sh BUILD-FOLDER FOLDER...        PICTURES=200: the first so many, all must be there (default: all)
 #                                                     VERSIONS="cpu/simd cuda/v2.4" chooses (default: all); SMALL=96
 # exit status: 0 all the same, 1 not, 2 bad use

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Every CUDA version with the emulator watching each access of each kernel for data races (common/emulator/races.h), on
-# small pictures: a race shows in the order of two accesses, not in the size. The mutants prove in every build that it
-# sees them. usage: [OBJECTS=build] [LADDERS='cuda/blur ...'] [CHECKED=...] sh tests/kernel_races.sh
-#        (OBJECTS: see the Makefile; LADDERS: built are these alone; CHECKED: of them, where others are steps of
-#        pipelines)
+# Every CUDA version with the emulator watching each access of each kernel for data races (common/emulator/races.h), on small
+# pictures: a race shows in the order of two accesses, not in the size. The mutants prove in every build that it sees them.
+# usage: [OBJECTS=build] [LADDERS='cuda/blur ...'] [CHECKED=...] sh tests/kernel_races.sh
+#        (OBJECTS: see the Makefile; LADDERS: built are these alone; CHECKED: of them, where others are steps of pipelines)
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/limits.sh

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What the labs promise to students and instructors: a course's handout holds no answer and names only what is there; a
-# busy machine is not judged; answers are read leniently; bug hunts want a fix; points sum to 100; new-lab writes a lab
-# that passes; the upload for Gradescope holds one lab's keys. What the grader says of faults is in the labs' own
-# mutants (make solution). Run by .ci/run, since it builds and grades for minutes, in the folders that test_grader.sh
-# uses. usage: sh tests/labs.sh BUILD-FOLDER
+# What the labs promise to students and instructors: a course's handout holds no answer and names only what is there; a busy
+# machine is not judged; answers are read leniently; bug hunts want a fix; points sum to 100; new-lab writes a lab that passes;
+# the upload for Gradescope holds one lab's keys. What the grader says of faults is in the labs' own mutants (make solution).
+# Run by .ci/run, since it builds and grades for minutes, in the folders that test_grader.sh uses.
+# usage: sh tests/labs.sh BUILD-FOLDER
 set -u
 build=$1
 folder=$(mktemp -d) || exit 1
@@ -151,8 +151,7 @@ assert not reads, reads'
         python3 -m zipfile -l '$folder/02.zip' | grep key.toml >'$folder/keys' && grep -q 02_blur '$folder/keys' && ! grep -v 02_blur '$folder/keys'"
 fi
 
-# --- a machine that others use: the judge measures how long the reference waited for a core and what others had of the
-# cores, and the grader heeds it
+# --- a machine that others use: the judge measures how long the reference waited for a core and what others had of the cores, and the grader heeds it
 submission=$folder/submission
 mkdir -p "$submission/starter/grayscale"
 sed 's/^    for (int y/#pragma omp parallel for\n&/' cpu/grayscale/0_serial.c >"$submission/starter/grayscale/omp.c"

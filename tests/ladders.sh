@@ -1,8 +1,7 @@
 #!/bin/sh
-# Some of the ladders, as values of LADDERS: what a landing and a release do to a part of them at a time
-#   (tests/README.md).
-#   turn N     of a landing: COUNT or six, those that the last day's commits touch first (or those since BASE), from
-#              another one on for each N of 0 to 15
+# Some of the ladders, as values of LADDERS: what a landing and a release do to a part of them at a time (tests/README.md).
+#   turn N     of a landing: COUNT or six, those that the last day's commits touch first (or those since BASE), from another one on for
+#              each N of 0 to 15
 #   quarter N  of a release, N of 0 to 3; all four are all ladders, pipelines with their steps
 #   --built    also the ladders whose rungs those stand on, without which they do not link
 # usage: [COUNT=4] sh tests/ladders.sh turn|quarter N [--built]

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Lines of hough and of OpenCV's HoughLines on every photograph of a folder, edges by Sobel: the tables must be equal
-# byte for byte, so also in their order and in the votes of each. A setting is RHO:THETA_STEPS:THRESHOLD; all twelve of
-# rho 1 and 2, steps of 1 and 0.5 degrees, thresholds 60, 90 and 150 where none is given.
+# Lines of hough and of OpenCV's HoughLines on every photograph of a folder, edges by Sobel: the tables must be equal byte for
+# byte, so also in their order and in the votes of each. A setting is RHO:THETA_STEPS:THRESHOLD; all twelve of rho 1 and 2, steps of
+# 1 and 0.5 degrees, thresholds 60, 90 and 150 where none is given.
 # usage: lines_opencv.sh BUILD-FOLDER PICTURES [SETTING...]
 # Exit status 1 where one differs. The last line is "N passed, N failed, 0 skipped".
 build=$1 pictures=$2

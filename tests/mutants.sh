@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the header of a mutant says; sourced by test_mutants.sh. As a program it prints which of these files the
-# sanitizers need: faults of memory, and what the last tests of test_mutants.sh and test_profile.sh use.
+# What the header of a mutant says; sourced by test_mutants.sh. As a program it prints which of these files the sanitizers need:
+# faults of memory, and what the last tests of test_mutants.sh and test_profile.sh use.
 # usage: sh tests/mutants.sh FILE...
 
 expectation() { # FILE

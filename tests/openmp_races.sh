@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs the CPU versions that have threads under ThreadSanitizer with clang's OpenMP run-time and its Archer tool, which
-# tells the sanitizer where threads fork, join and wait. A mutant with a planted race must be reported, or the detector
-# is not at work.
+# Runs the CPU versions that have threads under ThreadSanitizer with clang's OpenMP run-time and its Archer tool, which tells the sanitizer
+# where threads fork, join and wait. A mutant with a planted race must be reported, or the detector is not at work.
 # usage: [LADDERS='cuda/blur ...'] [CHECKED=...] sh tests/openmp_races.sh     (packages: sh common/build/deps.sh ci)
 #        (LADDERS: built are the CPU versions of these alone; CHECKED: of them, where others are steps of pipelines)
 set -eu

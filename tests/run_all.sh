@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# All tests, as `make test` runs them, by the rule in tests/README.md: unit tests, version checks, mutants and command
-# line, in the normal build; or, as `make test-sanitized` runs them, in one with AddressSanitizer and
-# UndefinedBehaviorSanitizer. What is needed is built first, by one make, so that the cores are at work until the last
-# file; then as many stages run at a time as there are cores until the last has ended, the longest first; beside them,
-# one at a time, those that mostly wait (for time limits, for other processes), which say `Waits:` in their first
-# comment. Each stage prints its seconds and its processor seconds, which a busy machine does not change much. What was
-# not tried is printed by reason, and line by line in BUILD/not_tried.txt. The last line is "N passed, N failed, N
-#        skipped". usage: MAKE=make BUILD=build CUDA=emulated [CHECKED='cuda/blur ...'] bash tests/run_all.sh
-#        normal|sanitized (CHECKED: of these ladders alone every version is checked)
+# All tests, as `make test` runs them, by the rule in tests/README.md: unit tests, version checks, mutants and command line, in the
+# normal build; or, as `make test-sanitized` runs them, in one with AddressSanitizer and UndefinedBehaviorSanitizer. What is
+# needed is built first, by one make, so that the cores are at work until the last file; then as many stages run at a time as there are cores until the last has ended, the longest first; beside them, one at a time,
+# those that mostly wait (for time limits, for other processes), which say `Waits:` in their first comment. Each stage prints its
+# seconds and its processor seconds, which a busy machine does not change much. What was not tried is printed by reason, and line by
+# line in BUILD/not_tried.txt. The last line is "N passed, N failed, N skipped".
+# usage: MAKE=make BUILD=build CUDA=emulated [CHECKED='cuda/blur ...'] bash tests/run_all.sh normal|sanitized
+#        (CHECKED: of these ladders alone every version is checked)
 set -u
 MAKE=${MAKE:-make} BUILD=${BUILD:-build} CUDA=${CUDA:-emulated}
 case ${1:-} in
@@ -106,8 +105,7 @@ waits() { # FILE
     head -n 12 "$1" | grep -q '^[#*/ ]*Waits:'
 }
 
-# As many versions as a peer in Python takes the time of, where the libraries that they call are installed: few machines
-# have them.
+# As many versions as a peer in Python takes the time of, where the libraries that they call are installed: few machines have them.
 python_peer=0
 ! "${RUNGS_PYTHON:-python3}" -c 'import importlib.util, sys
 sys.exit(not any(importlib.util.find_spec(name) for name in ("cv2", "skimage", "sklearn")))' 2>/dev/null || python_peer=20

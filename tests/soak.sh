@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Plays video through every side for minutes, with one fault after the other: the decoder killed, the encoder killed, a
-# full disk, Ctrl-C, device memory that does not suffice (of the emulator). After each run the exit status is right,
-# what was written is complete and plays, no unfinished file and no process is left; and memory does not grow from the
-# first half of a long run to its second.
+# Plays video through every side for minutes, with one fault after the other: the decoder killed, the encoder killed, a full
+# disk, Ctrl-C, device memory that does not suffice (of the emulator). After each run the exit status is right, what was
+# written is complete and plays, no unfinished file and no process is left; and memory does not grow from the first half of
+# a long run to its second.
 # usage: bash tests/soak.sh BUILD-FOLDER SECONDS
 set -u
 case $1 in /*) rungs=$1/rungs ;; *) rungs=$PWD/$1/rungs ;; esac
@@ -211,8 +211,7 @@ memory_short() { # VERSION: of the emulated device, less than two frames of the 
 }
 
 started=$SECONDS
-# Three tenths of the time for memory, of one version of each side; then each version in turn: right, then one fault,
-# another one in the next pass.
+# Three tenths of the time for memory, of one version of each side; then each version in turn: right, then one fault, another one in the next pass.
 for side in cpu cuda peer; do
     version=$(of_side $side | tail -n 1)
     [ $side != cpu ] || version=cpu/simd

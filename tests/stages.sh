@@ -1,15 +1,12 @@
-# stages.sh: stages one after the other, and whatever happens to them a table of their seconds at the end, and of the
-# processor seconds of what has ended in them, which a busy machine changes little. Sourced by tests/verify.sh; the
-# caller is bash without `set -e`.
+# stages.sh: stages one after the other, and whatever happens to them a table of their seconds at the end, and of the processor seconds
+# of what has ended in them, which a busy machine changes little. Sourced by tests/verify.sh; the caller is bash without `set -e`.
 #
-#   stage NAME COMMAND...     runs a command, or a function of the caller, which ends at the first of its commands that
-#   fails
+#   stage NAME COMMAND...     runs a command, or a function of the caller, which ends at the first of its commands that fails
 #   beside NAME COMMAND...    the same in the background, while other stages run; what it prints comes with `join`
 #   join NAME                 waits for it
 #
-# The first stage that fails ends all with its exit status; with KEEP_GOING=1 the others are run, and the status is the
-# first one's. The last line is then "failed: NAME ..., exit status N". With STAMPS=FOLDER a stage that has passed is
-# not run again for the same tree.
+# The first stage that fails ends all with its exit status; with KEEP_GOING=1 the others are run, and the status is the first one's. The
+# last line is then "failed: NAME ..., exit status N". With STAMPS=FOLDER a stage that has passed is not run again for the same tree.
 
 stage_names=() stage_seconds=() stage_used=() stage_states=()
 stage_failed=() stage_status=0

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Barcodes: bad pictures, histograms, centroids, models and boxes are one clear line and exit status 2, with no file
-# written, in runs and in trainings; texture and barcode give answers worked out by hand for a model of two centroids,
-# and the same on every side for models of 40 and 256; a training gives the same model twice, which finds stripes in a
-# picture that it has not seen; k-means ends at scikit-learn's centroids, and its mini-batches at what a few lines of
-# Python say. Seconds. usage: test_barcode.sh BUILD-FOLDER
+# Barcodes: bad pictures, histograms, centroids, models and boxes are one clear line and exit status 2, with no file written, in
+# runs and in trainings; texture and barcode give answers worked out by hand for a model of two centroids, and the same on every
+# side for models of 40 and 256; a training gives the same model twice, which finds stripes in a picture that it has not seen;
+# k-means ends at scikit-learn's centroids, and its mini-batches at what a few lines of Python say. Seconds.
+# usage: test_barcode.sh BUILD-FOLDER
 set -u
 build=$1
 folder=$(mktemp -d) || exit 2
@@ -77,9 +77,8 @@ npy("c255.npy", "<f4", (2, 255), [1] * 510)
 npy("negative.npy", "<f4", (1, 256), [-1] + [0] * 255)
 npy("many.npy", "<f4", (257, 256), [0] * 257 * 256)
 npy("unlikely.npy", "<f4", (1, 257), [1] * 256 + [1.5])
-# A black patch, and one of stripes of a pixel, 9 and 0: 0 has code 255; 9 has N and S, 64 + 4, at the upper and lower
-# side one of them. Centroids that are exactly these histograms; the second one is barcode. 30 pixels are a patch and
-# one cut off.
+# A black patch, and one of stripes of a pixel, 9 and 0: 0 has code 255; 9 has N and S, 64 + 4, at the upper and lower side one
+# of them. Centroids that are exactly these histograms; the second one is barcode. 30 pixels are a patch and one cut off.
 stripes = {255: 128, 68: 112, 4: 8, 64: 8}
 npy("two.npy", "<f4", (2, 257), [0] * 255 + [256, 0] + [stripes.get(i, 0) for i in range(256)] + [1])
 with open(os.path.join(folder, "stripes.pgm"), "wb") as file:
@@ -187,8 +186,7 @@ sys.exit(f"found {boxes}") if len(boxes) != 1 or both < 0.7 * (width * height + 
 END
 then ok; else bad "the stripes at 112, 80, 240x192"; fi
 
-# --- the table's columns, the boxes drawn, and texture trained on a folder, drawn over a video and over what a pipe
-# sends
+# --- the table's columns, the boxes drawn, and texture trained on a folder, drawn over a video and over what a pipe sends
 if [ "$(head -n 1 "$folder/found.csv" | tr -d '\r')" = x,y,width,height ]; then ok; else cp "$folder/found.csv" "$folder/said"; bad "columns of boxes"; fi
 if "$build/rungs" run barcode "$folder/seen/new.pgm" -o "$folder/found.png" -p "model=$folder/model1.npy" >"$folder/said" 2>&1 &&
     [ "$(head -c 8 "$folder/found.png" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ]; then ok; else bad "boxes drawn"; fi
@@ -223,10 +221,8 @@ else
     then ok; else bad "barcode_try.py: a parameter is not handed on"; fi
 fi
 
-# --- mini-batches, by the contract's text in Python: rows drawn by number, a mean of all rows drawn for a cluster so
-# far; of
-# --- three attempts the best, which is not the first: all versions share the means, so that nothing else would see an
-# old one
+# --- mini-batches, by the contract's text in Python: rows drawn by number, a mean of all rows drawn for a cluster so far; of
+# --- three attempts the best, which is not the first: all versions share the means, so that nothing else would see an old one
 "$build/rungs" run kmeans:serial "$folder/batches.npy" -o "centroids=$folder/c.npy" -o "labels=$folder/l.npy" -o "inertia=$folder/i.npy" \
     -p k=3 -p start=rows -p seed=9 -p batch=6 -p iterations=4 -p attempts=3 >"$folder/said" 2>&1 || bad "kmeans of batches"
 if python3 - "$folder" >"$folder/said" 2>&1 <<'END'

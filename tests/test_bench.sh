@@ -92,8 +92,7 @@ check "a whole side" sh -c "'$rungs' bench absdiff --versions cpu $small >'$fold
     ! grep -q '^cuda\|^peer' '$folder/side'"
 check "no parameters" sh -c "'$rungs' bench otsu --versions serial $small | grep -q '^otsu *no parameters, 64x48, 1 channel'"
 
-# What is counted of the definition: as many windows are left as hits are found by cpu/serial when no response is too
-# small.
+# What is counted of the definition: as many windows are left as hits are found by cpu/serial when no response is too small.
 counted="-p stages=20 -p min_response=-1000000"
 check "bench counts windows" "$rungs" bench detect --versions omp --input images/zone_plate.png --time 0.02 --threads 2 $counted \
     --json "$folder/counts.json"

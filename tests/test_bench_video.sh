@@ -1,6 +1,6 @@
 #!/bin/sh
-# rungs bench of a video algorithm: its tables and files, that a wrong pipeline gets no times, and bad use; the
-# synthetic scene and the contact sheet made of it. usage: sh tests/test_bench_video.sh BUILD-FOLDER
+# rungs bench of a video algorithm: its tables and files, that a wrong pipeline gets no times, and bad use; the synthetic
+# scene and the contact sheet made of it. usage: sh tests/test_bench_video.sh BUILD-FOLDER
 set -u
 . tests/guard.sh
 build=$1

@@ -133,8 +133,7 @@ else
     bad "check --brief: $few of $all cases"
 fi
 refuses "check: bad share" "share" "$rungs" check blur:cpu/omp --share 0
-# One case, dealt out: of three versions beside each other one tries it, of three seeds each version with one; a shape
-# is for all.
+# One case, dealt out: of three versions beside each other one tries it, of three seeds each version with one; a shape is for all.
 tried() { # CASE VERSION SEED
     "$rungs" check "threshold:$2" --share 3 --case "$1" --seed "$3" | grep -c '^  PASS'
 }

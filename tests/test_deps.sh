@@ -6,8 +6,8 @@ set -u
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/bin"
-# Installed is what stands in the file `here`; apt-get brings what does not stand in `away`, unless it is asked for many
-# at once and one of them is there.
+# Installed is what stands in the file `here`; apt-get brings what does not stand in `away`, unless it is asked for many at once and one
+# of them is there.
 cat >"$folder/bin/dpkg-query" <<'E'
 #!/bin/sh
 for package; do :; done

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Models of detect that are damaged, cut off, of another program or hostile behind a right checksum: one line that names
-# the file, exit status 2, nothing written. A picture smaller than the window has no windows: every version writes two
-# empty tables. usage: test_detect_models.sh BUILD-FOLDER
+# Models of detect that are damaged, cut off, of another program or hostile behind a right checksum: one line that names the file, exit
+# status 2, nothing written. A picture smaller than the window has no windows: every version writes two empty tables.
+# usage: test_detect_models.sh BUILD-FOLDER
 set -u
 build=$1
 folder=$(mktemp -d) || exit 2
@@ -38,8 +38,7 @@ refuses picture 'does not begin with RUNGSDET'
 refuses folder 'Is a directory'
 refuses nothing 'No such file'
 
-# One field changed, and the checksum made right again but for the first: offset, format of Python's struct, value, what
-# is said.
+# One field changed, and the checksum made right again but for the first: offset, format of Python's struct, value, what is said.
 changes='5000 B 7 mended=no checksum
 8 <I 2 mended=yes another.format
 12 <I 9 mended=yes unknown.feature

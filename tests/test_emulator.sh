@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the emulator's tests (tests/emulator/*.cu) with the emulator itself and runs them; under the sanitizers when
-# the build folder's name ends in -asan. What the build has already made of the emulator is used.
+# Builds the emulator's tests (tests/emulator/*.cu) with the emulator itself and runs them; under the sanitizers when the
+# build folder's name ends in -asan. What the build has already made of the emulator is used.
 # usage: sh tests/test_emulator.sh BUILD
 set -u
 build=${1:?usage: sh tests/test_emulator.sh BUILD}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # No file gets lost: an output that is an input, another output or a kept file under another name (a link, a pattern, a
-# folder) is refused before anything is opened, in every subcommand; what was measured is shown and written as far as
-# the disk and the names allow. usage: sh tests/test_files.sh BUILD-FOLDER
+# folder) is refused before anything is opened, in every subcommand; what was measured is shown and written as far as the disk
+# and the names allow. usage: sh tests/test_files.sh BUILD-FOLDER
 set -u
 . tests/guard.sh
 root=$PWD
@@ -135,8 +135,7 @@ for stream in stdout stderr; do
     if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177-\377]')" $stream; then bad "an odd model: raw bytes on $stream"; else ok; fi
 done
 
-# A disk that is full at the end: the table is there, each file that could not be written is named, nothing is
-# half-written.
+# A disk that is full at the end: the table is there, each file that could not be written is named, nothing is half-written.
 mkdir -p disk
 if mount -t tmpfs -o size=16k tmpfs disk 2>/dev/null; then
     mounted=$folder/disk

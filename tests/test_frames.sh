@@ -1,7 +1,7 @@
 #!/bin/sh
-# rungs run of an algorithm for one picture on a video: each frame gets what it gets as a picture, rows bear their
-# frame's number, colour becomes gray where it must, and what goes wrong midway leaves what came before. usage: sh
-# tests/test_frames.sh BUILD-FOLDER
+# rungs run of an algorithm for one picture on a video: each frame gets what it gets as a picture, rows bear their frame's
+# number, colour becomes gray where it must, and what goes wrong midway leaves what came before. usage: sh tests/test_frames.sh
+# BUILD-FOLDER
 set -u
 rungs=$(cd "$1" && pwd)/rungs
 folder=$(mktemp -d) || exit 1

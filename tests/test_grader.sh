@@ -1,6 +1,6 @@
 #!/bin/sh
-# The grader of the labs: versions that do harm or cheat (tests/grader: the first line of each is the verdict that it
-# must get, and all end within their limits), what it makes of unfinished and broken submissions, and its files.
+# The grader of the labs: versions that do harm or cheat (tests/grader: the first line of each is the verdict that it must
+# get, and all end within their limits), what it makes of unfinished and broken submissions, and its files.
 # Under the sanitizers in a release only: what it runs most is Python and compilers.
 # Waits: for the time limits of versions that hang.
 # usage: sh tests/test_grader.sh BUILD-FOLDER
@@ -14,8 +14,8 @@ export RUNGS_IDLE_SECONDS=30
 labs="python3 assignments/labs.py"
 canary=/tmp/rungs-grader-was-here
 rm -f "$canary"
-# A build with AddressSanitizer has no memory limits, because the sanitizer reserves terabytes of address space.
-# Versions that take all memory are left out there.
+# A build with AddressSanitizer has no memory limits, because the sanitizer reserves terabytes of address space. Versions
+# that take all memory are left out there.
 case $build in
 *-asan)
     export SANITIZE=1
@@ -78,9 +78,8 @@ check "timed, all outputs right" judged '"wrong": ""' time "$right" --reference 
 check "timed, the last output is wrong" judged '"wrong": "right when checked, but wrong in a timed call' time "$wrong" \
     --reference "$right" --size 90x70 --seconds 0.2
 
-# On a machine with a GPU the compiler in its jail may not ask which one that is, and must not take it for another: it
-# would build everything anew, where it may write nothing. The stand-in for nvidia-smi can be read outside of the jail
-# only.
+# On a machine with a GPU the compiler in its jail may not ask which one that is, and must not take it for another: it would
+# build everything anew, where it may write nothing. The stand-in for nvidia-smi can be read outside of the jail only.
 mkdir "$folder/bin"
 printf '#!/bin/sh\necho 9.0\n' >"$folder/bin/nvidia-smi"
 cp "$folder/bin/nvidia-smi" "$folder/bin/nvcc"
@@ -150,8 +149,8 @@ no_worker_is_left() { # a killed one may need its turn on a busy machine to go
 }
 check "no worker is left" no_worker_is_left
 
-# Whatever threads wait for each other by is known to the race detector, and what does not wait is found (tests/waits:
-# the first word of each says which).
+# Whatever threads wait for each other by is known to the race detector, and what does not wait is found (tests/waits: the first
+# word of each says which).
 cat >"$folder/waits.py" <<'E5'
 import pathlib, shutil, sys
 sys.path.insert(0, "assignments")
@@ -299,8 +298,8 @@ lab.place = pathlib.Path(sys.argv[1])
 assert \"preprocessor\" in grade_fix(lab, lab.bugs[0], 20, \"\")[1]' '$submission'"
 done
 
-# Kernels that do for show what is asked for, lab by lab: shared memory and barriers, streams, atomic operations that
-# nobody counts, what their ladder has ready, results that are kept, copies that are no accesses.
+# Kernels that do for show what is asked for, lab by lab: shared memory and barriers, streams, atomic operations that nobody
+# counts, what their ladder has ready, results that are kept, copies that are no accesses.
 for_show() { # LAB FOLDER
     [ -n "$(ls -d assignments/"$1"_* 2>/dev/null)" ] || return
     by_lot "$1" "tests/grader/$2" --largest-pixels 600

@@ -1,8 +1,8 @@
 #!/bin/sh
-# That Harris responses are OpenCV's to 1.5e-6 of the largest and corners those of goodFeaturesToTrack except for ties,
-# on all photographs of `make images` (tests/harris/agree.py), that a k or a quality that is no number or out of range
-# is refused without a file, that the extension of a file says which output goes there, and that pictures without a
-# corner give an empty list. The last line is "N passed, N failed, N skipped".
+# That Harris responses are OpenCV's to 1.5e-6 of the largest and corners those of goodFeaturesToTrack except for ties, on all
+# photographs of `make images` (tests/harris/agree.py), that a k or a quality that is no number or out of range is
+# refused without a file, that the extension of a file says which output goes there, and that pictures without a corner give an
+# empty list. The last line is "N passed, N failed, N skipped".
 # usage: test_harris.sh BUILD-FOLDER [FOLDER OF PICTURES]
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -20,8 +20,7 @@ for setting in k=nan k=-0.01 k=inf quality=nan quality=-1 quality=1.5; do
     else bad "$setting: status $code and: $(cat "$folder/out")"; fi
 done
 
-# .csv and .json list corners, .png and .jpg draw them, .npy is the response, where -p outputs= leaves both and where it
-# leaves one.
+# .csv and .json list corners, .png and .jpg draw them, .npy is the response, where -p outputs= leaves both and where it leaves one.
 kind() { # FILE: what it is, by its first bytes
     case $(head -c 40 "$1" | LC_ALL=C tr -c 'a-zA-Z0-9,_<>' '.') in
     x,y,response*) echo corners ;;

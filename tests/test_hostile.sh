@@ -1,7 +1,7 @@
 #!/bin/sh
-# What hostile files and environments must not do: make ffmpeg open other files than the one named, keep rungs waiting
-# for a child that hangs, leave children or temporary files behind, crash it, lose results, or send control characters
-# to a terminal. usage: sh tests/test_hostile.sh BUILD-FOLDER
+# What hostile files and environments must not do: make ffmpeg open other files than the one named, keep rungs waiting for a
+# child that hangs, leave children or temporary files behind, crash it, lose results, or send control characters to a
+# terminal. usage: sh tests/test_hostile.sh BUILD-FOLDER
 # Waits: for children that hang.
 set -u
 case $1 in /*) build=$1 ;; *) build=$PWD/$1 ;; esac
@@ -63,8 +63,8 @@ if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then
         ffmpeg -nostdin -v error -y -i secret.mp4 -c copy secret.ts && ffmpeg -nostdin -v error -y -i secret.mp4 secret_%03d.jpg ||
         bad "ffmpeg cannot make its files"
     mkfifo marker.ts
-    # playlist NAME TEXT: the text as a file that looks like a video, once with the valid neighbour secret.ts, once with
-    # the pipe marker.ts, whose writer goes on as soon as anyone opens the other end.
+    # playlist NAME TEXT: the text as a file that looks like a video, once with the valid neighbour secret.ts, once with the
+    # pipe marker.ts, whose writer goes on as soon as anyone opens the other end.
     playlist() {
         # By its name ffmpeg would take .m3u8 and .sdp for what they are; the others it would have to look into.
         for ending in mp4 $3; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a user sees of labellings that would not end, and of pictures that have too many pixels or are not black and
-# white. Not under the sanitizers: it needs the mutants that are a few changed words of a version.
+# What a user sees of labellings that would not end, and of pictures that have too many pixels or are not black and white.
+# Not under the sanitizers: it needs the mutants that are a few changed words of a version.
 # The last line is "N passed, N failed, N skipped". usage: test_labelling.sh BUILD-FOLDER
 set -u
 . tests/guard.sh
@@ -27,8 +27,8 @@ fails() {
     else ok; fi
 }
 
-# A snake of 21x5 pixels. Of a version that goes on until a pass changes nothing each has a mutant that never sees it;
-# the list is of the files, so that a new version of the kind is missed here.
+# A snake of 21x5 pixels. Of a version that goes on until a pass changes nothing each has a mutant that never sees it; the list
+# is of the files, so that a new version of the kind is missed here.
 { printf 'P5\n21 5\n255\n'
   printf '\007%.0s' $(seq 21); printf '\0%.0s' $(seq 20); printf '\007'
   printf '\007%.0s' $(seq 21); printf '\007'; printf '\0%.0s' $(seq 20); printf '\007%.0s' $(seq 21); } >snake.pgm
@@ -63,8 +63,8 @@ else
 fi
 fails "65535x65535 in a bench" 'at most 2\^31-1 pixels' "$build/rungs" bench labelling --size 65535x65535 --json out/a.json
 
-# --- foreground is what is not 0: a gray picture gives the labels of the mask that has 255 there, in every version. No
-# pixels meet at corners alone, so that the versions that know one connectivity give the same labels as the others.
+# --- foreground is what is not 0: a gray picture gives the labels of the mask that has 255 there, in every version. No pixels meet at
+# corners alone, so that the versions that know one connectivity give the same labels as the others.
 printf 'P5\n4 3\n255\n\001\000\177\200\000\000\000\201\376\002\000\377' >gray.pgm
 printf 'P5\n4 3\n255\n\377\000\377\377\000\000\000\377\377\377\000\377' >mask.pgm
 printf 'P5\n4 3\n65535\n%024d' 0 >deep.pgm

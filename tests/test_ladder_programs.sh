@@ -1,7 +1,7 @@
 #!/bin/sh
-# The program of one ladder (common/build/ladders.mk) does what the program of all does: it has the same versions of it,
-# and each finds the versions of other ladders that it stands on. Of pipelines, whose steps are found by name, and of
-# one that has none. Not under the sanitizers: the same code is checked there in the program of all.
+# The program of one ladder (common/build/ladders.mk) does what the program of all does: it has the same versions of it, and each finds
+# the versions of other ladders that it stands on. Of pipelines, whose steps are found by name, and of one that has none.
+# Not under the sanitizers: the same code is checked there in the program of all.
 # usage: sh tests/test_ladder_programs.sh BUILD-FOLDER
 set -u
 build=$1 passed=0 failed=0

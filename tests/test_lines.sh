@@ -1,9 +1,9 @@
 #!/bin/sh
-# Lines: bad parameters of edges, hough, pclines and lines are one clear line and exit status 2, with no file written;
-# no edges, all edges, one point and pictures of one row or column give the lists that they should; a photograph whose
-# pixels all vote is worth a note; frames of a video get the lines that they get as pictures, however many are in
-# flight; known lines of 60 random scenes are found by both, by pclines as well as by hough (lines_scenes.py); lines of
-# six photographs are OpenCV's, byte for byte (lines_opencv.sh). usage: test_lines.sh BUILD-FOLDER
+# Lines: bad parameters of edges, hough, pclines and lines are one clear line and exit status 2, with no file written; no edges, all
+# edges, one point and pictures of one row or column give the lists that they should; a photograph whose pixels all vote is worth
+# a note; frames of a video get the lines that they get as pictures, however many are in flight; known lines of 60 random scenes are found by both, by pclines as well as by hough (lines_scenes.py); lines
+# of six photographs are OpenCV's, byte for byte (lines_opencv.sh).
+# usage: test_lines.sh BUILD-FOLDER
 build=$1
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/sh
-# make measure: files appear whole or not at all, what is measured is kept, and bad use costs one line. usage: sh
-# tests/test_measure.sh BUILD-FOLDER Not under the sanitizers: it tests a program in Python.
+# make measure: files appear whole or not at all, what is measured is kept, and bad use costs one line. usage: sh tests/test_measure.sh BUILD-FOLDER
+# Not under the sanitizers: it tests a program in Python.
 # Waits: for a bench that does not end.
 set -u
 . tests/guard.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the rungs of motion say of themselves: each takes the steps that its header names, and what the steps allocate
-# and upload at the start is charged to allocate. The last line is "N passed, N failed, N skipped".
+# What the rungs of motion say of themselves: each takes the steps that its header names, and what the steps allocate and
+# upload at the start is charged to allocate. The last line is "N passed, N failed, N skipped".
 # usage: test_motion.sh BUILD-FOLDER
 set -u
 cd "$(dirname "$0")/.." || exit 2

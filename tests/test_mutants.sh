@@ -1,12 +1,12 @@
 #!/bin/sh
 # The test of the harness: every mutant in tests/mutants must fail `rungs check`, with the diagnosis that the header of
 # its file expects (one of several, where " | " separates them); the controls, which expect PASS, must pass. Under the
-# sanitizers only the faults of memory are tried, which the sanitizers may report first: with the small pictures that
-# versions are checked with there, and with the same diagnosis as in the normal build. The other faults have shown there
-# already that they are found.
-# Where its header names a `Case:`, only the cases in whose line that stands are tried, of all that check has: it must
-# be among them, and the mutant must fail it. `Option: --thorough` tries a picture there that check leaves to a GPU
-# otherwise. Takes minutes: it begins before others.
+# sanitizers only the faults of memory are tried, which the sanitizers may report first: with the small pictures that versions
+# are checked with there, and with the same diagnosis as in the normal build. The other faults have shown there already that
+# they are found.
+# Where its header names a `Case:`, only the cases in whose line that stands are tried, of all that check has: it must be among
+# them, and the mutant must fail it. `Option: --thorough` tries a picture there that check leaves to a GPU otherwise.
+# Takes minutes: it begins before others.
 # usage: test_mutants.sh BUILD-FOLDER|PROGRAM [NAME...]
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -101,8 +101,8 @@ if [ $# -eq 0 ]; then
         failed=$((failed + 1))
         echo "FAIL the reported case is not the first that is more than a row: $(grep 'case:' "$scratch/out")"
     fi
-    # Four threads round their sums of floats in another way each time, which is no race. The sanitizers' build has
-    # mutants with a fault of memory alone.
+    # Four threads round their sums of floats in another way each time, which is no race. The sanitizers' build has mutants with a
+    # fault of memory alone.
     if [ $asan = no ] && [ -f tests/mutants/correlation/no_diagonal.c ]; then
         OMP_NUM_THREADS=4 ${RUN:-} "$program" check correlation:mutant/no_diagonal --seed 1 --largest $middle_pixels >"$scratch/out" 2>&1
         if grep -q 'diagnosis: only the diagonal is wrong' "$scratch/out"; then

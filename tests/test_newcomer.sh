@@ -1,10 +1,10 @@
 #!/bin/sh
-# What a new algorithm needs outside its own folders: nothing. In a copy of the tree six ladders are taken out, one of
-# each kind (corners, detections with a model, lines from an accumulator, eigenvectors, three factor matrices, labels
-# and centroids), and the rest builds and works as if they had never been there; then one that has all of it is put in,
-# tests/newcomer: a model and its training, a table in any order, a picture, a matrix with a tolerance, inputs and a
-# hard case of its own, a cost that the reference counts, state on the CPU, a peer in another process, a study and four
-# mutants. Not under the sanitizers: it builds for itself, of objects that are there.
+# What a new algorithm needs outside its own folders: nothing. In a copy of the tree six ladders are taken out, one of each kind
+# (corners, detections with a model, lines from an accumulator, eigenvectors, three factor matrices, labels and centroids), and the
+# rest builds and works as if they had never been there; then one that has all of it is put in, tests/newcomer: a model and its
+# training, a table in any order, a picture, a matrix with a tolerance, inputs and a hard case of its own, a cost that the reference
+# counts, state on the CPU, a peer in another process, a study and four mutants.
+# Not under the sanitizers: it builds for itself, of objects that are there.
 # usage: sh tests/test_newcomer.sh BUILD-FOLDER
 set -u
 cd "$(dirname "$0")/.." || exit 2

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What was not tried is printed by reason: one line for all checks that lack the same, with their number, their ladders'
-# and the packages to install; what the sanitizers' build leaves out on purpose is not called missing; scripts and unit
-# tests are named. Not under the sanitizers: it tests a program in awk.
+# What was not tried is printed by reason: one line for all checks that lack the same, with their number, their ladders' and the
+# packages to install; what the sanitizers' build leaves out on purpose is not called missing; scripts and unit tests are named.
+# Not under the sanitizers: it tests a program in awk.
 # usage: sh tests/test_not_tried.sh BUILD-FOLDER
 set -u
 folder=$(mktemp -d) || exit 1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Not under the sanitizers: it tests programs in Python.
-# The pages of the ladders and the table in README.md (common/report/pages.py): what is made of which file, that
-# hand-written text stays, that bad input costs one line and writes nothing, and that the committed pages are up to date
-# and link to what is there. usage: sh tests/test_pages.sh [BUILD-FOLDER]
+# The pages of the ladders and the table in README.md (common/report/pages.py): what is made of which file, that hand-written
+# text stays, that bad input costs one line and writes nothing, and that the committed pages are up to date and link to what
+# is there. usage: sh tests/test_pages.sh [BUILD-FOLDER]
 set -u
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -174,8 +174,7 @@ text = open(sys.argv[1], encoding="utf-8").read().split("## Measured")[1]
 places = [text.index(word) for word in ("tint/newer.json", "<details>", "tint/older.json", "tint/a.json", "tint/other.json")]
 sys.exit(places != sorted(places))
 PYTHON
-# The machine of a column: one that timed a library, then the one of the largest picture, then the one with the most
-# cores.
+# The machine of a column: one that timed a library, then the one of the largest picture, then the one with the most cores.
 result big/tint/a.json 'r["machine"]["cores"] = 64; r.update(width=640, height=480)'
 exits "two machines" 0 0 ""
 lacks "more cores, smaller picture" "$tree/README.md" "64 cores"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# rungs profile, make profile-, nsys- and ncu-ALGO: what they print and write, and that what is missing is said in one
-# line. usage: sh tests/test_profile.sh BUILD-FOLDER
+# rungs profile, make profile-, nsys- and ncu-ALGO: what they print and write, and that what is missing is said in one line.
+# usage: sh tests/test_profile.sh BUILD-FOLDER
 set -u
 . tests/guard.sh
 build=$1

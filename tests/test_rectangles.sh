@@ -1,7 +1,7 @@
 #!/bin/sh
-# Haar's rectangles: every version of detect that takes a model of them finds the same hits as cpu/serial; one that only
-# looks at cells says so, with exit status 2 and no file written. check has no such cases, because what students write
-# in lab 07 looks at cells. usage: test_rectangles.sh BUILD-FOLDER
+# Haar's rectangles: every version of detect that takes a model of them finds the same hits as cpu/serial; one that only looks at cells
+# says so, with exit status 2 and no file written. check has no such cases, because what students write in lab 07 looks at cells.
+# usage: test_rectangles.sh BUILD-FOLDER
 set -u
 build=$1
 folder=$(mktemp -d) || exit 2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Includes in common/ run one way, as common/rooms.txt has it; a room or an include that breaks this is named, and units
-# that call each other in a circle.
+# Includes in common/ run one way, as common/rooms.txt has it; a room or an include that breaks this is named, and units that call
+# each other in a circle.
 # Not under the sanitizers: it reads sources.
 # usage: sh tests/test_rooms.sh [BUILD]
 set -u

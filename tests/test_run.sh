@@ -1,6 +1,6 @@
 #!/bin/sh
-# rungs run, train and list on the small algorithms of tests/small: outputs of every kind in every form, arrays as
-# inputs, folders, models and training; and all of it with bad input. usage: sh tests/test_run.sh BUILD-FOLDER
+# rungs run, train and list on the small algorithms of tests/small: outputs of every kind in every form, arrays as inputs,
+# folders, models and training; and all of it with bad input. usage: sh tests/test_run.sh BUILD-FOLDER
 set -u
 rungs=$(cd "$1" && pwd)/rungs-small
 tree=$PWD

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Not under the sanitizers: it reads and compiles sources.
-# What is true of every rung: how much of it is new since the rung below it, its header, its place in `ls`
-# (rungs/ladders.py, which prints the table of all pairs), and what the path, the header and the last line of a
-# version's file mean: numbers, groups, From:, Result:, state on the CPU, and a setup() with wrong arguments. The last
-# line is "N passed, N failed, N skipped". usage: test_rungs.sh BUILD-FOLDER
+# What is true of every rung: how much of it is new since the rung below it, its header, its place in `ls` (rungs/ladders.py, which
+# prints the table of all pairs), and what the path, the header and the last line of a version's file mean: numbers, groups, From:,
+# Result:, state on the CPU, and a setup() with wrong arguments. The last line is "N passed, N failed, N skipped".
+# usage: test_rungs.sh BUILD-FOLDER
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=$1
@@ -135,8 +135,7 @@ if (cd "$folder" && sh "$table" cpu/ladder/*.c cpu/ladder/others/*.c) >/dev/null
 rm -r "$folder/cpu/ladder" && mkdir "$folder/cpu/ladder"
 for name in 0_serial 1_omp 2_simd 3_a 4_b; do rung $name ""; done
 
-# --- another side is a line in the table of sides: without it its files are refused, with it they are rungs of their
-# own
+# --- another side is a line in the table of sides: without it its files are refused, with it they are rungs of their own
 mkdir -p "$folder/mpi/ladder" "$folder/common/build" "$folder/common/contract"
 cp common/build/versions.sh "$folder/common/build"
 cp common/contract/sides.c "$folder/common/contract"

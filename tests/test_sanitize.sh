@@ -1,7 +1,7 @@
 #!/bin/sh
-# make sanitize: what compute-sanitizer may say becomes the right result, files are whole, runs are kept, ended and gone
-# on with, and bad use costs one line. A script speaks as compute-sanitizer 2025.3 does, another as rungs check. usage:
-# sh tests/test_sanitize.sh BUILD-FOLDER Not under the sanitizers: it tests a program in Python.
+# make sanitize: what compute-sanitizer may say becomes the right result, files are whole, runs are kept, ended and gone on with, and bad
+# use costs one line. A script speaks as compute-sanitizer 2025.3 does, another as rungs check. usage: sh tests/test_sanitize.sh BUILD-FOLDER
+# Not under the sanitizers: it tests a program in Python.
 # Waits: for runs that do not end.
 set -u
 . tests/guard.sh
@@ -12,9 +12,8 @@ here=$PWD
 mkdir "$folder/bin" "$folder/say" "$folder/nothing"
 export RUNGS_COMMIT=abc SAY="$folder/say" LASTS=61.$$ # as nobody else's do, of the tests that run beside this one
 
-# --- what stands in for the programs. SAY/TOOL-VERSION, or SAY/TOOL, is what the tool says, in place of nothing found;
-# its line "exit N" is the status, "sleep" a run that does not end, with processes in a group and in a session of their
-# own.
+# --- what stands in for the programs. SAY/TOOL-VERSION, or SAY/TOOL, is what the tool says, in place of nothing found; its line "exit N"
+# is the status, "sleep" a run that does not end, with processes in a group and in a session of their own.
 cat >"$folder/bin/compute-sanitizer" <<'SH'
 #!/bin/sh
 [ "$1" = --version ] && printf 'NVIDIA (R) Compute Sanitizer\nVersion 2025.3.1.0 (build 1) (public-release)\n' && exit

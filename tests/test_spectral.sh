@@ -1,7 +1,6 @@
 #!/bin/sh
-# Spectral pictures and tensors: a video's frames are cubes of three bands for pca, the ENVI header that lies and the
-# tensor that is none are refused with one line and nothing written, and components are numpy's. usage: sh
-# tests/test_spectral.sh BUILD-FOLDER
+# Spectral pictures and tensors: a video's frames are cubes of three bands for pca, the ENVI header that lies and the tensor that
+# is none are refused with one line and nothing written, and components are numpy's. usage: sh tests/test_spectral.sh BUILD-FOLDER
 set -u
 rungs=$(cd "$1" && pwd)/rungs
 folder=$(mktemp -d) || exit 1
@@ -22,8 +21,7 @@ succeeds() {
     if [ $code = 0 ] && [ ! -s stderr ]; then ok; else bad "$title: exit $code: $(head -n 3 stderr)"; fi
 }
 
-# refuses TITLE REASON-PATTERN ARGUMENTS OF rungs run...: exit 2, one line on stderr that matches, nothing in the folder
-# out
+# refuses TITLE REASON-PATTERN ARGUMENTS OF rungs run...: exit 2, one line on stderr that matches, nothing in the folder out
 refuses() {
     title=$1 pattern=$2
     shift 2

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What .ci/run and make verify say of their stages: the exit status is that of the stage that failed, its name stands in
-# the last line, and the table is there, whichever stage it is and whatever else runs; what has passed is not run again;
-# nothing is left running. Not under the sanitizers: it tests a shell script.
+# What .ci/run and make verify say of their stages: the exit status is that of the stage that failed, its name stands in the last line, and
+# the table is there, whichever stage it is and whatever else runs; what has passed is not run again; nothing is left running.
+# Not under the sanitizers: it tests a shell script.
 # usage: sh tests/test_stages.sh BUILD-FOLDER
 set -u
 folder=$(mktemp -d) || exit 1

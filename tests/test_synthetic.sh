@@ -1,6 +1,6 @@
 #!/bin/sh
-# The pictures committed in images/ are what images/make_synthetic.c draws, and a changed one is noticed; so is the
-# model that checks of texture and barcode try besides the trained one.
+# The pictures committed in images/ are what images/make_synthetic.c draws, and a changed one is noticed; so is the model that
+# checks of texture and barcode try besides the trained one.
 # Not under the sanitizers: it compiles for itself.
 # usage: sh tests/test_synthetic.sh [BUILD]   (compiles for itself; from the repository's root)
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
-# cpu/detect/plot_training.py: three plots of what a training says of its stages, and one line where a file is no such
-# report. usage: test_training_plot.sh BUILD-FOLDER
+# cpu/detect/plot_training.py: three plots of what a training says of its stages, and one line where a file is no such report. usage:
+# test_training_plot.sh BUILD-FOLDER
 set -u
 cd "$(dirname "$0")/.." || exit 1
 folder=$(mktemp -d) || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# rungs tune from the command line: what it prints, writes and keeps, who uses that, and that bad use costs one line and
-# no work. usage: sh tests/test_tune.sh BUILD-FOLDER
+# rungs tune from the command line: what it prints, writes and keeps, who uses that, and that bad use costs one line and no
+# work. usage: sh tests/test_tune.sh BUILD-FOLDER
 set -u
 . tests/guard.sh
 build=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The test of unit tests: each fault of tests/mutants/units.toml, planted in what no version computes, must make its
-# unit test fail, in the part that is named there and by an assertion, not by a crash; the unit test without a fault
-# passes beside it. Not under the sanitizers: the faults have shown in the normal build that they are found.
+# The test of unit tests: each fault of tests/mutants/units.toml, planted in what no version computes, must make its unit test fail,
+# in the part that is named there and by an assertion, not by a crash; the unit test without a fault passes beside it.
+# Not under the sanitizers: the faults have shown in the normal build that they are found.
 # usage: test_unit_mutants.sh BUILD-FOLDER [NAME...]
 set -u
 cd "$(dirname "$0")/.." || exit 2

@@ -1,7 +1,6 @@
 #!/bin/sh
-# rungs run on videos: what comes out, bad input in exactly one line with exit status 2, and Ctrl-C. y4m and images are
-# made here; what needs ffmpeg makes its videos with it and is skipped without. usage: sh tests/test_video.sh
-# BUILD-FOLDER
+# rungs run on videos: what comes out, bad input in exactly one line with exit status 2, and Ctrl-C. y4m and images are made
+# here; what needs ffmpeg makes its videos with it and is skipped without. usage: sh tests/test_video.sh BUILD-FOLDER
 set -u
 rungs=$(cd "$1" && pwd)/rungs
 folder=$(mktemp -d) || exit 1

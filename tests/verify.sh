@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # What must hold, in stages with a table at the end (tests/stages.sh); tests/README.md says why what is where.
 #   landing   what .ci/run does at each commit: half an hour on two cores
-#   release   everything: every ladder with each tool, all labs, longer fuzzing and soak. Goes on after a stop, and
-#             tries all stages whatever fails (make verify)
+#   release   everything: every ladder with each tool, all labs, longer fuzzing and soak. Goes on after a stop, and tries all stages
+#             whatever fails (make verify)
 # usage: bash tests/verify.sh landing|release
-#        TURN=0..15: whose turn it is in a landing, in place of the commit's last digit; BASE=commit: the ladders that
-#        have changed since then come first, in place of those of the last day
+#        TURN=0..15: whose turn it is in a landing, in place of the commit's last digit; BASE=commit: the ladders that have changed since
+#        then come first, in place of those of the last day
 set -u
 cd "$(dirname "$0")/.." || exit 2
 case ${1:-} in
@@ -27,16 +27,15 @@ packages() { sh common/build/deps.sh ci; }
 # First, because other stages take its objects where their compiler and flags are the same.
 builds() { make -s -j"$cores" test-builds; }
 
-# For its warnings alone, and for another processor than gcc's: one with AVX-512, but without the instructions that came
-# after it.
+# For its warnings alone, and for another processor than gcc's: one with AVX-512, but without the instructions that came after it.
 clang_warnings() { # LADDERS
     local arch=native
     [ "$(uname -m)" != x86_64 ] || arch=x86-64-v4
     make -s -j"$cores" CC=clang CXX=clang++ ARCH=$arch EXTRA=-fsyntax-only LADDERS="$1" BUILD=build-clang objects
 }
 
-# One architecture is enough to see every warning; tensor-core instructions need 8.0. Nothing runs on a device here: the
-# least optimisation that this nvcc has (a templated kernel takes 2.8 processor seconds in place of 7.6).
+# One architecture is enough to see every warning; tensor-core instructions need 8.0. Nothing runs on a device here: the least optimisation
+# that this nvcc has (a templated kernel takes 2.8 processor seconds in place of 7.6).
 nvcc_builds() { # LADDERS LADDERS-WITH-THEIR-STEPS
     local nvcc capability hurry="-Xptxas -O0" workers
     nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
@@ -68,8 +67,8 @@ races_and_aarch64() { # LADDERS LADDERS-WITH-THEIR-STEPS
     return $code
 }
 
-# In a landing of each fourth lab one in sixteen of its broken versions and one rung of each task, others at each
-# commit. Nobody waits for quiet cores: time alone decides nothing here.
+# In a landing of each fourth lab one in sixteen of its broken versions and one rung of each task, others at each commit. Nobody waits for
+# quiet cores: time alone decides nothing here.
 lab() { # NUMBER [SHARE]
     make -s solution LAB="$1" SHARE="${2:-}" PATIENCE=0
 }

@@ -16,9 +16,9 @@ MOST_AROUND = 0.5  # of a result's variation that may come about without shared 
 CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
          "watched": "for the lab's picture", "any_threads": "with one thread and with seven"}
 ATTEMPTS = 4  # at a timing that does not earn all points
-# Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and
-# the machine has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two
-# cores for a quarter of a short call), and others may run where there are cores enough.
+# Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
+# has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two cores for a quarter of
+# a short call), and others may run where there are cores enough.
 WAITED, OTHERS = 0.15, 0.15
 
 

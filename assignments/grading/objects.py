@@ -22,14 +22,14 @@ def names_of(*files):
             {name for name, kind in found if kind == "U" and not name.startswith("_Z")})
 
 
-# Of the C library: what writes for a version by a pointer where nobody watches (memcpy(), memmove(), memset() and
-# snprintf() are watched), and what starts threads that nobody knows of.
+# Of the C library: what writes for a version by a pointer where nobody watches (memcpy(), memmove(), memset() and snprintf() are
+# watched), and what starts threads that nobody knows of.
 UNWATCHED = re.compile(r"_*(?:mempcpy|memccpy|memfrob|memmem|wmem\w+|wcp?n?cpy|wcs\w+|mbs?\w*towc?s?|bcopy|bzero|explicit_bzero|st[rp]n?cpy"
                        r"|strn?cat|strtok\w*|strxfrm|strfmon|strftime|strsep|swab|fmemopen|open_memstream|v?s(?:wn?)?printf|vsnprintf"
                        r"|v?asprintf|v?f?s?w?scanf|set(?:vbuf|buf|buffer)|f?read|fgets|fgetc|getc|getdelim|getline|getrandom|getentropy"
                        r"|[a-z]+_r|[enj]rand48|l(?:find|search)|[ht]search|insque|remque|qsort_r|syscall|clone)")
-# ... and where a kernel calls it, what only reads: of a GPU's there is no such function
-# (common/remote/races_of_kernels.c knows those that its host may call).
+# ... and where a kernel calls it, what only reads: of a GPU's there is no such function (common/remote/races_of_kernels.c knows
+# those that its host may call).
 FOR_THE_HOST = re.compile(r"(?:raw)?mem(?:chr|rchr)|bcmp|str(?:nlen|chr|rchr|chrnul|str|casestr|casecmp|ncasecmp|coll|spn|cspn|pbrk|verscmp|to\w+)"
                           r"|r?index|ato[ifl]+|__isoc\w+")
 THREADS = re.compile(r"(?:GOMP_|GOACC_|omp_|pthread_|thrd_)")

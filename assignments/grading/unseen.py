@@ -105,8 +105,7 @@ def unseen_structs(source, written, object_file):
             if shared:
                 return (f"reads or writes {shared}, which threads share, by an instruction of this processor, {name}(), which cannot be watched: "
                         "do it by a plain access")
-            # What the project's own functions get by value is a picture's size and place. A call by a pointer may be to
-            # any.
+            # What the project's own functions get by value is a picture's size and place. A call by a pointer may be to any.
             mine = name in own or VALUE.fullmatch(name) or "<" in name and not name.startswith(("std::", "emulated::"))
             if not renamed and not mine:
                 continue
