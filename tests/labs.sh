@@ -101,7 +101,7 @@ assert not [f for f, t in text.items() if "tile_width * tile_height" in t], "loa
 assert not [f for f in left if f.startswith(("cuda/", "tests/mutants/labelling")) and "merge_kernel" in text[f] and "atomicMin" in text[f]]
 assert not [f for f in left if "/solution/" in f or "key.toml" in f or f.startswith("tests/grader")]
 assert {"cuda/blur/v1.2_tiled.cu", "cuda/morphology/v1.2_tiled.cu", "cpu/grayscale/1_omp.c"} <= hidden
-assert [f for f in left if f.startswith("cpu/blur/") and f.endswith(".c")] == ["cpu/blur/1_omp.c", "cpu/blur/0_serial.c"], "sums along rows first"'
+assert [f for f in left if f.startswith("cpu/blur/") and f.endswith(".c")] == ["cpu/blur/0_serial.c", "cpu/blur/1_omp.c"], "sums along rows first"'
     check "what is compiled in a ladder and not to be read is ready-made, and fits into another file" python '
 from grading.handout import files_of, for_inclusion, ready_made, solution_files
 from grading.lab import ROOT, Lab

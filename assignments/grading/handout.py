@@ -14,10 +14,9 @@ from grading.similarity import giveaways
 # are those of the labs and of the repository's own texts.
 NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/(?!USING)|assignments/README.md|results/[^/]+/labs/|"
                     r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_|assignments/grading/skeleton/|"
-                    r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer)|labs|aarch64|study_short|openmp_races|test_deps|test_stages|stages|verify)\.sh|"
+                    r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer|format)|labs|aarch64|study_short|openmp_races|test_deps|test_stages|stages|verify)\.sh|"
                     r"tests/check_(page|links)\.py")
-RUNG = re.compile(r"(cpu|cuda)/[^/]+/[^/]+\.(c|cu)")
-HELPER = re.compile(r"(cpu|cuda)/[^/]+/shared/[^/]+\.(c|cu)")
+CODE = re.compile(r"(cpu|cuda)/[^/]+/(?:[^/]+/)?[^/]+\.(c|cu)")  # rungs, what lies beside the climb, helpers
 ARCH_FLAGS = {"x86-64-v3": "avx2 fma bmi2", "x86-64-v4": "avx512bw avx512vl"}  # as /proc/cpuinfo names them
 ARCH_MACROS = {"x86-64-v3": "__AVX2__", "x86-64-v4": "__AVX512BW__"}
 
@@ -100,7 +99,7 @@ def command_handout(arguments):
 
 
 def ready_made(hidden):
-    return sorted(f for f in hidden if RUNG.fullmatch(f) or HELPER.fullmatch(f))
+    return sorted(f for f in hidden if CODE.fullmatch(f))
 
 
 def for_inclusion(assembler):

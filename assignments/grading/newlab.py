@@ -122,8 +122,8 @@ def command_new(arguments):
     number, topic = matched.groups()
     algorithm = arguments.algorithm or topic
     folder = ROOT / "assignments" / name
-    if not (ROOT / "cpu" / algorithm / "omp.c").is_file():
-        raise LabError(f"there is no cpu/{algorithm}/omp.c to begin with: name another ladder, ALGORITHM=blur say")
+    if not (ROOT / "cpu" / algorithm / "1_omp.c").is_file():
+        raise LabError(f"there is no cpu/{algorithm}/1_omp.c to begin with: name another ladder, ALGORITHM=blur say")
     if list((ROOT / "assignments").glob(f"{number}_*")):
         raise LabError(f"there is a lab {number} already")
     words = {"name": name, "number": number, "topic": topic.replace("_", " "), "algorithm": algorithm,
