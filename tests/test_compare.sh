@@ -94,6 +94,14 @@ compares "another compiler is what one compares" 0 "compiler: gcc 1 -> gcc 2" ol
 compares "other launch parameters are said" 0 "cpu/simd: rows: 8 -> 16" old.json tunables.json
 compares "a new version" 0 "cpu/blocked .* new" old.json other.json
 compares "a vanished one" 0 "cpu/simd .* vanished" old.json other.json
+# Ids of before a ladder was cut (results/renames.tsv): one that is another now, and one that is no rung any more.
+results 1 0.1 's,cpu/simd,cpu/packed,' >then.json
+results 1 0.1 's,cpu/simd,cpu/dot_product,; s/2026-01-31/2027-01-31/' >now.json
+results 1 0.1 's,cpu/simd,cpu/quads,' >gone.json
+results 1 0.1 's,cpu/simd,cpu/packed,; s/2026-01-31/2027-01-31/' >later.json
+compares "an id of before" 0 "cpu/dot_product call 100 ms 100 ms 1.00 same" then.json now.json
+compares "no rung any more" 0 "^1 same, 1 new" gone.json now.json
+compares "an id is what it is in a file of later" 0 "cpu/packed .* vanished" later.json now.json
 compares "now wrong" 1 "cpu/simd .* NOW WRONG: 3 samples differ" old.json wrong.json
 compares "mended" 0 "cpu/simd .* mended" wrong.json old.json
 compares "skipped now" 0 "cpu/simd .* not comparable: timed -> skipped" old.json skipped.json

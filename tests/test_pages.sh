@@ -105,7 +105,7 @@ lacks "what stood between the markers is gone" "$tree/README.md" old
 has "a ladder without results has dashes" "$overview" \
     "| [tint](tint.md) | a colour laid over an image | 3 cpu, 1 cuda | – | – | – | – | – |"
 has "a page without results says so" "$page" "Not yet. \`make bench-tint\`"
-has "its rungs are there" "$page" "| [\`cpu/omp\`](../cpu/tint/1_omp.c) | threads. Changed: a pragma. |"
+has "its rungs are there" "$page" "| [\`cpu/omp\`](../cpu/tint/1_omp.c) | threads. |"
 has "a result of a header" "$page" "*Result:* 2.00 times, 3 µs (results/here/tint/a.json, not"
 has "the rung that a branch comes from" "$page" "**[\`cpu/table\`](../cpu/tint/2_table.c)**, from \`cpu/serial\`"
 has "links to its sections" "$page" "(#what-every-version-computes) · [The climb](#the-climb) · [Each rung"

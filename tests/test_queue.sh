@@ -104,6 +104,12 @@ for many in 1 3 16; do
     RUNGS_EMULATOR_LATE=1 "$rungs" run harris:cuda/v1.1 video.y4m -o corners=out.csv -p outputs=corners --in-flight $many >stdout 2>stderr
     if cmp -s out.csv right.csv && [ ! -s stderr ]; then ok; else bad "video, cuda/v1.1 with $many in flight: $(head -n 2 stderr)"; fi
 done
+# As many as that are under way: device memory for two pictures is not enough for sixteen.
+for many in 1:0 2:0 16:2; do
+    RUNGS_EMULATOR_MEMORY=200000 "$rungs" run harris:cuda/v1.1 video.y4m -o corners=room.csv -p outputs=corners --in-flight ${many%:*} >stdout 2>stderr
+    code=$?
+    if [ $code = ${many#*:} ] && { [ $code = 0 ] || grep -q 'out of memory' stderr; }; then ok; else bad "memory for ${many%:*} in flight: exit $code, $(head -n 2 stderr)"; fi
+done
 "$rungs" run harris:cuda/v1.1 video.y4m -o corners=many.csv -p outputs=corners --in-flight 17 >stdout 2>stderr
 if [ $? = 2 ] && grep -q -- '--in-flight' stderr && [ "$(wc -l <stderr)" = 1 ] && [ ! -e many.csv ]; then ok; else bad "17 in flight: $(head -n 2 stderr)"; fi
 RUNGS_DEVICES=3 RUNGS_EMULATOR_LOSE="0:6 1:6 2:6" "$rungs" run harris:$devices video.y4m -o corners=lost.csv -p outputs=corners >stdout 2>stderr

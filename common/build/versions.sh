@@ -8,8 +8,9 @@
 #                below, and the lines of the header in the order of `keys`; a file that lacks one of those is no error
 #
 # The path is the identity, and its number is the place in the climb:
-#   cpu/blur/2_separable.c -> cpu/separable     cuda/blur/v1.2_tiled.cu -> cuda/v1.2     peers/blur/opencv.cpp ->
-#   peer/opencv cuda/labelling/published/union_find.cu -> cuda/union_find: beside the climb, in the group `published`
+#   cpu/blur/2_separable.c -> cpu/separable     cuda/blur/v1.2_tiled.cu -> cuda/v1.2
+#   peers/blur/opencv.cpp -> peer/opencv
+#   cuda/labelling/published/union_find.cu -> cuda/union_find: beside the climb, in the group `published`
 #   cpu/blur/shared/, cuda/blur/shared/: helpers, no versions
 #   tests/mutants/blur/race.c -> mutant/race    tests/small/gram/serial.c -> cpu/serial
 #   assignments/02_blur/starter/blur/mine.c -> student/mine   (the folder that holds the file names the algorithm)
@@ -145,8 +146,6 @@ BEGIN {
         place[n] = n
         identify(n)
         read(n)
-        # What a rung changes is part of its idea.
-        if (text[n, "Problem"] == "" && text[n, "Changed"] != "") text[n, "Idea"] = text[n, "Idea"] " Changed: " text[n, "Changed"]
         if (some) text[n, "From"] = ""
     }
     sort(1, count)

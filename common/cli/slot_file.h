@@ -9,11 +9,9 @@
  *     tensor    .npy, ENVI, IDX, pictures                      .npy; pictures where the slot can be drawn
  *
  * .csv   A line for each row, of a table a line with the column names before them. Numbers have the digits that are
- * needed
- *        to read the same value again, whole ones none behind the point.
+ *        needed to read the same value again, whole ones none behind the point.
  * .json  {"slot": NAME, "columns": [NAME, ...], "rows": [[NUMBER, ...], ...]}, without "columns" for a matrix; null
- * stands
- *        for what is no finite number.
+ *        stands for what is no finite number.
  * .npy   Raw samples. Of a table the rows in use: an array of rows x columns, which may have no rows.
  */
 #ifndef RUNGS_SLOT_FILE_H

@@ -13,13 +13,11 @@
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
  * RUNGS_EMULATOR_MEMORY   bytes of memory that the device has; default: as many as the machine. "A,B,C": those of
- * devices
- *                         0, 1 and all others
+ *                         devices 0, 1 and all others
  * RUNGS_EMULATOR_LOSE     "1:20 2:3": device 1 is lost with its 20th launch, device 2 with its third
  * RUNGS_DEVICES           devices, 1..16; default 1. Memory, streams, events and lasting errors belong to the device
- * that
- *                         was current in the host thread (cudaSetDevice()); a kernel that is given another device's
- *                         memory fails, as does a launch on another device's stream
+ *                         that was current in the host thread (cudaSetDevice()); a kernel that is given another
+ *                         device's memory fails, as does a launch on another device's stream
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it

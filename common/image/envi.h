@@ -6,11 +6,9 @@
  * whatever the interleave of the file.
  *
  * Read     interleave BIP, BIL and BSQ; data type 1 (u8), 2 (i16, which becomes i32), 3 (i32), 4 (f32), 5 (f64), 12
- * (u16),
- *          13 (u32); byte order 0 (little endian, also where the header does not say) and 1; header offset.
+ *          (u16), 13 (u32); byte order 0 (little endian, also where the header does not say) and 1; header offset.
  * Data     the file that the header's key `data file` names in the header's own folder; else the one beside it that has
- * the
- *          header's name without .hdr, or .dat, .img, .raw, .bip, .bil, .bsq or .bin in its place.
+ *          the header's name without .hdr, or .dat, .img, .raw, .bip, .bil, .bsq or .bin in its place.
  *
  * Anything else is STATUS_BAD_INPUT with one line "path: reason", and so are two data files beside one header and a
  * data file that is shorter or longer than its header says. All is checked before memory is taken.

@@ -2,15 +2,13 @@
  * bench.h: measures the versions of one algorithm side by side on one input.
  *
  * How      1. cpu/serial computes the reference in a child process. Where one call takes longer than the time budget,
- * its two calls
- *             are samples. Of other versions that slow the first call is a sample; above three budgets it is the only
- *             one.
+ *             its two calls are samples. Of other versions that slow the first call is a sample; above three budgets it
+ *             is the only one. The start of a device is no part of a call.
  *          2. Every other version is verified on the bench's own input against it, each in its own child, before its
- *             first round. A
- * version that is wrong gets no times. Emulated versions come after the timing.
+ *             first round. A version that is wrong gets no times. Emulated versions come after the timing.
  *          3. BENCH_ROUNDS rounds: in each, the ceilings and then every version in turn are timed in a fresh child for
- * a share of the time budget, or until the median is stable (statistics.h). The samples of all rounds are pooled, so a
- * slow minute of a shared machine falls on all versions alike and shows in the spread.
+ *             a share of the time budget, or until the median is stable (statistics.h). The samples of all rounds are
+ *             pooled, so a slow minute of a shared machine falls on all versions alike and shows in the spread.
  *          4. After the last round, results that the timed calls left behind are compared with the reference, and the
  *             version is called once more at addresses whose input has changed: a cached result does not pass.
  * Inputs   A timed call finds its input in main memory, not in cache, where that is feasible: calls rotate through

@@ -6,7 +6,7 @@
  * Expect:   1.5 times as fast from 32 MB on (2 bytes, not 3); no gain in the caches.
  * Result:   1.9 times as fast as cpu/omp (results/h200/threshold/threshold_3840x2160.json) at 8 MB,
  *           not streamed; times vary by 22 %, the reason is not known. From 32 MB on not measured.
- * Run:      make diff-threshold A=cpu/omp B=cpu/simd SIZE=7680x4320
+ * Run:      make diff-threshold A=cpu/omp B=cpu/simd SIZE=8192x4608
  */
 #include "common/algo/threshold.h"
 #include "common/simd/simd.h"

@@ -3,8 +3,8 @@
 usage: ladders.py ROOT EXCEPTIONS [ALGORITHM...]
 
 Counted are real lines (no blanks, comments, #include): `own` are those that the rung has and the rung below has not, `shared`
-those of files in shared/ that are new on its path. The rules, for a ladder whose files all have numbers:
-  - `ls` is the climb: a rung of the main path climbs from the one before it; at most 7 on the CPU, 9 in CUDA;
+those of files in shared/ that are new on its path. The rules of a ladder:
+  - `ls` is the climb: a file of the main path has a number and climbs from the one before it; at most 7 on the CPU, 9 in CUDA;
   - own + shared is at most 120, a rung has at most 250 lines;
   - its header has at most 8 lines of 100 columns: Problem, Idea, Expect, Result, Run, and From where it is in a group;
   - above the first of its side it has a Result with the results file.
@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common", "report"))
 import sources
 
-PAIR, LINES, HEADER, WIDTH, ALL = 120, 250, 8, 100, 260
+PAIR, LINES, HEADER, WIDTH = 120, 250, 8, 100
 MOST = {"cpu": 7, "cuda": 9}
 KEYS = ["Problem", "Idea", "Expect", "Result", "Run", "From"]
 
@@ -91,12 +91,10 @@ def read_exceptions(path):
             continue
         if len(words) != 4 or words[0] not in ("pair", "lines", "result") or not words[3].isdigit() or "#" not in line:
             sys.exit(f"{path}:{number}: not of the form 'pair|lines|result ALGORITHM ID NUMBER  # reason'")
+        if tuple(words[:3]) in found:
+            sys.exit(f"{path}:{number}: there twice")
         found[tuple(words[:3])] = int(words[3])
     return found
-
-
-def natural(name):
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def ladder_faults(root, algorithm, rungs):
@@ -104,6 +102,9 @@ def ladder_faults(root, algorithm, rungs):
     for side, most in MOST.items():
         path = [rung for rung in rungs if rung.side == side and not rung.group]
         names = [os.path.basename(rung.path) for rung in path]
+        unnumbered = [name for name in names if not re.match(r"v?\d", name)]
+        if unnumbered:
+            yield f"{side}/{algorithm}: no number, and so no place in the climb: {' '.join(unnumbered)}"
         if names != sorted(names):
             yield f"ls {side}/{algorithm} is not its climb: {' '.join(names)}"
         if any(rung.below is not below for rung, below in zip(path, [None] + path)):
@@ -116,14 +117,10 @@ def main():
     root, path, *wanted = sys.argv[1:]
     exceptions = read_exceptions(path)
     passed = failed = count = 0
-    unnumbered = []
     print(f"{'':12} {'rung':22} {'climbs from':22} {'own':>4} {'shared':>6} {'lines':>5}")
     for algorithm in wanted or sources.algorithms(root):
         rungs = [version for version in sources.versions(root, algorithm) if version.side != "peer"]
         count += len(rungs)
-        numbered = all(rung.group or rung.side != "cpu" or re.match(r"\d+_", os.path.basename(rung.path)) for rung in rungs)
-        if not numbered:
-            unnumbered.append(algorithm)
         for rung in rungs:
             own, shared, lines = figures_of(root, rung)
             judged = {"lines": (lines, LINES)}
@@ -131,10 +128,9 @@ def main():
             if rung.below:
                 judged["pair"] = (own + shared, PAIR)
             first = rung.id == "cpu/serial" or rung.id == "cuda/v1.0"
-            if numbered:
-                remarks += header_faults(rung, first)
-                judged["result"] = (0 if first or "results/" in rung.result else 1, 0)
-            for what, (figure, limit) in judged.items() if numbered else ():
+            remarks += header_faults(rung, first)
+            judged["result"] = (0 if first or "results/" in rung.result else 1, 0)
+            for what, (figure, limit) in judged.items():
                 listed = exceptions.pop((what, algorithm, rung.id), None)
                 if listed is not None and figure != listed:
                     remarks.append(f"{what} is {figure}, not {listed}: {'change' if figure > limit else 'remove'} its line in {path}")
@@ -144,17 +140,16 @@ def main():
             failed += bool(remarks)
             print(f"{algorithm:12} {rung.id:22} {rung.below.id if rung.below else '':22} {'' if own is None else own:>4} "
                   f"{'' if shared is None else shared:>6} {lines:>5}{'  FAIL ' if remarks else ''}{'; '.join(remarks)}")
-        if numbered:
-            faults = list(ladder_faults(root, algorithm, rungs))
-            passed += not faults
-            failed += len(faults)
-            for fault in faults:
-                print(f"FAIL {fault}")
+        faults = list(ladder_faults(root, algorithm, rungs))
+        passed += not faults
+        failed += len(faults)
+        for fault in faults:
+            print(f"FAIL {fault}")
     for what, algorithm, name in exceptions:
         if not wanted or algorithm in wanted:
             failed += 1
             print(f"FAIL {path}: '{what} {algorithm} {name}' names no rung that is compared")
-    print(f"{count} rungs; not numbered yet: {' '.join(unnumbered) or 'none'}")
+    print(f"{count} rungs")
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return failed != 0
 

@@ -7,8 +7,7 @@
  *          mask: u8, 255 where a well is, else 0. moments: f64, 2x2, sums of x x, x y and y y over all wells.
  *
  * Formula  A well is a pixel with 8 neighbours that are all larger; its depth is the smallest of them less the pixel,
- * and at
- *          least `least`. Of more than 64 the table has the first in raster order.
+ *          and at least `least`. Of more than 64 the table has the first in raster order.
  *
  * Parameters   model  a file: WELL and a byte, `least`; of `rungs train wells`.
  *
