@@ -409,14 +409,14 @@ def ladders_table(ladders, names):
 
 def one_ladder(root, ladder):
     """The table of README.md: of one ladder the frame of its CPU side and its climb on a GPU, from one results file."""
-    results = main_of(ladder, "cuda") or main_of(ladder, "cpu")
+    results = climb_file(ladder, "cuda") or main_of(ladder, "cuda") or main_of(ladder, "cpu")
     rows = []
     for version in ladder.versions:
         row = results and rungs.find(results, version.id)
         shown = version.side == "cuda" or version.id in ("cpu/serial", "cpu/omp", "cpu/simd")
         if row and row["outcome"] == "timed" and shown and not version.group:
             times = "1" if row["reference"] else rungs.ratio(row["over_serial"], "kernel")
-            idea = re.split(r"(?<=[.:;])\s", version.idea)[0].rstrip(":;.")
+            idea = re.split(r"(?<=[.])\s", version.idea)[0].rstrip(".")
             cells = [link(code(version.id), version.path), microseconds(inline(idea))]
             rows.append([*cells, rungs.time(row["kernel"]["median"]), times])
     text = markdown.table(["rung", "idea", "time", "× serial"], rows, 2)

@@ -1,11 +1,11 @@
 /*
- * Problem:  Atomic contention: in the first assignment of cuda/v2.1 every row moves, and 12 million
- *           additions to global memory take 133 us.
- * Idea:     Privatization: a block stays for many rows, adds up in shared memory, and adds each sum
- *           once to global memory. All loads of a row start before its products.
- * Expect:   1.3 times cuda/v2.1: the first assignment takes 25 us, the others 8 in place of 18.
- * Result:   1.32 times cuda/v2.1, the kernels (results/h200/kmeans/kmeans_252x189.json); the others
- *           take 15 us.
+ * Problem:  Atomic contention: in the first assignment of k-means every row changes its label, and
+ *           12 million additions to global memory take 133 us in cuda/v2.1.
+ * Idea:     Privatization: a block takes many rows, adds them up in shared memory, and adds each
+ *           sum once to global memory. All loads of a row start before its products.
+ * Expect:   1.3 times as fast as cuda/v2.1: the first assignment takes 25 us, the others 8, not 18.
+ * Result:   1.32 times as fast as cuda/v2.1, kernels (results/h200/kmeans/kmeans_252x189.json); the
+ *           later assignments take 15 us.
  * Run:      make diff-kmeans A=cuda/v2.1 B=cuda/v2.2 P="iterations=10"
  */
 #include "cuda/kmeans/shared/sums.h"

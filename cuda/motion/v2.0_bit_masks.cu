@@ -4,8 +4,8 @@
  * Idea:     Kernel fusion on bit masks, 32 pixels per word (shared/bit_threshold.cu and others):
  *           one kernel subtracts, compares and packs; one closes and opens; three find components
  *           and boxes on the device, so only 96 bytes are downloaded.
- * Expect:   5 times as fast as cuda/v1.3 at 1920x1080: kernels 0.1 instead of 0.8 ms, upload 1.4
- *           ms. (The 5 does not follow: 3.9 / 1.5 ms = 2.6.)
+ * Expect:   2.6 times as fast as cuda/v1.3 at 1920x1080: 0.1 ms of kernels instead of 0.8 and the
+ *           upload, 1.4 ms, are left of 3.9 ms.
  * Run:      make diff-motion A=cuda/v1.3 B=cuda/v2.0
  */
 #include "cuda/motion/shared/frame.h"
