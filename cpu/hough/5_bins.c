@@ -8,12 +8,12 @@
  *           results/cpu2/hough/hough_1920x1080_orientation_10.json).
  * Run:      make diff-hough A=cpu/simd B=cpu/bins P="edges=sobel orientation=10"
  */
-#include <omp.h>
 #include <string.h>
 
 #include "common/algo/hough.h"
 #include "common/simd/simd.h"
 #include "cpu/hough/shared/ring.h"
+#include "cpu/hough/shared/sort.h"
 
 enum { RUN = 16 /* rows that a thread takes at once, for load balancing: rows along edges have most points */ };
 
@@ -118,56 +118,6 @@ static enum status find_bins(const struct image *in, const struct hough_params *
                                                          angle_near((float)x[i], (float)y[i]) * scale + 0.5F);
     }
     free(directions);
-    return STATUS_OK;
-}
-
-/* The point that comes at place i: one from each of HANDS parts of the list, then the next from each. What does not
- * fill a round stays at the end. */
-static size_t dealt(size_t i, size_t count)
-{
-    enum { HANDS = 16 };
-    const size_t rounds = count / HANDS;
-
-    return i < HANDS * rounds ? rounds * (i % HANDS) + i / HANDS : i;
-}
-
-/* By bin, and within a bin as they are dealt. places[t * stride + bin]: how many points of that bin thread t's share
- * has, then where the next of them goes. */
-static enum status sort_points(const struct points *points, int bins, struct points *sorted)
-{
-    const size_t threads = (size_t)omp_get_max_threads(), all = (size_t)bins, count = points->count;
-    const size_t stride = all + 8; /* no two threads count in one line of 64 bytes: false sharing */
-    const bool one = bins == 1;    /* then bins are not set */
-    size_t *starts = sorted->starts ? sorted->starts : malloc((all + 1) * sizeof *starts);
-    size_t *places = calloc(threads * stride, sizeof *places);
-
-    sorted->starts = starts;
-    sorted->count = 0;
-    if (!starts || !places) {
-        free(places);
-        return status_set(STATUS_NO_MEMORY, "no memory for %d bins", bins);
-    }
-#pragma omp parallel for schedule(static, 1)
-    for (size_t t = 0; t < threads; t++)
-        for (size_t i = count * t / threads; i < count * (t + 1) / threads; i++)
-            places[t * stride + (one ? 0 : points->bins[dealt(i, count)])]++;
-    for (size_t bin = 0; bin < all; bin++) {
-        starts[bin] = sorted->count;
-        for (size_t t = 0; t < threads; t++) {
-            const size_t own = places[t * stride + bin];
-            places[t * stride + bin] = sorted->count;
-            sorted->count += own;
-        }
-    }
-    starts[all] = sorted->count;
-#pragma omp parallel for schedule(static, 1)
-    for (size_t t = 0; t < threads; t++)
-        for (size_t i = count * t / threads; i < count * (t + 1) / threads; i++) {
-            const size_t from = dealt(i, count), to = places[t * stride + (one ? 0 : points->bins[from])]++;
-            sorted->x[to] = points->x[from];
-            sorted->y[to] = points->y[from];
-        }
-    free(places);
     return STATUS_OK;
 }
 

@@ -1,11 +1,10 @@
 /*
- * Problem:  In cpu/omp a vote is two products, a shift and adding 1 to a counter that misses L1.
+ * Problem:  In cpu/rows a vote is two products, a shift and adding 1, one point at a time.
  * Idea:     X and Y fit in 16 bits, so one dot-product instruction (VNNI) computes X (d - |u|) + Y
- *           u of 16 points. As in hough, listed points vote row by row, so a row stays in L1.
- * Expect:   8 times as fast as cpu/omp: 97 million votes of 1.5 cycles take 22 ms with two threads.
- * Result:   6.0 times as fast as cpu/omp, 38 ms (results/cpu2/pclines/pclines_1920x1080.json):
- *           points that are neighbours increment one counter and still wait for each other.
- * Run:      make diff-pclines A=cpu/omp B=cpu/simd
+ *           u of 16 points. Points are taken from 16 parts of the list in turn, because neighbours
+ *           would wait for one counter.
+ * Expect:   5 times as fast as cpu/rows: 97 million votes of 1.5 cycles take 22 ms on two threads.
+ * Run:      make diff-pclines A=cpu/rows B=cpu/simd
  */
 #include <omp.h>
 #include <string.h>

@@ -1,64 +1,134 @@
 /*
- * Problem:  cpu/simd is a scatter: each of 97 million votes (adding 1) is a load and a store.
- * Idea:     Gather: in a row, all points of a diagonal shift by one number (shared/diagonals.h). A
- *           row is the sum of all shifted diagonals, in vectors of 64 bytes.
- * Expect:   1.4 times as fast as cpu/simd, 28 ms: 33 million vectors at 3 cycles take 13 ms; the
- *           search for lines takes the rest.
- * Result:   1.1 times as fast as cpu/simd (results/cpu2/pclines/pclines_1920x1080.json): a vector
- *           takes more than 3 cycles.
- * Run:      make diff-pclines A=cpu/simd B=cpu/diagonals
+ * Problem:  With orientation=10 one of 9 rows gets a point's vote (adds 1), and cpu/simd tests all.
+ * Idea:     A counting sort of the points by gradient angle makes a row's voters one or two ranges
+ *           of the list: no tests (cpu/hough/shared/sort.h). Vectors search for lines, and the
+ *           accumulator stays allocated.
+ * Expect:   9 times as fast as cpu/simd with orientation=10; with all votes the
+ *           search alone, 1.1 times.
+ * Run:      make diff-pclines A=cpu/simd B=cpu/orientation_bins P="edges=sobel orientation=10"
  */
 #include <omp.h>
 #include <string.h>
 
 #include "common/algo/pclines.h"
-#include "cpu/pclines/shared/diagonals.h"
+#include "common/simd/simd.h"
+#include "cpu/hough/shared/sort.h"
 
-enum { RUN = 16 /* divides d, so that they are rows of one space */, MOST = 255 };
-
-struct state {
-    struct diagonals diagonals;
+enum {
+    LANES = SIMD_BYTES / 4,
+    BATCH = 1024,
+    RUN = 16 /* rows that a thread takes at once: rows along edges have most points */
 };
 
-/* Bytes of a thread's counters. */
-static size_t counters_of(size_t cells)
+struct state {
+    struct points points, sorted;
+    uint32_t *words; /* of a point: x in the lower half, y in the upper one, from the middle of the picture */
+    struct image accumulator;
+};
+
+static uint32_t pack(int lower, int upper)
 {
-    return RUN * cells;
+    return (uint16_t)lower | (uint32_t)upper << 16;
 }
 
-static void add(uint8_t *restrict counters, int place, const uint8_t *restrict marks, int begin, int end)
+/* By bin; one bin has all where all vote for all rows. */
+static enum status find_words(struct state *state, const struct image *in, const struct pclines_params *params)
 {
-    for (int x = begin; x < end; x++)
-        counters[place + x] += marks[x];
+    const struct points *sorted = &state->sorted;
+    enum status status = STATUS_OK;
+
+    TRY(points_find(in, &params->hough, &state->points, true));
+    TRY(points_reserve(&state->sorted, state->points.capacity));
+    TRY(sort_points(&state->points, params->hough.half_width == HOUGH_ALL_ROWS ? 1 : 2 * params->d, &state->sorted));
+    if (!state->words)
+        state->words =
+            calloc(sorted->capacity + LANES, sizeof *state->words); /* the last vector reads beyond the end */
+    if (!state->words)
+        return status_set(STATUS_NO_MEMORY, "no memory for %zu points", sorted->capacity);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < sorted->count; i++)
+        state->words[i] = pack((int)sorted->x[i] - in->width / 2, (int)sorted->y[i] - in->height / 2);
+out:
+    return status;
 }
 
-/* Rows n to n + RUN - 1. */
-static void vote(const struct image *accumulator, const struct diagonals_space *space, uint8_t *counters,
-                 const struct pclines_params *params, int n)
+/* Lets words first to last - 1 vote for row n. */
+static void vote_range(int32_t *centre, const uint32_t *words, const struct pclines_params *params, int n, size_t first,
+                       size_t last)
 {
-    const size_t cells = (size_t)accumulator->width;
+    const int u = n - params->d + 1;
+    const simd_i16 factors = (simd_i16)simd_splat(pack(params->d - (u < 0 ? -u : u), u));
+    const simd_i32 half = (simd_i32)simd_splat((uint32_t)params->d / 2);
+    int32_t offset[BATCH];
 
-    for (int first = 0; first < space->count; first += MOST) {
-        memset(counters, 0, counters_of(cells));
-        for (int i = first; i < space->count && i < first + MOST; i++)
-            for (int k = 0; k < RUN; k++)
-                add(counters + (size_t)k * cells, diagonals_place(space, i, params, n + k),
-                    space->marks + (size_t)(i + 1) * space->stride, diagonals_begin(space, i), diagonals_end(space, i));
-        for (int k = 0; k < RUN; k++)
-            for (size_t r = 0; r < cells; r++)
-                ((int32_t *)image_row(accumulator, n + k))[r] += counters[(size_t)k * cells + r];
+    for (; first < last; first += BATCH) {
+        const size_t batch = last - first < BATCH ? last - first : BATCH;
+        size_t i = 0;
+        for (size_t k = 0; k < batch; k += LANES) {
+            const simd_i16 both = (simd_i16)simd_load(words + first + k);
+            simd_store(offset + k, (simd_u8)(simd_dot2(half, both, factors) >> params->shift));
+        }
+        for (; i + 4 <= batch; i += 4) {
+            uint64_t pair[2];
+            memcpy(pair, offset + i, sizeof pair);
+            centre[(int32_t)pair[0]]++;
+            centre[(int64_t)pair[0] >> 32]++;
+            centre[(int32_t)pair[1]]++;
+            centre[(int64_t)pair[1] >> 32]++;
+        }
+        for (; i < batch; i++)
+            centre[offset[i]]++;
     }
+}
+
+/* The bins that vote for row n, u = n - d + 1, are those within half_width of it, round the circle. */
+static void vote(int32_t *centre, const struct state *state, const struct pclines_params *params, int n)
+{
+    const int bins = 2 * params->d, own = (n - params->d + 1) & (bins - 1);
+    const int low = own - params->hough.half_width, high = own + params->hough.half_width + 1;
+    const size_t *starts = state->sorted.starts;
+
+    if (params->hough.half_width == HOUGH_ALL_ROWS) {
+        vote_range(centre, state->words, params, n, 0, state->sorted.count);
+        return;
+    }
+    vote_range(centre, state->words, params, n, starts[low < 0 ? 0 : low], starts[high > bins ? bins : high]);
+    if (low < 0)
+        vote_range(centre, state->words, params, n, starts[low + bins], starts[bins]);
+    if (high > bins)
+        vote_range(centre, state->words, params, n, 0, starts[high - bins]);
+}
+
+/* Of a row: 1 for a cell above the threshold that its four neighbours do not exceed, 0 for others; 1 at both ends. */
+static void find_peaks(const int32_t *restrict above, const int32_t *restrict row, const int32_t *restrict below,
+                       int cells, int32_t threshold, uint8_t *restrict peaks)
+{
+    for (int r = 1; r < cells - 1; r++)
+        peaks[r] = (row[r] > threshold) & (row[r] > row[r - 1]) & (row[r] >= row[r + 1]) & (row[r] > above[r]) &
+                   (row[r] >= below[r]);
+    peaks[0] = peaks[cells - 1] = 1;
 }
 
 static enum status find_lines(const struct image *accumulator, struct hough_space space,
                               const struct pclines_params *params, int first, int last, struct hough_list *list)
 {
+    int32_t *nothing = calloc((size_t)space.cells, sizeof *nothing); /* beyond the accumulator the wrap decides */
+    uint8_t *peaks = malloc((size_t)space.cells);
     enum status status = STATUS_OK;
 
-    for (int n = first; n < last; n++)
+    if (!peaks || !nothing)
+        status = status_set(STATUS_NO_MEMORY, "no memory for the peaks of %d cells", space.cells);
+    for (int n = first; n < last && status == STATUS_OK; n++) {
+        const int32_t *row = image_row(accumulator, n);
+        const int32_t *above = n > 0 ? image_row(accumulator, n - 1) : nothing;
+        find_peaks(above, row, n + 1 < space.rows ? image_row(accumulator, n + 1) : nothing, space.cells,
+                   params->hough.threshold, peaks);
         for (int r = 0; r < space.cells; r++)
-            if (status == STATUS_OK && hough_is_line(accumulator, space, n, r, &params->hough))
-                status = hough_append(list, hough_key(space, n, r, ((const int32_t *)image_row(accumulator, n))[r]));
+            if (peaks[r] && status == STATUS_OK && hough_is_line(accumulator, space, n, r, &params->hough))
+                status = hough_append(list, hough_key(space, n, r, row[r]));
+    }
+    free(nothing);
+    free(peaks);
     return status;
 }
 
@@ -67,26 +137,26 @@ static enum status run(struct state *state, const struct image *in, struct image
 {
     const struct hough_space space = pclines_make_space(in->width, in->height, params);
     const int threads = omp_get_max_threads();
-    struct image scratch = {0}, *accumulator = out[1].data ? &out[1] : &scratch;
-    uint8_t *counters = malloc((size_t)threads * counters_of((size_t)space.cells));
+    struct image *accumulator = out[1].data ? &out[1] : &state->accumulator;
     struct hough_list list = {0}, *lists = calloc((size_t)threads, sizeof *lists);
     enum status status = STATUS_OK;
 
-    if (!lists || !counters)
-        TRY(status_set(STATUS_NO_MEMORY, "no memory for the lists of %d threads", threads));
-    if (!out[1].data)
-        TRY(array_create(&scratch, space.cells, space.rows, 1, PIXEL_I32));
-    image_fill(accumulator, 0);
-    TRY(diagonals_find(&state->diagonals, in, params, 8));
+    if (!lists)
+        return status_set(STATUS_NO_MEMORY, "no memory for the lists of %d threads", threads);
+    if (!accumulator->data)
+        TRY(array_create(accumulator, space.cells, space.rows, 1, PIXEL_I32));
+    TRY(find_words(state, in, params));
 #pragma omp parallel
     {
         const int thread = omp_get_thread_num(), all = omp_get_num_threads();
         const int first = space.rows * thread / all, last = space.rows * (thread + 1) / all;
         enum status found = STATUS_OK;
-#pragma omp for
-        for (int n = 0; n < space.rows; n += RUN)
-            vote(accumulator, &state->diagonals.spaces[n >= params->d],
-                 counters + (size_t)thread * counters_of((size_t)space.cells), params, n);
+#pragma omp for schedule(dynamic, RUN)
+        for (int n = 0; n < space.rows; n++) {
+            int32_t *row = image_row(accumulator, n);
+            memset(row, 0, (size_t)space.cells * sizeof *row);
+            vote(row + space.centre, state, params, n);
+        }
         if (out[0].data)
             found = find_lines(accumulator, space, params, first, last, &lists[thread]);
 #pragma omp critical
@@ -97,16 +167,17 @@ static enum status run(struct state *state, const struct image *in, struct image
     if (out[0].data)
         TRY(pclines_write_lines(&list, accumulator, in, params, &out[0]));
 out:
-    free(counters);
     free(lists);
     free(list.keys);
-    image_free(&scratch);
     return status;
 }
 
 static void teardown(struct state *state)
 {
-    diagonals_free(&state->diagonals);
+    points_free(&state->points);
+    points_free(&state->sorted);
+    free(state->words);
+    image_free(&state->accumulator);
 }
 
-RUNGS_CPU_VERSION_WITH_STATE(pclines, .declines = diagonals_declines)
+RUNGS_CPU_VERSION_WITH_STATE(pclines, .instruction_set = SIMD_NAME)

@@ -1,12 +1,10 @@
 /*
- * Problem:  In cpu/diagonals a pixel is a byte, each sum is stored, and the search is scalar.
- * Idea:     Bit planes: a pixel is a bit, 512 per vector. A carry-save adder makes of vectors a, b,
- *           c sums a ^ b ^ c and carries majority(a, b, c), so 16 diagonals are added per store.
- *           Vectors also search for lines, and the accumulator stays allocated.
- * Expect:   4 times as fast as cpu/diagonals: 8 million vectors instead of 35 million; of its 34
- *           ms, the 11 ms for the search and for new memory pages go.
- * Result:   3.4 times as fast as cpu/diagonals (results/cpu2/pclines/pclines_1920x1080.json).
- * Run:      make diff-pclines A=cpu/diagonals B=cpu/bit_planes
+ * Problem:  In cpu/orientation_bins each of 97 million votes (all rows) is a load and a store.
+ * Idea:     Gather: from row to row all points of a diagonal move alike (shared/diagonals.h), so a
+ *           row is the sum of shifted diagonals. Bit planes: a pixel is a bit, 512 per vector; a
+ *           carry-save adder makes of vectors a, b, c sums a ^ b ^ c and carries majority(a, b, c).
+ * Expect:   4 times as fast as cpu/orientation_bins: 8 million vectors, not 97 million votes.
+ * Run:      make diff-pclines A=cpu/orientation_bins B=cpu/bit_planes
  */
 #include <limits.h>
 #include <omp.h>
@@ -151,7 +149,7 @@ static enum status run(struct state *state, const struct image *in, struct image
         TRY(status_set(STATUS_NO_MEMORY, "no memory for the lists of %d threads", threads));
     if (!accumulator->data)
         TRY(array_create(accumulator, space.cells, space.rows, 1, PIXEL_I32));
-    TRY(diagonals_find(&state->diagonals, in, params, 1));
+    TRY(diagonals_find(&state->diagonals, in, params));
 #pragma omp parallel
     {
         const int thread = omp_get_thread_num(), all = omp_get_num_threads();

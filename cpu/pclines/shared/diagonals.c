@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-enum status diagonals_find(struct diagonals *diagonals, const struct image *in, const struct pclines_params *params,
-                           int bits)
+enum status diagonals_find(struct diagonals *diagonals, const struct image *in, const struct pclines_params *params)
 {
     const int left = in->width / 2, above = in->height / 2, last = in->width - 1, count = last + in->height;
-    const size_t stride = ((size_t)in->width * (size_t)bits + 63) / 64 * 8 + SIMD_BYTES + 16;
+    const size_t stride = ((size_t)in->width + 63) / 64 * 8 + SIMD_BYTES + 16;
     const size_t size = ((size_t)count + 1 + DIAGONALS_BATCH) * stride;
     const struct points *points = &diagonals->points;
     enum status status = STATUS_OK;
@@ -38,8 +37,7 @@ enum status diagonals_find(struct diagonals *diagonals, const struct image *in, 
         for (size_t k = 0; k < points->count; k++) {
             const int x = (int)points->x[k], y = (int)points->y[k];
             const int i = (s == 0 ? in->height - 1 - y : y) - x + last;
-            const size_t bit = (size_t)x * (size_t)bits;
-            space->marks[(size_t)(i + 1) * stride + bit / 8] |= (uint8_t)(1 << bit % 8);
+            space->marks[(size_t)(i + 1) * stride + (size_t)x / 8] |= (uint8_t)(1 << x % 8);
         }
     }
 out:
@@ -58,5 +56,6 @@ const char *diagonals_declines(const struct image in[], const void *params)
     (void)in;
     return ((const struct pclines_params *)params)->hough.half_width == HOUGH_ALL_ROWS
                ? NULL
-               : "points of a diagonal that vote for different rows do not move together; cpu/simd is for those";
+               : "points of a diagonal that vote for different rows do not move together; cpu/orientation_bins is for "
+                 "those";
 }

@@ -1,5 +1,5 @@
 /*
- * diagonals.h: the diagonals of a picture, which cpu/diagonals and cpu/bit_planes add up.
+ * diagonals.h: the diagonals of a picture, which cpu/bit_planes adds up.
  *
  * In the straight space (u >= 0) X (d - |u|) + Y u = X d + (Y - X) u, in the twisted one (u <= 0) X d + (X + Y) u. So
  * the vote of a point is X + floor(((Y - X) u + d / 2) / d), or that with X + Y: in each row of the accumulator, all
@@ -23,7 +23,7 @@ struct diagonals_space {
     int slope, step; /* Y - X or X + Y of diagonal 0, and what the next one has more */
     int origin;      /* the cell of X at the picture's left end */
     size_t stride;   /* bytes from one diagonal to the next in marks */
-    uint8_t *marks; /* of pixel x of diagonal i: byte or bit x of stride i + 1; the lowest bit of a byte is the first */
+    uint8_t *marks;  /* of pixel x of diagonal i: bit x of stride i + 1; the lowest bit of a byte is the first */
 };
 
 struct diagonals {
@@ -32,10 +32,9 @@ struct diagonals {
     size_t capacity;
 };
 
-/* Marks the points of a picture with `bits` bits each, 8 or 1. Zeros lie in front of the diagonals, between them and
+/* Marks the points of a picture, a bit each. Zeros lie in front of the diagonals, between them and
  * behind them: room for a vector and a word, and behind the last one for DIAGONALS_BATCH empty ones. */
-enum status diagonals_find(struct diagonals *diagonals, const struct image *in, const struct pclines_params *params,
-                           int bits);
+enum status diagonals_find(struct diagonals *diagonals, const struct image *in, const struct pclines_params *params);
 void diagonals_free(struct diagonals *diagonals);
 /* Why points with an orientation cannot be added by diagonals. */
 const char *diagonals_declines(const struct image in[], const void *params);
