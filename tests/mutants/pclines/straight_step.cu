@@ -1,6 +1,6 @@
 /*
- * Idea:     from row to row a vote moves by a sum (cuda/v2.0).
- * Changed:  by y - x also in the twisted space, where it is y + x.
+ * Idea:     from row to row a vote moves by y - x, d times a cell, in the twisted space by y + x.
+ * Changed:  by y - x in both.
  * Expect:   each row has the right sum
  */
 #include "tests/mutants/pclines/mutant.cuh"
