@@ -14,14 +14,15 @@ struct state {
     struct points points;
 };
 
+/* `params` is a copy, which no counter can overwrite: it stays in registers. */
 static void vote(const struct image *accumulator, const struct image *in, struct hough_space space,
-                 const struct pclines_params *params, const struct points *points, int n)
+                 struct pclines_params params, const struct points *points, int n)
 {
     int32_t *centre = (int32_t *)image_row(accumulator, n) + space.centre;
 
     for (size_t i = 0; i < points->count; i++)
-        if (params->hough.half_width == HOUGH_ALL_ROWS || pclines_votes_for(params, points->bins[i], n))
-            centre[pclines_offset((int)points->x[i] - in->width / 2, (int)points->y[i] - in->height / 2, n, params)]++;
+        if (params.hough.half_width == HOUGH_ALL_ROWS || pclines_votes_for(&params, points->bins[i], n))
+            centre[pclines_offset((int)points->x[i] - in->width / 2, (int)points->y[i] - in->height / 2, n, &params)]++;
 }
 
 static enum status find_lines(const struct image *accumulator, struct hough_space space,
@@ -57,7 +58,7 @@ static enum status run(struct state *state, const struct image *in, struct image
         const int first = space.rows * thread / all, last = space.rows * (thread + 1) / all;
         enum status found = STATUS_OK;
         for (int n = first; n < last; n++)
-            vote(accumulator, in, space, params, &state->points, n);
+            vote(accumulator, in, space, *params, &state->points, n);
 #pragma omp barrier
         if (out[0].data)
             found = find_lines(accumulator, space, params, first, last, &lists[thread]);

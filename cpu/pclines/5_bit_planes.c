@@ -4,6 +4,8 @@
  *           row is the sum of shifted diagonals. Bit planes: a pixel is a bit, 512 per vector; a
  *           carry-save adder makes of vectors a, b, c sums a ^ b ^ c and carries majority(a, b, c).
  * Expect:   4 times as fast as cpu/orientation_bins: 8 million vectors, not 97 million votes.
+ * Result:   3.3 times as fast as cpu/orientation_bins
+ *           (results/cpu2/pclines/pclines_1920x1080.json).
  * Run:      make diff-pclines A=cpu/orientation_bins B=cpu/bit_planes
  */
 #include <limits.h>
