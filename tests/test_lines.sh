@@ -54,11 +54,11 @@ drawn() { # WIDTH HEIGHT LETTERS-OF-PIXELS: z is an edge point, . none
     { printf 'P5\n%d %d\n255\n' "$1" "$2"; printf %s "$3" | tr . '\0'; } >"$folder/drawn.pgm"
 }
 dots=$(printf '%4096s' '' | tr ' ' .)
-lists() { # LINES FIRST-LINE ALGORITHM SETTING...: of drawn.pgm, by all versions of the CPU's side and the GPU's first and last
+lists() { # LINES FIRST-LINE ALGORITHM SETTING...: of drawn.pgm, by versions of the CPU's side, and the GPU's first and last that lets all points vote for all rows
     lines=$1 first=$2 algorithm=$3
     shift 3
     for setting; do set -- "$@" -p "$setting"; shift; done
-    for version in cpu/serial cpu/simd cuda/v1.0 $([ $algorithm = hough ] && echo cpu/ring_buffer cpu/bins cuda/v2.1 || echo cpu/diagonals cpu/bit_planes cuda/v2.0); do
+    for version in cpu/serial cpu/simd cuda/v1.0 $([ $algorithm = hough ] && echo cpu/ring_buffer cpu/bins cuda/v2.1 || echo cpu/orientation_bins cpu/bit_planes cuda/v2.0); do
         rm -f "$folder/out.csv"
         "$build/rungs" run "$algorithm:$version" "$folder/drawn.pgm" -o "$folder/out.csv" "$@" >"$folder/said" 2>&1
         code=$?
