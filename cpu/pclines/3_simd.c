@@ -4,6 +4,8 @@
  *           u of 16 points. Points are taken from 16 parts of the list in turn, because neighbours
  *           would wait for one counter.
  * Expect:   5 times as fast as cpu/rows: 97 million votes of 1.5 cycles take 22 ms on two threads.
+ * Result:   4.2 times as fast as cpu/rows
+ *           (results/cpu2/pclines/pclines_1920x1080_rows_xeon.json).
  * Run:      make diff-pclines A=cpu/rows B=cpu/simd
  */
 #include <omp.h>
