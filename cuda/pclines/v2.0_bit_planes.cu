@@ -21,7 +21,7 @@ struct state {
 enum { LANES = 32, CELLS = 32, WORDS = 2, WARPS = 4, PLANES = DIAGONALS_PLANES, BATCH = DIAGONALS_BATCH };
 enum { THREADS = WARPS * LANES, BLOCKS = 4 /* of a multiprocessor at a time: registers for 16 warps */ };
 
-/* Adds BATCH bits to each of CELLS counters: 16 carries of the ones go to the twos, 8 of these to the fours, and so on. */
+/* Adds BATCH bits to each of CELLS counters: 16 carries of the ones go to the twos, 8 of these to the fours, ... */
 static __device__ void add(unsigned counters[PLANES], unsigned bits[BATCH])
 {
     int p = 0;

@@ -16,8 +16,8 @@ static __global__ void bits_kernel(struct image in, const __grid_constant__ stru
         step.bits[(size_t)line * step.row + blockIdx.x] = bits;
 }
 
-/* A warp makes a word of 32 diagonals, which is a piece of 32 by 32 bits turned over: a lane has a place of the shorter side, whose
- * 32 pixels on these diagonals are neighbours; then a lane has a diagonal. */
+/* A warp makes a word of 32 diagonals, which is a piece of 32 by 32 bits turned over: a lane has a place of the
+ * shorter side, whose 32 pixels on these diagonals are neighbours; then a lane has a diagonal. */
 static __global__ void turn_kernel(const __grid_constant__ struct diagonals_step step)
 {
     __shared__ unsigned rows[WARPS][32];

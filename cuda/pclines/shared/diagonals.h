@@ -1,11 +1,11 @@
 /*
  * diagonals.h: the diagonals of a picture as bits in device memory, which cuda/v2.0 adds up.
  *
- * In the straight space (u >= 0) X (d - |u|) + Y u is X d + (Y - X) u, in the twisted one (u <= 0) X d + (X + Y) u. So all
- * points of a diagonal, s = Y - X or s = X + Y, are moved by the same whole number: their votes are X + floor((s u + d / 2) / d).
- * The bits of a diagonal stand in the order of the picture's shorter side, from word to word and from the lowest bit up. Where that
- * side is X, the place that votes for cell v is v less that number. Where it is Y, which is X + s or s - X, the place is v + s less
- * that number, or, counted from below, v - s less it.
+ * In the straight space (u >= 0) X (d - |u|) + Y u is X d + (Y - X) u, in the twisted one (u <= 0) X d + (X + Y) u. So
+ * all points of a diagonal, s = Y - X or s = X + Y, are moved by the same whole number: their votes are X + floor((s u
+ * + d / 2) / d). The bits of a diagonal stand in the order of the picture's shorter side, from word to word and from
+ * the lowest bit up. Where that side is X, the place that votes for cell v is v less that number. Where it is Y, which
+ * is X + s or s - X, the place is v + s less that number, or, counted from below, v - s less it.
  */
 #ifndef RUNGS_PCLINES_STEPS_DIAGONALS_DEVICE_H
 #define RUNGS_PCLINES_STEPS_DIAGONALS_DEVICE_H
@@ -20,8 +20,8 @@ enum {
     DIAGONALS_PLANES = 17, /* the bits of 131,071, more than there are diagonals */
 };
 
-/* Of the twisted or the straight space: s of diagonal 0, and what the next one has more; the place of v = 0 on a diagonal
- * of s = 0, and what it has more where s has one more, before the shift. */
+/* Of the twisted or the straight space: s of diagonal 0, and what the next one has more; the place of v = 0 on a
+ * diagonal of s = 0, and what it has more where s has one more, before the shift. */
 struct diagonals_side {
     int first, step, origin, turn;
     unsigned *words;
@@ -53,9 +53,9 @@ static inline const char *diagonals_declines(const struct image in[], const void
                : "points of a diagonal that vote for different rows do not move together; cuda/v2.1 is for those";
 }
 
-/* What votes for some cells in a row of the accumulator: the first of them has place + slope i, divided by d, on diagonal i;
- * those from `begin` on and before `end` can have a point there, others have none. A warp whose rows are close has
- * ranges that nearly are one. */
+/* What votes for some cells in a row of the accumulator: the first of them has place + slope i, divided by d, on
+ * diagonal i; those from `begin` on and before `end` can have a point there, others have none. A warp whose rows are
+ * close has ranges that nearly are one. */
 struct diagonals_path {
     int place, slope, begin, end;
     const unsigned *words;
@@ -101,8 +101,8 @@ static inline __device__ const unsigned *diagonals_word(const struct diagonals_s
     return path.words + i * step.stride + min(word, (unsigned)(DIAGONALS_GUARD + step.words));
 }
 
-/* Writes the numbers whose bits `planes` are, of 32 cells from `cell` on in 32 rows from n on: thread `own` of `threads` takes
- * every eighth cell of every so many rows, a byte of a word each. */
+/* Writes the numbers whose bits `planes` are, of 32 cells from `cell` on in 32 rows from n on: thread `own` of
+ * `threads` takes every eighth cell of every so many rows, a byte of a word each. */
 static inline __device__ void diagonals_write(const struct diagonals_step &step,
                                               const unsigned (*planes)[DIAGONALS_LANES],
                                               const struct image &accumulator, int n, int cell, int own, int threads)
