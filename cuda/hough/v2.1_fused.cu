@@ -4,8 +4,8 @@
  *           block computes the whole prefix sum, so none waits for another. The voting kernel
  *           clears the sort's counters. Four launches are left.
  * Expect:   12 us less than cuda/v2.0: three launches of over 1 us each go, and their loads.
- * Result:   Kernel 57.9 us, 16 times as fast as peer/npp (cuda/v2.0 not timed there,
- *           results/h200/hough/hough_1920x1080.json).
+ * Result:   1.4 times as fast as cuda/v2.0, 64.3 us instead of 89.1
+ *           (results/h100/hough/hough_1920x1080_climb.json): 25 us less; the reason is not known.
  * Run:      make diff-hough A=cuda/v2.0 B=cuda/v2.1
  */
 #include "common/algo/hough.h"
