@@ -196,7 +196,7 @@ static void draw_comb(struct image *mask, uint64_t *random, int joined)
 }
 
 /* More than 1 MiB of labels in rows that begin with a vector: they are written past the caches
- * (cpu/labelling/shared/lanes.h), and cpu/overlap writes some before all bands are joined. */
+ * (cpu/labelling/shared/lanes.h). */
 static void try_large(struct record *record)
 {
     static const struct {

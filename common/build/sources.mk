@@ -35,11 +35,15 @@ emulator_objects = $(if $(filter emulated,$(CUDA)),$(foreach unit,scheduler runt
 # Under sanitizers only the faults of memory are tried (tests/test_mutants.sh).
 MUTANTS ?= $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu))
 mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(MUTANTS)),$(MUTANTS)))
-# A few changed words of a version; not under sanitizers, which have the faults of memory above.
+# A few changed words of a version; not under sanitizers, which have the faults of memory above. Each is a version compiled anew,
+# so one in MUTANT_SHARE of them is, others at each commit; MUTANT_SHARE=1 takes all.
 mutant_list := tests/mutants/mutants.toml
+MUTANT_SHARE ?= 3
+MUTANT_TURN ?= $(shell printf '%d' 0x$$(git rev-parse HEAD 2>/dev/null | cut -c 1-6) 2>/dev/null || echo 0)
 patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstring -fsanitize,$(EXTRA))),,$(shell awk -F'"' \
+    -v share='$(MUTANT_SHARE)' -v turn='$(MUTANT_TURN)' \
     '/^name = / {name = $$2} /^of = / {of = $$(NF - 1); n = split(of, part, "/"); sub(/.*[.]/, "", of); \
-     print "$(BUILD)/patched/tests/mutants/" part[2] "/" name "." of}' $(mutant_list)))
+     if (mutants++ % share == turn % share) print "$(BUILD)/patched/tests/mutants/" part[2] "/" name "." of}' $(mutant_list)))
 # Some of those are pipelines, whose steps other versions do.
 mutant_versions := $(if $(patched_files),$(filter cpu/% cuda/%,$(version_files)),$(serial_files))
 # What mutants of one ladder share, and what their ladders' rungs stand on.

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "common/algo/otsu.h"
+#include "common/cuda/warp.cuh"
 
 /* Which of two thresholds is worth more, the smaller one of equals. The doubles decide it unless they are so close that
  * their rounding (a few times 2^-53) could have put them the wrong way round; then the exact scores do. */
@@ -42,12 +43,8 @@ static __device__ inline int otsu_search(unsigned count, struct otsu_room *room)
     unsigned long long s0 = (unsigned long long)threshold * count;
 
     if (warp < 8) {
-        for (int step = 1; step < 32; step *= 2) {
-            const unsigned w = __shfl_up_sync(all, w0, step);
-            const unsigned long long s = __shfl_up_sync(all, s0, step);
-            w0 += lane >= step ? w : 0;
-            s0 += lane >= step ? s : 0;
-        }
+        w0 = warp_prefix_sum(w0);
+        s0 = warp_prefix_sum(s0);
         if (lane == 31) {
             room->counts[warp] = w0;
             room->sums[warp] = s0;

@@ -1,8 +1,8 @@
 /*
  * Problem:  A step of cpu/omp has three barriers and rotates rows, columns and eigenvectors.
- * Idea:     One-sided Jacobi (Hestenes): pairs of rows rotate until all are orthogonal: the
- *           eigenvectors. A pair needs only its own two rows. A shift by 2 |R| makes all values
- *           positive.
+ * Idea:     One-sided Jacobi (Hestenes): pairs of rows rotate until all rows are orthogonal; they
+ *           are the eigenvectors then. A rotation needs only its own two rows, no columns, so a
+ *           step has one barrier. (A shift of the matrix makes all eigenvalues positive.)
  * Expect:   1.5 times as fast: 8 n loads and stores per pair instead of 12 n, 1 barrier, not 3.
  * Result:   2.0 times as fast as cpu/omp at n=198 (results/cpu2/eigen/eigen_198x198.json). What the
  *           barriers gain beside the loads is not measured.

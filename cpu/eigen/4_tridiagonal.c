@@ -1,10 +1,9 @@
 /*
- * Problem:  The Jacobi method of cpu/simd makes 24 n^3 multiply-adds in 8 sweeps: too much work.
- * Idea:     n - 1 Householder reflections leave a tridiagonal matrix. The QR algorithm with
- *           Wilkinson's shift (shared/qr.h) then needs 2 steps per eigenvalue (Golub and Van Loan
- *           2013, 8.3).
- * Expect:   2.8 times as fast: 4/3 n^3 + 3 n^3 = 4.3 n^3 multiply-adds, but on one core instead of
- *           two: 24 / 4.3 / 2.
+ * Problem:  cpu/simd (Jacobi) makes 24 n^3 multiply-adds in 8 sweeps: too much work.
+ * Idea:     n - 1 Householder reflections leave a tridiagonal matrix. The QR algorithm
+ *           (shared/qr.h) then needs 2 steps per eigenvalue (Golub and Van Loan 2013, 8.3). So the
+ *           work is 4.3 n^3.
+ * Expect:   2.8 times as fast: a fifth to a sixth of the multiply-adds, on one core instead of two.
  * Result:   2.5 times as fast as cpu/simd at n=198 (results/cpu2/eigen/eigen_198x198.json).
  * Run:      make diff-eigen A=cpu/simd B=cpu/tridiagonal SIZE=198x198
  */

@@ -1,11 +1,11 @@
 /*
  * Problem:  An assignment step of k-means in cpu/omp subtracts and multiplies in 64 bits.
- * Idea:     |x - c|^2 = |x|^2 - 2 x c + |c|^2, and |x|^2 is the same for all centroids c: only the
- *           products x c are computed. A dot-product instruction multiplies 2 features of a row by
- *           those of LANES centroids. A prefetch loads the next rows.
+ * Idea:     A squared distance is |row|^2 - 2 row * centroid + |centroid|^2, and |row|^2 is the
+ *           same for all centroids, so only the products matter. One dot-product instruction
+ *           multiplies 2 features of a row by those of 16 centroids. Rows are prefetched.
  * Expect:   10 times as fast as cpu/omp: 32 products per cycle and core.
- * Result:   4.9 times as fast as cpu/omp (results/cpu2/kmeans/kmeans_252x189.json): the choice of
- *           the first centroids did not change.
+ * Result:   4.9 times as fast as cpu/omp (results/cpu2/kmeans/kmeans_252x189.json), probably
+ *           because the choice of the first centroids did not change.
  * Run:      make diff-kmeans A=cpu/omp B=cpu/dot_products P="start=rows iterations=10"
  */
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * Problem:  cpu/dot_products adds up all rows again in each iteration of k-means, and finds the
- *           smallest of 16 scores by branches.
- * Idea:     Only rows whose label changed change the sums. Vectors find the smallest score. Rows of
- *           a mini-batch are read where they lie (gather, with prefetch) instead of copied.
- * Expect:   1.2 times as fast as cpu/dot_products with AVX-512, 1.8 with AVX2 (16 scores are two
- *           vectors): after three iterations one row in ten changes its label.
+ * Problem:  cpu/dot_products adds up all rows again in each iteration, and finds the smallest of 16
+ *           scores by branches.
+ * Idea:     A row whose label did not change changes no sum, so only the others are added and
+ *           subtracted. Vectors find the smallest score without branches.
+ * Expect:   1.2 times as fast as cpu/dot_products with AVX-512, 1.8 with AVX2: after three
+ *           iterations one row in ten changes its label.
  * Result:   1.35 times as fast as cpu/dot_products (results/cpu2/kmeans/kmeans_epita_11.json).
  * Run:      make diff-kmeans A=cpu/dot_products B=cpu/simd P="start=rows iterations=10"
  */

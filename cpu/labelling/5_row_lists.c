@@ -1,11 +1,11 @@
 /*
  * Problem:  cpu/simd mispredicts two branches per word; a union waits for what the last one wrote.
- * Idea:     Pairs of touching runs are listed first, with no branch on whether a word has pairs or
- *           how many (shared/lists.h). In its first pair a run copies the parent above; other pairs
- *           within one tree are dropped, so few unions are left. Bands are joined by roots alone.
+ * Idea:     Pairs of touching runs are listed first, without branches (shared/lists.h). In its
+ *           first pair a run copies the parent above; other pairs within one tree are dropped, so
+ *           few unions are left.
  * Expect:   1.4 times as fast as cpu/simd: half of the time of uniting runs is such waiting.
- * Result:   20 times as fast as cpu/omp on a photograph
- *           (results/cpu2/labelling/labelling_1920x1080.json; cpu/simd not timed there).
+ * Result:   The same time as cpu/simd with 16 threads; the reason is not known
+ *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make diff-labelling A=cpu/simd B=cpu/row_lists
  */
 #include "common/algo/labelling.h"

@@ -1,10 +1,9 @@
 /*
- * Idea:     Nonnegative tensor factorisation by multiplicative updates, three factors u, v, w of K
- *           columns: each sample times its entries of two factors is added to a numerator of the
- *           third. An iteration passes over the tensor 3 times. ntf_solve() does denominators and
- *           error.
+ * Idea:     Nonnegative tensor factorisation by multiplicative updates: three factors u, v, w, with
+ *           as many columns as the rank. A sample times its entries of two factors is added to a
+ *           numerator of the third. An iteration passes over the tensor 3 times, once per factor.
  * Expect:   300 ms per iteration: two products and an addition in f64 per sample, column and pass,
- *           24 x 24 x 16,520 x 16 x 3 = 457 million times with K = 16.
+ *           24 x 24 x 16,520 x 16 x 3 = 457 million times with rank 16.
  * Run:      make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd
  */
 #include <string.h>

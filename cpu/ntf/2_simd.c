@@ -1,11 +1,11 @@
 /*
  * Problem:  For a factor's numerators cpu/omp makes two f64 products per sample and column.
- * Idea:     Lanes hold columns of factors f; the sum is nested: SUM over a of f(a) SUM over b of G
- *           f(b). A sample costs one vector multiply-add. f32 sums of 256 terms go to f64.
- * Expect:   20 ms per iteration with K = 16 on two cores: a vector has 16 lanes (AVX-512), half of
- *           the products go, but each multiply-add waits 4 cycles for the last.
- * Result:   1.9 times as fast as cpu/omp, K = 4 (results/cpu2/ntf/ntf_24x16520.json): 4 columns
- *           fill a quarter of a vector.
+ * Idea:     Lanes hold columns of a factor. The sum is nested: samples times one factor are added
+ *           up first, and the sum is then multiplied by the other factor. So a sample costs one
+ *           vector multiply-add in f32 instead of two products per column.
+ * Expect:   20 ms per iteration with rank 16 on two cores; each multiply-add waits 4 cycles.
+ * Result:   1.9 times as fast as cpu/omp with rank 4 (results/cpu2/ntf/ntf_24x16520.json): 4
+ *           columns fill only a quarter of a vector.
  * Run:      make diff-ntf A=cpu/omp B=cpu/simd
  */
 #include <string.h>

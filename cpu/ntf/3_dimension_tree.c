@@ -1,11 +1,11 @@
 /*
  * Problem:  cpu/simd passes over the tensor once per factor; one pass has a stride of a cache line.
- * Idea:     Dimension tree: P(s,t,k) = SUM over r of G(r,s,t) u(r,k) depends on factor u alone, and
- *           factors v and w both follow from P. So an iteration makes two passes, for u and for P.
- * Expect:   3 times as fast: u takes a third as before, P as much again, v and w next to nothing,
- *           and the strided pass goes.
- * Result:   1.2 times as fast as cpu/simd, K = 4 (results/cpu2/ntf/ntf_24x16520.json): P is loaded
- *           and stored for each sample.
+ * Idea:     Dimension tree: the product P of the tensor and factor u is smaller than the tensor,
+ *           and factors v and w both follow from P. So an iteration makes two passes, for u and for
+ *           P, and no pass has the stride.
+ * Expect:   3 times as fast: u and P take a third each, v and w next to nothing, the stride goes.
+ * Result:   1.2 times as fast as cpu/simd with rank 4 (results/cpu2/ntf/ntf_24x16520.json),
+ *           probably because each sample loads and stores P.
  * Run:      make diff-ntf A=cpu/simd B=cpu/dimension_tree
  */
 #include <stdlib.h>

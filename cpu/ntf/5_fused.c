@@ -3,9 +3,9 @@
  * Idea:     Loop fusion: a row of factor u needs only its own slice. 8 slices are read for their
  *           rows of u and are still in L1 when they, times the new rows, are added to P (one P per
  *           thread).
- * Expect:   1.25 times as fast with K = 16: half the traffic, 38 MB; more where memory is slow.
- * Result:   2.7 times as fast as cpu/register_tile, K = 16
- *           (results/cpu2/ntf/ntf_24x16520_rank16.json); the reason is not measured.
+ * Expect:   1.25 times as fast with rank 16: half the traffic, 38 MB; more where memory is slow.
+ * Result:   2.7 times as fast as cpu/register_tile with rank 16
+ *           (results/cpu2/ntf/ntf_24x16520_rank16.json); the reason is not known.
  * Run:      make diff-ntf A=cpu/register_tile B=cpu/fused
  */
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *           the low. Each lane already has the sums that its next operand needs, so they stay in
  *           registers. A warp walks down its strip and prefetches 4 bands of 16 rows.
  * Expect:   6 us at 3840x2160: loads overlap with work, so bandwidth limits; a copy takes 5.4 us.
- * Result:   7.8 us, kernel 22 times as fast as cuda/v2.0
- *           (results/h200/blur/blur_3840x2160_steps.json; cuda/v2.1 not timed there).
+ * Result:   5.2 times as fast as cuda/v2.1, 8.9 us (results/h100/blur/blur_3840x2160.json); 7.8 us
+ *           on an H200 (results/h200/blur/blur_3840x2160_steps.json).
  * Run:      make bench-blur VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2,peer/npp
  */
 #include "common/cuda/bytes.cuh"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cuda/v2.1 splits a sample for rows and for columns of the matrix; three launches.
- * Idea:     Up to 88 bands, a warp holds all operands: a sample is loaded and split once, the next
- *           ones are prefetched. Last-block reduction: the last block to end makes the matrix,
- *           without a launch.
- * Expect:   12 us with 6 bands, 41 us with 31: half of the splitting and two launches less.
- * Result:   10.4 times as fast as cuda/v2.0 with 3 bands, kernel (cuda/v2.1 not timed there)
- *           (results/h200/correlation/correlation_1024x1024x3_ticket.json).
+ * Problem:  cuda/v2.1 splits a sample twice, for rows and for columns of the matrix, in three
+ *           launches.
+ * Idea:     Up to 88 bands, a warp holds all operands, so a sample is loaded and split once; the
+ *           next ones are prefetched. Last-block reduction: the last block to end makes the matrix.
+ * Expect:   41 us with 31 bands: half of the splitting and two launches less.
+ * Result:   1.08 times as fast as cuda/v2.1 with 31 bands, 53.2 us
+ *           (results/h100/correlation/correlation_1024x1024.json).
  * Run:      make bench-correlation VERSIONS=cuda/v2.1,cuda/v2.2,peer/cublas
  */
 #include "common/algo/correlation.h"

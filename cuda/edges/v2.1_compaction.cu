@@ -10,6 +10,7 @@
  */
 #include "common/algo/edges.h"
 #include "common/cuda/device.h"
+#include "common/cuda/warp.cuh"
 #include "cuda/edges/shared/edges.h"
 #include "cuda/edges/shared/walk.cuh"
 
@@ -111,23 +112,6 @@ static __device__ unsigned read_segment(const struct image &mask, unsigned segme
             points |= ((four[k] & 0x80808080u) * 0x204081u >> 28) << 4 * (4 * i + k);
     }
     return points;
-}
-
-/* Of a warp's values: the prefix sum, the lane's own included; and the sum. */
-static __device__ unsigned warp_prefix_sum(unsigned value)
-{
-    for (int distance = 1; distance < 32; distance *= 2) {
-        const unsigned other = __shfl_up_sync(0xffffffff, value, distance);
-        value += (int)(threadIdx.x % 32) >= distance ? other : 0;
-    }
-    return value;
-}
-
-static __device__ unsigned warp_sum(unsigned value)
-{
-    for (int distance = 16; distance > 0; distance /= 2)
-        value += __shfl_xor_sync(0xffffffff, value, distance);
-    return value;
 }
 
 static __global__ void count_kernel(struct image mask, unsigned *counts)

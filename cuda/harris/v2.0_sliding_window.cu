@@ -4,8 +4,8 @@
  *           keeps the last rows' products; shuffles bring the neighbours' sums, without a barrier.
  * Expect:   3 times as fast: per pixel 3 loads instead of 8, 1.13 products instead of 1.27, 2
  *           shuffles instead of 6 reads.
- * Result:   2.3 times as fast as cuda/v1.2, 60.5 us
- *           (results/h200/harris/harris_3840x2160_response.json; cuda/v1.3 not timed there).
+ * Result:   2.3 times as fast as cuda/v1.3, 60.2 us
+ *           (results/h100/harris/harris_3840x2160_response.json).
  * Run:      make diff-harris A=cuda/v1.3 B=cuda/v2.0 P="outputs=response"
  */
 #include "common/algo/harris.h"

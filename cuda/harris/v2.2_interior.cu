@@ -4,8 +4,8 @@
  * Idea:     A warp away from the edges runs a loop without these tests; one at an edge selects
  *           bytes (shared/edges.cuh). Loads run two rows ahead of stores, so arithmetic hides them.
  * Expect:   1.5 times as fast: 130 of 330 instructions per 4 pixels are about edges.
- * Result:   5.6 times as fast as peer/npp on an H100, 21.1 us at 3840x2160
- *           (results/h100/harris/harris_3840x2160_response_halves.json; cuda/v2.1 not timed there).
+ * Result:   2.6 times as fast as cuda/v2.1, 21.4 us, probably because the slow warps at edges ended
+ *           last (results/h100/harris/harris_3840x2160_response.json).
  * Run:      make diff-harris A=cuda/v2.1 B=cuda/v2.2 P="outputs=response"
  */
 #include "common/algo/harris.h"

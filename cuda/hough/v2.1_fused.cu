@@ -4,12 +4,13 @@
  *           block computes the whole prefix sum, so none waits for another. The voting kernel
  *           clears the sort's counters. Four launches are left.
  * Expect:   12 us less than cuda/v2.0: three launches of over 1 us each go, and their loads.
- * Result:   Kernel 57.9 us, 16 times as fast as peer/npp (cuda/v2.0 not timed there,
- *           results/h200/hough/hough_1920x1080.json).
+ * Result:   1.4 times as fast as cuda/v2.0, 64.3 us instead of 89.1
+ *           (results/h100/hough/hough_1920x1080_climb.json): 25 us less; the reason is not known.
  * Run:      make diff-hough A=cuda/v2.0 B=cuda/v2.1
  */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
+#include "common/cuda/warp.cuh"
 #include "cuda/hough/shared/lanes.cuh"
 #include "cuda/hough/shared/lines.h"
 #include "cuda/hough/shared/tiles.h"
@@ -94,26 +95,6 @@ static __global__ void vote_kernel(struct tiles_step tiles, struct image accumul
     }
 }
 
-/* The exclusive prefix sum over the block's threads; a barrier for all of them. */
-static __device__ unsigned sum_before(unsigned own)
-{
-    __shared__ unsigned sums[32];
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    unsigned sum = own, before;
-
-    for (unsigned distance = 1; distance < 32; distance *= 2) {
-        before = __shfl_up_sync(0xffffffff, sum, distance);
-        sum += lane >= distance ? before : 0;
-    }
-    if (lane == 31)
-        sums[warp] = sum;
-    __syncthreads();
-    before = 0;
-    for (unsigned k = 0; k < 32; k++)
-        before += k < warp ? sums[k] : 0;
-    return before + sum - own;
-}
-
 /* Writes the table: a counting sort by votes, then each line's rank among those with as many. A block has a share of
  * the table's rows. It computes the whole prefix sum, so that no block waits for another, and takes those numbers of
  * votes whose first line falls in its share. */
@@ -122,11 +103,12 @@ static __global__ void __launch_bounds__(SORTERS)
 {
     extern __shared__ unsigned next[]; /* place most_votes - v: where the next line of v votes goes */
     __shared__ int low, high;          /* the block's places in `next`: low to high - 1 */
+    __shared__ unsigned sums[SORTERS / 32];
     const int counters = step.most_votes + 1, stretch = (counters + SORTERS - 1) / SORTERS;
     const int from = min((int)threadIdx.x * stretch, counters), to = min(from + stretch, counters);
     const unsigned count = *step.count, maximum = (unsigned)lines.height - 1;
     const unsigned begin = blockIdx.x * maximum / gridDim.x, end = (blockIdx.x + 1) * maximum / gridDim.x;
-    unsigned sum = 0, first;
+    unsigned sum = 0, total, first;
     int own_low = counters, own_high = counters;
 
     if (threadIdx.x == 0)
@@ -136,7 +118,7 @@ static __global__ void __launch_bounds__(SORTERS)
     __syncthreads();
     for (int i = from; i < to; i++)
         sum += next[i];
-    sum = sum_before(sum);
+    sum = block_prefix_sum<SORTERS / 32>(sum, &total, sums);
     for (int i = from; i < to; i++) {
         const unsigned own = next[i];
         next[i] = sum;

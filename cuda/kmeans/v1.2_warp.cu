@@ -1,11 +1,11 @@
 /*
- * Problem:  Neighbouring threads of cuda/v1.1 read different rows: a load of a warp is 32 sectors.
+ * Problem:  Neighbouring threads of cuda/v1.1 read different rows: a warp's load takes 32 sectors.
  * Idea:     A warp takes a row: its lanes read neighbouring features (coalescing) and add up by
  *           shuffles.
- * Expect:   4 times as fast as cuda/v1.1: a load is 2 sectors, and 32 additions are one request of
- *           the L2 cache. 64-bit arithmetic is left.
+ * Expect:   4 times as fast as cuda/v1.1: a load takes 2 sectors, and 32 additions are one request
+ *           of the L2 cache. 64-bit arithmetic is left.
  * Result:   2.2 times as fast as cuda/v1.1, the kernels (results/h200/kmeans/kmeans_252x189.json):
- *           an empty cluster takes 12 ms of the rest.
+ *           12 ms of the rest are for an empty cluster.
  * Run:      make diff-kmeans A=cuda/v1.1 B=cuda/v1.2 P="start=rows iterations=10"
  */
 #include "common/cuda/kmeans_solve.h"

@@ -5,6 +5,7 @@
  *           moved change the sums. Lanes of a row and threads of a block are tunables.
  * Expect:   5 times as fast as cuda/v1.2: 12 ms go, and after three iterations one row in ten
  *           moves.
+ * Result:   3.8 times as fast as cuda/v1.2, 4.0 ms (results/h100/kmeans/kmeans_252x189_climb.json).
  * Run:      make tune-kmeans V=cuda/v1.3 SVG=heat.svg
  */
 #include "cuda/kmeans/shared/moved.h"

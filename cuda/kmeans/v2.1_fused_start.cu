@@ -1,9 +1,9 @@
 /*
  * Problem:  The start, k-means++, is half of cuda/v2.0: 15 steps of two kernels, 32 and 11 us.
- * Idea:     Kernel fusion: the distances of a step are products of packed bytes (dp4a), and the
- *           last block to end chooses the next centroid (last-block reduction).
- * Expect:   2 times as fast as cuda/v2.0: a step reads 12 MB, 16 bytes per load, in one kernel of 7
- *           us.
+ * Idea:     Kernel fusion: one kernel per step. Its distances are products of packed bytes (dp4a),
+ *           so it reads less, and the last block to end chooses the next centroid (last-block
+ *           reduction).
+ * Expect:   2 times as fast as cuda/v2.0: a step reads 12 MB, 16 bytes per load, in 7 us.
  * Result:   1.76 times as fast as cuda/v2.0, the kernels (results/h200/kmeans/kmeans_252x189.json):
  *           a step takes 8.9 us.
  * Run:      make diff-kmeans A=cuda/v2.0 B=cuda/v2.1 P="iterations=10"

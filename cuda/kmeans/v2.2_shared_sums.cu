@@ -1,6 +1,6 @@
 /*
- * Problem:  Atomic contention: in the first assignment of k-means every row changes its label, and
- *           12 million additions to global memory take 133 us in cuda/v2.1.
+ * Problem:  Atomic contention: in the first assignment every row changes its label, and 12 million
+ *           additions to global memory take 133 us in cuda/v2.1.
  * Idea:     Privatization: a block takes many rows, adds them up in shared memory, and adds each
  *           sum once to global memory. All loads of a row start before its products.
  * Expect:   1.3 times as fast as cuda/v2.1: the first assignment takes 25 us, the others 8, not 18.

@@ -4,8 +4,8 @@
  *           KB from L2, so an iteration is one launch. Blocks of 512 threads halve these reads.
  * Expect:   1.5 times as fast as cuda/v2.2: an update of 5 us (94 us with an empty cluster) becomes
  *           2 us.
- * Result:   1.34 times as fast as cuda/v2.2, the kernels (results/h200/kmeans/kmeans_252x189.json):
- *           the start is the larger part.
+ * Result:   1.34 times as fast as cuda/v2.2, the kernels (results/h200/kmeans/kmeans_252x189.json);
+ *           the start is now the larger part.
  * Run:      make diff-kmeans A=cuda/v2.2 B=cuda/v2.3 P="iterations=10"
  */
 #include "cuda/kmeans/shared/means.h"

@@ -4,8 +4,8 @@
  *           it with its neighbours, compress walks to the root and writes the label. merge sets
  *           roots by atomicMin, so no link is lost when threads unite at the same time.
  * Expect:   Kernels 100 times as fast as cpu/serial; a 3840x2160 call allocates 75, copies 41 MB.
- * Result:   162 times as fast as cpu/serial, with plain instead of relaxed atomic loads
- *           (results/h200/labelling/labelling_3840x2160.json).
+ * Result:   24 times as fast as cpu/serial (results/h100/labelling/labelling_3840x2160.json),
+ *           probably because the loads of a walk are relaxed atomics, which bypass the L1 cache.
  * Run:      make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  */
 #include "common/algo/labelling.h"

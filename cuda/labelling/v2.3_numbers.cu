@@ -2,10 +2,9 @@
  * Problem:  Numbers 1, 2, 3 ... and statistics take another pass over 33 MB of labels (cuda/boxes).
  * Idea:     A prefix sum (scan) over the roots of each word numbers them (shared/numbers.cu). A run
  *           adds its length, ends and sums of coordinates to its component: atomics per run only.
- * Expect:   Labels alone as fast as cuda/v2.2. At 3840x2160 numbers cost 10 us, three kernels that
- *           read 1 MB of bits and nodes; statistics cost 20 us more.
- * Result:   22 times as fast as cuda/v1.3 for labels
- *           (results/h200/labelling/labelling_3840x2160_lanes.json; cuda/v2.2 not timed there).
+ * Expect:   Labels alone as fast as cuda/v2.2; numbers cost 10 us, statistics 20 us more.
+ * Result:   As fast as cuda/v2.2 for labels alone
+ *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make bench-labelling VERSIONS=cuda/v2.2,cuda/v2.3 P="consecutive=1 statistics=1"
  */
 #include "common/algo/labelling.h"

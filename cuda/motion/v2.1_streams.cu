@@ -4,8 +4,8 @@
  *           others are computed. A CUDA graph launches a frame's kernels in one call.
  * Expect:   10 times as fast as cuda/v2.0: 115 us per frame, 6.2 MB at 55 GB/s over PCIe; 35 us of
  *           kernels overlap with it.
- * Result:   34 times as fast as cuda/v1.3, 116 us per frame
- *           (results/h200/motion/motion_1920x1080.json) (cuda/v2.0 not timed there).
+ * Result:   11.5 times as fast as cuda/v2.0, 118 us per frame
+ *           (results/h100/motion/motion_1920x1080.json), as predicted.
  * Run:      make diff-motion A=cuda/v2.0 B=cuda/v2.1
  */
 #include "cuda/motion/shared/frame.h"

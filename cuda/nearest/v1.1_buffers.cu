@@ -5,7 +5,7 @@
  * Expect:   Allocation vanishes from every call but the first; the kernel, which takes most of the
  *           time, does not change.
  * Result:   1.04 times as fast as cuda/v1.0 end to end (results/h200/nearest/nearest_252x189.json),
- *           less than calls vary by.
+ *           less than two calls differ.
  * Run:      make diff-nearest A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/nearest.h"

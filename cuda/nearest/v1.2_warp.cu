@@ -1,8 +1,8 @@
 /*
  * Problem:  Atomic contention: cuda/v1.1 adds 256 times to one address for each centroid.
  * Idea:     A warp takes a patch. A lane keeps 8 bins in registers for all centroids, and the lanes
- *           add up by shuffles, without atomics or barriers. 8 patches share a block, so they share
- *           centroids in L1.
+ *           add up by shuffles, so no thread waits for an atomic or a barrier. 8 patches share a
+ *           block.
  * Expect:   20 times as fast as cuda/v1.1: 5 shuffles replace 256 atomic additions to one address.
  * Result:   38 times as fast as cuda/v1.1, the kernel (results/h200/nearest/nearest_252x189.json).
  * Run:      make diff-nearest A=cuda/v1.1 B=cuda/v1.2

@@ -1,9 +1,9 @@
 /*
  * Problem:  cuda/v1.2 is compute-bound: its 195 million 64-bit differences take 85 us.
- * Idea:     As in cpu/simd products decide, and the tensor cores multiply bytes exactly. A warp has
- *           8 patches and 16 centroids at a time. The threads of a block are a tunable.
- * Expect:   10 times as fast as cuda/v1.2: reading 24 MB takes 5.8 us at the copy rate, the
- *           products take less than 1 us.
+ * Idea:     Only the products of patch and centroid decide (cpu/simd), and tensor cores multiply
+ *           bytes as exact integers: a count is one byte, a component two. A warp has 8 patches and
+ *           16 centroids at a time. The threads of a block are tunable.
+ * Expect:   10 times as fast as cuda/v1.2: reading 24 MB takes 5.8 us, the products less than 1 us.
  * Result:   7.3 times as fast as cuda/v1.2, the kernel (results/h200/nearest/nearest_252x189.json):
  *           twice what its 24 MB take.
  * Run:      make tune-nearest V=cuda/v1.3

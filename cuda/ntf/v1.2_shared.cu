@@ -1,11 +1,11 @@
 /*
  * Problem:  cuda/v1.1 reads every sample of the tensor again for each column of a factor.
- * Idea:     One block per slice (Jošth 2014, algorithm 3): N x N threads walk over its tiles, with
- *           both factors' rows in shared memory. A thread reads a sample once for 16 columns.
- * Expect:   5 to 10 times as fast for u; v and w have 24 blocks for 132 multiprocessors: several
- *           ms.
- * Result:   20 times as fast as cpu/serial, kernel, K = 16 (cuda/v1.1 not timed there)
- *           (results/h200/ntf/ntf_24x16520_rank16.json): 10.7 ms per iteration.
+ * Idea:     One block per slice (Jošth 2014, algorithm 3): 8 x 8 threads walk over its tiles, with
+ *           both factors' rows in shared memory. A thread reads a sample once for 16 columns
+ *           instead of once for each.
+ * Expect:   5 to 10 times as fast for factor u; v and w have 24 blocks for 132 multiprocessors.
+ * Result:   20 times as fast as cpu/serial, kernel, rank 16, 10.7 ms per iteration
+ *           (results/h200/ntf/ntf_24x16520_rank16.json; cuda/v1.1 not timed there).
  * Run:      make diff-ntf A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/ntf/shared/iterate.h"

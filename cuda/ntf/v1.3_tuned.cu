@@ -1,11 +1,10 @@
 /*
  * Problem:  For factors v and w cuda/v1.2 has 24 blocks on 132 multiprocessors: low occupancy.
  * Idea:     A slice of the tensor is cut into parts, one block per part, so all multiprocessors
- *           work; blocks add sums by atomics. The number of blocks and N, 8 or 16, are tunable.
- * Expect:   150 us per iteration with K = 16: v and w as fast as u, three reads of the tensor.
- * Result:   25 times as fast as cuda/v1.2, kernel, K = 16
- *           (results/h200/ntf/ntf_24x16520_rank16.json): 436 us, 120 us per pass; the reason is not
- *           known.
+ *           work; blocks add sums by atomics. The number of blocks and the tile's side are tunable.
+ * Expect:   150 us per iteration with rank 16: v and w as fast as u, three reads of the tensor.
+ * Result:   25 times as fast as cuda/v1.2, kernel, rank 16, 436 us per iteration
+ *           (results/h200/ntf/ntf_24x16520_rank16.json); the reason for 436 is not known.
  * Run:      make tune-ntf V=cuda/v1.3 SVG=heat.svg
  */
 #include "cuda/ntf/shared/iterate.h"

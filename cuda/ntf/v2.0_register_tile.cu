@@ -1,11 +1,11 @@
 /*
  * Problem:  cuda/v1.3 passes over the tensor 3 times, with a shared-memory load per multiply-add.
- * Idea:     Dimension tree: factor u = tensor times v(s,k) w(t,k); P = its transpose times u; P
- *           gives v and w in 3 launches instead of 11. A register tile (4x4 sums) saves loads.
- * Expect:   K = 16: 120 us per iteration (u and P 40 us each, launches 20 us); K = 49: 190 us.
- * Result:   4.7 times as fast as cuda/v1.3, kernel, K = 49
- *           (results/h200/ntf/ntf_24x16520_rank49.json): 342 us; the reason is not known. 129 us
- *           with K = 16.
+ * Idea:     Dimension tree, as in cpu/dimension_tree: two passes instead of three, and factors v
+ *           and w follow in 3 launches instead of 11. Register tile: a thread holds 4 x 4 sums, so
+ *           8 numbers from shared memory serve 16 multiply-adds.
+ * Expect:   Per iteration 120 us with rank 16, 190 us with rank 49.
+ * Result:   4.7 times as fast as cuda/v1.3, kernel, rank 49 (342 us; the reason is not known:
+ *           results/h200/ntf/ntf_24x16520_rank49.json); 129 us with rank 16.
  * Run:      make bench-ntf VERSIONS=cuda/v1.3,cuda/v2.0
  */
 #include "cuda/ntf/shared/iterate.h"

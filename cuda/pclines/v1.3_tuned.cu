@@ -1,10 +1,11 @@
 /*
- * Problem:  cuda/v1.2 fixes two numbers unmeasured: 2 slices (shares of the points), 128 threads
- *           per block.
+ * Problem:  cuda/v1.2 fixes two numbers unmeasured: 2 slices (shares of the points), 128 threads a
+ *           block.
  * Idea:     Time all pairs of both: more slices make more blocks, but each slice adds its own
  *           counters to global memory.
  * Expect:   1.2 times as fast as cuda/v1.2, with 1 slice of 256 threads: 1024 rows fill 132
  *           multiprocessors, and each slice less saves adding 2 million counters.
+ * Result:   The same time as cuda/v1.2 (results/h100/pclines/pclines_1920x1080.json).
  * Run:      make tune-pclines V=cuda/v1.3
  */
 #include "common/algo/pclines.h"

@@ -9,6 +9,7 @@
  */
 #include "common/algo/pclines.h"
 #include "common/cuda/device.h"
+#include "common/cuda/warp.cuh"
 #include "cuda/hough/shared/tiles.h"
 #include "cuda/pclines/shared/pclines.h"
 
@@ -49,31 +50,24 @@ template <bool MOVES> static __global__ void sort_kernel(struct state state, int
     }
 }
 
-/* One block: the exclusive prefix sum. A thread adds up a stretch of bins; then stretches are added in log steps. */
+/* One block: where each bin begins, a prefix sum. A thread has a stretch of bins. */
 static __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(struct state state, int bins)
 {
-    __shared__ unsigned sums[SCAN_THREADS];
+    __shared__ unsigned room[SCAN_THREADS / 32];
     const int own = threadIdx.x, stretch = (bins + SCAN_THREADS - 1) / SCAN_THREADS;
     const int begin = min(own * stretch, bins), end = min(begin + stretch, bins);
-    unsigned sum = 0;
+    unsigned sum = 0, total;
 
     for (int bin = begin; bin < end; bin++)
         sum += state.counts[bin];
-    sums[own] = sum;
-    for (int distance = 1; distance < SCAN_THREADS; distance *= 2) {
-        __syncthreads();
-        unsigned before = own >= distance ? sums[own - distance] : 0;
-        __syncthreads();
-        sums[own] += before;
-    }
-    sum = sums[own] - sum;
+    sum = block_prefix_sum<SCAN_THREADS / 32>(sum, &total, room);
     for (int bin = begin; bin < end; bin++) {
         state.starts[bin] = sum;
         sum += state.counts[bin];
         state.counts[bin] = state.starts[bin];
     }
-    if (own == SCAN_THREADS - 1)
-        state.starts[bins] = sum;
+    if (own == 0)
+        state.starts[bins] = total;
 }
 
 /* Block (n, slice): the counters of row n, for a slice of the points of its bins. These lie from `low` to `high`; where

@@ -1,7 +1,7 @@
 /*
  * Problem:  The CPU has few cores for 47,628 independent patches.
- * Idea:     Every step is a kernel, the cuda/v1.0 version of its own ladder: its setup() and
- *           launch(). Every call allocates, uploads, runs the steps, downloads and frees.
+ * Idea:     Every step is a kernel, the cuda/v1.0 version of its own ladder. Every call allocates,
+ *           uploads, runs the steps, downloads and frees.
  * Expect:   The sum of its steps, 5 ms for 4032x3024, and as much for transfers and 6 allocations.
  * Result:   Kernels of 14.2 ms, three times the prediction
  *           (results/h200/texture/texture_4032x3024.json).

@@ -1,9 +1,8 @@
 /*
- * Problem:  nearest is nearly all of the kernels' time: 256 threads wait to add to one sum.
- * Idea:     The cuda/v1.2 steps: 16 bytes per load for gray, all threads clear and copy bins for
- *           lbp, one warp per patch for nearest.
- * Expect:   10 times as fast as cuda/v1.1: nearest is most of it, and its threads no longer wait
- *           for one sum.
+ * Problem:  nearest is nearly all of cuda/v1.1's kernel time: 256 threads wait to add to one sum.
+ * Idea:     The steps are cuda/v1.2 of their ladders. In nearest a warp takes a patch and adds up
+ *           by shuffles instead of atomics, so no thread waits for another.
+ * Expect:   10 times as fast as cuda/v1.1, as nearest is most of it.
  * Result:   33 times as fast as cuda/v1.1, the kernels
  *           (results/h200/texture/texture_4032x3024.json).
  * Run:      make diff-texture A=cuda/v1.1 B=cuda/v1.2

@@ -6,7 +6,7 @@
  * Expect:   as long as peer/opencv, within 20 %.
  * Result:   2.24 ms, peer/opencv 2.26 on one thread (results/cpu2/labelling/labelling_1920x1080_1.json).
  */
-/* Try: make bench-labelling VERSIONS=cpu/overlap,peer/opencv */
+/* Try: make bench-labelling VERSIONS=cpu/row_lists,peer/opencv */
 #include "peers/labelling/opencv_algorithms.h"
 
 static const char *declines(const struct image in[], const void *params)

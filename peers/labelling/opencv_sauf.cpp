@@ -5,7 +5,7 @@
  * Expect:   1.5 times peer/opencv's time: four times as many steps, each of them shorter.
  * Result:   missed: 2.45 ms, peer/opencv 2.26 on one thread (results/cpu2/labelling/labelling_1920x1080_1.json).
  */
-/* Try: make bench-labelling VERSIONS=cpu/overlap,peer/opencv */
+/* Try: make bench-labelling VERSIONS=cpu/row_lists,peer/opencv */
 #include "peers/labelling/opencv_algorithms.h"
 
 static enum status run(const struct image *in, struct image out[], const struct labelling_params *params)

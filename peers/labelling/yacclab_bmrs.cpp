@@ -7,7 +7,7 @@
  * Expect:   as fast as cpu/simd on one thread on photographs; slower in noise, where its labels are written pixel by
  *           pixel.
  */
-/* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/overlap,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */
+/* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/row_lists,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */
 #include "peers/labelling/yacclab.h"
 
 #include "cpu/labelling/shared/bits.h"

@@ -6,7 +6,7 @@
  * Expect:   slower than cpu/simd on one thread on photographs, for it keeps 4 bytes a pixel of relative numbers, and
  *           half as fast in noise.
  */
-/* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/overlap,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */
+/* Try: make yacclab bench-labelling THREADS=1 VERSIONS=cpu/row_lists,peer/opencv,peer/yacclab_bmrs,peer/yacclab_lsl */
 #include "peers/labelling/yacclab.h"
 
 #include "labeling_lacassagne_2016.h"

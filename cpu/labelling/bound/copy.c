@@ -5,7 +5,7 @@
  * Expect:   0.2 ms at 1920x1080: 2 MB are read and 8 MB written, at 50 GB/s.
  * Result:   0.19 ms on one thread, 60 times as fast as cpu/serial
  *           (results/cpu2/labelling/labelling_1920x1080_white_1.json; cpu/omp not timed there).
- * Run:      make bench-labelling VERSIONS=cpu/copy,cpu/overlap INPUT=a white picture
+ * Run:      make bench-labelling VERSIONS=cpu/copy,cpu/row_lists INPUT=a white picture
  * From:     cpu/omp
  */
 #include "common/algo/labelling.h"

@@ -1,10 +1,10 @@
 /*
  * Problem:  Consecutive numbers and statistics (boxes, ...) take another pass over 8 MB of labels.
  * Idea:     A prefix sum over the rows' counts of roots numbers the components. A run, not each
- *           pixel, adds its length, box and sums of coordinates to its component. Each thread has
- *           sums of its own (privatization), so threads need not wait for each other.
- * Expect:   0.1 ms more than labels alone for a photograph of 1920x1080 on two threads: 40,000 runs
- *           take 20 cycles each, and there are two passes over all parents.
+ *           pixel, adds its length, box and coordinates to sums of its thread (privatization).
+ * Expect:   0.1 ms more than labels alone for a photograph of 1920x1080 on two threads.
+ * Result:   With statistics 113 times as fast as cpu/serial
+ *           (results/h100/labelling/labelling_1920x1080_statistics.json).
  * Run:      make bench-labelling VERSIONS=cpu/statistics,peer/opencv P="statistics=1"
  * From:     cpu/row_lists
  */

@@ -1,5 +1,7 @@
+#include "common/cuda/warp.cuh"
 #include "cuda/boxes/shared/rows.h"
-#include "cuda/boxes/shared/sums.cuh"
+
+enum { WARPS = BOXES_STRETCH / 32 };
 
 static __global__ void clear_kernel(struct boxes_sums *table, int labels, struct image out)
 {
@@ -23,11 +25,12 @@ static __global__ void count_kernel(const struct boxes_sums *table, int labels, 
 /* One block: counts become sums of the counts before them, and the table's first row says how many there are. */
 static __global__ void offset_kernel(int *counts, int stretches, struct image out)
 {
-    __shared__ int sums[BOXES_STRETCH / 32];
+    __shared__ int sums[WARPS];
     int done = 0, total;
 
     for (int first = 0; first < stretches; first += BOXES_STRETCH, done += total) {
-        int i = first + threadIdx.x, count = i < stretches ? counts[i] : 0, before = sums_before(count, &total, sums);
+        int i = first + threadIdx.x, count = i < stretches ? counts[i] : 0,
+            before = block_prefix_sum<WARPS>(count, &total, sums);
         if (i < stretches)
             counts[i] = done + before;
     }
@@ -38,10 +41,10 @@ static __global__ void offset_kernel(int *counts, int stretches, struct image ou
 static __global__ void write_kernel(const struct boxes_sums *table, int labels, int min_area, const int *counts,
                                     struct image out)
 {
-    __shared__ int sums[BOXES_STRETCH / 32];
+    __shared__ int sums[WARPS];
     int i = blockIdx.x * blockDim.x + threadIdx.x, total;
     int selected = i < labels && table[i].area >= min_area,
-        row = 1 + counts[blockIdx.x] + sums_before(selected, &total, sums);
+        row = 1 + counts[blockIdx.x] + block_prefix_sum<WARPS>(selected, &total, sums);
 
     if (selected && row < out.height)
         boxes_write_row(&table[i], i + 1, (int *)image_row(&out, row));

@@ -1,5 +1,8 @@
-#include "cuda/boxes/shared/sums.cuh"
+#include "common/cuda/warp.cuh"
+#include "cuda/boxes/shared/rows.h"
 #include "cuda/boxes/shared/used.h"
+
+enum { WARPS = BOXES_STRETCH / 32 };
 
 /* Counts the used entries of a word of the mask that are large enough; `table` points to the entry of bit 0. */
 static __device__ int count_large(const struct boxes_sums *table, unsigned word, int min_area)
@@ -14,10 +17,10 @@ static __device__ int count_large(const struct boxes_sums *table, unsigned word,
 static __global__ void count_kernel(const struct boxes_sums *table, const unsigned *used, int words, int min_area,
                                     int *counts)
 {
-    __shared__ int sums[BOXES_STRETCH / 32];
+    __shared__ int sums[WARPS];
     int i = blockIdx.x * BOXES_STRETCH + threadIdx.x, total;
 
-    sums_before(count_large(table + 32 * (size_t)i, i < words ? used[i] : 0, min_area), &total, sums);
+    block_prefix_sum<WARPS>(count_large(table + 32 * (size_t)i, i < words ? used[i] : 0, min_area), &total, sums);
     if (threadIdx.x == 0)
         counts[blockIdx.x] = total;
 }
@@ -25,7 +28,7 @@ static __global__ void count_kernel(const struct boxes_sums *table, const unsign
 static __global__ void write_kernel(struct boxes_sums *table, unsigned *used, int words, int min_area,
                                     const int *counts, struct image out)
 {
-    __shared__ int sums[BOXES_STRETCH / 32];
+    __shared__ int sums[WARPS];
     int i = blockIdx.x * BOXES_STRETCH + threadIdx.x, first = 0, before, total;
     unsigned word = i < words ? used[i] : 0;
     bool last = blockIdx.x == gridDim.x - 1;
@@ -34,9 +37,9 @@ static __global__ void write_kernel(struct boxes_sums *table, unsigned *used, in
         return;
     for (unsigned stretch = threadIdx.x; stretch < blockIdx.x; stretch += BOXES_STRETCH)
         first += counts[stretch];
-    sums_before(first, &before, sums);
+    block_prefix_sum<WARPS>(first, &before, sums);
     table += 32 * (size_t)i;
-    int row = 1 + before + sums_before(count_large(table, word, min_area), &total, sums);
+    int row = 1 + before + block_prefix_sum<WARPS>(count_large(table, word, min_area), &total, sums);
     if (word)
         used[i] = 0;
     for (; word; word &= word - 1) {

@@ -1,3 +1,4 @@
+#include "common/cuda/selection.cuh"
 #include "cuda/detect/shared/hits.h"
 
 #include <string.h>
@@ -7,48 +8,21 @@ enum {
     SORT_THREADS = 1024,
     GROUP_THREADS = 256,
     EACH = DETECT_MAX_HITS / GROUP_THREADS, /* hits of a thread */
-    LANES = 32,
-    DIGITS = 256
+    LANES = 32
 };
 
 /* ------------------------------------------------------------------------------------------------------- sorting */
 
 struct shared_keys {
     uint64_t keys[DETECT_MAX_HITS];
-    unsigned histogram[DIGITS], count;
-    unsigned long long prefix;
+    unsigned count;
+    struct selection_room room;
 };
-
-/* The smallest of the `wanted` largest keys, of which there are more. Eight bits at a time: keys that agree in those
- * above are counted by their next eight, and thread 0 walks down the counts. */
-static __device__ uint64_t find_cut(struct shared_keys *shared, struct hit_list list, unsigned count, unsigned wanted)
-{
-    uint64_t prefix = 0;
-
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        if (threadIdx.x < DIGITS)
-            shared->histogram[threadIdx.x] = 0;
-        __syncthreads();
-        for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
-            if (shift == 56 || list.keys[i] >> (shift + 8) == prefix >> (shift + 8))
-                atomicAdd(&shared->histogram[list.keys[i] >> shift & (DIGITS - 1)], 1u);
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            int digit = DIGITS - 1;
-            for (; shared->histogram[digit] < wanted; digit--)
-                wanted -= shared->histogram[digit];
-            shared->prefix = prefix | (uint64_t)digit << shift;
-        }
-        __syncthreads();
-        prefix = shared->prefix;
-    }
-    return prefix;
-}
 
 /* Fills shared->keys with the `wanted` strongest of all hits, the strongest first. */
 static __device__ void select(struct shared_keys *shared, struct hit_list list, unsigned all, unsigned wanted)
 {
-    const uint64_t cut = find_cut(shared, list, all, wanted);
+    const uint64_t cut = selection_cut(&shared->room, list.keys, all, ~(uint64_t)0, wanted);
     int size = 1;
 
     while (size < (int)wanted)
@@ -62,19 +36,7 @@ static __device__ void select(struct shared_keys *shared, struct hit_list list, 
         if (list.keys[i] >= cut)
             shared->keys[atomicAdd(&shared->count, 1u)] = list.keys[i];
     __syncthreads();
-    for (int run = 2; run <= size; run *= 2) { /* bitonic: pair i is that of key `own` and the one a step behind it */
-        for (int step = run / 2; step > 0; step /= 2) {
-            for (int i = threadIdx.x; i < size / 2; i += blockDim.x) {
-                const int own = 2 * i - (i & (step - 1));
-                const uint64_t key = shared->keys[own], other = shared->keys[own + step];
-                if ((key < other) == ((own & run) == 0)) {
-                    shared->keys[own] = other;
-                    shared->keys[own + step] = key;
-                }
-            }
-            __syncthreads();
-        }
-    }
+    selection_sort(shared->keys, size);
 }
 
 /* As detect_key_place(); but it ends, too, for a key of a wrong kernel, which is in no level. */

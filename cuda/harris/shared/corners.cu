@@ -1,3 +1,4 @@
+#include "common/cuda/selection.cuh"
 #include "cuda/harris/shared/corners.h"
 
 enum { LANES = 32, WARPS = 8, THREADS = LANES * WARPS, BATCH = 1024 /* keys that are sorted together, one a thread */ };
@@ -45,53 +46,10 @@ static __global__ void peaks_kernel(struct image response, const __grid_constant
 /* What the threads of the one block that selects tell each other. */
 struct selection {
     uint64_t keys[BATCH];
-    unsigned histogram[256], count;
-    uint64_t prefix;
+    unsigned count;
+    struct selection_room room;
     bool dropped[BATCH];
 };
-
-/* The smallest of the `wanted` largest keys below `bound`; there are more than that. Eight bits at a time: the keys
- * that agree in those above are counted by their next eight. Thread 0 walks down the counts. */
-static __device__ uint64_t find_cut(struct selection *shared, const uint64_t *keys, unsigned count, uint64_t bound,
-                                    unsigned wanted)
-{
-    uint64_t prefix = 0;
-
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        if (threadIdx.x < 256)
-            shared->histogram[threadIdx.x] = 0;
-        __syncthreads();
-        for (unsigned i = threadIdx.x; i < count; i += BATCH)
-            if (keys[i] < bound && (shift == 56 || keys[i] >> (shift + 8) == prefix >> (shift + 8)))
-                atomicAdd(&shared->histogram[keys[i] >> shift & 255], 1u);
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            int digit = 255;
-            for (; shared->histogram[digit] < wanted; digit--)
-                wanted -= shared->histogram[digit];
-            shared->prefix = prefix | (uint64_t)digit << shift;
-        }
-        __syncthreads();
-        prefix = shared->prefix;
-    }
-    return prefix;
-}
-
-/* Bitonic, the largest first; `size` is a power of two, and keys from `count` on are 0. */
-static __device__ void sort_keys(uint64_t *keys, int size)
-{
-    for (int run = 2; run <= size; run *= 2) {
-        for (int step = run / 2; step > 0; step /= 2) {
-            int i = threadIdx.x, other = i ^ step;
-            if (i < other && other < size && (keys[i] < keys[other]) == ((i & run) == 0)) {
-                uint64_t key = keys[i];
-                keys[i] = keys[other];
-                keys[other] = key;
-            }
-            __syncthreads();
-        }
-    }
-}
 
 static __device__ bool is_near(const float *a, const float *b, double distance)
 {
@@ -114,7 +72,7 @@ static __global__ void __launch_bounds__(BATCH)
 
     for (; left > 0 && kept < params.maximum; __syncthreads()) {
         int batch = min(left, (unsigned)BATCH), size = 1;
-        uint64_t cut = left > BATCH ? find_cut(&shared, keys, count, bound, BATCH) : 0;
+        uint64_t cut = left > BATCH ? selection_cut(&shared.room, keys, count, bound, BATCH) : 0;
         while (size < batch)
             size *= 2;
         shared.keys[own] = 0;
@@ -125,7 +83,7 @@ static __global__ void __launch_bounds__(BATCH)
             if (keys[i] >= cut && keys[i] < bound)
                 shared.keys[atomicAdd(&shared.count, 1u)] = keys[i];
         __syncthreads();
-        sort_keys(shared.keys, size);
+        selection_sort(shared.keys, size);
         left -= batch;
         bound = cut;
 

@@ -1,3 +1,4 @@
+#include "common/cuda/warp.cuh"
 #include "cuda/harris/shared/strongest.h"
 
 enum { LANES = 32, WARPS = 8, ROWS = 16 /* of a thread */, GATHERERS = 64 /* blocks */ };
@@ -60,11 +61,7 @@ static __global__ void __launch_bounds__(LANES *WARPS)
         int bin = STRONGEST_BINS - 1 - (int)threadIdx.x * EACH;
         for (int i = 0; i < EACH; i++)
             own += found->bins[bin - i];
-        sum = own;
-        for (unsigned step = 1; step < LANES; step *= 2) {
-            const unsigned more = __shfl_up_sync(0xffffffff, sum, step);
-            sum += threadIdx.x >= step ? more : 0;
-        }
+        sum = warp_prefix_sum(own);
         if (sum - own < wanted && sum >= wanted) {
             for (sum -= own; (sum += found->bins[bin]) < wanted;)
                 bin--;

@@ -1,10 +1,10 @@
 /*
  * Problem:  In cuda/plus_propagation each pixel is read by all that see it along a straight arm.
- * Idea:     A thread walks along a whole row, column or (connectivity 8) diagonal, and writes to
- *           each pixel the least label since the last background pixel (KTH 2016). So a pixel is
- *           read once per direction.
- * Expect:   As many passes, with 4 reads per pixel (connectivity 4), but few threads: in a launch
- *           over columns of 3840x2160, 3840 threads walk 2160 steps of 0.5 us: 1 ms per launch.
+ * Idea:     A thread walks along a row, column or diagonal and writes to each pixel the least label
+ *           since the last background pixel (KTH 2016), so a pixel is read once per direction.
+ * Expect:   As many passes; 3840 threads of a launch walk 2160 steps of 0.5 us: 1 ms per launch.
+ * Result:   3.0 times as fast as cuda/plus_propagation
+ *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make study-labelling
  * From:     cuda/plus_propagation
  */

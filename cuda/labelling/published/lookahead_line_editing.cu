@@ -1,10 +1,10 @@
 /*
  * Problem:  cuda/line_editing needs two launches, in opposite directions, to give a whole run
  *           (unbroken foreground pixels along a line) its least label.
- * Idea:     A thread first follows a run to its end and finds the least label in it, then goes back
- *           and writes it to all its pixels (KTH 2016): one launch does what two opposite ones did.
- * Expect:   1.5 times as fast as cuda/line_editing: it takes half as many launches, each of which
- *           reads the foreground twice, the second time from the cache.
+ * Idea:     A thread follows a run to its end, finds the least label in it, then goes back and
+ *           writes it to all pixels (KTH 2016): one launch does what two opposite ones did.
+ * Expect:   1.5 times as fast: half as many launches, each of which reads the foreground twice.
+ * Result:   0.35 times as fast (results/h100/labelling/labelling_3840x2160.json); reason not known.
  * Run:      make study-labelling
  * From:     cuda/line_editing
  */

@@ -1,10 +1,10 @@
 /*
  * Problem:  In cuda/neighbour_propagation, hundreds of passes move labels one pixel per pass.
- * Idea:     Whole trees are joined instead (Oliveira and Lotufo 2010): in a pass a pixel looks up
- *           its root and its neighbours' and hangs all under the least. As plain stores of two
- *           threads may overwrite each other, passes repeat until one changes nothing.
- * Expect:   30 times as fast as cuda/neighbour_propagation on photographs: 3 to 6 passes, each
- *           longer as walks jump through memory. The fastest of the eight algorithms of KTH 2016.
+ * Idea:     Whole trees are joined (Oliveira and Lotufo 2010): a pixel looks up its root and its
+ *           neighbours' and hangs all under the least. Passes repeat, as plain stores may be lost.
+ * Expect:   30 times as fast on photographs: 3 to 6 passes, but walks jump through memory.
+ * Result:   20 times as fast as cuda/neighbour_propagation
+ *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make study-labelling
  * From:     cuda/neighbour_propagation
  */

@@ -1,4 +1,5 @@
 /* numbers.cu: roots are counted, and a prefix sum over the counts numbers them; runs add to their components. */
+#include "common/cuda/warp.cuh"
 #include "cuda/labelling/shared/numbers.h"
 
 enum { BLOCK = 256, WARPS = BLOCK / 32 };
@@ -20,34 +21,13 @@ static int word_count(const struct image *image)
     return (image->width + 31) / 32 * image->height;
 }
 
-/* Sums of all values before each thread's own, over a block; *total is the sum of all. */
-static __device__ int sums_before(int value, int *total)
-{
-    __shared__ int sums[WARPS];
-    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, sum = value, before = 0;
-
-    for (int step = 1; step < 32; step *= 2) {
-        int other = __shfl_up_sync(0xffffffff, sum, step);
-        sum += lane >= step ? other : 0;
-    }
-    __syncthreads(); /* a second call overwrites sums only after all threads have read those of the first */
-    if (lane == 31)
-        sums[warp] = sum;
-    __syncthreads();
-    *total = 0;
-    for (int i = 0; i < WARPS; i++) {
-        before += i < warp ? sums[i] : 0;
-        *total += sums[i];
-    }
-    return before + sum - value;
-}
-
 static __global__ void count_kernel(const unsigned *bits, const int *parent, int width, int height, int *counts)
 {
+    __shared__ int room[WARPS];
     int i = blockIdx.x * BLOCK + threadIdx.x, across = (width + 31) / 32, total;
     unsigned roots = i < across * height ? roots_of(bits[i], parent, i / across * width + i % across * 32) : 0;
 
-    sums_before(__popc(roots), &total);
+    block_prefix_sum<WARPS>(__popc(roots), &total, room);
     if (threadIdx.x == 0)
         counts[blockIdx.x] = total;
 }
@@ -55,10 +35,11 @@ static __global__ void count_kernel(const unsigned *bits, const int *parent, int
 /* One block turns counts into sums of those before; the last one becomes the sum of all. */
 static __global__ void scan_kernel(int *counts, int blocks)
 {
+    __shared__ int room[WARPS];
     int before = 0, total;
 
     for (int first = 0; first < blocks; first += BLOCK, before += total) {
-        int i = first + threadIdx.x, sum = before + sums_before(i < blocks ? counts[i] : 0, &total);
+        int i = first + threadIdx.x, sum = before + block_prefix_sum<WARPS>(i < blocks ? counts[i] : 0, &total, room);
         if (i < blocks)
             counts[i] = sum;
     }
@@ -71,10 +52,11 @@ static __global__ void scan_kernel(int *counts, int blocks)
 static __global__ void number_kernel(const unsigned *bits, const int *parent, int width, int height, const int *counts,
                                      int *rank, struct boxes_sums *sums, struct image table)
 {
+    __shared__ int room[WARPS];
     int i = blockIdx.x * BLOCK + threadIdx.x, across = (width + 31) / 32, total;
     int node = i / across * width + i % across * 32;
     unsigned roots = i < across * height ? roots_of(bits[i], parent, node) : 0;
-    int number = counts[blockIdx.x] + sums_before(__popc(roots), &total);
+    int number = counts[blockIdx.x] + block_prefix_sum<WARPS>(__popc(roots), &total, room);
 
     for (; roots; roots &= roots - 1) {
         int root = node + __ffs((int)roots) - 1;

@@ -1,4 +1,5 @@
 #include "common/cuda/relaxed.h"
+#include "common/cuda/warp.cuh"
 #include "cuda/motion/shared/bit_mask.h"
 
 /*
@@ -177,28 +178,14 @@ static __global__ void add_kernel(struct bit_mask mask, int *drops, struct bit_b
     }
 }
 
-/* Sums of the values of all lanes before each; *total is the sum of all. */
-static __device__ int sums_before(int value, int *total)
-{
-    int sum = value;
-
-    for (int step = 1; step < 32; step *= 2) {
-        const int other = __shfl_up_sync(0xffffffff, sum, step);
-        sum += (int)threadIdx.x >= step ? other : 0;
-    }
-    *total = __shfl_sync(0xffffffff, sum, 31);
-    return sum - value;
-}
-
 /* Boxes of all rows before y. */
 static __device__ int boxes_before(const int *counts, int y)
 {
-    int sum = 0, total;
+    int sum = 0;
 
     for (int i = threadIdx.x; i < y; i += 32)
         sum += counts[i];
-    sums_before(sum, &total);
-    return total;
+    return warp_sum(sum);
 }
 
 static __device__ void write_row(const struct bit_mask &mask, const struct bit_boxes_sums &sums, int x, int y,
@@ -217,7 +204,7 @@ static __global__ void write_kernel(struct bit_mask mask, int *drops, struct bit
                                     int min_area, int max_boxes, int4 *table)
 {
     const int y = blockIdx.x * WARPS + threadIdx.y;
-    int carried = 0, rank = 0, total;
+    int carried = 0, rank = 0;
 
     if (y >= mask.height)
         return;
@@ -242,14 +229,15 @@ static __global__ void write_kernel(struct bit_mask mask, int *drops, struct bit
         }
         if (count == 0)
             continue;
-        int own = rank + sums_before(__popc(large), &total) + 1;
+        const int boxes = __popc(large), up_to = warp_prefix_sum(boxes);
+        int own = rank + up_to - boxes + 1;
         for (; large; large &= large - 1, own++) {
             const int at = __ffs((int)large) - 1, node = node_of(mask, view.x + at, y);
             if (own <= max_boxes)
                 write_row(mask, sums[node], view.x + at, y, table + 2 * own);
             sums[node] = {};
         }
-        rank += total;
+        rank += __shfl_sync(0xffffffff, up_to, 31);
     }
 }
 
