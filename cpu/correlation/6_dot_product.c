@@ -1,10 +1,10 @@
 /*
  * Problem:  cpu/shifted copies integers of more than 6 bands as f32 and multiplies pixel by pixel.
- * Idea:     Dot products: a 32-bit lane holds a band of two pixels as 16-bit halves; an instruction
- *           adds the products of both. u16 is two planes of bytes. shared/shifted.h for few bands
- *           and shared/prefetch_tile.h for f32 serve as before.
+ * Idea:     Dot products: a lane holds a band of two pixels as 16-bit halves, an instruction adds
+ *           the products of both. shared/shifted.h and shared/prefetch_tile.h serve as before.
  * Expect:   31 bands of u8: 24 vector instructions per pixel instead of 48, and a cheaper copy.
- * Result:   ?
+ * Result:   2.98 times as fast as cpu/shifted with 31 bands of u8, one thread
+ *           (results/cpu2_xeon/correlation/correlation_1024x1024x31_u8_one.json).
  * Run:      build/rungs bench correlation --versions cpu/shifted,cpu/dot_product -p type=u8
  */
 #include <stdlib.h>
