@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/algo/correlation.h"
+#include "common/simd/simd.h"
 #include "cpu/correlation/shared/prefetch_tile.h"
 
 static enum status run(const struct image *in, struct image *out, const struct correlation_params *params)

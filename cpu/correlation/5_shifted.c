@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/algo/correlation.h"
+#include "common/simd/simd.h"
 #include "cpu/correlation/shared/prefetch_tile.h"
 #include "cpu/correlation/shared/shifted.h"
 
