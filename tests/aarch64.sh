@@ -28,7 +28,7 @@ else
     done
     check_simd $(grep -lE 'common/simd/simd.h|__builtin_(ctz|clz|popcount)|pthread_create' $files)
 fi
-dotted=$(ls $files | grep /simd.c | xargs grep -l simd_dot || true)
+dotted=$(ls $files | grep -E '[/_](simd|dot_product)\.c$' | xargs grep -l simd_dot || true)
 stale() { printf "$build/%s.o\n" $dotted | xargs rm -f; }
 for arch in ${dotted:+armv8.2-a+dotprod armv8.6-a}; do
     stale
