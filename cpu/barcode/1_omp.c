@@ -1,9 +1,9 @@
 /*
  * Problem:  cpu/serial uses one core.
- * Idea:     The steps are the cpu/omp versions of their ladders: each gives every thread rows.
+ * Idea:     The steps are the cpu/omp versions of their ladders, in which threads share the rows.
  * Expect:   The speedup over cpu/serial is the number of cores.
- * Result:   1.4 times as fast as cpu/serial on two shared cores
- *           (results/cpu2/barcode/barcode_4032x3024.json).
+ * Result:   12 times as fast as cpu/serial with 16 threads, 39.6 ms
+ *           (results/h100/barcode/barcode_4032x3024.json).
  * Run:      make diff-barcode A=cpu/serial B=cpu/omp
  */
 #include "common/algo/barcode.h"

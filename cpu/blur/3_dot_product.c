@@ -1,11 +1,11 @@
 /*
  * Problem:  30 multiply-adds per sample, each of which loads its sum and stores it again.
  * Idea:     Dot-product instructions (VNNI): dot4 multiplies the 4 bytes of each 32-bit lane by 4
- *           weights and adds the products up; dot2 does so with two 16-bit sums down a column. Sums
- *           stay in registers until they are bytes.
+ *           weights and adds the products up, dot2 two 16-bit sums. Sums stay in registers.
  * Expect:   2.5 times as fast with AVX2: 5 dot4 replace 15 multiply-adds along a row, 8 dot2 those
  *           down a column.
- * Result:   2.1 times as fast as cpu/separable (results/cpu2_avx2/blur/blur_1920x1080.json).
+ * Result:   3.4 times as fast as cpu/separable with 16 threads and AVX-512, 844 us
+ *           (results/h100/blur/blur_3840x2160.json).
  * Run:      make diff-blur A=cpu/separable B=cpu/dot_product
  */
 #include <stdlib.h>

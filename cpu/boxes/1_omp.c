@@ -1,5 +1,5 @@
 /*
- * Problem:  83 MB of table for a few thousand components; two threads must not write one entry.
+ * Problem:  83 MB of table (1920x1080) for a few thousand components; threads cannot share it.
  * Idea:     Privatization: each thread has a band of rows and its own small table, with entries
  *           only for labels (component numbers) that occur. A map leads from label to entry and
  *           needs no clearing, as an entry names its label (Briggs and Torczon 1993).

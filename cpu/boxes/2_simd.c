@@ -4,8 +4,8 @@
  *           row. A comparison of 16 labels with their left neighbours gives a bit where a run ends.
  *           Formulas give a run's sums, so one addition per run replaces one per pixel.
  * Expect:   5 times as fast if runs are long: 8 MB take 0.2 ms (1920x1080, 2 threads), a run 5 ns.
- * Result:   3.8 times as fast as cpu/omp with 16 threads (results/h100/boxes/boxes_3840x2160.json),
- *           probably because so many threads share one memory.
+ * Result:   3.8 times as fast as cpu/omp with 16 threads, 1.5 ms
+ *           (results/h100/boxes/boxes_3840x2160.json); the reason is not known.
  * Run:      make diff-boxes A=cpu/omp B=cpu/simd
  */
 #include <omp.h>

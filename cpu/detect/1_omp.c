@@ -5,7 +5,7 @@
  *           face-like windows take longer. Each thread has a list of hits; sorting the joined list
  *           gives the order.
  * Expect:   The speedup over cpu/serial is the number of cores.
- * Result:   1.9 times as fast as cpu/serial, two cores (results/cpu2/detect/detect_1280x720.json).
+ * Result:   15 times as fast as cpu/serial, 16 threads (results/h100/detect/detect_1280x720.json).
  * Run:      make diff-detect A=cpu/serial B=cpu/omp
  */
 #include <stdlib.h>

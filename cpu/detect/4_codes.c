@@ -5,7 +5,7 @@
  *           byte. LRD and LRP still compare cells.
  * Expect:   Four bins per pixel replace those of three or more stages per window: 1.3 times as fast
  *           as cpu/simd with LBP.
- * Result:   1.4 times as fast as cpu/simd (results/cpu2/detect/detect_1280x720.json).
+ * Result:   1.3 times as fast as cpu/simd, 16 threads (results/h100/detect/detect_1280x720.json).
  * Run:      make diff-detect A=cpu/simd B=cpu/codes
  */
 #include <stdlib.h>

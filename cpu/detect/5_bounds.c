@@ -3,9 +3,9 @@
  * Idea:     To reject a window, an upper bound of its response (its sum of table entries) is
  *           enough. Entries rounded up to bytes fit in registers (shared/bounds.h): two
  *           permutations look up 64. Windows that the bound does not reject are summed in floats.
- * Expect:   12 instead of 40 instructions per stage: look() 2 times, all 1.5 times as fast as
- *           cpu/codes.
- * Result:   1.3 times as fast as cpu/codes (results/cpu2/detect/detect_1280x720.json).
+ * Expect:   look(), the stages, 2 times, all 1.5 times as fast as cpu/codes, by fewer instructions.
+ * Result:   1.15 times as fast as cpu/codes with 16 threads, 3.2 ms
+ *           (results/h100/detect/detect_1280x720.json); the reason is not known.
  * Run:      make diff-detect A=cpu/codes B=cpu/bounds
  */
 #include <stdlib.h>

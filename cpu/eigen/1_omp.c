@@ -3,8 +3,9 @@
  * Idea:     The order of a tournament: in a step n / 2 pairs without a common axis rotate at the
  *           same time, and after n - 1 steps every pair has met. Threads share rows, then columns.
  * Expect:   3 times as fast on one thread (no stride of n), 1.7 times that on two; small n: slower.
- * Result:   0.92 times as fast as cpu/serial at n=198 (results/cpu2/eigen/eigen_198x198.json): each
- *           step has three barriers. Whether the matrix, 313 KB, lay in L2 before is not measured.
+ * Result:   2.1 times as fast as cpu/serial at n=198 with 16 threads
+ *           (results/h100/eigen/eigen_198x198.json), probably because each step has three barriers;
+ *           at n=31 0.33 times (results/h100/eigen/eigen_31x31.json).
  * Run:      make diff-eigen A=cpu/serial B=cpu/omp SIZE=198x198
  */
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 /*
- * Problem:  cpu/simd (Jacobi) makes 24 n^3 multiply-adds in 8 sweeps: too much work.
- * Idea:     n - 1 Householder reflections leave a tridiagonal matrix. The QR algorithm
- *           (shared/qr.h) then needs 2 steps per eigenvalue (Golub and Van Loan 2013, 8.3). So the
- *           work is 4.3 n^3.
+ * Problem:  cpu/simd (Jacobi) makes some 24 n^3 multiply-adds in 8 sweeps: too much work.
+ * Idea:     n - 1 Householder reflections leave a tridiagonal matrix. QR (shared/qr.h) then needs 2
+ *           steps per eigenvalue (Golub and Van Loan 2013, 8.3). The work is 4.3 n^3.
  * Expect:   2.8 times as fast: a fifth to a sixth of the multiply-adds, on one core instead of two.
- * Result:   2.5 times as fast as cpu/simd at n=198 (results/cpu2/eigen/eigen_198x198.json).
+ * Result:   0.90 times as fast as cpu/simd at n=198, on one core instead of 16
+ *           (results/h100/eigen/eigen_198x198.json); 3.3 times at n=31, where both use one core
+ *           (results/h100/eigen/eigen_31x31.json).
  * Run:      make diff-eigen A=cpu/simd B=cpu/tridiagonal SIZE=198x198
  */
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * Expect:   2.2 ms at 1920x1080: 14 instructions per pixel take 1.1 ns. gcc does not vectorise: the
  *           byte that it writes may, for all that it knows, be part of out->width. Memory does not
  *           matter yet: 8 MB take 0.1 ms.
- * Result:   2.7 ms on cpu2 (results/cpu2/grayscale/grayscale_1920x1080.json), nearly as predicted.
+ * Result:   2.7 ms on cpu2, a machine of 2 cores (results/cpu2/grayscale/grayscale_1920x1080.json).
  * Run:      make bench-grayscale VERSIONS=cpu/serial SIZE=1920x1080
  */
 #include "common/algo/grayscale.h"

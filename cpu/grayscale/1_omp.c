@@ -2,10 +2,10 @@
  * Problem:  Compute-bound: one core executes 14 instructions per pixel.
  * Idea:     Rows are independent, so each thread takes a block of neighbouring rows.
  *           schedule(static), because all rows cost the same.
- * Expect:   The speedup over cpu/serial is the number of cores: two cores use 7 of the memory's
- *           60 GB/s.
+ * Expect:   The speedup is the number of cores: two cores use 7 of the memory's 60 GB/s.
  * Result:   1.86 times as fast as cpu/serial with 2 threads
- *           (results/cpu2/grayscale/grayscale_1920x1080.json).
+ *           (results/cpu2/grayscale/grayscale_1920x1080.json), 11 times with 16
+ *           (results/h100/grayscale/grayscale_3840x2160.json).
  * Run:      make diff-grayscale A=cpu/serial B=cpu/omp
  */
 #include "common/algo/grayscale.h"

@@ -3,7 +3,7 @@
  *           difference by difference. It is the reference of all other versions.
  * Expect:   47,628 rows x 16 centroids x 256 features are 195 million differences per assignment, 4
  *           in a vector of 64-bit numbers: 100 ms.
- * Run:      make bench-kmeans VERSIONS=cpu P="start=rows iterations=10"
+ * Run:      make bench-kmeans VERSIONS=cpu
  */
 #include <string.h>
 

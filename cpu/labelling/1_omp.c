@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/serial uses one core, and its union-find scan cannot simply be split among threads:
- *           each row changes the trees of the rows before it.
+ * Problem:  cpu/serial uses one core: in its scan each row changes the trees of earlier rows.
  * Idea:     Threads scan bands of rows in parallel. In this scan no tree leaves its band, so
  *           threads share nothing and need no locks. Then one thread unites the first row of each
  *           band with the row above.
  * Expect:   1.9 times as fast as cpu/serial on two cores: one thread alone joins 7 rows of 1080.
- * Result:   1.8 times as fast as cpu/serial (results/cpu2/labelling/labelling_1920x1080.json).
+ * Result:   12 times as fast as cpu/serial with 16 threads, 11 ms
+ *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make diff-labelling A=cpu/serial B=cpu/omp
  */
 #include <stdlib.h>

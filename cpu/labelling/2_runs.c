@@ -4,7 +4,7 @@
  *           (He, Chao and Suzuki 2008). Two pointers go through the runs of two rows and unite
  *           those that touch: one union per pair of runs instead of several per pixel.
  * Expect:   3 times as fast as cpu/omp on photographs, where a run stands for 20 pixels.
- * Result:   7.3 times as fast as cpu/omp on a photograph with 16 threads
+ * Result:   7.3 times as fast as cpu/omp on a photograph with 16 threads, 1.5 ms
  *           (results/h100/labelling/labelling_3840x2160.json); the reason is not known.
  * Run:      make diff-labelling A=cpu/omp B=cpu/runs
  */

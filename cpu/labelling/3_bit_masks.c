@@ -4,8 +4,8 @@
  *           shifts and logic give a bit where a run begins and a bit per pair of touching runs
  *           (shared/bits.h).
  * Expect:   2 times as fast as cpu/runs on photographs; what is left is to write labels.
- * Result:   1.4 times as fast as cpu/runs with 16 threads, probably because most of the time goes
- *           into writing labels (results/h100/labelling/labelling_3840x2160.json).
+ * Result:   1.4 times as fast as cpu/runs with 16 threads, 1.1 ms, probably because most of the
+ *           time goes into writing labels (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make diff-labelling A=cpu/runs B=cpu/bit_masks
  */
 #include "common/algo/labelling.h"

@@ -4,7 +4,7 @@
  *           AVX-512), so no loop over a run ends with a mispredicted branch. Streaming stores write
  *           whole cache lines without reading them.
  * Expect:   3 times as fast as cpu/bit_masks.
- * Result:   2.0 times as fast as cpu/bit_masks with 16 threads; the reason is not known
+ * Result:   2.0 times as fast as cpu/bit_masks with 16 threads, 569 us; the reason is not known
  *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make diff-labelling A=cpu/bit_masks B=cpu/simd
  */

@@ -2,9 +2,10 @@
  * Problem:  cpu/serial is compute-bound (dilation with a disk) and uses one core.
  * Idea:     Output rows are independent of each other: each thread computes a block of neighbouring
  *           rows, so the work is divided by the number of cores.
- * Expect:   2 times as fast as cpu/serial with 2 threads: the threads share no data that they
- *           write.
- * Result:   1.5 times as fast as cpu/serial (results/cpu2/morphology/morphology_1920x1080.json).
+ * Expect:   2 times as fast as cpu/serial with 2 threads: they share no data that they write.
+ * Result:   12 times as fast as cpu/serial with 16 threads, 361 ms
+ *           (results/h100/morphology/morphology_3840x2160.json); 1.5 times with 2 threads
+ *           (results/cpu2/morphology/morphology_1920x1080.json).
  * Run:      make diff-morphology A=cpu/serial B=cpu/omp
  */
 #include "common/algo/morphology.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/omp branches at each of the 225 mask positions per pixel, so nothing is vectorized.
+ * Problem:  cpu/omp branches at each of 225 mask positions per pixel, so nothing is vectorized.
  * Idea:     Loop interchange: take one position of the mask for all pixels of a row, then the next
- *           position. The inner loop compares neighbouring bytes without branches, and the compiler
+ *           one. The inner loop compares neighbouring bytes without branches; the compiler
  *           vectorizes it.
- * Expect:   Over 50 times as fast as cpu/omp: an AVX2 instruction compares 32 bytes, and rows come
- *           from L2 as often as from L1.
- * Result:   54 times as fast as cpu/omp (results/cpu2_avx2/morphology/morphology_1920x1080.json).
+ * Expect:   Over 50 times as fast as cpu/omp: an AVX2 instruction compares 32 bytes.
+ * Result:   76 times as fast as cpu/omp with 16 threads, 4.7 ms
+ *           (results/h100/morphology/morphology_3840x2160.json).
  * Run:      make diff-morphology A=cpu/omp B=cpu/loop_interchange
  */
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
- * Problem:  cpu/simd stores the column maxima of each height and loads them again: 31 accesses per
- *           64 pixels.
+ * Problem:  cpu/simd stores and loads the column maxima of each height: 31 accesses per 64 pixels.
  * Idea:     Column maxima stay in registers: vpermt2b (AVX-512 VBMI) takes 64 bytes out of two
  *           neighbouring vectors, so a shift to the left or right needs no memory.
- * Expect:   1.5 times as fast as cpu/simd: 41 instructions per 64 pixels take 20 cycles instead of
- *           31.
- * Result:   1.4 times as fast as cpu/simd (results/cpu2/morphology/morphology_1920x1080.json).
+ * Expect:   1.5 times as fast as cpu/simd: per 64 pixels 41 instructions take 20 cycles, not 31.
+ * Result:   0.84 times as fast as cpu/simd with 16 threads, 446 us
+ *           (results/h100/morphology/morphology_3840x2160.json); the reason is not known. 1.4 times
+ *           with 2 threads (results/cpu2/morphology/morphology_1920x1080.json).
  * Run:      make diff-morphology A=cpu/simd B=cpu/registers
  */
 #include <omp.h>

@@ -1,11 +1,11 @@
 /*
- * Idea:     Find moving objects in eight steps, one after the other: gray, blur, difference from
- *           the background, threshold, close, open, components, boxes. Each is cpu/serial of its
- *           own ladder, with an image between each two.
+ * Idea:     Find moving objects in eight steps: gray, blur, difference from the background,
+ *           threshold, close, open, components, boxes. Each is cpu/serial of its own ladder and
+ *           writes an image.
  * Expect:   2 frames per second at 1920x1080: 225 multiplications per pixel (blur) take half of the
  *           time, 4 * 169 comparisons per pixel (close and open with a disk) the other half.
- * Result:   0.4 frames per second (results/cpu2/motion/motion_1920x1080.json): a comparison takes
- *           longer than a multiplication, and close and open take four fifths of a frame.
+ * Result:   0.24 frames per second (results/h100/motion/motion_1920x1080.json): a comparison takes
+ *           1.2 times as long as a multiplication, so close and open take 78 % of a frame's steps.
  * Run:      make bench-motion VERSIONS=cpu
  */
 #include "common/algo/motion.h"

@@ -1,9 +1,9 @@
 /*
- * Problem:  From the threshold on a pixel is one bit, but cpu/simd moves a byte: 10 images of 2 MB.
+ * Problem:  From the threshold on a pixel is one bit, but steps of cpu/simd read and write a byte.
  * Idea:     Bit mask, 64 pixels per word: compare and pack in one pass, then dilate by shift and OR
  *           (shared/bits.c). Components are lists of runs of set bits (shared/components.c). So no
  *           step after the blur writes an image.
- * Expect:   2.1 times as fast as cpu/simd: these steps were two thirds of a frame.
+ * Expect:   2.1 times as fast as cpu/simd.
  * Result:   2.5 times as fast as cpu/simd with 16 threads by medians; the ranges overlap
  *           (results/h100/motion/motion_1920x1080.json).
  * Run:      make diff-motion A=cpu/simd B=cpu/bit_masks

@@ -1,9 +1,11 @@
 /*
- * Idea:     Nonnegative tensor factorisation by multiplicative updates: three factors u, v, w, with
- *           as many columns as the rank. A sample times its entries of two factors is added to a
- *           numerator of the third. An iteration passes over the tensor 3 times, once per factor.
+ * Idea:     Nonnegative tensor factorisation by multiplicative updates: a sum of products of the
+ *           columns of three matrices (factors) u, v, w, as many as the rank, approximates the
+ *           tensor. A sample times its entries of two factors is added to a numerator of the third:
+ *           3 passes per iteration.
  * Expect:   300 ms per iteration: two products and an addition in f64 per sample, column and pass,
  *           24 x 24 x 16,520 x 16 x 3 = 457 million times with rank 16.
+ * Result:   244 ms per iteration (results/cpu2/ntf/ntf_24x16520_rank16.json).
  * Run:      make bench-ntf VERSIONS=cpu/serial,cpu/omp,cpu/simd
  */
 #include <string.h>

@@ -4,8 +4,8 @@
  *           up first, and the sum is then multiplied by the other factor. So a sample costs one
  *           vector multiply-add in f32 instead of two products per column.
  * Expect:   20 ms per iteration with rank 16 on two cores; each multiply-add waits 4 cycles.
- * Result:   1.9 times as fast as cpu/omp with rank 4 (results/cpu2/ntf/ntf_24x16520.json): 4
- *           columns fill only a quarter of a vector.
+ * Result:   1.9 times as fast as cpu/omp with 2 threads, rank 4
+ *           (results/cpu2/ntf/ntf_24x16520.json): 4 columns fill only a quarter of a vector of 16.
  * Run:      make diff-ntf A=cpu/omp B=cpu/simd
  */
 #include <string.h>

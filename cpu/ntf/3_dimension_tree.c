@@ -3,9 +3,9 @@
  * Idea:     Dimension tree: the product P of the tensor and factor u is smaller than the tensor,
  *           and factors v and w both follow from P. So an iteration makes two passes, for u and for
  *           P, and no pass has the stride.
- * Expect:   3 times as fast: u and P take a third each, v and w next to nothing, the stride goes.
- * Result:   1.2 times as fast as cpu/simd with rank 4 (results/cpu2/ntf/ntf_24x16520.json),
- *           probably because each sample loads and stores P.
+ * Expect:   3 times as fast as cpu/simd: one pass less, and none with the stride.
+ * Result:   1.2 times as fast as cpu/simd with rank 4 (results/cpu2/ntf/ntf_24x16520.json, there
+ *           named cpu/tree), probably because each sample loads and stores P.
  * Run:      make diff-ntf A=cpu/simd B=cpu/dimension_tree
  */
 #include <stdlib.h>

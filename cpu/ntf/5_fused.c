@@ -1,11 +1,11 @@
 /*
  * Problem:  cpu/register_tile reads the tensor from memory twice per iteration, for u and for P.
- * Idea:     Loop fusion: a row of factor u needs only its own slice. 8 slices are read for their
- *           rows of u and are still in L1 when they, times the new rows, are added to P (one P per
- *           thread).
- * Expect:   1.25 times as fast with rank 16: half the traffic, 38 MB; more where memory is slow.
+ * Idea:     Loop fusion: a row of factor u needs only its slice (24 x 24 samples). 8 slices are
+ *           read for their rows of u and are still in L1 when they are added to P (one per thread).
+ * Expect:   1.25 times as fast with rank 16: 38 MB of traffic, not 76; more where memory is slow.
  * Result:   2.7 times as fast as cpu/register_tile with rank 16
- *           (results/cpu2/ntf/ntf_24x16520_rank16.json); the reason is not known.
+ *           (results/cpu2/ntf/ntf_24x16520_rank16.json, there cpu/registers); the reason is not
+ *           known.
  * Run:      make diff-ntf A=cpu/register_tile B=cpu/fused
  */
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
  * Idea:     Count pixel by pixel how often each of the 256 values occurs (the histogram), then
- *           search the threshold that separates dark and bright pixels best (largest variance
- *           between both).
+ *           search the threshold with the largest variance between dark and bright pixels.
  * Expect:   1 ms at 1920x1080: a pixel is a load, and a load, an add and a store of its counter,
  *           one or two cycles. An image of one value takes 5 times as long: the load of a counter
- *           waits 5 cycles for the store before it. The search takes microseconds.
+ *           waits 5 cycles for the store before it.
+ * Result:   0.74 ms at 1920x1080 (results/cpu2/otsu/otsu_1920x1080.json).
  * Run:      make bench-otsu VERSIONS=cpu/serial,cpu/omp,cpu/simd,peer/opencv
  */
 #include "common/algo/otsu.h"

@@ -1,9 +1,10 @@
 /*
  * Idea:     Principal component analysis: the covariance matrix of the bands, its eigenvectors, the
- *           projection (dot products of each pixel with the leading ones), and the stretch to
- *           colours. The first two steps are cpu/serial of the ladders correlation and eigen.
+ *           projection (dot products of each pixel with the leading ones), and the stretch to RGB.
+ *           The first two steps are cpu/serial of the ladders correlation and eigen.
  * Expect:   A million pixels of 31 bands: the matrix takes most, 100 ms; the 31 * 3 = 93 products
  *           per pixel of the projection take 60 ms, the eigenvectors 2 ms.
+ * Result:   637 ms (results/h100/pca/pca_1024x1024.json); the reason is not known.
  * Run:      make bench-pca VERSIONS=cpu
  */
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *           each component (privatization); they are joined before the colours. The steps are
  *           cpu/omp of their ladders.
  * Expect:   As many times as fast as there are cores.
- * Result:   3.4 times as fast as cpu/serial on two cores (results/cpu2/pca/pca_1024x1024.json):
- *           correlation's cpu/omp, too, gains more than two.
+ * Result:   3.4 times as fast as cpu/serial with 2 threads (results/cpu2/pca/pca_1024x1024.json);
+ *           the reason is not known.
  * Run:      make diff-pca A=cpu/serial B=cpu/omp
  */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
  * Problem:  The projection of cpu/omp makes 93 f64 multiply-adds per pixel, one after another.
  * Idea:     A vector of f32 holds 4 components: a sample, repeated, times a row of eigenvectors. 8
- *           pixels at once are independent sums: none waits. Other steps: their fastest versions.
- * Expect:   12 ms for a million pixels on two cores: 31 vector multiply-adds per pixel instead of
- *           93, and correlation's fastest matrix.
- * Result:   2.6 times as fast as cpu/omp (results/cpu2/pca/pca_1024x1024.json), 44 ms: the matrix
- *           takes longer.
+ *           pixels go together, so no multiply-add waits for the one before. The matrix is
+ *           correlation's cpu/prefetch, the eigenvectors are eigen's cpu/cache_blocking.
+ * Expect:   12 ms for a million pixels on two cores: 31 vector multiply-adds per pixel, not 93.
+ * Result:   2.6 times as fast as cpu/omp with 2 threads, 44 ms
+ *           (results/cpu2/pca/pca_1024x1024.json); the reason is not known.
  * Run:      make diff-pca A=cpu/omp B=cpu/simd
  */
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * Problem:  cpu/serial uses one core.
  * Idea:     The steps are the cpu/omp versions of their ladders: each gives every thread rows.
  * Expect:   The speedup over cpu/serial is the number of cores.
- * Result:   1.8 times as fast as cpu/serial on two cores
- *           (results/cpu2/texture/texture_4032x3024.json).
+ * Result:   11 times as fast as cpu/serial with 16 threads, 39 ms
+ *           (results/h100/texture/texture_4032x3024_climb.json).
  * Run:      make diff-texture A=cpu/serial B=cpu/omp
  */
 #include "common/algo/texture.h"

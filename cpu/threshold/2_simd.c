@@ -4,8 +4,8 @@
  * Idea:     A loop over vectors of samples. Streaming (non-temporal) stores write a result that is
  *           larger than the caches and do not read its lines first.
  * Expect:   1.5 times as fast from 32 MB on (2 bytes, not 3); no gain in the caches.
- * Result:   1.9 times as fast as cpu/omp (results/h200/threshold/threshold_3840x2160.json) at 8 MB,
- *           not streamed; times vary by 22 %, the reason is not known. From 32 MB on not measured.
+ * Result:   1.3 times as fast as cpu/omp with 16 threads (not streamed: 8 MB), the reason is not
+ *           known (results/h100/threshold/threshold_3840x2160.json); from 32 MB on not measured.
  * Run:      make diff-threshold A=cpu/omp B=cpu/simd SIZE=8192x4608
  */
 #include "common/algo/threshold.h"

@@ -3,8 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates device memory; all later calls find it in
  *           the state, so they pay nothing for it.
  * Expect:   0.2 ms less end to end (allocations); upload, kernel and download stay the same.
- * Result:   0.5 ms less, 1.16 times as fast as cuda/v1.0 end to end
- *           (results/h200/absdiff/absdiff_3840x2160.json); why it is more than 0.2 ms is not known.
+ * Result:   0.64 ms less, 1.22 times as fast as cuda/v1.0 end to end
+ *           (results/h100/absdiff/absdiff_3840x2160.json); why it is more than 0.2 ms is not known.
  * Run:      make diff-absdiff A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/absdiff.h"

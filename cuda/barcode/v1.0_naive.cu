@@ -1,10 +1,10 @@
 /*
  * Problem:  The CPU has few cores for 47,628 independent patches.
- * Idea:     Every step is a kernel, the cuda/v1.0 version of its own ladder: its setup() and
- *           launch(). Every call allocates, uploads, runs the steps, downloads and frees.
- * Expect:   Kernels of 1 ms for 1600x1200, nearly all texture's; 14 allocations take as much.
- * Result:   14.2 ms for 4032x3024 (results/h200/barcode/barcode_4032x3024.json): twice the
- *           prediction by pixel.
+ * Idea:     Every step is the cuda/v1.0 version of its own ladder: its setup() and launch(), with
+ *           one kernel or more. Every call allocates, uploads, runs the steps, downloads and frees.
+ * Expect:   Kernels of 1 ms for 1600x1200, nearly all texture's; the allocations take as much.
+ * Result:   Kernels of 14.1 ms for 4032x3024 (results/h100/barcode/barcode_4032x3024.json): per
+ *           pixel 2.2 times the prediction; the reason is not known.
  * Run:      make bench-barcode VERSIONS=cuda
  */
 #include "cuda/barcode/shared/finder.h"

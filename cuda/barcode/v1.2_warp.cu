@@ -4,8 +4,8 @@
  *           and adds up by shuffles, so no atomic addition waits for another.
  * Expect:   5 times as fast as cuda/v1.1, by lbp and nearest. The other steps work on a map of
  *           252x189 patches and take only the time of their launches.
- * Result:   29 times as fast as cuda/v1.1, the kernels
- *           (results/h200/barcode/barcode_4032x3024.json); the reason is not known.
+ * Result:   Kernels 29 times as fast as cuda/v1.1, 494 us
+ *           (results/h100/barcode/barcode_4032x3024.json); the reason is not known.
  * Run:      make diff-barcode A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/barcode/shared/finder.h"

@@ -1,10 +1,11 @@
 /*
  * Problem:  To classify all patches takes 0.43 of the 0.49 ms of cuda/v1.2.
  * Idea:     Patches are classified by the fastest kernels of their ladders: lbp compares pixels as
- *           half floats in registers, nearest multiplies on tensor cores. The later steps work on
- *           a map of 252x189 labels and use the versions with the fewest launches.
+ *           half floats in registers, nearest multiplies on tensor cores. Of the later steps only
+ *           threshold and boxes change, to their cuda/v1.3.
  * Expect:   5 times as fast as cuda/v1.2: 40 us to classify all patches, 57 us for the later steps.
- * Result:   4.7 times as fast as cuda/v1.2 (results/h200/barcode/barcode_4032x3024_apart.json).
+ * Result:   4.4 times as fast as cuda/v1.2, 112 us, with 2 warps per block of lbp and 256 threads
+ *           per block of nearest (results/h100/barcode/barcode_4032x3024.json).
  * Run:      make tune-barcode V=cuda/v1.3
  */
 #include "cuda/barcode/shared/finder.h"

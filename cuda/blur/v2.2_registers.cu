@@ -1,11 +1,11 @@
 /*
- * Problem:  15 loads and multiply-adds per pixel go down columns; a barrier parts the passes.
+ * Problem:  Sums down columns take 15 loads and multiply-adds per pixel, and wait at a barrier.
  * Idea:     Tensor cores sum down columns, too: one product for the high bytes of the sums, one for
  *           the low. Each lane already has the sums that its next operand needs, so they stay in
  *           registers. A warp walks down its strip and prefetches 4 bands of 16 rows.
  * Expect:   6 us at 3840x2160: loads overlap with work, so bandwidth limits; a copy takes 5.4 us.
- * Result:   5.2 times as fast as cuda/v2.1, 8.9 us (results/h100/blur/blur_3840x2160.json); 7.8 us
- *           on an H200 (results/h200/blur/blur_3840x2160_steps.json).
+ * Result:   5.2 times as fast as cuda/v2.1, 8.9 us (results/h100/blur/blur_3840x2160.json); why it
+ *           is not 6 us is not known.
  * Run:      make bench-blur VERSIONS=cuda/v2.0,cuda/v2.1,cuda/v2.2,peer/npp
  */
 #include "common/cuda/bytes.cuh"

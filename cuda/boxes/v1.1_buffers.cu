@@ -3,8 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates device memory; all later calls find it in
  *           the state, so they pay nothing for it.
  * Expect:   At least 0.5 ms less end to end at 3840x2160; upload and kernel stay the same.
- * Result:   1.5 ms less, 1.27 times as fast as cuda/v1.0 end to end
- *           (results/h200/boxes/boxes_3840x2160.json).
+ * Result:   0.93 ms less, 1.15 times as fast as cuda/v1.0 end to end
+ *           (results/h100/boxes/boxes_3840x2160.json).
  * Run:      make diff-boxes A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/boxes.h"

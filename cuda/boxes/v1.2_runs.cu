@@ -2,10 +2,10 @@
  * Problem:  Atomic contention: all pixels of a component change the same seven numbers.
  * Idea:     A run is equal labels (component numbers) side by side in a warp. One lane adds it by
  *           seven atomics for all its pixels; shuffle and ballot tell where runs begin.
- * Expect:   Add kernel 5 times as fast if components are wide: 8 pixels per run, 1/8 of the
+ * Expect:   Add kernel 5 times as fast if components are wide: 8 pixels per run, so 1/8 of the
  *           atomics.
- * Result:   Kernels 1.55 times as fast as cuda/v1.1 (results/h200/boxes/boxes_3840x2160.json): this
- *           counts the clearing and the reading of the table, too, which stay the same.
+ * Result:   Kernels 1.53 times as fast as cuda/v1.1, 920 us
+ *           (results/h100/boxes/boxes_3840x2160.json); this counts clearing and reading the table.
  * Run:      make diff-boxes A=cuda/v1.1 B=cuda/v1.2
  */
 #include "common/algo/boxes.h"

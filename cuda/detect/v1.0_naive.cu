@@ -2,10 +2,10 @@
  * Problem:  Windows are independent, but 16 CPU cores look at 16 of 2.9 million at a time.
  * Idea:     One thread per pixel of the picture and its smaller copies takes the window that begins
  *           there through the stages; all data lie in global memory. Hits go to a list behind one
- *           atomic counter; the device sorts and groups them, so only two small tables are
- *           downloaded.
+ *           atomic counter; the device sorts and groups them and downloads only two small tables.
  * Expect:   Divergence: a warp works until its last window is rejected, after 20 stages; the mean
  *           is 3: six of seven lanes idle. 3 ms at 1280x720.
+ * Result:   122 times as fast as cpu/serial, 2.4 ms (results/h100/detect/detect_1280x720.json).
  * Run:      make bench-detect VERSIONS=cuda/v1.0
  */
 #include "cuda/detect/shared/hits.h"

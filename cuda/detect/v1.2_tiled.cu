@@ -1,11 +1,11 @@
 /*
  * Problem:  Per stage, cuda/v1.1 loads up to 36 pixels and the stage from global memory.
- * Idea:     A block copies its tile and halo to shared memory, for its 256 windows. All threads
- *           read the same stage: stages are a kernel parameter, in constant memory. Tables stay in
- *           global memory: lanes look up different entries.
+ * Idea:     A block copies the pixels of its 32x8 windows to shared memory (tile and halo). All
+ *           threads read the same stage: stages are a kernel parameter, in constant memory. Tables
+ *           stay in global memory: lanes look up different entries.
  * Expect:   Windows share most pixels: 2 times as fast as cuda/v1.1; rejected lanes still idle.
- * Result:   1.03 times as fast as cuda/v1.1 (results/h200/detect/detect_1280x720.json): L1 had
- *           them.
+ * Result:   1.05 times as fast as cuda/v1.1, 2.28 ms (results/h100/detect/detect_1280x720.json),
+ *           probably because L1 held the pixels.
  * Run:      make diff-detect A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/detect/shared/hits.h"

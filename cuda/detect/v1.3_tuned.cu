@@ -4,8 +4,8 @@
  *           values.
  * Expect:   A few percent: higher blocks read fewer halo pixels (23 more rows and columns than
  *           threads), but more of their warps idle.
- * Result:   1.0 times as fast as cuda/v1.2 (results/h200/detect/detect_1280x720.json): no
- *           difference.
+ * Result:   1.00 times as fast as cuda/v1.2 with 32 x 8, 2.28 ms
+ *           (results/h100/detect/detect_1280x720.json): no difference.
  * Run:      build/rungs tune detect:cuda/v1.3
  */
 #include "cuda/detect/shared/hits.h"

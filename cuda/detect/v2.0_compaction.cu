@@ -1,8 +1,8 @@
 /*
  * Problem:  cuda/v1.3 diverges: a window is rejected after 3 stages on average, a warp after 20.
  * Idea:     Compaction: after 3, 10 and 40 stages the remaining windows move to a list in shared
- *           memory, and full warps go on with it, so no lane idles for a rejected window. Each
- *           thread takes four windows, so the list is long.
+ *           memory, and full warps go on with it, so no lane idles for a rejected window. Each of
+ *           256 threads takes four windows (a tile has 64x16), so the list is long.
  * Expect:   2 times as fast as cuda/v1.3: two of three windows leave within 3 stages.
  * Result:   1.3 times as fast as cuda/v1.3 (results/h100/detect/detect_1280x720.json), probably
  *           because the grouping of hits (see cuda/v2.2) takes as long as before.

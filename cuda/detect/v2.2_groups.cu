@@ -1,9 +1,10 @@
 /*
- * Problem:  In cuda/v2.1 one block groups the hits, group after group: 0.8 ms of 1.0 ms.
+ * Problem:  One block of cuda/v2.1 groups the hits, group after group: over 0.6 ms of 0.96 ms.
  * Idea:     All pairs of hits are compared in parallel (shared/groups.cu). Then, in rounds over all
- *           hits, one that overlaps a leader joins its group; one whose stronger neighbours all
- *           joined a group becomes a leader. So a round decides many groups at a time.
- * Expect:   Pairs take 3 us and rounds 10 us instead of 826 us: 3 times as fast as cuda/v2.1.
+ *           hits, a hit that overlaps a leader (the strongest hit of a group) joins its group; a
+ *           hit whose stronger neighbours all joined a group becomes a leader. A round decides many
+ *           groups.
+ * Expect:   3 times as fast as cuda/v2.1.
  * Result:   2.8 times as fast as cuda/v2.1, 337 us (results/h100/detect/detect_1280x720.json).
  * Run:      make diff-detect A=cuda/v2.1 B=cuda/v2.2
  */

@@ -3,9 +3,9 @@
  * Idea:     One thread per pixel, in two kernels: the first computes magnitudes, the second marks
  *           weak and strong pixels. Thresholds, hysteresis (union-find) and list (prefix sum) are
  *           in shared/edges.cu, follow.cu and list.cu.
- * Expect:   Kernel 1000 times as fast, 15 us: two launches, and 24 loads per pixel that hit L1.
- * Result:   Kernel 1890 times as fast as cpu/serial, 16.5 us
- *           (results/h200/edges/edges_1920x1080.json): cpu/serial takes 31 ms there, not 16 ms.
+ * Expect:   Kernels 1000 times as fast as cpu/serial, 15 us: two launches, and loads that hit L1.
+ * Result:   Kernels 1780 times as fast as cpu/serial, 16.4 us
+ *           (results/h100/edges/edges_1920x1080.json): cpu/serial takes 29 ms there, not 16 ms.
  * Run:      make diff-edges A=cpu/serial B=cuda/v1.0
  */
 #include "common/algo/edges.h"

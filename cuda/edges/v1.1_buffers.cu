@@ -2,8 +2,8 @@
  * Problem:  cuda/v1.0 allocates and frees device memory in every call.
  * Idea:     Persistent buffers: the first call allocates, and all later calls use the same memory.
  * Expect:   1.25 times as fast end to end: 0.2 ms of 1.0 ms go; upload, kernels and download stay.
- * Result:   End to end 1.75 times as fast as cuda/v1.0, 0.59 ms
- *           (results/h200/edges/edges_1920x1080.json): allocation took twice the predicted time.
+ * Result:   End to end 1.87 times as fast as cuda/v1.0, 0.51 ms
+ *           (results/h100/edges/edges_1920x1080.json): allocation took twice the predicted time.
  * Run:      make diff-edges A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/edges.h"

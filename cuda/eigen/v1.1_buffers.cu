@@ -3,8 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
  *           state. The Jacobi eigenvalue kernel stays as it is.
  * Expect:   0.3 ms less end to end, most of a call for small matrices; the kernel takes as long.
- * Result:   1.13 times as fast as cuda/v1.0 end to end (results/h200/eigen/eigen_31x31.json): 0.09
- *           ms less; the reason is not known.
+ * Result:   0.16 ms less, 1.23 times as fast as cuda/v1.0 end to end
+ *           (results/h100/eigen/eigen_31x31.json); the reason for less than 0.3 ms is not known.
  * Run:      make diff-eigen A=cuda/v1.0 B=cuda/v1.1 SIZE=31x31
  */
 #include "common/algo/eigen.h"

@@ -3,8 +3,8 @@
  * Idea:     A matrix of up to 160 columns lies in shared memory. Its eigenvectors stay in global
  *           memory, as nothing waits for them.
  * Expect:   2 times as fast at least with 31 columns: shared memory answers in some 30 cycles.
- * Result:   1.01 times as fast as cuda/v1.1, kernel (results/h200/eigen/eigen_31x31.json), probably
- *           because a step waits for the rotation's angle, a chain of f64 roots and quotients.
+ * Result:   Kernel 1.01 times as fast as cuda/v1.1, 637 us (results/h100/eigen/eigen_31x31.json),
+ *           probably because a step waits for its angles, a chain of f64 roots and quotients.
  * Run:      make diff-eigen A=cuda/v1.1 B=cuda/v1.2 SIZE=31x31
  */
 #include "common/algo/eigen.h"

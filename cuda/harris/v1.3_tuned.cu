@@ -1,11 +1,11 @@
 /*
  * Problem:  The block of 16x16 in cuda/v1.2 is a guess; a warp loads two half rows, the halo adds
- *           27 %.
+ *           27 % of products.
  * Idea:     Find the block by search: block_width and block_height are tunables.
  * Expect:   1.33 times as fast with a wide, flat block: rows of 32 load whole sectors (32 bytes),
  *           and 64x8 has a halo of 29 %. 16x16 is 1.2 times as fast as 8x8 (1.56 products).
- * Result:   1.00 times as fast as cuda/v1.2 with 32x8 and both outputs
- *           (results/h200/harris/harris_3840x2160.json); the reason is not known.
+ * Result:   1.00 times as fast as cuda/v1.2 with 32x8, 141 us
+ *           (results/h100/harris/harris_3840x2160_response.json); the reason is not known.
  * Run:      make tune-harris V=cuda/v1.3 P="outputs=response" SVG=heat.svg
  */
 #include "common/algo/harris.h"

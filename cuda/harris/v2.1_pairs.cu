@@ -2,7 +2,7 @@
  * Problem:  cuda/v2.0 is compute-bound: per lane one pixel, with byte loads and 64-bit integers.
  * Idea:     Thread coarsening and SWAR: a lane loads a word of 4 pixels; two 16-bit gradients share
  *           a register, so one addition adds both (shared/pairs.cuh). Doubles replace the 64-bit
- *           integers.
+ *           integers. A warp takes as many rows as fill the GPU once.
  * Expect:   2 times as fast: half of the additions, 1 instruction per product instead of 4.
  * Result:   1.10 times as fast as cuda/v2.0, 54.7 us, probably because each load and store tests
  *           for edges (results/h100/harris/harris_3840x2160_response.json).

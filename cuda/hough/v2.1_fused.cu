@@ -1,11 +1,11 @@
 /*
- * Problem:  Of cuda/v2.0's 7 launches 5 clear counters, search and sort; each idles the GPU.
+ * Problem:  5 of cuda/v2.0's 7 launches clear counters, search and sort: most of the GPU idles.
  * Idea:     Kernel fusion: one kernel does the prefix sum, the sort and the table of lines; each
  *           block computes the whole prefix sum, so none waits for another. The voting kernel
- *           clears the sort's counters. Four launches are left.
- * Expect:   12 us less than cuda/v2.0: three launches of over 1 us each go, and their loads.
- * Result:   1.4 times as fast as cuda/v2.0, 64.3 us instead of 89.1
- *           (results/h100/hough/hough_1920x1080_climb.json): 25 us less; the reason is not known.
+ *           clears the sort's counters. 4 launches are left.
+ * Expect:   12 us less than cuda/v2.0: three launches and their loads go.
+ * Result:   1.4 times as fast as cuda/v2.0, 64.3 us: 25 us less; the reason is not known
+ *           (results/h100/hough/hough_1920x1080_climb.json).
  * Run:      make diff-hough A=cuda/v2.0 B=cuda/v2.1
  */
 #include "common/algo/hough.h"

@@ -1,12 +1,12 @@
 /*
  * Problem:  The CPU has few cores for 47,628 independent rows.
  * Idea:     A thread for each row finds its centroid and adds the row to the sums of its cluster in
- *           global memory with atomicAdd(). The start, means and inertia are shared kernels.
+ *           global memory with atomicAdd(). All rungs share the kernels for start and means.
  * Expect:   0.5 ms an assignment: a warp's load takes 32 sectors of 32 bytes, and 12 million
  *           additions of 64 bits meet in 4096 sums (atomic contention).
- * Result:   33 ms for the start and 11 assignments (results/h200/kmeans/kmeans_252x189.json), six
- *           times the prediction.
- * Run:      make bench-kmeans VERSIONS=cuda P="start=rows iterations=10"
+ * Result:   31 ms for the start and 11 assignments, not 11 * 0.5 ms
+ *           (results/h100/kmeans/kmeans_252x189_climb.json); the reasons: cuda/v1.2, v1.3.
+ * Run:      make bench-kmeans VERSIONS=cuda
  */
 #include "common/cuda/kmeans_solve.h"
 

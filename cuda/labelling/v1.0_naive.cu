@@ -1,11 +1,11 @@
 /*
  * Problem:  Union-find is sequential in cpu/serial: each union reads what the last one has written.
- * Idea:     One thread per pixel (Huet 2023): init makes each foreground pixel a tree, merge unites
- *           it with its neighbours, compress walks to the root and writes the label. merge sets
- *           roots by atomicMin, so no link is lost when threads unite at the same time.
- * Expect:   Kernels 100 times as fast as cpu/serial; a 3840x2160 call allocates 75, copies 41 MB.
- * Result:   24 times as fast as cpu/serial (results/h100/labelling/labelling_3840x2160.json),
- *           probably because the loads of a walk are relaxed atomics, which bypass the L1 cache.
+ * Idea:     One thread per pixel (Huet 2023): init makes each pixel a tree, merge unites neighbours
+ *           in the foreground, compress walks to the root and writes the label. merge sets roots by
+ *           atomicMin, so no link is lost when threads unite at the same time.
+ * Expect:   Kernels 100 times as fast as cpu/serial. 75 MB are allocated, 41 MB copied (3840x2160).
+ * Result:   24 times as fast as cpu/serial, 5.5 ms, probably because the relaxed atomic loads of a
+ *           walk bypass the L1 cache (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make bench-labelling VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3
  */
 #include "common/algo/labelling.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  In cuda/v1.2 a barrier holds up 32 warps; 2 blocks fit a multiprocessor (occupancy).
+ * Problem:  In cuda/v1.2 a barrier holds up 32 warps; 2 blocks fit on a multiprocessor (occupancy).
  * Idea:     The shape of a block, and so of its tile, is set by tunables; a search times all
  *           shapes. More small blocks fit, so others go on while one waits; but borders grow.
  * Expect:   Kernels 1.25 times as fast as cuda/v1.2 at 32x8: 8 blocks fit on a multiprocessor.
- * Result:   2.5 times as fast as cuda/v1.2 at 128x1 (the reason is not known), with plain loads
- *           (results/h200/labelling/labelling_3840x2160.json); with relaxed atomic loads 887 us
- *           (results/h200/labelling/labelling_3840x2160_runs.json).
+ * Result:   2.2 times as fast as cuda/v1.2 with 128x1, 889 us
+ *           (results/h100/labelling/labelling_3840x2160.json), 1.2 times with 32x8
+ *           (results/h100/labelling/relaxed_walks.txt); why 128x1 is faster is not known.
  * Run:      make tune-labelling V=cuda/v1.3 SVG=heat.svg
  */
 #include "common/algo/labelling.h"

@@ -4,7 +4,7 @@
  *           in a row); bit arithmetic (shared/words.cuh) finds which runs of two rows touch: one
  *           union per pair of runs instead of several per pixel.
  * Expect:   6 times as fast as cuda/v1.3: a photograph has one run per 20 pixels.
- * Result:   12.8 times as fast as cuda/v1.3, 69.5 us, probably because relaxed loads slow cuda/v1.3
+ * Result:   12.8 times as fast as cuda/v1.3, 69.5 us; relaxed loads slow cuda/v1.3 more
  *           (results/h100/labelling/labelling_3840x2160.json, relaxed_walks.txt).
  * Run:      make bench-labelling VERSIONS=cuda/v1.3,cuda/v2.0
  */

@@ -1,9 +1,9 @@
 /*
- * Problem:  cuda/v2.0 unites in global memory, 300 cycles per step, up to 20 unions per thread.
+ * Problem:  cuda/v2.0 unites in global memory, 300 cycles per step, up to 32 unions per thread.
  * Idea:     A block first unites the runs of its tile, 128 pixels by 16 rows, in shared memory,
  *           where a step takes 30 cycles. Where tiles meet, a thread has one pixel and so at most
  *           one union (shared/borders.cuh).
- * Expect:   2.5 times as fast as cuda/v2.0: 1 of 16 unions is left for global memory.
+ * Expect:   2.5 times as fast as cuda/v2.0: about 1 of 16 unions is left for global memory.
  * Result:   1.4 times as fast as cuda/v2.0, 49.2 us
  *           (results/h100/labelling/labelling_3840x2160.json); the reason is not known.
  * Run:      make diff-labelling A=cuda/v2.0 B=cuda/v2.1

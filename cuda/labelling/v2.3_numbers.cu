@@ -1,11 +1,12 @@
 /*
- * Problem:  Numbers 1, 2, 3 ... and statistics take another pass over 33 MB of labels (cuda/boxes).
- * Idea:     A prefix sum (scan) over the roots of each word numbers them (shared/numbers.cu). A run
- *           adds its length, ends and sums of coordinates to its component: atomics per run only.
- * Expect:   Labels alone as fast as cuda/v2.2; numbers cost 10 us, statistics 20 us more.
- * Result:   As fast as cuda/v2.2 for labels alone
+ * Problem:  Labels 1, 2, 3 ... and statistics take another pass over 33 MB of labels (cuda/boxes).
+ * Idea:     A prefix sum (scan) over the roots of each word gives components labels 1, 2, 3 ...
+ *           (shared/numbers.cu). A run adds its length, ends and sums of coordinates to its
+ *           component: atomic operations per run, not per pixel.
+ * Expect:   Labels alone as fast as cuda/v2.2; 1, 2, 3 ... cost 10 us, statistics 20 us more.
+ * Result:   1.00 times as fast as cuda/v2.2 for labels alone, 44.7 us
  *           (results/h100/labelling/labelling_3840x2160.json).
- * Run:      make bench-labelling VERSIONS=cuda/v2.2,cuda/v2.3 P="consecutive=1 statistics=1"
+ * Run:      make diff-labelling A=cuda/v2.2 B=cuda/v2.3
  */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"

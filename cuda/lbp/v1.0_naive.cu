@@ -5,7 +5,7 @@
  *           them out.
  * Expect:   255 threads wait while one clears and copies 256 bins: nine tenths of the kernel. A
  *           call takes longer for allocation and for the download of 24 MB.
- * Result:   134 us, the kernel, of a call of 4.1 ms (results/h200/lbp/lbp_4032x3024.json).
+ * Result:   134 us, the kernel, of a call of 4.2 ms (results/h100/lbp/lbp_4032x3024_climb.json).
  * Run:      make bench-lbp VERSIONS=cuda
  */
 #include "common/algo/lbp.h"

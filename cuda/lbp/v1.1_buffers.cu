@@ -3,8 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
  *           state.
  * Expect:   Allocation vanishes from every call but the first (Schoose 2021: 142 of its 152 ms).
- * Result:   1.25 times as fast as cuda/v1.0 end to end (results/h200/lbp/lbp_4032x3024.json), but
- *           calls vary by 7 to 17 %.
+ * Result:   1.07 times as fast as cuda/v1.0 end to end, 0.3 ms less
+ *           (results/h100/lbp/lbp_4032x3024_climb.json), less than calls vary.
  * Run:      make diff-lbp A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/lbp.h"

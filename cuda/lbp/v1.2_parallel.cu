@@ -4,8 +4,8 @@
  *           without an array and a barrier between. This is the optimised kernel of Schoose 2021.
  * Expect:   10 times as fast as cuda/v1.1: two loops of 256 steps become one step each. Schoose
  *           2021 saw 10.8 to 8.2 ms, with transfers.
- * Result:   1.45 times as fast as cuda/v1.1, the kernel (results/h200/lbp/lbp_4032x3024.json): the
- *           loops were a third of the time, not nine tenths.
+ * Result:   1.45 times as fast as cuda/v1.1, 92.4 us (results/h100/lbp/lbp_4032x3024_climb.json):
+ *           the loops were a third of the time, not nine tenths.
  * Run:      make diff-lbp A=cuda/v1.1 B=cuda/v1.2
  */
 #include "common/algo/lbp.h"

@@ -1,10 +1,10 @@
 /*
  * Problem:  Shared memory limits cuda/v1.3: 9 loads and an atomic addition for each pixel.
- * Idea:     Register tile: a lane goes down 8 lines of a patch with three lines in registers. SWAR:
- *           5 instructions compare four pixels. Shared memory holds only counters.
+ * Idea:     Register tile: a lane goes down 8 rows of a patch with three rows in registers. SWAR: 5
+ *           instructions compare four pixels. Shared memory holds only counters.
  * Expect:   4 times as fast as cuda/v1.3: one of 10 accesses to shared memory is left, and a
  *           quarter of the comparisons.
- * Result:   3.1 times as fast as cuda/v1.3, the kernel (results/h200/lbp/lbp_4032x3024.json).
+ * Result:   3.0 times as fast as cuda/v1.3, 22.3 us (results/h100/lbp/lbp_4032x3024_climb.json).
  * Run:      make diff-lbp A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/algo/lbp.h"

@@ -5,7 +5,7 @@
  *           holds two, and half floats have twice the rate of integers. The emulator runs integers.
  * Expect:   1.4 times as fast as cuda/v2.0: 8 instructions per pixel in both, at 128 lanes per
  *           cycle instead of 64.
- * Result:   1.23 times as fast as cuda/v2.0, kernel (results/h200/lbp/lbp_4032x3024.json).
+ * Result:   1.17 times as fast as cuda/v2.0, 19.0 us (results/h100/lbp/lbp_4032x3024_climb.json).
  * Run:      make diff-lbp A=cuda/v2.0 B=cuda/v2.1
  */
 #include "common/algo/lbp.h"

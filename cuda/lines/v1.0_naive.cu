@@ -1,11 +1,11 @@
 /*
  * Problem:  cpu/serial computes each step (gray, edges, Hough transform) on one core.
- * Idea:     Each step is the cuda/v1.0 version of its ladder. Each frame has its own allocate,
- *           upload, kernels, download of the table and free (shared/finder.cu).
- * Expect:   30 times as fast as cpu/serial: kernels 0.5 ms, 6.2 MB from pageable memory 0.7 ms, 20
- *           allocations 2 ms.
- * Result:   8.5 times as fast as cpu/serial, 2.4 ms per frame
- *           (results/h200/lines/lines_1920x1080.json): cpu/serial takes only 20 ms.
+ * Idea:     Each step is the cuda/v1.0 version of its ladder. Each frame has its own 12
+ *           allocations, upload, kernels, download of the table of lines and frees
+ *           (shared/finder.cu).
+ * Expect:   30 times as fast as cpu/serial: upload and allocation take longer than the kernels.
+ * Result:   11 times as fast as cpu/serial, 2.3 ms per frame
+ *           (results/h100/lines/lines_1920x1080_climb.json): cpu/serial takes only 25 ms.
  * Run:      make bench-lines VERSIONS=cuda
  */
 #include "cuda/lines/shared/finder.h"

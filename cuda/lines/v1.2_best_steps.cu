@@ -1,10 +1,11 @@
 /*
- * Problem:  cuda/v1.1 has simple versions of gray, edges and Hough transform: kernels take 0.5 ms.
+ * Problem:  cuda/v1.1 has simple versions of gray, edges and Hough transform: kernels take 0.12 ms.
  * Idea:     Each step is the fastest version of its ladder. Only the four names in `ids` change,
  *           because every version has the same setup() and launch().
- * Expect:   0.9 ms per frame: kernels take 0.15 ms, pageable copies four fifths of the frame.
- * Result:   1.1 times as fast as cuda/v1.1, 1.6 ms per frame
- *           (results/h200/lines/lines_1920x1080.json): kernels take 81 us, the upload 1.3 ms.
+ * Expect:   0.9 ms per frame, of which pageable copies are four fifths.
+ * Result:   1.04 times as fast as cuda/v1.1, 1.32 ms per frame
+ *           (results/h100/lines/lines_1920x1080_climb.json): kernels take 0.08 ms, the upload 1.1
+ *           ms.
  * Run:      make diff-lines A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/lines/shared/finder.h"

@@ -1,11 +1,10 @@
 /*
- * Problem:  In cuda/v1.2 nine tenths of a frame are upload: the driver copies pageable memory
- *           first.
+ * Problem:  In cuda/v1.2 85 % of a frame are upload: the driver copies pageable memory first.
  * Idea:     Pinned memory: the device copies from it directly while the host goes on. submit()
  *           enqueues upload, kernels and download in a stream; receive() waits for the lines.
- * Expect:   6 times as fast as cuda/v1.2: 6.2 MB at 55 GB/s take 0.12 ms, a frame 0.27 ms.
- * Result:   7.0 times as fast as cuda/v1.2, 232 us per frame
- *           (results/h200/lines/lines_1920x1080.json).
+ * Expect:   6 times as fast as cuda/v1.2: 6.2 MB at 55 GB/s take 0.11 ms.
+ * Result:   5.4 times as fast as cuda/v1.2, 242 us per frame
+ *           (results/h100/lines/lines_1920x1080_climb.json).
  * Run:      make diff-lines A=cuda/v1.2 B=cuda/v1.3
  */
 #include "cuda/lines/shared/finder.h"

@@ -1,11 +1,11 @@
 /*
  * Problem:  In cuda/v1.3 copies wait while kernels run, and kernels wait during copies.
  * Idea:     Software pipelining: each of four frames has a stream, steps and buffers. While one is
- *           uploaded, kernels find lines in others, and the table of another is downloaded.
- * Expect:   2.3 times as fast as cuda/v1.3, 115 us per frame: 6.2 MB are uploaded at 55 GB/s, and
- *           kernels overlap with it.
- * Result:   1.9 times as fast as cuda/v1.3, 123 us per frame
- *           (results/h200/lines/lines_1920x1080.json): the upload is the limit.
+ *           uploaded, kernels find lines in others, and the table of lines of another is
+ *           downloaded.
+ * Expect:   2.3 times as fast as cuda/v1.3: kernels and downloads overlap with uploads.
+ * Result:   1.9 times as fast as cuda/v1.3, 126 us per frame
+ *           (results/h100/lines/lines_1920x1080_climb.json): the upload, 121 us, is the limit.
  * Run:      make diff-lines A=cuda/v1.3 B=cuda/v2.0
  */
 #include "cuda/lines/shared/finder.h"

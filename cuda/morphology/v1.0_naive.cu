@@ -4,8 +4,8 @@
  * Idea:     One thread per output pixel takes the maximum (dilation) of the ksize x ksize pixels
  *           around it, which it reads from global memory.
  * Expect:   Kernel over 1000 times as fast as cpu/serial: 16896 lanes compute at the same time.
- * Result:   Kernel 1710 times as fast as cpu/serial
- *           (results/h200/morphology/morphology_3840x2160.json).
+ * Result:   Kernel 3850 times as fast as cpu/serial, 1.1 ms
+ *           (results/h100/morphology/morphology_3840x2160.json).
  * Run:      make diff-morphology A=cpu/serial B=cuda/v1.0
  */
 #include "common/algo/morphology.h"

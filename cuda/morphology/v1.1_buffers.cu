@@ -3,8 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates, and struct state keeps the memory for
  *           later calls.
  * Expect:   End to end 0.2 ms less: cudaMalloc and cudaFree wait for the device.
- * Result:   End to end 1.14 times as fast as cuda/v1.0, 0.4 ms less
- *           (results/h200/morphology/morphology_3840x2160.json); the reason is not known.
+ * Result:   End to end 1.23 times as fast as cuda/v1.0, 0.7 ms less
+ *           (results/h100/morphology/morphology_3840x2160.json); the reason is not known.
  * Run:      make diff-morphology A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/morphology.h"

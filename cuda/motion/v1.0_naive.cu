@@ -5,7 +5,7 @@
  *           detect, free (shared/detector.cu).
  * Expect:   Over 100 times as fast as cpu/serial; 15 pairs of cudaMalloc and cudaFree, and
  *           transfers, are half of a frame.
- * Result:   604 times as fast as cpu/serial (results/h200/motion/motion_1920x1080.json).
+ * Result:   519 times as fast as cpu/serial (results/h100/motion/motion_1920x1080.json).
  * Run:      make diff-motion A=cpu/serial B=cuda/v1.0
  */
 #include "cuda/motion/shared/detector.h"

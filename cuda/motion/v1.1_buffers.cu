@@ -5,7 +5,7 @@
  *           is then one upload, the kernels, and one download of its components (a number per
  *           pixel).
  * Expect:   At least 2 times as fast as cuda/v1.0: over half of a frame's work goes.
- * Result:   1.9 times as fast as cuda/v1.0 (results/h200/motion/motion_596x336.json).
+ * Result:   1.8 times as fast as cuda/v1.0 (results/h100/motion/motion_596x336.json).
  * Run:      make diff-motion A=cuda/v1.0 B=cuda/v1.1
  */
 #include "cuda/motion/shared/detector.h"

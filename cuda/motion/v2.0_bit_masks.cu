@@ -1,8 +1,8 @@
 /*
  * Problem:  cuda/v1.3 downloads 8.3 MB of component numbers per frame and makes boxes on the host.
- * Idea:     Kernel fusion on bit masks, 32 pixels per word (shared/bit_threshold.cu): one kernel
+ * Idea:     Kernel fusion on bit masks, 32 pixels per word (kernels in shared/): one kernel
  *           subtracts, compares and packs; one closes and opens; three find components and boxes on
- *           the device, so only 96 bytes are downloaded.
+ *           the device, so only boxes are downloaded. Blur becomes cuda/v2.2 (tensor cores).
  * Expect:   2.6 times as fast as cuda/v1.3 at 1920x1080: the upload, 1.4 ms, is most of the rest.
  * Result:   2.8 times as fast as cuda/v1.3, 1.35 ms per frame
  *           (results/h100/motion/motion_1920x1080.json).

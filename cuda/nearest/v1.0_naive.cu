@@ -3,9 +3,9 @@
  * Idea:     A block is a patch and a thread a bin (Schoose 2021): every thread adds its part of
  *           each distance to a sum in shared memory by atomicAdd(); then one thread looks for the
  *           smallest. Integers replace floats: each call gives the same bits.
- * Expect:   Atomic contention: 256 threads add to one address, for each centroid. Its authors
- *           report 94 % of the GPU's time, 296 ms for 4032x3024.
- * Result:   3.27 ms, the kernel (results/h200/nearest/nearest_252x189.json).
+ * Expect:   Atomic contention: 256 threads add to one address, for each centroid. Schoose reports
+ *           94 % of the GPU's time, 296 ms for 4032x3024.
+ * Result:   The kernel takes 3.27 ms (results/h100/nearest/nearest_252x189.json).
  * Run:      make bench-nearest VERSIONS=cuda
  */
 #include "common/algo/nearest.h"

@@ -1,8 +1,8 @@
 /*
  * Problem:  A CPU core has 16 lanes, but factor u of the tensor factorisation has 16,520 rows.
- * Idea:     One thread per entry of a factor adds up its numerator over the entry's slice of the
- *           tensor. The iterations stay on the device (shared/iterate.h). Every call allocates and
- *           frees.
+ * Idea:     One thread per entry of a factor adds up its numerator over a slice of the tensor
+ *           (samples with the entry's row as index). The iterations stay on the device
+ *           (shared/iterate.h). Every call allocates and frees.
  * Expect:   Tens of ms per iteration with rank 16: u keeps the GPU busy, but v and w have 24 rows
  *           of 16 columns, 384 threads, and each reads a 24th of the tensor.
  * Run:      make bench-ntf VERSIONS=cuda/v1.0,cuda/v1.1,cuda/v1.2,cuda/v1.3

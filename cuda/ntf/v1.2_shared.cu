@@ -1,11 +1,11 @@
 /*
- * Problem:  cuda/v1.1 reads every sample of the tensor again for each column of a factor.
- * Idea:     One block per slice (Jošth 2014, algorithm 3): 8 x 8 threads walk over its tiles, with
- *           both factors' rows in shared memory. A thread reads a sample once for 16 columns
- *           instead of once for each.
- * Expect:   5 to 10 times as fast for factor u; v and w have 24 blocks for 132 multiprocessors.
- * Result:   20 times as fast as cpu/serial, kernel, rank 16, 10.7 ms per iteration
- *           (results/h200/ntf/ntf_24x16520_rank16.json; cuda/v1.1 not timed there).
+ * Problem:  A thread of cuda/v1.1 has a column of a factor (matrix): 16 read a sample with rank 16.
+ * Idea:     One block per row of a factor (Jošth 2014, algorithm 3) walks over tiles of 8 x 8
+ *           samples of the tensor, with the rows of the other two factors in shared memory. A
+ *           thread has 16 columns, so it reads a sample once instead of 16 times.
+ * Expect:   5 to 10 times as fast for factor u; v and w have 24 blocks instead of 2.
+ * Result:   Not timed against cuda/v1.1; 20 times as fast as cpu/serial, kernel, rank 16
+ *           (results/h200/ntf/ntf_24x16520_rank16.json).
  * Run:      make diff-ntf A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/ntf/shared/iterate.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  cuda/v1.3 passes over the tensor 3 times, with a shared-memory load per multiply-add.
- * Idea:     Dimension tree, as in cpu/dimension_tree: two passes instead of three, and factors v
- *           and w follow in 3 launches instead of 11. Register tile: a thread holds 4 x 4 sums, so
- *           8 numbers from shared memory serve 16 multiply-adds.
+ * Problem:  cuda/v1.3 passes over the tensor 3 times, with a shared-memory load per multiplication.
+ * Idea:     Dimension tree, as in cpu/dimension_tree: two passes instead of three; factors v and w
+ *           follow in 3 launches, not 11 (with memsets). Register tile: a thread holds 4 x 4 sums,
+ *           so 8 numbers from shared memory serve 16 multiply-adds.
  * Expect:   Per iteration 120 us with rank 16, 190 us with rank 49.
- * Result:   4.7 times as fast as cuda/v1.3, kernel, rank 49 (342 us; the reason is not known:
- *           results/h200/ntf/ntf_24x16520_rank49.json); 129 us with rank 16.
+ * Result:   4.7 times as fast as cuda/v1.3, kernel, rank 49: 342 us, the reason is not known
+ *           (results/h200/ntf/ntf_24x16520_rank49.json, there cuda/v2.5).
  * Run:      make bench-ntf VERSIONS=cuda/v1.3,cuda/v2.0
  */
 #include "cuda/ntf/shared/iterate.h"

@@ -1,11 +1,11 @@
 /*
  * Problem:  cuda/v2.0 reads the tensor twice per iteration and multiplies by FMA, not tensor cores.
- * Idea:     Kernel fusion: 16 slices stay in shared memory until their rows of factor u are known,
- *           and then are added to P, so the tensor is read once. Tensor cores multiply: a float is
- *           split into three bfloat16, so a product is six (shared/tensor.cuh).
+ * Idea:     Kernel fusion: 16 slices (24 x 24 samples of a row of factor u) stay in shared memory
+ *           until their rows of u are known, and then are added to P, so the tensor is read once.
+ *           Tensor cores multiply: a float is three bfloat16, a product six (shared/tensor.cuh).
  * Expect:   Factor u and P take 10 us with rank 16, 20 us with 49.
- * Result:   1.6 times as fast as cuda/v2.0, kernel, rank 16, 82 us
- *           (results/h200/ntf/ntf_24x16520_rank16_tensor.json).
+ * Result:   1.6 times as fast as cuda/v2.0, kernel, rank 16, 82 us per iteration
+ *           (results/h200/ntf/ntf_24x16520_rank16_tensor.json, there cuda/v2.6 and v2.5).
  * Run:      make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1
  */
 #include "cuda/ntf/shared/iterate.h"

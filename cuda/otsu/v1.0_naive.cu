@@ -2,8 +2,10 @@
  * Problem:  A core of cpu/simd counts one pair of pixels at a time; a GPU has thousands of threads.
  * Idea:     One thread per pixel adds 1 to a counter of the histogram in global memory by
  *           atomicAdd(); then one block searches the threshold.
- * Expect:   Atomic contention: all threads wait for 256 counters, which lie in 8 lines of the L2
- *           cache. A photograph of 3840x2160 takes milliseconds, an image of one value far longer.
+ * Expect:   Atomic contention: all threads wait for 256 counters, which lie in 8 cache lines of L2.
+ *           A photograph of 3840x2160 takes milliseconds, an image of one value far longer.
+ * Result:   A photograph takes 1.16 ms, kernels (results/h100/otsu/otsu_3840x2160.json), 3.0 times
+ *           as long as cpu/simd with 16 threads.
  * Run:      make bench-otsu VERSIONS=cpu/serial,cpu/simd,cuda/v1.0
  */
 #include "common/algo/otsu.h"

@@ -4,8 +4,8 @@
  *           the state, so they pay nothing for it.
  * Expect:   0.2 ms less end to end at 3840x2160; the kernels stay the same and now take most of a
  *           call.
- * Result:   0.04 ms less, 1.02 times as fast as cuda/v1.0 end to end
- *           (results/h200/otsu/otsu_3840x2160.json): the reason is not known.
+ * Result:   0.41 ms less, 1.16 times as fast as cuda/v1.0 end to end
+ *           (results/h100/otsu/otsu_3840x2160.json); the reason is not known.
  * Run:      make diff-otsu A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/otsu.h"

@@ -1,11 +1,11 @@
 /*
- * Problem:  Lanes of a warp meet on one counter, a load moves one byte, and a call has 3 launches.
+ * Problem:  Lanes of a warp meet on one counter, a load moves one byte, and a call is 3 launches.
  * Idea:     Privatization per lane: each value has 32 counters, that of lane i in bank i, so no
- *           lanes meet. Loads move 16 bytes (prefetched). Last-block reduction: a ticket tells
- *           which block ends last; it searches the threshold, so one launch does all.
- * Expect:   4.5 to 6.5 us: 2000 atomics per multiprocessor take 2.5 to 4.5 us, a launch takes 2 us.
- * Result:   11.2 us, kernel 2.1 times as fast as cuda/v1.3 (results/h200/otsu/otsu_3840x2160.json);
- *           why not 6.5 us is not known.
+ *           lanes meet. Loads move 16 bytes (prefetched). Last-block reduction: tickets (an atomic
+ *           counter) tell which block is last; it searches the threshold, so one launch does all.
+ * Expect:   4.5 to 6.5 us: launch 2 us, 2000 atomic instructions per multiprocessor 2.5 to 4.5 us.
+ * Result:   2.1 times as fast as cuda/v1.3, 11.1 us (results/h100/otsu/otsu_3840x2160.json); the
+ *           reason is not known.
  * Run:      make diff-otsu A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/algo/otsu.h"

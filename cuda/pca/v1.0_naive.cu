@@ -1,11 +1,11 @@
 /*
- * Problem:  A CPU core projects one pixel after the other on the eigenvectors, though a million
- *           pixels are independent until the ranges (smallest, largest value) of components are
- *           joined.
- * Idea:     One thread projects a pixel, another colours it; between them atomics find each range.
- *           The steps are cuda/v1.0 of their ladders. Every call allocates and frees.
+ * Problem:  A CPU core projects pixels on the eigenvectors one by one, though they are independent.
+ * Idea:     One thread projects a pixel, another colours it; between them atomics find each
+ *           component's range (smallest and largest value, sums). The steps are cuda/v1.0 of their
+ *           ladders.
  * Expect:   A million pixels of 31 bands: the covariance matrix takes most, a second; a million
  *           atomics on the same 8 bytes take some ms per component and sum.
+ * Result:   588 ms, the kernels (results/h100/pca/pca_1024x1024.json).
  * Run:      make bench-pca VERSIONS=cpu/simd,cuda
  */
 #include "common/algo/pca.h"

@@ -1,10 +1,11 @@
 /*
- * Problem:  lbp and nearest of cuda/v1.2 take 92 and 85 us, far more than their bytes need.
+ * Problem:  lbp and nearest take nearly all of cuda/v1.2's 435 us, far more than their bytes need.
  * Idea:     The fastest kernels of each ladder: lbp is cuda/v2.1, which computes codes in
- *           registers, nearest is cuda/v1.3, on tensor cores. Their block sizes are tunables.
+ *           registers, nearest is cuda/v1.3, on tensor cores. Their block sizes are tunables (2
+ *           warps, 256 threads).
  * Expect:   10 times as fast as cuda/v1.2: 14 us for gray, 16 for histograms and 11 for labels.
- * Result:   9.5 times as fast as cuda/v1.2, the kernels
- *           (results/h200/texture/texture_4032x3024.json).
+ * Result:   8.1 times as fast as cuda/v1.2, 54 us, the kernels
+ *           (results/h100/texture/texture_4032x3024_climb.json).
  * Run:      make tune-texture V=cuda/v1.3 SVG=heat.svg
  */
 #include "cuda/texture/shared/textures.h"

@@ -2,9 +2,8 @@
  * Problem:  cudaMalloc and cudaFree in each call wait for the device and change its page tables.
  * Idea:     Persistent buffers: the first call allocates, all later calls use the same memory.
  * Expect:   0.2 ms less end to end (allocations); upload, kernel and download stay the same.
- * Result:   0.27 ms less, 1.18 times as fast as cuda/v1.0 end to end
- *           (results/h200/threshold/threshold_3840x2160.json); the measured ranges of the two
- *           overlap.
+ * Result:   0.32 ms less, 1.16 times as fast as cuda/v1.0 end to end
+ *           (results/h100/threshold/threshold_3840x2160.json); the reason is not known.
  * Run:      make diff-threshold A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/threshold.h"

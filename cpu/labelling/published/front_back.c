@@ -1,10 +1,10 @@
 /*
  * Problem:  To join two sets of labels, cpu/two_scan goes through all labels of one of them.
- * Idea:     A table has the least label known in the component of each provisional label (Suzuki,
- *           Horiba and Sugie 2003); a pixel and its neighbours all take the least of their entries,
- *           so no sets are kept. Scans forward and backward repeat until no entry changes.
+ * Idea:     Each label keeps the least label known in its component (Suzuki, Horiba and Sugie
+ *           2003). Scans to and fro give neighbours the least one of theirs until none changes.
  * Expect:   2 to 4 times cpu/two_scan's time: most images take two more pairs of scans.
- * Result:   4.4 times cpu/two_scan's time (results/cpu2/labelling/labelling_1920x1080.json).
+ * Result:   7.3 times cpu/two_scan's time, 730 ms
+ *           (results/h100/labelling/labelling_3840x2160.json); the reason is not known.
  * Run:      make study-labelling
  * From:     cpu/two_scan
  */

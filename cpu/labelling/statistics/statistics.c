@@ -1,9 +1,9 @@
 /*
- * Problem:  Consecutive numbers and statistics (boxes, ...) take another pass over 8 MB of labels.
- * Idea:     A prefix sum over the rows' counts of roots numbers the components. A run, not each
- *           pixel, adds its length, box and coordinates to sums of its thread (privatization).
+ * Problem:  cpu/row_lists gives neither statistics (boxes, ...) nor labels 1, 2, 3 ...
+ * Idea:     A prefix sum over the rows' counts of roots gives components labels 1, 2, 3 ... A run,
+ *           not each pixel, adds its length, box and coordinates to sums of its thread.
  * Expect:   0.1 ms more than labels alone for a photograph of 1920x1080 on two threads.
- * Result:   With statistics 113 times as fast as cpu/serial
+ * Result:   With statistics 113 times as fast as cpu/serial with 16 threads, 398 us
  *           (results/h100/labelling/labelling_1920x1080_statistics.json).
  * Run:      make bench-labelling VERSIONS=cpu/statistics,peer/opencv P="statistics=1"
  * From:     cpu/row_lists

@@ -2,9 +2,8 @@
  * Problem:  cuda/v1.2 reads stages from constant memory, tables from global memory.
  * Idea:     __ldg() reads both by the read-only cache, as fast as constant memory in Jošth 2014.
  * Expect:   3 more loads per stage, a sector each: 0.9 times as fast as cuda/v1.2.
- * Result:   1.50 times as fast as cuda/v1.2
- *           (results/h200/detect/detect_1280x720_memories_100.json), in part because v1.2 picks
- *           constant or global memory per stage.
+ * Result:   1.40 times as fast as cuda/v1.2, 1.63 ms (results/h100/detect/detect_1280x720.json);
+ *           the reason is not known.
  * Run:      make diff-detect A=cuda/v1.2 B=cuda/read_only
  * From:     cuda/v1.2
  */

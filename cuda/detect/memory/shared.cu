@@ -3,7 +3,7 @@
  * Idea:     A block copies 16 stages and tables to shared memory, whose banks serve many lanes at
  *           once.
  * Expect:   256 windows copy 16 KB, more than they look up: 0.8 times as fast as cuda/v1.2.
- * Result:   1.1 times as fast as cuda/v1.2 (results/h200/detect/detect_1280x720_memories_100.json);
+ * Result:   1.08 times as fast as cuda/v1.2, 2.11 ms (results/h100/detect/detect_1280x720.json);
  *           the reason is not known.
  * Run:      make diff-detect A=cuda/v1.2 B=cuda/shared
  * From:     cuda/v1.2

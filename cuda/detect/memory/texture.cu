@@ -3,8 +3,8 @@
  * Idea:     Texture reads (Jošth 2014) need no copy: their cache holds neighbours in both
  *           directions.
  * Expect:   36 fetches per stage at 1/4 of shared memory's rate: 0.8 times as fast as cuda/v1.2.
- * Result:   0.42 times as fast as cuda/v1.2
- *           (results/h200/detect/detect_1280x720_memories_100.json); why, is not known.
+ * Result:   0.47 times as fast as cuda/v1.2, 4.88 ms (results/h100/detect/detect_1280x720.json);
+ *           the reason is not known.
  * Run:      make diff-detect A=cuda/v1.2 B=cuda/texture
  * From:     cuda/v1.2
  */

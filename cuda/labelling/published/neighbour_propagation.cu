@@ -1,8 +1,8 @@
 /*
  * Problem:  What do passes until nothing changes cost (KTH 2016), against one pass of union-find?
- * Idea:     Label propagation: in each pass a pixel takes the least label of its own and its
- *           neighbours'. Passes go on until one changes nothing (common/algo/labelling.h).
- * Expect:   100 times cuda/v1.0's time: hundreds of passes, as a label moves one pixel per pass.
+ * Idea:     Label propagation: a pass gives a pixel the least label of its own and its neighbours',
+ *           in place: labels move by at least a pixel. A pass without a change ends it.
+ * Expect:   100 times cuda/v1.0's time: hundreds of passes.
  * Result:   39 times cuda/v1.0's time, 218 ms; the reason is not known
  *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make study-labelling

@@ -1,10 +1,10 @@
 /*
- * Problem:  In cuda/neighbour_propagation a label moves only one pixel per pass.
+ * Problem:  A pass of cuda/neighbour_propagation is sure to move a label by one pixel only.
  * Idea:     In each pass a pixel takes the least label on its straight arms, up to the first
  *           background pixel (KTH 2016), so a label crosses a straight stretch in one pass.
  * Expect:   10 passes on photographs, each as long as the arms: slower on large plain areas.
- * Result:   0.63 times as fast (results/h100/labelling/labelling_3840x2160.json), probably because
- *           of large plain areas.
+ * Result:   0.63 times as fast as cuda/neighbour_propagation, probably because of large plain areas
+ *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make study-labelling
  * From:     cuda/neighbour_propagation
  */

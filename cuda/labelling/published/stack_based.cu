@@ -1,9 +1,9 @@
 /*
  * Problem:  In cuda/neighbour_propagation most threads of a pass find nothing to do.
- * Idea:     A block does a flood fill (KTH 2016) from the least label in its tile, with a stack in
- *           shared memory: threads pop pixels, so they work only where labels change.
+ * Idea:     A block does a flood fill (KTH 2016) from the least label in its tile (16x16), with a
+ *           stack in shared memory: threads pop pixels, so they work only where labels change.
  * Expect:   5 times as fast as cuda/neighbour_propagation on photographs.
- * Result:   4.9 times as fast as cuda/neighbour_propagation
+ * Result:   4.9 times as fast as cuda/neighbour_propagation, 44 ms
  *           (results/h100/labelling/labelling_3840x2160.json).
  * Run:      make study-labelling
  * From:     cuda/neighbour_propagation

@@ -1,10 +1,10 @@
 /*
  * Problem:  Does work in tiles, as in cuda/neighbour_propagation_local, help cuda/union_find, too?
- * Idea:     Before each merge a block spreads the least parents through its tile in shared memory
- *           until nothing changes (KTH 2016), so merges have less to do.
+ * Idea:     Before each merge a block spreads the least parents through its tile (32x8 pixels) in
+ *           shared memory until nothing changes (KTH 2016), so merges have less to do.
  * Expect:   Slower, as there are few passes to save (KTH 2016: 0.5 to 0.6 times, on a GTX 960).
- * Result:   1.7 times as fast as cuda/union_find; the reason is not known
- *           (results/h100/labelling/labelling_3840x2160.json).
+ * Result:   1.7 times as fast as cuda/union_find, 6.5 ms
+ *           (results/h100/labelling/labelling_3840x2160.json); the reason is not known.
  * Run:      make study-labelling
  * From:     cuda/union_find
  */
