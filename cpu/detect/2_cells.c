@@ -3,7 +3,7 @@
  * Idea:     Windows overlap, so means are computed once per pixel and size of cell
  *           (shared/planes.h). Two shuffles put the nine cells into the lanes of one vector; one
  *           instruction compares all (Jošth 2014; shared/cells.h).
- * Expect:   9 times as fast as cpu/omp: 25 instructions (3 ns) and mispredictions replace 40 ns.
+ * Expect:   9 times as fast as cpu/omp: 25 instructions and a few mispredictions instead of 40 ns.
  * Result:   2.2 times as fast as cpu/omp with 16 threads, 8.8 ms
  *           (results/h100/detect/detect_1280x720.json); the reason is not known.
  * Run:      make diff-detect A=cpu/omp B=cpu/cells

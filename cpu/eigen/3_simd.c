@@ -2,10 +2,10 @@
  * Problem:  C keeps the order of a sum: each addition of cpu/one_sided waits 4 cycles for the last.
  * Idea:     Vectors hold 8 f64 (AVX-512), and a dot product has four independent sums, which do not
  *           wait for each other. Rows are padded to whole vectors.
- * Expect:   5 times as fast at n=198: three dot products of 25 vectors and a rotation take 250
- *           cycles per pair instead of 2400, but loads and stores are added.
+ * Expect:   5 times as fast at n=198: additions take 250 cycles per pair instead of 2400, but loads
+ *           and stores of both rows stay.
  * Result:   1.4 times as fast as cpu/one_sided with 16 threads
- *           (results/h100/eigen/eigen_198x198.json), probably because barriers take most of it.
+ *           (results/h100/eigen/eigen_198x198.json): probably its barriers take most of the time.
  * Run:      make diff-eigen A=cpu/one_sided B=cpu/simd SIZE=198x198
  */
 #include <stdlib.h>

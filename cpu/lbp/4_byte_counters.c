@@ -1,9 +1,9 @@
 /*
  * Problem:  A quarter of cpu/simd's time is the copy; a strip clears and adds up 4 KB of counters.
- * Idea:     Count in bytes (8 codes per load); 256 equal codes overflow: a counter of 0 then means
- *           256. Read pixels in the picture; copy only at its edges. Prefetch the next strips.
- * Expect:   2 times as fast as cpu/simd: 1.4 without the copy, 1.3 by a load for 8 codes, 1.1 by
- *           half of the counters' memory.
+ * Idea:     Counters are bytes, half of the memory; 256 equal codes overflow one, so a 0 where that
+ *           code occurs means 256. One load brings 8 codes. Pixels are read in the picture, without
+ *           a copy but at its edges.
+ * Expect:   2 times as fast as cpu/simd.
  * Result:   1.18 times as fast as cpu/simd with 16 threads, 1.06 ms
  *           (results/h100/lbp/lbp_4032x3024_climb.json); the reason is not known.
  * Run:      make diff-lbp A=cpu/simd B=cpu/byte_counters

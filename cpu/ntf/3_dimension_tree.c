@@ -1,11 +1,11 @@
 /*
  * Problem:  cpu/simd passes over the tensor once per factor; one pass has a stride of a cache line.
- * Idea:     Dimension tree: the product P of the tensor and factor u is smaller than the tensor,
- *           and factors v and w both follow from P. So an iteration makes two passes, for u and for
- *           P, and no pass has the stride.
- * Expect:   3 times as fast as cpu/simd: one pass less, and none with the stride.
+ * Idea:     Dimension tree: the tensor times u, one of the three factor matrices, gives a product
+ *           P smaller than the tensor, from which the other two follow. So an iteration makes two
+ *           passes, for u and for P, and no pass has the stride.
+ * Expect:   3 times as fast as cpu/simd: one pass less, and none with the stride, the slowest.
  * Result:   1.2 times as fast as cpu/simd with rank 4 (results/cpu2/ntf/ntf_24x16520.json, there
- *           named cpu/tree), probably because each sample loads and stores P.
+ *           named cpu/tree), probably because each sample loads and stores a row of P.
  * Run:      make diff-ntf A=cpu/simd B=cpu/dimension_tree
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * Problem:  Blocks have 1024 threads: only two fit a multiprocessor, and a block's place is free
+ * Problem:  Blocks have 1024 threads: two fit a multiprocessor (2048), and a block's place is free
  *           only when its last thread ends.
  * Idea:     block_width and block_height are tunables, so that a search finds the fastest shape. By
  *           default blocks have 32x8 = 256 threads, so a place is free sooner.

@@ -1,9 +1,10 @@
 /*
  * Problem:  cuda/v1.2 reads stages from constant memory, tables from global memory.
- * Idea:     __ldg() reads both by the read-only cache, as fast as constant memory in Jošth 2014.
- * Expect:   3 more loads per stage, a sector each: 0.9 times as fast as cuda/v1.2.
- * Result:   1.40 times as fast as cuda/v1.2, 1.63 ms (results/h100/detect/detect_1280x720.json);
- *           the reason is not known.
+ * Idea:     __ldg() loads both through the read-only cache, part of L1. In Jošth 2014 that is as
+ *           fast as constant memory. The question: is it on this GPU?
+ * Expect:   0.9 times as fast as cuda/v1.2: a stage's 12 bytes become 3 more loads.
+ * Result:   It is faster: 1.40 times as fast as cuda/v1.2, 1.63 ms; whether by stages or by tables
+ *           is not measured (results/h100/detect/detect_1280x720.json).
  * Run:      make diff-detect A=cuda/v1.2 B=cuda/read_only
  * From:     cuda/v1.2
  */
