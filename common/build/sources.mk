@@ -42,8 +42,9 @@ MUTANT_SHARE ?= 3
 MUTANT_TURN ?= $(shell printf '%d' 0x$$(git rev-parse HEAD 2>/dev/null | cut -c 1-6) 2>/dev/null || echo 0)
 patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstring -fsanitize,$(EXTRA))),,$(shell awk -F'"' \
     -v share='$(MUTANT_SHARE)' -v turn='$(MUTANT_TURN)' \
-    '/^name = / {name = $$2} /^of = / {of = $$(NF - 1); n = split(of, part, "/"); sub(/.*[.]/, "", of); \
-     if (mutants++ % share == turn % share) print "$(BUILD)/patched/tests/mutants/" part[2] "/" name "." of}' $(mutant_list)))
+    '/^name = / {name = $$2; always = 0} /^always = true/ {always = 1} \
+     /^of = / {of = $$(NF - 1); n = split(of, part, "/"); sub(/.*[.]/, "", of); \
+     if (always || mutants++ % share == turn % share) print "$(BUILD)/patched/tests/mutants/" part[2] "/" name "." of}' $(mutant_list)))
 # Some of those are pipelines, whose steps other versions do.
 mutant_versions := $(if $(patched_files),$(filter cpu/% cuda/%,$(version_files)),$(serial_files))
 # What mutants of one ladder share, and what their ladders' rungs stand on.

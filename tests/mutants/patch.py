@@ -68,8 +68,8 @@ def main():
     mutants = tomllib.loads(LIST.read_text(encoding="utf-8"))["mutant"]
     written = set()
     for mutant in mutants:
-        if set(mutant) - {"thorough"} != KEYS:
-            fail(f"{mutant.get('name', '?')}: its keys must be thorough or not, and {', '.join(sorted(KEYS))}")
+        if set(mutant) - {"thorough", "always"} != KEYS:
+            fail(f"{mutant.get('name', '?')}: its keys must be thorough and always or not, and {', '.join(sorted(KEYS))}")
         version = pathlib.Path(mutant["of"][-1])
         file = folder / version.parts[1] / (mutant["name"] + version.suffix)
         text = mutant_text(mutant)
