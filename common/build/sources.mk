@@ -39,6 +39,7 @@ mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(MUTANTS)),
 # so one in MUTANT_SHARE of them is, others at each commit; MUTANT_SHARE=1 takes all.
 mutant_list := tests/mutants/mutants.toml
 MUTANT_SHARE ?= 3
+$(if $(shell echo '$(MUTANT_SHARE)' | grep -x '[1-9][0-9]*'),,$(error MUTANT_SHARE=$(MUTANT_SHARE): must be a whole number from 1 on))
 MUTANT_TURN ?= $(shell printf '%d' 0x$$(git rev-parse HEAD 2>/dev/null | cut -c 1-6) 2>/dev/null || echo 0)
 patched_files := $(if $(or $(SANITIZE),$(filter-out cpu cuda,$(SIDES)),$(findstring -fsanitize,$(EXTRA))),,$(shell awk -F'"' \
     -v share='$(MUTANT_SHARE)' -v turn='$(MUTANT_TURN)' \

@@ -3,8 +3,8 @@
  *           Smoothing, threshold, labelling and boxes follow on the map of patches. Each step is
  *           the cpu/serial version of its own ladder. This is the reference of all other versions.
  * Expect:   All of the time is texture's: a patch is 256 pixels, and what follows works on patches.
- * Result:   487 ms at 4032x3024 (results/h100/barcode/barcode_4032x3024.json); texture's part of it
- *           is not measured there.
+ * Result:   487 ms at 4032x3024 (results/h100/barcode/barcode_4032x3024.json), of which texture's
+ *           share is not measured.
  * Run:      make bench-barcode VERSIONS=cpu
  */
 #include "common/algo/barcode.h"

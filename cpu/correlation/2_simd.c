@@ -2,10 +2,10 @@
  * Problem:  cpu/omp converts each sample to f64 and adds 8 products of two bands per instruction.
  * Idea:     One sample, repeated in all lanes, is multiplied by the vector of the pixel's later
  *           bands. Sums of 256 pixels are f32, 16 per vector (AVX-512), then added to f64 sums.
- * Expect:   8 times as fast: 31 bands need 47 vector multiply-adds per pixel, each with a load and
- *           a store; at one store per cycle, a million pixels take 8 ms on two cores.
- * Result:   2.9 times as fast as cpu/omp (results/cpu2/correlation/correlation_1024x1024.json); the
- *           reason is not known.
+ * Expect:   8 times as fast: a million pixels of 31 bands take 8 ms on two cores.
+ * Result:   2.9 times as fast as cpu/omp with 2 threads
+ *           (results/cpu2/correlation/correlation_1024x1024.json), 0.75 times with 16
+ *           (results/h100/correlation/correlation_1024x1024.json); the reason is not known.
  * Run:      make diff-correlation A=cpu/omp B=cpu/simd
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * Problem:  with 3 bands cpu/prefetch fills 3 of a vector's 16 lanes; it copies integers first.
+ * Problem:  With 3 bands cpu/prefetch fills 3 of a vector's 16 lanes; it copies integers first.
  * Idea:     Shifted rows (shared/shifted.h): all bands of all pixels in a line, times the same line
  *           shifted by d samples, are the products of bands u and u + d: up to 6 bands no lane is
  *           empty. Bytes become f32 first. More bands: shared/prefetch_tile.h, as before.

@@ -2,7 +2,7 @@
  * Idea:     The definition, one pass per step: gradients and magnitudes, thresholds, thinning (only
  *           the largest magnitude across an edge stays), hysteresis (weak pixels joined to a strong
  *           one become edge points), the list. Hysteresis keeps edge points to visit on a stack.
- * Expect:   About 8 ns per pixel, 16 ms at 1920x1080, most of it to clamp coordinates of
+ * Expect:   About 8 ns per pixel, 16 ms at 1920x1080, mostly for clamping coordinates of
  *           neighbours.
  * Result:   15.9 ms on cpu2 (results/cpu2/edges/edges_1920x1080.json), as predicted; 29 ms on the
  *           H100's host (results/h100/edges/edges_1920x1080.json).

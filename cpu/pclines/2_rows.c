@@ -3,8 +3,8 @@
  * Idea:     Loop exchange: threads first list the edge points; then all points vote in one row
  *           before the next row begins, so the 7.7 KB of the row stay in L1.
  * Expect:   4 times as fast as cpu/omp: a vote that hits L1 takes 0.5 ns instead of 2 ns.
- * Result:   1.9 times as fast as cpu/omp (results/cpu2/pclines/pclines_1920x1080_rows_xeon.json):
- *           neighbours on an edge add to one counter and wait for each other.
+ * Result:   1.9 times as fast as cpu/omp (results/cpu2/pclines/pclines_1920x1080_rows_xeon.json),
+ *           probably because neighbours on an edge add to one counter and wait for each other.
  * Run:      make diff-pclines A=cpu/omp B=cpu/rows
  */
 #include <omp.h>

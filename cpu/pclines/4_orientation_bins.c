@@ -3,8 +3,8 @@
  * Idea:     A counting sort of the points by gradient angle makes a row's voters one or two ranges
  *           of the list: no tests. Vectors search for lines, and the accumulator stays allocated.
  * Expect:   9 times as fast as cpu/simd with orientation=10, 1.1 times with all votes.
- * Result:   18 times as fast as cpu/simd with orientation=10, for a test costs more than a vote
- *           (results/cpu2/pclines/pclines_1920x1080_orientation_10_xeon.json).
+ * Result:   18 times as fast as cpu/simd with orientation=10, probably because a test costs more
+ *           than a vote (results/cpu2/pclines/pclines_1920x1080_orientation_10_xeon.json).
  * Run:      make diff-pclines A=cpu/simd B=cpu/orientation_bins P="edges=sobel orientation=10"
  */
 #include <omp.h>
@@ -81,7 +81,7 @@ static void vote_range(int32_t *centre, const uint32_t *words, const struct pcli
     }
 }
 
-/* The bins that vote for row n, u = n - d + 1, are those within half_width of it, round the circle. */
+/* The bins that vote for row n, u = n - d + 1, are those within half_width of it; the last bin is next to the first. */
 static void vote(int32_t *centre, const struct state *state, const struct pclines_params *params, int n)
 {
     const int bins = 2 * params->d, own = (n - params->d + 1) & (bins - 1);

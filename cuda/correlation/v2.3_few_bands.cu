@@ -1,5 +1,5 @@
 /*
- * Problem:  with 3 bands cuda/v2.2 fills 3 of 8 planes of a tile and splits samples for nothing.
+ * Problem:  With 3 bands cuda/v2.2 fills 3 of 8 planes of a tile and splits samples for nothing.
  * Idea:     Up to 6 bands of f32: all pairs of bands are sums in registers of a thread (6 for 3
  *           bands, 21 for 6) that loads 16 bytes at a time, without tensor cores. One block of 1024
  *           threads per multiprocessor. More bands: shared/one_pass.cuh, as before.

@@ -47,7 +47,7 @@ static inline void shifted_load(const struct image *in, int64_t first, int count
     }
 }
 
-/* `period` vectors are a whole number of pixels. Products of so many vectors stay in registers. */
+/* `period` vectors are a whole number of pixels; sums of products of that many vectors stay in registers. */
 SIMD_INLINE void shifted_multiply(const float *samples, int steps, int n, int period, double sums[SHIFTED][SHIFTED])
 {
     simd_f32 products[SHIFTED][PERIOD] = {{{0}}};
@@ -66,7 +66,8 @@ SIMD_INLINE void shifted_multiply(const float *samples, int steps, int n, int pe
             sums[at % n][d] += (double)products[d][at / SHIFTED_LANES][at % SHIFTED_LANES];
 }
 
-/* Adds the products of all pairs of n planes of `count` pixels; so many of `samples` may be read. `wide`: u16. */
+/* Adds the products of all pairs of n planes of `count` pixels. `readable` pixels of `samples` may be read; `wide`:
+ * u16. */
 static inline void shifted_add(const float *samples, int count, int64_t readable, int n, bool wide, int stride,
                                double *sums)
 {

@@ -15,7 +15,7 @@
 
 enum {
     DIAGONALS_LANES = 32,  /* rows of the accumulator that a warp counts for; 2 d rows, d at least 16, are a multiple */
-    DIAGONALS_BATCH = 32,  /* that are added at a time; behind the last are so many empty ones */
+    DIAGONALS_BATCH = 32,  /* that are added at a time; as many empty ones lie behind the last */
     DIAGONALS_GUARD = 5,   /* words of zeros between two, more than the most words that a lane looks at */
     DIAGONALS_PLANES = 17, /* the bits of 131,071, more than there are diagonals */
 };
