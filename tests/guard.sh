@@ -7,3 +7,12 @@ guarded() {
         exec timeout 900 "$@"
     )
 }
+# until_waiting PID: until every thread of that process waits for something, so that only a signal or its input moves it on. Looked at
+# twenty times a second, for five minutes at most.
+until_waiting() {
+    looks=0
+    until [ -z "$(sed 's/.*) //; s/ .*//' "/proc/$1/task/"*/stat 2>/dev/null | grep -v S)" ] || [ $looks = 6000 ]; do
+        sleep 0.05
+        looks=$((looks + 1))
+    done
+}

@@ -3,6 +3,7 @@
 # number, colour becomes gray where it must, and what goes wrong midway leaves what came before. usage: sh tests/test_frames.sh
 # BUILD-FOLDER
 set -u
+. tests/guard.sh
 rungs=$(cd "$1" && pwd)/rungs
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -130,7 +131,7 @@ for version in harris texture texture:cuda/v1.3; do
         sleep 0.05
         tries=$((tries + 1))
     done
-    sleep 1
+    until_waiting $child
     kill -INT $child
     wait $child
     is "$version, Ctrl-C: exit status" $? 130
@@ -223,7 +224,7 @@ until { [ -e live_stdin_4.ppm ] && [ -e live_long_9.ppm ] && [ -e live_door_7.pp
     sleep 0.05
     tries=$((tries + 1))
 done
-sleep 1
+sleep 3
 kill -INT $child
 wait $child
 is "a camera and a video, Ctrl-C: exit status" $? 130

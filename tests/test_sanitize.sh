@@ -273,6 +273,7 @@ initcheck:v1.0 synccheck:v1.0 memcheck:v2.0 racecheck:v2.0 " ]; then ok; else ba
 
 # --- files are whole: an interrupted call leaves what it had, and a bad file is refused
 printf 'sleep\n' | say synccheck
+: >"$folder/printed" # which has "clean" in it until the call below has been started
 PATH=$folder/bin:$PATH python3 -B common/report/sanitize.py --rungs "$folder/bin/rungs" --root "$tree" --results "$folder/results" --jobs 12 here >"$folder/printed" 2>&1 &
 pid=$!
 while [ "$(grep -c clean "$folder/printed")" -lt 9 ] && kill -0 $pid; do sleep 0.1; done

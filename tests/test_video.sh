@@ -2,6 +2,7 @@
 # rungs run on videos: what comes out, bad input in exactly one line with exit status 2, and Ctrl-C. y4m and images are made
 # here; what needs ffmpeg makes its videos with it and is skipped without. usage: sh tests/test_video.sh BUILD-FOLDER
 set -u
+. tests/guard.sh
 rungs=$(cd "$1" && pwd)/rungs
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -186,7 +187,8 @@ interrupted() { # SIGNAL OUTPUT
         tries=$((tries + 1))
     done
     [ "$2" = live.mp4 ] || is "SIG$1: all frames that came are worked on" "$(ls live_*.ppm | tail -n 1)" live_30.ppm
-    sleep 1
+    sleep 1 # a video file shows from outside that it was begun, not how far it is
+    until_waiting $child
     kill -"$1" $child
     wait $child
     code=$?
