@@ -706,7 +706,8 @@ static void bad_pictures(void **state)
         FILE_OF("a.jpg", "\xff\xd8\xff\xc0\0\11\10\xff\xff\xff\xff\1\0\xff\xd9", "larger than 1 GiB"),
         FILE_OF("a.jpg", "\xff\xd8\xff\xc0\0\11\10\0\0\0\1\1\0\xff\xd9", "width or height is 0"),
         FILE_OF("a.jpg", "\xff\xd8\xff\xc0\0\11\10\7\xd0\7\xd0\1\0\xff\xd9", "too few for 2000x2000 pixels"),
-        FILE_OF("a.jpg", "\xff\xd8\xff\xc3\0\13\10\0\1\0\1\1\1\x11\0\xff\xd9", "(stb: "),
+        FILE_OF("a.jpg", "\xff\xd8\xff\xc0\0\13\10\0\1\0\1\1\1\x11\0\xff\xd9", "its pixels are not there"),
+        FILE_OF("a.jpg", "\xff\xd8\xff\xc3\0\13\10\0\1\0\1\1\1\x11\0\xff\xd9", "a JPEG of a kind that is not read"),
         FILE_OF("a.png", "\x89PNG", "PNG: no header"),
         FILE_OF("a.png", "\x89PNG\r\n\x1a\n", "PNG: no header"),
     };

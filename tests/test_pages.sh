@@ -337,6 +337,9 @@ if [ -d docs ]; then
     check "the committed pages are up to date" "$python" -B common/report/pages.py --check
     check "all links lead somewhere" "$python" tests/check_links.py README.md CONTRIBUTING.md docs/*.md results/README.md \
         images/README.md assignments/*.md assignments/*/README.md tests/grader/README.md
+    for name in $(grep -o '`[a-z]*_[a-z_]*`' docs/FILES.md | tr -d '`' | sort -u) $(sed -n 's/^ *TEST(\([a-z_]*\)),$/\1/p' tests/test_formats.c); do
+        check "docs/FILES.md and the tests have $name" sh -c "grep -q '\`$name\`' docs/FILES.md && grep -q 'TEST($name)' tests/test_formats.c tests/test_image_io.c"
+    done
     check "what code cites has its title" "$python" -B tests/check_sources.py
     check "what headers say came of a rung is in the file that they name" "$python" -B tests/check_claims.py
     mkdir -p "$folder/claims/results/here/tint"

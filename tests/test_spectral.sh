@@ -83,6 +83,49 @@ header 2 1 8 5 bip
 head -c 128 /dev/zero >cube.dat
 refuses "f64 samples" "correlation takes" correlation cube.hdr -o out/r.npy
 
+# --- pixels with the data ignore value and bands with a 0 in bbl: the results of a cube without them; i16 is taken as f32
+python3 - <<'EOF'
+import random, struct
+random.seed(4)
+pixels = [[random.randrange(-300, 300) for _ in range(5)] for _ in range(7 * 4)]
+fill = {0, 5, 13, 26}
+def cube(name, spectra, width, kind, letter, more=""):
+    with open(name + ".hdr", "w") as file:
+        file.write(f"ENVI\nsamples = {width}\nlines = {len(spectra) // width}\nbands = {len(spectra[0])}\ndata type = {kind}\ninterleave = bip\nbyte order = 1\n{more}")
+    with open(name + ".img", "wb") as file:
+        file.write(b"".join(struct.pack(">%d%s" % (len(s), letter), *s) for s in spectra))
+filled = [[-9999] * 5 if i in fill else s for i, s in enumerate(pixels)]
+cube("filled", filled, 7, 2, "h", "data ignore value = -9999\nbbl = {1, 0, 1, 1, 1}\n")
+cube("without", [[s[b] for b in (0, 2, 3, 4)] for i, s in enumerate(pixels) if i not in fill], 24, 4, "f")
+cube("bands", [[s[0]] for s in filled], 7, 2, "h", "data ignore value = -9999\n")
+EOF
+for name in filled without; do
+    succeeds "correlation of $name" "$rungs" run correlation $name.hdr -o $name.csv -p center=1
+    succeeds "pca of $name" "$rungs" run pca:cpu/simd $name.img -o values=$name.values.csv -o components=$name.npy -o $name.ppm
+    succeeds "kmeans of $name" "$rungs" run kmeans $name.img -o labels=$name.labels.csv -o centroids=$name.centroids.csv -p k=3 -p iterations=4
+    for result in .csv .values.csv .centroids.csv; do
+        [ $name = filled ] || same "without pixels and bands: $result" filled$result without$result
+    done
+done
+succeeds "what is said of pixels that are left out" "$rungs" run pca filled.hdr -o filled.ppm
+grep -q '^4 of them have the data ignore value and are left out$' stdout || bad "what is said of pixels that are left out: $(cat stdout)"
+grep -q '^pca:.* 7x4 -> filled.ppm$' stdout || bad "the size of a cube with pixels that are left out: $(cat stdout)"
+succeeds "results lie where the pixels lay" python3 -c '
+import struct
+fill = {0, 5, 13, 26}
+rows = [line.split(",") for line in open("filled.labels.csv").read().split()]
+labels = [int(word) for row in rows for word in row]
+assert len(rows) == 4 and len(labels) == 28 and all((label == -1) == (i in fill) for i, label in enumerate(labels)), labels
+assert [label for label in labels if label >= 0] == [int(word) for word in open("without.labels.csv").read().replace(",", " ").split()]
+whole, part = (struct.unpack("<%df" % (3 * n), open(name, "rb").read()[-12 * n:]) for name, n in (("filled.npy", 28), ("without.npy", 24)))
+assert all((value != value) == (i // 3 in fill) for i, value in enumerate(whole)), whole
+assert [value for value in whole if value == value] == list(part)
+whole, part = (open(name, "rb").read().split(b"255\n", 1)[1] for name in ("filled.ppm", "without.ppm"))
+assert all(whole[3 * i : 3 * i + 3] == b"\0\0\0" for i in fill) and b"".join(whole[3 * i : 3 * i + 3] for i in range(28) if i not in fill) == part'
+refuses "one band" "one band, of which no pixel can be left out" kmeans bands.hdr -o out/x.csv -p k=2
+refuses "an algorithm whose pixels are no set" "4 of 28 pixels have its data ignore value, and here all are needed" ntf filled.hdr -o out/x.npy
+refuses "a matrix" "pixels have its data ignore value" eigen bands.hdr -o out/x.csv
+
 # --- f32 samples whose products overflow, an infinity among small ones, products too small for f32
 header 2 1 1 4 bip
 for bad in '\0\0\0\0\0\0\200\130' '\0\0\200\77\0\0\200\177' '\0\0\200\77\0\0\300\177'; do # 0 2^50, 1 infinity, 1 NaN

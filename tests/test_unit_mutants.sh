@@ -19,7 +19,7 @@ while read -r name test part; do
     [ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
     guarded 60 "$build/unit-mutants/$name" >"$scratch/out" 2>&1
     code=$?
-    if [ $code -gt 0 ] && [ $code -lt 100 ] && grep -q "^\[  FAILED  \] $part$" "$scratch/out" && grep -q "^\[   LINE   \]" "$scratch/out"; then
+    if [ $code -gt 0 ] && [ $code -lt 100 ] && grep -q "^\[  FAILED  \] $part$" "$scratch/out" && grep -q "\[   LINE   \]" "$scratch/out"; then
         passed=$((passed + 1))
         echo "ok   $name"
     else

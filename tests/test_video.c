@@ -615,7 +615,7 @@ static void images_come_in_order(void **state)
     assert_values(at("f_%03d.png"), "3 7 ");
     assert_values(at("f_[0-9].p*"), "2 9 ");
     assert_values(at("f_?.pg[!x]"), "9 ");
-    assert_values(folder, "3 7 102 1 2 9 10 ");
+    assert_values(folder, "1 2 102 3 7 9 10 ");
     assert_not_opened(at("g_%d.png"), "no file fits");
     assert_not_opened(at("g_*.png"), "no file fits");
     assert_not_opened(at("f_%s.png"), "a pattern holds one number");

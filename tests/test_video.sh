@@ -276,6 +276,103 @@ make_video raw.avi testsrc=size=64x48:rate=10:duration=2 -c:v rawvideo -pix_fmt 
 head -c 100000 raw.avi >cut.avi
 broken "cut avi" '(damaged or )?cut short' 8 cut.avi
 
+# --- right frames of which ffmpeg says something: a clip that was cut without encoding it anew hides its lead-in, a recording
+# begins between two key frames, a webcam's JPEGs have a segment that is too short. And damage that it says as much of.
+decoded() { # FILE: how many frames ffmpeg makes of it
+    ffmpeg -nostdin -v quiet -i "$1" -map 0:V:0 -fps_mode passthrough -f framecrc - | grep -vc '^#'
+}
+whole() { # TITLE FILE
+    succeeds "$1" "$rungs" run motion "$2" -o whole.csv
+    is "$1: frames" "$(sed -n 's/^\([0-9]*\) frames.*/\1/p' stdout)" "$(decoded "$2")"
+}
+make_video long.mp4 testsrc=size=96x72:rate=25:duration=4 -c:v libx264 -g 25 -bf 2 -pix_fmt yuv420p
+for codec in libx264 mpeg2video; do make_video $codec.ts testsrc=size=96x72:rate=25:duration=4 -c:v $codec -g 25 -bf 2 -pix_fmt yuv420p; done
+make_video few.mp4 testsrc=size=96x72:rate=25:duration=0.2 -c:v libx264 -pix_fmt yuv420p
+make_video cam.avi testsrc=size=96x72:rate=25:duration=2 -c:v mjpeg
+for start in 0.3 2.04; do
+    ffmpeg -nostdin -v error -y -ss $start -i long.mp4 -c copy trim.mp4
+    whole "cut without encoding, from $start s" trim.mp4
+    ffmpeg -nostdin -v error -y -ss $start -i long.mp4 -c copy -copyinkf trim.mkv
+    whole "the same in Matroska" trim.mkv
+done
+ffmpeg -nostdin -v error -y -i libx264.ts -c copy -f h264 whole.h264
+python3 - <<'EOF'
+import random, re, struct
+def write(name, data):
+    with open(name, "wb") as file:
+        file.write(data)
+def read(name):
+    with open(name, "rb") as file:
+        return file.read()
+for name in ("libx264.ts", "mpeg2video.ts"):
+    data = read(name)
+    for share in (30, 45):  # packets have 188 bytes
+        write(f"from{share}_{name}", data[len(data) * share // 100 // 188 * 188 :])
+data = read("whole.h264")
+write("from40.h264", data[len(data) * 2 // 5 :])
+# The comment of 16 bytes becomes an empty APP1 and a shorter comment.
+data = read("cam.avi")
+short = re.sub(rb"\xff\xfe\x00\x10.{14}", b"\xff\xe1\x00\x02\xff\xfe\x00\x0c" + b"comment..\0", data, flags=re.S)
+assert short != data and len(short) == len(data)
+write("short.avi", short)
+random.seed(3)
+for name, data in (("short.avi", short), ("long.mp4", read("long.mp4")), ("libx264.ts", read("libx264.ts")), ("from30_libx264.ts", read("from30_libx264.ts")), ("mpeg2video.ts", read("mpeg2video.ts"))):
+    data = bytearray(data)
+    for _ in range(60):
+        data[random.randrange(len(data) // 2, len(data) * 2 // 3)] ^= random.randrange(1, 256)
+    write("spoilt_" + name, data)
+# The display matrix of a track, 40 bytes behind its name: turned by so many degrees.
+import math
+data = read("few.mp4")
+at = data.index(b"tkhd") + 44
+for degrees in (0, 45, 89.1, 89.7, 90, 90.6, 179.5, -90, -89.6, 270.4):
+    s, c = math.sin(math.radians(degrees)), math.cos(math.radians(degrees))
+    matrix = struct.pack(">9i", round(65536 * c), round(65536 * s), 0, round(-65536 * s), round(65536 * c), 0, 0, 0, 1 << 30)
+    write(f"turned_{degrees}.mp4", data[:at] + matrix + data[at + 36 :])
+EOF
+for file in from[34]*_*.ts from40.h264; do whole "a recording that begins between key frames, $file" "$file"; done
+whole "JPEGs with a short segment" short.avi
+ffmpeg -nostdin -v quiet -y -i short.avi -c copy -f mjpeg short.mjpeg
+whole "JPEGs with a short segment in no container" short.mjpeg
+if ffmpeg -nostdin -v error -i short.avi -f null - 2>&1 | grep -q APP; then ok; else skip "JPEGs with a short segment: this ffmpeg says nothing of it"; fi
+for file in spoilt_*; do fails "$file" 2 "$file: damaged or cut short: [0-9]+ frames could be decoded .*before is in spoilt.csv" "$rungs" run motion "$file" -o spoilt.csv; done
+for file in turned_*.mp4; do
+    whole "$file" "$file"
+    succeeds "$file" "$rungs" run blur "$file" -o turned.mp4 -p ksize=3
+    size=$(ffmpeg -nostdin -v error -i "$file" -frames:v 1 -c:v ppm -f image2pipe - | LC_ALL=C sed -n 2p | tr ' ' ,)
+    is "$file: size" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 turned.mp4)" "$size"
+done
+
+# --- pixels that are not square stay so; pictures that follow on each other are a video
+aspect_of() { ffprobe -v error -show_entries stream=sample_aspect_ratio -of csv=p=0 "$1"; }
+make_video wide.mp4 testsrc=size=96x72:rate=25:duration=0.2,setsar=4/3 -c:v libx264 -pix_fmt yuv420p
+ffmpeg -nostdin -v error -y -i wide.mp4 -f yuv4mpegpipe wide.y4m
+for form in mp4:mp4 mp4:mkv mp4:avi y4m:mov; do
+    succeeds "pixels that are not square" "$rungs" run blur wide.${form%:*} -o shape.${form#*:} -p ksize=3
+    is "pixels that are not square, $form" "$(aspect_of shape.${form#*:})" 4:3
+done
+python3 - <<'EOF'
+import struct
+with open("wide.mp4", "rb") as file:
+    data = file.read()
+at = data.index(b"tkhd") + 44
+with open("tall.mp4", "wb") as file:
+    file.write(data[:at] + struct.pack(">9i", 0, 65536, 0, -65536, 0, 0, 0, 0, 1 << 30) + data[at + 36 :])
+EOF
+succeeds "pixels that are not square, turned" "$rungs" run blur tall.mp4 -o shape.mp4 -p ksize=3
+is "pixels that are not square, turned" "$(aspect_of shape.mp4) $(ffprobe -v error -show_entries stream=width,height -of csv=p=0 shape.mp4)" "3:4 72,96"
+make_video moving.png testsrc=size=96x72:rate=10:duration=1 -f apng -plays 0
+make_video raw.mjpeg testsrc=size=96x72:rate=10:duration=1 -c:v mjpeg -f mjpeg
+cp raw.mjpeg webcam
+for file in moving.png raw.mjpeg webcam; do
+    succeeds "$file" "$rungs" run motion $file -o shape.csv
+    has "$file: frames" '^10 frames' stdout
+done
+succeeds "raw JPEGs are a video for others too" "$rungs" run blur raw.mjpeg -o shape.mp4 -p ksize=3
+is "raw JPEGs are a video for others too" "$(frames_in shape.mp4)" 10
+"$rungs" run blur f_001.ppm -o one.jpg >stdout
+refuses "one JPEG is a picture" 'one.jpg: a still image, not a video' motion one.jpg -o out/a.csv
+
 # --- other files
 head -c 100 a.mp4 >start.mp4
 refuses "only a start" 'start.mp4: (not a video, or damaged|no video stream)' motion start.mp4 -o out/a.mp4

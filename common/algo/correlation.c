@@ -370,7 +370,8 @@ static const struct golden goldens[] = {
 static struct algorithm correlation = {
     .name = "correlation",
     .summary = "correlation or covariance matrix of a spectral image, u8, u16 or f32 in, f64 out",
-    .inputs = {{.name = "cube", .kind = SLOT_TENSOR, .type = PIXEL_F32, .help = "height x width x bands"}},
+    .inputs =
+        {{.name = "cube", .kind = SLOT_TENSOR, .type = PIXEL_F32, .help = "height x width x bands", .pixels = true}},
     .outputs = {{.name = "matrix",
                  .kind = SLOT_MATRIX,
                  .help = "bands x bands",

@@ -106,11 +106,15 @@ static void cost(const struct image in[], const struct image out[], const void *
 static struct algorithm kmeans = {
     .name = "kmeans",
     .summary = "k-means clustering of rows of features, with centroids, labels and inertia",
-    .inputs =
-        {{.name = "rows", .kind = SLOT_TENSOR, .type = PIXEL_U16, .help = "one feature vector a pixel, or a row"}},
-    .outputs = {{.name = "centroids", .kind = SLOT_MATRIX, .help = "k x features"},
-                {.name = "labels", .kind = SLOT_MATRIX, .help = "cluster of each row, from 0", .names = true},
-                {.name = "inertia", .kind = SLOT_MATRIX, .help = "sum of squared distances after each assignment"}},
+    .inputs = {{.name = "rows",
+                .kind = SLOT_TENSOR,
+                .type = PIXEL_U16,
+                .help = "one feature vector a pixel, or a row",
+                .pixels = true}},
+    .outputs =
+        {{.name = "centroids", .kind = SLOT_MATRIX, .help = "k x features"},
+         {.name = "labels", .kind = SLOT_MATRIX, .help = "cluster of each row, from 0", .names = true, .pixels = true},
+         {.name = "inertia", .kind = SLOT_MATRIX, .help = "sum of squared distances after each assignment"}},
     .params_size = sizeof(struct kmeans_params),
     .parameters = parameters,
     .shape = shape,

@@ -324,3 +324,22 @@ void application_end(struct application *application)
     free(application->state);
     application->state = NULL;
 }
+
+enum status application_spread(const struct application *application, const struct kept_pixels *kept,
+                               struct image out[])
+{
+    const struct algorithm *algorithm = application->algorithm;
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < algorithm->output_count; i++) {
+        struct image whole = {0};
+
+        if (!algorithm->outputs[i].pixels || !out[i].data)
+            continue;
+        TRY(kept_spread(&whole, &out[i], kept));
+        image_free(&out[i]);
+        out[i] = whole;
+    }
+out:
+    return status;
+}

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "common/cli/cli.h"
+#include "common/image/kept_pixels.h"
 
 struct application {
     const struct algorithm *algorithm;
@@ -43,6 +44,9 @@ enum status application_shape(struct application *application, const char *names
 enum status application_run(struct application *application, const struct image in[], struct image out[]);
 /* The same in outputs that are there. */
 enum status application_compute(struct application *application, const struct image in[], struct image out[]);
+/* Results that have a sample for each pixel, made of a cube that lacks some: to where the pixels lay. */
+enum status application_spread(const struct application *application, const struct kept_pixels *kept,
+                               struct image out[]);
 
 /* Many pictures: so many may be submitted before the first is received, 1 for versions without a queue (queue.h). */
 int application_depth(const struct application *application);

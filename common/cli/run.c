@@ -29,7 +29,7 @@ static const char help[] =
     "an emulated one. `rungs list ALGO` names the inputs and outputs and says of what kind they are:\n\n"
     "  kind      read from                                   written to\n"
     "  picture   PNG, JPEG, BMP, PGM, PPM, .npy              .png .jpg .bmp .pgm .ppm .npy\n"
-    "  labels    the same                                    the same; in colours, but for .npy\n"
+    "  labels    PNG, BMP, PGM (gray or a palette), .npy     .png .jpg .bmp .ppm in colours, .npy as they are\n"
     "  table     .npy                                        .csv .json .npy, pictures where it can be drawn\n"
     "  matrix    .npy, ENVI, IDX, a gray picture             .csv .json .npy, pictures where it can be drawn\n"
     "  tensor    .npy, ENVI, IDX, a picture                  .npy, pictures where it can be drawn\n\n"
@@ -90,16 +90,21 @@ static const struct version *best_version(const struct algorithm *algorithm)
 /* ---------------------------------------------------------------------------------------------- one result */
 
 static void print_summary(const struct application *application, const char *names, const struct image in[],
-                          const struct image fitted[], const struct target *targets, size_t count)
+                          const struct image fitted[], const struct kept_pixels *kept, const struct target *targets,
+                          size_t count)
 {
     const struct version *version = application->version;
+    const int width = kept->places ? kept->width : in[0].width, height = kept->places ? kept->height : in[0].height;
 
     printf("%s:%s%s  %s %dx%d%s -> ", application->algorithm->name, version->source->id,
-           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, in[0].width, in[0].height,
+           version_is_cuda(version) && device_is_emulated() ? " (emulated)" : "", names, width, height,
            fitted[0].channels < in[0].channels ? ", in gray" : "");
     for (size_t i = 0; i < count; i++)
         printf("%s%s", i ? ", " : "", targets[i].path);
     putchar('\n');
+    if (kept->places)
+        printf("%lld of them have the data ignore value and are left out\n",
+               (long long)width * height - (long long)kept->count);
     if (tuned_note(version, NULL))
         printf("tuned: %s\n", tuned_note(version, NULL));
 }
@@ -111,6 +116,7 @@ static enum status apply(struct application *application, char *const *in_paths,
     struct image in[ALGORITHM_MAX_INPUTS] = {{0}}, fitted[ALGORITHM_MAX_INPUTS] = {{0}};
     struct image out[ALGORITHM_MAX_OUTPUTS] = {{0}};
     struct target *targets = calloc(outputs->count, sizeof *targets);
+    struct kept_pixels kept = {0};
     char names[8192] = "";
 
     if (!targets)
@@ -118,7 +124,7 @@ static enum status apply(struct application *application, char *const *in_paths,
     TRY(targets_parse(algorithm, outputs, targets));
     for (int i = 0; i < algorithm->input_count; i++) {
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " and " : "", in_paths[i]);
-        TRY(slot_load(&in[i], &algorithm->inputs[i], in_paths[i]));
+        TRY(slot_load(&in[i], &algorithm->inputs[i], in_paths[i], i == 0 ? &kept : NULL));
     }
     TRY(application_fit(application, names, in, fitted));
     TRY(application_shape(application, names, fitted, out));
@@ -128,8 +134,10 @@ static enum status apply(struct application *application, char *const *in_paths,
         TRY(slot_check_shape(&algorithm->outputs[targets[i].slot], &out[targets[i].slot], targets[i].path));
     }
     TRY(application_run(application, fitted, out));
+    if (kept.places)
+        TRY(application_spread(application, &kept, out));
     TRY(targets_write(application, targets, outputs->count, in, out));
-    print_summary(application, names, in, fitted, targets, outputs->count);
+    print_summary(application, names, in, fitted, &kept, targets, outputs->count);
     const char *const advice = algorithm->advise ? algorithm->advise(fitted, application->params) : NULL;
     if (advice)
         fprintf(stderr, "note: %s\n", advice);
@@ -140,6 +148,7 @@ out:
         if (out[i].data)
             image_free(&out[i]);
     inputs_free(algorithm, in);
+    kept_free(&kept);
     free(targets);
     return status;
 }

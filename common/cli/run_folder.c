@@ -273,7 +273,7 @@ static bool load_next(struct folder_run *run)
     item = &run->items[run->next_load++];
     run->in_memory++;
     pthread_mutex_unlock(&run->lock);
-    status = slot_load(&item->picture, &run->algorithm->inputs[0], item->in);
+    status = slot_load(&item->picture, &run->algorithm->inputs[0], item->in, NULL);
     if (status != STATUS_OK)
         snprintf(item->message, sizeof item->message, "%s", status_message());
     pthread_mutex_lock(&run->lock);

@@ -47,18 +47,38 @@ static enum status load_exact(struct image *image, const char *path)
     return status;
 }
 
-enum status slot_load(struct image *image, const struct named_slot *slot, const char *path)
+/* Of a cube of one band a row may be what is meant by a pixel (kmeans.h), so there none is left out. */
+static enum status load_tensor(struct image *tensor, const struct named_slot *slot, const char *path,
+                               struct kept_pixels *kept)
 {
+    enum status status = array_load(tensor, path, slot->pixels ? kept : NULL);
+
+    if (status == STATUS_OK && slot->pixels && kept && kept->places && tensor->channels == 1) {
+        status = status_set(STATUS_BAD_INPUT,
+                            "%s: one band, of which no pixel can be left out, and some have its data "
+                            "ignore value",
+                            path);
+        image_free(tensor);
+        kept_free(kept);
+    }
+    return status;
+}
+
+enum status slot_load(struct image *image, const struct named_slot *slot, const char *path, struct kept_pixels *kept)
+{
+    if (kept)
+        *kept = (struct kept_pixels){0};
     switch (slot->kind) {
     case SLOT_PICTURE:
-    case SLOT_LABELS:
         break;
+    case SLOT_LABELS:
+        return image_load_labels(image, path);
     case SLOT_TABLE:
         return load_table(image, path);
     case SLOT_MATRIX:
         return array_load_matrix(image, path);
     case SLOT_TENSOR:
-        return array_load(image, path);
+        return load_tensor(image, slot, path, kept);
     }
     if (slot->type == PIXEL_F64 && file_has_extension(path, ".npy"))
         return load_exact(image, path);

@@ -3,7 +3,7 @@
  *
  *     kind      read from                                      written to
  *     picture   PNG, JPEG, BMP, PGM, PPM, .npy                 PNG, JPEG, BMP, PGM, PPM, .npy
- *     labels    the same                                       the same: pictures in colours, .npy as they are
+ *     labels    gray or palette PNG, BMP, PGM, .npy            PNG, JPEG, BMP, PPM: in colours; .npy as they are
  *     table     .npy: its rows in use, without row 0           .csv, .json, .npy; pictures where the slot can be drawn
  *     matrix    .npy, ENVI, IDX, gray pictures (array_io.h)    .csv, .json, .npy; pictures where the slot can be drawn
  *     tensor    .npy, ENVI, IDX, pictures                      .npy; pictures where the slot can be drawn
@@ -19,9 +19,11 @@
 
 #include "common/contract/algorithm.h"
 #include "common/core/file.h"
+#include "common/image/envi.h"
 
-/* Loads a file as an input of this kind; on failure *image is all zero. */
-enum status slot_load(struct image *image, const struct named_slot *slot, const char *path);
+/* Loads a file as an input of this kind; on failure *image is all zero. kept: as envi_load()'s; of a slot whose pixels
+ * are no set none may be left out. */
+enum status slot_load(struct image *image, const struct named_slot *slot, const char *path, struct kept_pixels *kept);
 
 /* Refuses a path whose form (its extension) this output cannot take. */
 enum status slot_check_form(const struct named_slot *slot, const char *path);

@@ -115,7 +115,7 @@ static enum status load(struct image *image, const struct named_slot *slot, cons
     if (channels)
         TRY(image_load(&whole, path, channels));
     else
-        TRY(slot_load(&whole, slot, path));
+        TRY(slot_load(&whole, slot, path, NULL));
     if (width == 0 || (width == whole.width && height == whole.height)) {
         *image = whole;
         return STATUS_OK;

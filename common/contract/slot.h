@@ -60,7 +60,9 @@ struct named_slot {
     const char *help;             /* one line: meaning and unit; may be NULL */
     const char *const *columns;   /* TABLE: names, NULL-terminated */
     struct comparison comparison; /* of an output */
-    bool names;                   /* MATRIX: its numbers name something, so that their differences mean nothing */
+    /* Of an input: its pixels are a set, so that some may be left out; of an output: one sample for each of them. */
+    bool pixels;
+    bool names; /* MATRIX: its numbers name something, so that their differences mean nothing */
     /* An output as a picture (-o FILE.png): *picture is new, u8 with 1 or 3 channels. `in` are the inputs, in colour
      * where the algorithm got them turned to gray (draw_canvas() takes both), `out` all outputs. NULL: pictures as they
      * are, labels in colours, other kinds not at all. */

@@ -6,30 +6,32 @@
 #include "common/image/image_io.h"
 #include "common/image/npy.h"
 
-static enum status load(struct image *array, const char *path, bool *picture)
+static enum status load(struct image *array, const char *path, bool *picture, struct kept_pixels *kept)
 {
+    if (kept)
+        *kept = (struct kept_pixels){0};
     *picture = false;
     if (file_has_extension(path, ".npy"))
         return npy_load_array(array, path, 0);
     if (envi_is_name(path))
-        return envi_load(array, path);
+        return envi_load(array, path, kept);
     if (idx_is_file(path))
         return idx_load(array, path);
     *picture = true;
     return image_load(array, path, 0);
 }
 
-enum status array_load(struct image *array, const char *path)
+enum status array_load(struct image *array, const char *path, struct kept_pixels *kept)
 {
     bool picture;
 
-    return load(array, path, &picture);
+    return load(array, path, &picture, kept);
 }
 
 enum status array_load_matrix(struct image *array, const char *path)
 {
     bool picture;
-    enum status status = load(array, path, &picture);
+    enum status status = load(array, path, &picture, NULL);
 
     if (status == STATUS_OK && picture && array->channels != 1) {
         status = status_set(STATUS_BAD_INPUT, "%s: a picture of %d channels where a matrix is wanted; gray ones are",

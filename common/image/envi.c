@@ -1,10 +1,12 @@
 #include "common/image/envi.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "common/core/file.h"
 #include "common/image/samples.h"
@@ -14,10 +16,23 @@ enum { HEADER_LIMIT = 4 << 20 }; /* bytes; names and wavelengths of thousands of
 static const char *const data_extensions[] = {"", ".dat", ".img", ".raw", ".bip", ".bil", ".bsq", ".bin"};
 enum { DATA_EXTENSIONS = sizeof data_extensions / sizeof *data_extensions };
 
-enum key { SAMPLES, LINES, BANDS, OFFSET, TYPE, INTERLEAVE, ORDER, COMPRESSION, DATA_FILE, KEY_COUNT };
-static const char *const key_names[KEY_COUNT] = {"samples",   "lines",      "bands",      "header offset",
-                                                 "data type", "interleave", "byte order", "file compression",
-                                                 "data file"};
+enum key {
+    SAMPLES,
+    LINES,
+    BANDS,
+    OFFSET,
+    TYPE,
+    INTERLEAVE,
+    ORDER,
+    COMPRESSION,
+    DATA_FILE,
+    BAD_BANDS,
+    IGNORE,
+    KEY_COUNT
+};
+static const char *const key_names[KEY_COUNT] = {
+    "samples",          "lines",     "bands", "header offset",    "data type", "interleave", "byte order",
+    "file compression", "data file", "bbl",   "data ignore value"};
 
 struct header {
     char *values[KEY_COUNT]; /* into the header's text; NULL where it does not say */
@@ -25,6 +40,9 @@ struct header {
     enum file_sample sample;
     enum { BIP, BIL, BSQ } interleave;
     bool swapped;
+    int *places; /* of each band of the file: its number in the cube, -1 = left out */
+    int kept;    /* bands */
+    double ignore;
 };
 
 /* ------------------------------------------------------------------------------------------------ the header */
@@ -41,38 +59,78 @@ static char *trim(char *text)
     return text;
 }
 
+/* Whether a key, with any blanks around and between its words, is `name`. */
+static bool is_key(const char *key, const char *name)
+{
+    for (key += strspn(key, " \t"); *name; name++) {
+        if (*name == ' ' && strspn(key, " \t") == 0)
+            return false;
+        if (*name == ' ')
+            key += strspn(key, " \t");
+        else if (tolower((unsigned char)*key++) != *name)
+            return false;
+    }
+    return key[strspn(key, " \t")] == '\0';
+}
+
+/* Comments become blanks, so that no brace in one counts, and every line ends with a newline. */
+static void blank_comments(char *text)
+{
+    for (char *c = text; *c; c++)
+        if (*c == '\r')
+            *c = '\n';
+    for (char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        if (line[strspn(line, " \t")] == ';')
+            memset(line, ' ', strcspn(line, "\n"));
+}
+
+/* The end of a value that begins at or after `value`, the last one that counts; NULL: a { without its }. */
+static char *end_of_value(char *value)
+{
+    char *end = value + strspn(value, " \t\n");
+
+    if (*end == '{') /* perhaps on a line of its own */
+        return (end = strchr(end, '}')) ? end + 1 : NULL;
+    return value + strcspn(value, "\n");
+}
+
 /* Splits "key = value" lines; a value in braces may run over several lines. */
 static enum status split(struct header *header, char *text, const char *path)
 {
-    char *rest = text, *line = strsep(&rest, "\n");
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+    char *rest, *line;
 
+    blank_comments(text);
+    rest = strncmp(text, mark, sizeof mark - 1) == 0 ? text + sizeof mark - 1 : text;
+    rest += strspn(rest, " \t\n");
+    line = strsep(&rest, "\n");
     if (strcmp(trim(line), "ENVI") != 0)
         return status_set(STATUS_BAD_INPUT, "%s: not an ENVI header (its first line is not ENVI)", path);
     while (rest) {
-        char *equals, *key, *value, *brace;
+        char *equals = rest + strcspn(rest, "=\n"), *key = rest, *value, *end;
 
-        brace = rest + strcspn(rest, "{\n");
-        line = rest;
-        if (*brace == '{') {
-            char *end = strchr(brace, '}');
-
-            if (!end)
-                return status_set(STATUS_BAD_INPUT, "%s: bad ENVI header: a { without its }", path);
-            rest = end;
+        if (*equals != '=') {
+            strsep(&rest, "\n");
+            continue;
         }
-        strsep(&rest, "\n");
-        equals = strchr(line, '=');
-        if (!equals || *trim(line) == ';')
-            continue; /* comments, empty lines */
+        value = equals + 1;
+        end = end_of_value(value);
+        if (!end)
+            return status_set(STATUS_BAD_INPUT, "%s: bad ENVI header: a { without its }", path);
         *equals = '\0';
-        key = trim(line);
-        value = trim(equals + 1);
+        rest = *end ? end + 1 : NULL;
+        if (rest && *end != '\n') /* behind a brace nothing counts */
+            strsep(&rest, "\n");
+        *end = '\0';
         for (int i = 0; i < KEY_COUNT; i++) {
-            if (strcasecmp(key, key_names[i]) != 0)
+            if (!is_key(key, key_names[i]))
                 continue;
             if (header->values[i])
                 return status_set(STATUS_BAD_INPUT, "%s: bad ENVI header: it says '%s' twice", path, key_names[i]);
-            header->values[i] = value;
+            value = trim(value);
+            if (*value != '{' && i != DATA_FILE)
+                value[strcspn(value, ";")] = '\0';
+            header->values[i] = trim(value);
         }
     }
     return STATUS_OK;
@@ -136,6 +194,50 @@ static enum status take_interleave(struct header *header, const char *path)
                       text ? "= " : "is missing", text ? text : "");
 }
 
+/* Which bands stay, and where. */
+static enum status take_bands(struct header *header, const char *path)
+{
+    char *text = header->values[BAD_BANDS];
+    uint64_t said = 0;
+
+    header->places = malloc(header->bands * sizeof *header->places);
+    if (!header->places)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+    for (uint64_t b = 0; b < header->bands; b++)
+        header->places[b] = (int)b;
+    header->kept = (int)header->bands;
+    if (!text)
+        return STATUS_OK;
+    header->kept = 0;
+    for (text += strspn(text, "{, \t\n"); *text && *text != '}'; text += strspn(text, ", \t\n"), said++) {
+        char *end;
+        const double good = strtod(text, &end);
+
+        if (end == text || !isfinite(good) || said == header->bands)
+            break;
+        header->places[said] = good != 0 ? header->kept++ : -1;
+        text = end;
+    }
+    if (said != header->bands || *text != '}')
+        return status_set(STATUS_BAD_INPUT, "%s: bad ENVI header: bbl must be { } with a number for each of %llu bands",
+                          path, (unsigned long long)header->bands);
+    if (header->kept == 0)
+        return status_set(STATUS_BAD_INPUT, "%s: its bbl leaves out all bands", path);
+    return STATUS_OK;
+}
+
+static enum status take_ignore(struct header *header, const char *path)
+{
+    const char *text = header->values[IGNORE];
+    char *end = NULL;
+
+    if (text)
+        header->ignore = strtod(text, &end);
+    if (text && (end == text || *end))
+        return status_set(STATUS_BAD_INPUT, "%s: bad ENVI header: data ignore value = %.40s is no number", path, text);
+    return STATUS_OK;
+}
+
 static enum status understand(struct header *header, const char *path)
 {
     enum status status = STATUS_OK;
@@ -146,6 +248,8 @@ static enum status understand(struct header *header, const char *path)
     TRY(take_number(header, BANDS, path, 1, ARRAY_MAX_SIDE / header->samples, &header->bands));
     TRY(take_type(header, path));
     TRY(take_interleave(header, path));
+    TRY(take_bands(header, path));
+    TRY(take_ignore(header, path));
     if (header->values[OFFSET])
         TRY(take_number(header, OFFSET, path, 0, INT32_MAX, &header->offset));
     if (header->values[ORDER])
@@ -194,6 +298,85 @@ static char *renamed(const char *path, size_t cut, const char *extension)
     return asprintf(&name, "%.*s%s", (int)(strlen(path) - cut), path, extension) < 0 ? NULL : name;
 }
 
+/* The file whose name is `wanted` up to the case of its last `extension` letters; *found stays NULL where there is
+ * none, and is to be freed by the caller. */
+static enum status find_beside(const char *wanted, size_t extension, char **found)
+{
+    const char *slash = strrchr(wanted, '/');
+    const size_t folder_length = slash ? (size_t)(slash + 1 - wanted) : 0;
+    const size_t stem = strlen(wanted) - extension - folder_length;
+    enum status status = STATUS_OK;
+    char *folder = NULL;
+    DIR *directory = NULL;
+    struct stat about;
+
+    if (stat(wanted, &about) == 0 && !S_ISDIR(about.st_mode)) {
+        *found = strdup(wanted);
+        return *found ? STATUS_OK : status_set(STATUS_NO_MEMORY, "%s: no memory", wanted);
+    }
+    folder = folder_length ? strndup(wanted, folder_length) : strdup(".");
+    if (!folder) {
+        status = status_set(STATUS_NO_MEMORY, "%s: no memory", wanted);
+        goto out;
+    }
+    directory = opendir(folder);
+    for (const struct dirent *entry; extension > 0 && directory && (entry = readdir(directory));) {
+        if (strncmp(entry->d_name, wanted + folder_length, stem) != 0 ||
+            strcasecmp(entry->d_name + stem, wanted + folder_length + stem) != 0)
+            continue;
+        if (*found) {
+            status = status_set(STATUS_BAD_INPUT, "%s: there are %s and %s%s; name one", wanted, *found,
+                                folder_length ? folder : "", entry->d_name);
+            goto out;
+        }
+        if (asprintf(found, "%s%s", folder_length ? folder : "", entry->d_name) < 0) {
+            *found = NULL;
+            status = status_set(STATUS_NO_MEMORY, "%s: no memory", wanted);
+            goto out;
+        }
+    }
+out:
+    if (directory)
+        closedir(directory);
+    free(folder);
+    return status;
+}
+
+/* The header name.dat.hdr of name.dat; NULL when there is none. */
+static enum status find_own_header(const char *data, char **header)
+{
+    enum status status = STATUS_OK;
+    char *wanted = renamed(data, 0, ".hdr");
+
+    if (!wanted)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", data);
+    TRY(find_beside(wanted, 4, header));
+out:
+    free(wanted);
+    return status;
+}
+
+/* A file beside the header with one of the extensions; NULL when there is none, or it has a header of its own. */
+static enum status find_candidate(const char *path, const char *extension, char **data)
+{
+    enum status status = STATUS_OK;
+    char *wanted = renamed(path, 4, extension), *own = NULL;
+
+    if (!wanted)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+    TRY(find_beside(wanted, strlen(extension), data));
+    if (*data)
+        TRY(find_own_header(*data, &own));
+    if (own && strcmp(own, path) != 0) {
+        free(*data);
+        *data = NULL;
+    }
+out:
+    free(own);
+    free(wanted);
+    return status;
+}
+
 static enum status find_data(const struct header *header, const char *path, char **data)
 {
     const char *named = header->values[DATA_FILE], *slash = strrchr(path, '/');
@@ -206,20 +389,17 @@ static enum status find_data(const struct header *header, const char *path, char
         return *data ? STATUS_OK : status_set(STATUS_NO_MEMORY, "%s: no memory", path);
     }
     for (int i = 0; i < DATA_EXTENSIONS; i++) {
-        char *candidate = renamed(path, 4, data_extensions[i]);
+        char *candidate = NULL;
+        enum status status = find_candidate(path, data_extensions[i], &candidate);
 
-        if (!candidate)
-            return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
-        if (access(candidate, F_OK) != 0) {
-            free(candidate);
-        } else if (*data) {
-            const enum status status = status_set(STATUS_BAD_INPUT, "%s: two data files beside it, %s and %s; name one",
-                                                  path, *data, candidate);
+        if (status == STATUS_OK && candidate && *data)
+            status = status_set(STATUS_BAD_INPUT, "%s: two data files beside it, %s and %s; name one", path, *data,
+                                candidate);
+        if (status != STATUS_OK) {
             free(candidate);
             return status;
-        } else {
-            *data = candidate;
         }
+        *data = candidate ? candidate : *data;
     }
     if (!*data)
         return status_set(STATUS_BAD_INPUT,
@@ -227,63 +407,101 @@ static enum status find_data(const struct header *header, const char *path, char
     return STATUS_OK;
 }
 
+/* The last part of a path. */
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* The header name.hdr may be another's, so name.dat.hdr comes first. */
 static enum status find_header(const char *path, char **header)
 {
-    const size_t extension = strlen(strrchr(path, '.'));
+    const char *dot = strrchr(file_name(path), '.');
+    enum status status = STATUS_OK;
+    char *shared = NULL;
 
-    for (int whole = 0; whole < 2; whole++) {
-        free(*header);
-        *header = renamed(path, whole ? 0 : extension, ".hdr");
-        if (!*header)
-            return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
-        if (access(*header, F_OK) == 0)
-            return STATUS_OK;
+    TRY(find_own_header(path, header));
+    if (*header || !dot)
+        goto out;
+    shared = renamed(path, strlen(dot), ".hdr");
+    if (!shared) {
+        status = status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+        goto out;
     }
-    return status_set(STATUS_BAD_INPUT, "%s: raw samples need an ENVI header beside them, and there is no %s", path,
-                      *header);
+    TRY(find_beside(shared, 4, header));
+out:
+    if (status == STATUS_OK && !*header)
+        status = status_set(STATUS_BAD_INPUT, "%s: raw samples need an ENVI header beside them, and there is no %s%s",
+                            path, shared ? shared : path, shared ? "" : ".hdr");
+    free(shared);
+    return status;
+}
+
+/* A header that names its data is not one of another file. */
+static enum status check_named(const struct header *header, const char *header_path, const char *data)
+{
+    const char *named = header->values[DATA_FILE];
+
+    if (!named || strcasecmp(named, file_name(data)) == 0)
+        return STATUS_OK;
+    return status_set(STATUS_BAD_INPUT, "%s: its header %s says that it is of %.200s", data, header_path, named);
 }
 
 bool envi_is_name(const char *path)
 {
+    char *header = NULL;
+    bool found = false;
+
     for (int i = 1; i < DATA_EXTENSIONS; i++)
         if (file_has_extension(path, data_extensions[i]))
             return true;
-    return file_has_extension(path, ".hdr");
+    if (file_has_extension(path, ".hdr"))
+        return true;
+    if (!strchr(file_name(path), '.') && find_own_header(path, &header) == STATUS_OK)
+        found = header != NULL;
+    free(header);
+    return found;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the samples */
 
-/* Reads a run of one band's samples and puts them `step` bytes apart. */
-static bool read_scattered(FILE *stream, const struct header *header, void *run, uint8_t *to, size_t step)
+/* Reads what lies side by side in the file, a row of one band or, with `several`, of all, and puts what stays into a
+ * row of the cube. */
+static bool read_run(FILE *stream, const struct header *header, void *run, uint8_t *row, size_t band, bool several)
 {
     const enum pixel_type type = file_sample_type(header->sample);
-    const size_t size = pixel_size(type);
+    const size_t size = pixel_size(type), step = (size_t)header->kept * size, bands = several ? header->bands : 1;
+    const uint8_t *from = run;
 
-    if (!file_samples_read(stream, header->sample, header->swapped, run, type, header->samples))
+    if (!file_samples_read(stream, header->sample, header->swapped, run, type, header->samples * bands))
         return false;
-    for (size_t x = 0; x < header->samples; x++)
-        memcpy(to + x * step, (uint8_t *)run + x * size, size);
+    for (size_t x = 0; x < header->samples; x++, row += step)
+        for (size_t b = 0; b < bands; b++, from += size)
+            if (header->places[band + b] >= 0)
+                memcpy(row + (size_t)header->places[band + b] * size, from, size);
     return true;
 }
 
 static bool read_samples(FILE *stream, const struct header *header, struct image *cube, void *run)
 {
-    const size_t size = pixel_size(cube->type), step = (size_t)cube->channels * size;
     bool whole = true;
 
     for (int y = 0; whole && header->interleave == BIP && y < cube->height; y++)
-        whole = file_samples_read(stream, header->sample, header->swapped, image_row(cube, y), cube->type,
-                                  header->samples * header->bands);
+        whole = read_run(stream, header, run, image_row(cube, y), 0, true);
     for (int y = 0; header->interleave == BIL && y < cube->height; y++)
         for (size_t b = 0; whole && b < header->bands; b++)
-            whole = read_scattered(stream, header, run, (uint8_t *)image_row(cube, y) + b * size, step);
+            whole = read_run(stream, header, run, image_row(cube, y), b, false);
     for (size_t b = 0; header->interleave == BSQ && b < header->bands; b++)
         for (int y = 0; whole && y < cube->height; y++)
-            whole = read_scattered(stream, header, run, (uint8_t *)image_row(cube, y) + b * size, step);
+            whole = read_run(stream, header, run, image_row(cube, y), b, false);
     return whole;
 }
 
-enum status envi_load(struct image *cube, const char *path)
+/* ------------------------------------------------------------------------------------------------------ the cube */
+
+enum status envi_load(struct image *cube, const char *path, struct kept_pixels *kept)
 {
     enum status status = STATUS_OK;
     struct header header = {0};
@@ -293,6 +511,8 @@ enum status envi_load(struct image *cube, const char *path)
     uint64_t size = 0, expected;
 
     memset(cube, 0, sizeof *cube);
+    if (kept)
+        *kept = (struct kept_pixels){0};
     if (file_has_extension(path, ".hdr"))
         header_path = strdup(path);
     else
@@ -304,7 +524,9 @@ enum status envi_load(struct image *cube, const char *path)
     TRY(read_text(header_path, &text));
     TRY(split(&header, text, header_path));
     TRY(understand(&header, header_path));
-    if (!data_path)
+    if (data_path)
+        TRY(check_named(&header, header_path, data_path));
+    else
         TRY(find_data(&header, header_path, &data_path));
     TRY(file_open(data_path, &stream, &size));
     /* At most 2^30 lines of 2^30 samples of 2^3 bytes: no overflow. */
@@ -314,22 +536,24 @@ enum status envi_load(struct image *cube, const char *path)
                             (unsigned long long)size, header_path, (unsigned long long)expected);
         goto out;
     }
-    status =
-        array_create(cube, (int)header.samples, (int)header.lines, (int)header.bands, file_sample_type(header.sample));
+    status = array_create(cube, (int)header.samples, (int)header.lines, header.kept, file_sample_type(header.sample));
     if (status != STATUS_OK) {
         status_set(status, "%s: %s", path, status_message());
         goto out;
     }
-    run = malloc(header.samples * pixel_size(cube->type));
+    run = malloc(header.samples * (header.interleave == BIP ? header.bands : 1) * pixel_size(cube->type));
     if (!run)
         status = status_set(STATUS_NO_MEMORY, "%s: no memory", path);
     else if (fseek(stream, (long)header.offset, SEEK_SET) != 0 || !read_samples(stream, &header, cube, run))
         status = status_set(STATUS_BAD_INPUT, "%s: cannot be read to its end", data_path);
+    else if (header.values[IGNORE])
+        status = kept_choose(cube, header.ignore, path, kept);
 out:
     if (stream)
         fclose(stream);
     if (status != STATUS_OK)
         image_free(cube);
+    free(header.places);
     free(run);
     free(text);
     free(data_path);

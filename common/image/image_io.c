@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "common/core/file.h"
+#include "common/image/bmp.h"
+#include "common/image/exif.h"
 #include "common/image/npy.h"
 #include "common/image/picture_probe.h"
 #include "common/image/pnm.h"
@@ -36,7 +38,81 @@ out:
     return status;
 }
 
-/* Decodes PNG, JPEG or BMP into an image of the shape that picture_probe() gave. */
+/* stb makes false colours of four without Adobe's marker, or with one that says neither CMYK nor YCCK. Everybody else
+ * takes the former for CMYK as Adobe stores it and the latter for YCCK, so this is said. */
+static enum status say_colours(const struct picture *picture, uint8_t **bytes, size_t *size, const char *path)
+{
+    enum { SOI = 2, CMYK = 0, YCCK = 2 };
+    static const uint8_t marker[] = {0xff, 0xee, 0, 14, 'A', 'd', 'o', 'b', 'e', 0, 100, 0, 0, 0, 0, CMYK};
+    uint8_t *longer;
+
+    if (picture->adobe) {
+        if ((*bytes)[picture->adobe] != CMYK)
+            (*bytes)[picture->adobe] = YCCK;
+        return STATUS_OK;
+    }
+    longer = malloc(*size + sizeof marker);
+    if (!longer)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+    memcpy(longer, *bytes, SOI);
+    memcpy(longer + SOI, marker, sizeof marker);
+    memcpy(longer + SOI + sizeof marker, *bytes + SOI, *size - SOI);
+    free(*bytes);
+    *bytes = longer;
+    *size += sizeof marker;
+    return STATUS_OK;
+}
+
+/* A PNG's palette as it was, and the file with one of 256 grays in its place: stb then gives the numbers of the
+ * colours. With the palette itself it takes colours that are not in it from the stack. */
+struct palette {
+    uint8_t rgb[256][3];
+    unsigned colours;
+};
+
+static enum status exchange_palette(struct palette *palette, const struct picture *picture, uint8_t **bytes,
+                                    size_t *size, const char *path)
+{
+    enum { LENGTH = 4, NAME = 4, CHECKSUM = 4, GRAYS = 256 }; /* stb looks at no checksum */
+    const size_t head = picture->palette + LENGTH + NAME, rest = *size - picture->palette_end;
+    uint8_t *longer = calloc(1, head + 3 * GRAYS + CHECKSUM + rest);
+
+    if (!longer)
+        return status_set(STATUS_NO_MEMORY, "%s: no memory", path);
+    palette->colours = (unsigned)(picture->palette_end - head - CHECKSUM) / 3;
+    memcpy(palette->rgb, *bytes + head, 3 * palette->colours);
+    memcpy(longer, *bytes, head);
+    longer[head - NAME - 2] = 3 * GRAYS >> 8; /* the length, big endian */
+    longer[head - NAME - 1] = 3 * GRAYS & 255;
+    for (int i = 0; i < GRAYS; i++)
+        memset(longer + head + 3 * i, i, 3);
+    memcpy(longer + head + 3 * GRAYS + CHECKSUM, *bytes + picture->palette_end, rest);
+    free(*bytes);
+    *bytes = longer;
+    *size = head + 3 * GRAYS + CHECKSUM + rest;
+    return STATUS_OK;
+}
+
+/* Numbers of colours, in an image of 3 channels the same one thrice, become the colours, or stay. */
+static enum status apply_palette(struct image *image, const struct palette *palette, const char *path)
+{
+    for (int y = 0; y < image->height; y++) {
+        uint8_t *row = image_row(image, y);
+
+        for (int x = 0; x < image->width; x++) {
+            const unsigned number = row[image->channels * x];
+
+            if (number >= palette->colours)
+                return status_set(STATUS_BAD_INPUT, "%s: damaged (PNG: a pixel has colour %u of a palette of %u)", path,
+                                  number, palette->colours);
+            if (image->channels == 3)
+                memcpy(row + 3 * x, palette->rgb[number], 3);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Decodes PNG or JPEG into an image of the shape that picture_probe() gave, or, of a palette, of one channel. */
 static enum status decode_with_stb(struct image *image, const uint8_t *bytes, size_t size, const char *path)
 {
     enum status status = STATUS_OK;
@@ -83,20 +159,54 @@ out:
     return status;
 }
 
-static enum status load_picture(struct image *image, const char *path)
+/* stb stretches grays of 1, 2 and 4 bits to 0 ... 255. */
+static void shrink_grays(struct image *image, unsigned bits)
+{
+    const unsigned step = 255 / ((1U << bits) - 1);
+
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            ((uint8_t *)image_row(image, y))[x] /= (uint8_t)step;
+}
+
+/* With `numbers` a file's numbers as they are, in one channel: grays that are not stretched, numbers of colours. */
+static enum status load_picture(struct image *image, bool numbers, const char *path)
 {
     enum status status = STATUS_OK;
     uint8_t *bytes = NULL;
     size_t size = 0;
     struct picture picture;
+    struct palette palette;
+    bool in_colours;
 
     TRY(read_whole(path, &bytes, &size));
     TRY(picture_probe(&picture, bytes, size, path));
-    TRY(image_create(image, picture.width, picture.height, picture.channels, picture.type));
+    in_colours = picture.format == PICTURE_BMP ? !bmp_has_palette(bytes) : picture.channels > 1 && !picture.palette;
+    if (numbers && (picture.format == PICTURE_JPEG || in_colours)) {
+        status = status_set(STATUS_BAD_INPUT,
+                            "%s: a picture in colours or a JPEG, whose samples are no labels; a gray PNG, BMP or PGM, "
+                            "one with a palette, or .npy is read",
+                            path);
+        goto out;
+    }
+    TRY(image_create(image, picture.width, picture.height, numbers ? 1 : picture.channels, picture.type));
+    if (picture.palette)
+        TRY(exchange_palette(&palette, &picture, &bytes, &size, path));
+    if (picture.four_colours)
+        TRY(say_colours(&picture, &bytes, &size, path));
     if (picture.format == PICTURE_PNM)
-        TRY(pnm_decode(image, bytes, size, path));
+        TRY(pnm_decode(image, bytes, size, numbers, path));
+    else if (picture.format == PICTURE_BMP)
+        TRY(bmp_decode(image, bytes, size, numbers, path));
     else
         TRY(decode_with_stb(image, bytes, size, path));
+    if (picture.palette)
+        TRY(apply_palette(image, &palette, path));
+    else if (numbers && picture.format == PICTURE_PNG && picture.bits < 8)
+        shrink_grays(image, picture.bits);
+    status = exif_turn(image, picture.orientation);
+    if (status != STATUS_OK)
+        status_set(status, "%s: %s", path, status_message());
 out:
     free(bytes);
     return status;
@@ -186,9 +296,47 @@ enum status image_load(struct image *image, const char *path, int channels)
     if (file_has_extension(path, ".npy"))
         TRY(npy_load(image, path));
     else
-        TRY(load_picture(image, path));
+        TRY(load_picture(image, false, path));
     if (channels != 0 && channels != image->channels)
         TRY(convert(image, channels, path));
+out:
+    if (status != STATUS_OK)
+        image_free(image);
+    return status;
+}
+
+/* Labels are i32, and small ones are stored in fewer bytes. */
+static enum status widen(struct image *image, const char *path)
+{
+    enum status status = STATUS_OK;
+    struct image wide = {0};
+
+    if (image->type != PIXEL_U8 && image->type != PIXEL_U16)
+        return STATUS_OK;
+    TRY(image_create(&wide, image->width, image->height, image->channels, PIXEL_I32));
+    for (int y = 0; y < image->height; y++) {
+        const void *from = image_row(image, y);
+        int32_t *to = image_row(&wide, y);
+
+        for (int i = 0; i < image->width * image->channels; i++)
+            to[i] = image->type == PIXEL_U8 ? ((const uint8_t *)from)[i] : ((const uint16_t *)from)[i];
+    }
+    image_free(image);
+    *image = wide;
+out:
+    return status == STATUS_OK ? status : status_set(status, "%s: no memory", path);
+}
+
+enum status image_load_labels(struct image *image, const char *path)
+{
+    enum status status = STATUS_OK;
+
+    memset(image, 0, sizeof *image);
+    if (file_has_extension(path, ".npy"))
+        TRY(npy_load(image, path));
+    else
+        TRY(load_picture(image, true, path));
+    TRY(widen(image, path));
 out:
     if (status != STATUS_OK)
         image_free(image);

@@ -4,7 +4,8 @@
  * Read     PNG, JPEG, BMP, PGM/PPM (recognised by content, not by name), .npy (by name).
  * Written  PNG, JPEG (quality 95), BMP, PGM/PPM, .npy, chosen by the extension, in upper or lower case.
  *
- * Picture files hold u8 with 1 (gray) or 3 (RGB) channels; an alpha channel is dropped on reading. A gray image comes
+ * Which forms of these are read, docs/FILES.md says. Picture files hold u8 with 1 (gray) or 3 (RGB) channels; an alpha
+ * channel is dropped on reading, and a photograph is turned as its EXIF orientation says. A gray image comes
  * back gray but from JPEG, which stb writes with three equal channels. Files with 16 bits a sample are read as u16
  * (PNG, PGM, PPM) and written as PGM and PPM. At most 1 GiB of pixels and IMAGE_MAX_SIDE a side. .npy holds HxW or
  * HxWxC, C order, RGB; see npy.h for its types.
@@ -22,6 +23,11 @@
 /* Loads a file into a new image; on failure *image is all zero. channels: 0 = as in the file, 1 or 3 = converted (gray
  * is luma of BT.601, 0.299 R + 0.587 G + 0.114 B, rounded). */
 enum status image_load(struct image *image, const char *path, int channels);
+
+/* The same of labels: the numbers that the file holds, as i32 where they are u8 or u16. Grays are not stretched,
+ * whatever their bits or maximum; of a palette the numbers of the colours count. STATUS_BAD_INPUT, too, for a picture
+ * in colours without a palette, and for a JPEG, which changes samples. */
+enum status image_load_labels(struct image *image, const char *path);
 
 /* Fills *to, of the same size and type, from an image of 1 channel if it has 3, or the other way round, as image_load()
  * does. `name` is for the message. */

@@ -13,6 +13,13 @@ struct picture {
     int width, height;
     int channels;         /* 1 or 3, not counting alpha */
     enum pixel_type type; /* u8 or u16 */
+    int orientation;      /* which way up it was taken, as exif.h counts; width and height are as stored */
+    /* PNG: bits a sample, as stored; where its palette (PLTE) begins, with its length and name, and ends; 0: none. */
+    unsigned bits;
+    size_t palette, palette_end;
+    /* JPEG: where Adobe's marker says how its colours are stored, 0: nowhere; whether there are four of them. */
+    size_t adobe;
+    bool four_colours;
 };
 
 /* Largest picture in bytes of pixels, read or written; stb counts in int. */

@@ -1,29 +1,11 @@
 #include "common/image/picture_probe.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/image/bmp.h"
+#include "common/image/bytes.h"
+#include "common/image/exif.h"
 #include "common/image/pnm.h"
-
-static uint32_t big_16(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 8 | bytes[1];
-}
-
-static uint32_t big_32(const uint8_t *bytes)
-{
-    return big_16(bytes) << 16 | big_16(bytes + 2);
-}
-
-static uint32_t little_16(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[1] << 8 | bytes[0];
-}
-
-static uint32_t little_32(const uint8_t *bytes)
-{
-    return little_16(bytes + 2) << 16 | little_16(bytes);
-}
 
 /* ---------------------------------------------------------------------------------------------------- PNG */
 
@@ -44,8 +26,9 @@ static uint32_t crc_32(const uint8_t *bytes, size_t size)
     return ~crc;
 }
 
-/* All chunks up to IEND are there, and those that make the picture have the right checksum. */
-static enum status check_png_chunks(const uint8_t *bytes, size_t size, const char *path)
+/* All chunks up to IEND are there, and those that make the picture have the right checksum. Notes the palette and the
+ * orientation. */
+static enum status check_png_chunks(struct picture *picture, const uint8_t *bytes, size_t size, const char *path)
 {
     enum { OVERHEAD = 12 }; /* length, name and checksum */
 
@@ -60,6 +43,14 @@ static enum status check_png_chunks(const uint8_t *bytes, size_t size, const cha
             return picture_damaged(path, "PNG: wrong checksum");
         if (memcmp(name, "IEND", 4) == 0)
             return STATUS_OK;
+        if (memcmp(name, "eXIf", 4) == 0)
+            picture->orientation = exif_orientation(name + 4, length);
+        if (memcmp(name, "PLTE", 4) == 0) {
+            if (picture->palette || length == 0 || length > 3 * 256 || length % 3 != 0)
+                return picture_damaged(path, "PNG: its palette is wrong");
+            picture->palette = at;
+            picture->palette_end = at + OVERHEAD + length;
+        }
         at += OVERHEAD + length;
     }
     return picture_damaged(path, "PNG: it does not reach its end mark");
@@ -101,14 +92,28 @@ static bool is_huffman_segment_sound(const uint8_t *segment, size_t size)
     return size == 0;
 }
 
-/* Walks the segments from one marker to the next: finds the frame header and, so that a cut file shows, the end. */
-static enum status walk_jpeg(const uint8_t *bytes, size_t size, const char *path, const uint8_t **frame)
+/* What lies in the segments of applications, each of which begins with its name. */
+static void note_application(struct picture *picture, int marker, const uint8_t *bytes, size_t at, size_t length)
 {
-    enum { TEM = 0x01, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOI = 0xd8, EOI = 0xd9, FRAME_FIXED = 8 };
+    enum { APP1 = 0xe1, APP14 = 0xee, EXIF = 6, ADOBE = 12, TRANSFORM = 11 };
+
+    if (marker == APP1 && length > EXIF && picture->orientation == 1 && memcmp(bytes + at, "Exif\0\0", EXIF) == 0)
+        picture->orientation = exif_orientation(bytes + at + EXIF, length - EXIF);
+    if (marker == APP14 && length >= ADOBE && memcmp(bytes + at, "Adobe", 6) == 0)
+        picture->adobe = at + TRANSFORM;
+}
+
+/* Walks the segments from one marker to the next: finds the frame header and, so that a cut file shows, the end. */
+static enum status walk_jpeg(struct picture *picture, const uint8_t *bytes, size_t size, const char *path,
+                             const uint8_t **frame, bool *has_scan)
+{
+    enum { TEM = 0x01, SOF0 = 0xc0, SOF2 = 0xc2, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf };
+    enum { SOI = 0xd8, EOI = 0xd9, SOS = 0xda, FRAME_FIXED = 8 };
     size_t at = 0;
     int marker;
 
     *frame = NULL;
+    *has_scan = false;
     while ((marker = next_jpeg_marker(bytes, size, &at)) != 0) {
         uint32_t length;
 
@@ -118,13 +123,20 @@ static enum status walk_jpeg(const uint8_t *bytes, size_t size, const char *path
             continue;
         if (size - at < 2 || (length = big_16(bytes + at)) < 2 || length > size - at)
             break;
-        if (!*frame && marker >= 0xc0 && marker <= 0xcf && marker != DHT && marker != JPG && marker != DAC) {
+        if (!*frame && marker >= SOF0 && marker <= SOF15 && marker != DHT && marker != JPG && marker != DAC) {
             if (length < FRAME_FIXED)
                 break;
+            if (marker > SOF2 || bytes[at + 2] != 8)
+                return status_set(STATUS_BAD_INPUT,
+                                  "%s: a JPEG of a kind that is not read (only baseline and progressive ones with "
+                                  "Huffman codes and 8 bits a sample are)",
+                                  path);
             *frame = bytes + at + 2;
         }
         if (marker == DHT && !is_huffman_segment_sound(bytes + at + 2, length - 2))
             return picture_damaged(path, "JPEG: a Huffman table is wrong");
+        note_application(picture, marker, bytes, at + 2, length - 2);
+        *has_scan = *has_scan || marker == SOS;
         at += length;
     }
     return picture_damaged(path, "JPEG: it does not reach its end mark");
@@ -135,7 +147,7 @@ static enum status walk_jpeg(const uint8_t *bytes, size_t size, const char *path
 static enum status probe_png(struct picture *picture, const uint8_t *bytes, size_t size, const char *path)
 {
     enum { HEADER_END = 8 + 8 + 13 };
-    enum { GRAY = 0, RGB = 2, GRAY_ALPHA = 4, RGBA = 6 };
+    enum { GRAY = 0, RGB = 2, PALETTE = 3, GRAY_ALPHA = 4, RGBA = 6 };
     enum status status = STATUS_OK;
     uint64_t width, height;
     unsigned depth, kind, samples;
@@ -151,7 +163,10 @@ static enum status probe_png(struct picture *picture, const uint8_t *bytes, size
                            path));
     /* Deflate shrinks 258 bytes to 2 bits at best. */
     TRY(picture_check_size(picture, (width * samples * depth + 7) / 8 * height / 1032, size, path));
-    TRY(check_png_chunks(bytes, size, path));
+    picture->bits = depth;
+    TRY(check_png_chunks(picture, bytes, size, path));
+    if (kind != PALETTE) /* of others it is advice for displays */
+        picture->palette = 0;
 out:
     return status;
 }
@@ -160,70 +175,18 @@ static enum status probe_jpeg(struct picture *picture, const uint8_t *bytes, siz
 {
     enum status status = STATUS_OK;
     const uint8_t *frame;
+    bool has_scan;
     uint64_t width, height;
 
-    TRY(walk_jpeg(bytes, size, path, &frame));
+    TRY(walk_jpeg(picture, bytes, size, path, &frame, &has_scan));
+    picture->four_colours = frame[5] == 4;
     width = big_16(frame + 3);
     height = big_16(frame + 1);
     TRY(picture_take_shape(picture, width, height, frame[5] == 1 ? 1 : 3, 8, path));
     /* Each block of 8x8 pixels takes a bit at the very least. */
     TRY(picture_check_size(picture, width * height / 64 / 8, size, path));
-out:
-    return status;
-}
-
-enum { BMP_FILE_HEADER = 14 };
-
-static bool is_bmp(const uint8_t *bytes, size_t size)
-{
-    static const uint32_t header_sizes[] = {12, 40, 52, 56, 64, 108, 124};
-
-    if (size < BMP_FILE_HEADER + 12 || bytes[0] != 'B' || bytes[1] != 'M')
-        return false;
-    for (size_t i = 0; i < sizeof header_sizes / sizeof header_sizes[0]; i++) {
-        if (little_32(bytes + BMP_FILE_HEADER) == header_sizes[i])
-            return true;
-    }
-    return false;
-}
-
-static enum status probe_bmp(struct picture *picture, const uint8_t *bytes, size_t size, const char *path)
-{
-    const uint32_t offset = little_32(bytes + 10), header = little_32(bytes + BMP_FILE_HEADER);
-    enum status status = STATUS_OK;
-    uint64_t width, height, bits, compression = 0;
-    int channels = 3;
-
-    if (header == 12) {
-        width = little_16(bytes + 18);
-        height = little_16(bytes + 20);
-        bits = little_16(bytes + 24);
-    } else {
-        if (size < BMP_FILE_HEADER + header)
-            return picture_damaged(path, "BMP: its header is not complete");
-        width = little_32(bytes + 18);
-        /* A negative height means that the rows go from the top down. */
-        height = (uint64_t)llabs((long long)(int32_t)little_32(bytes + 22));
-        bits = little_16(bytes + 28);
-        compression = little_32(bytes + 30);
-    }
-    if (bits <= 8 && offset <= size) { /* with a palette: gray if that has no other colours */
-        const size_t entry = header == 12 ? 3 : 4;
-
-        channels = 1;
-        for (size_t at = BMP_FILE_HEADER + header; at + entry <= offset; at += entry) {
-            if (bytes[at] != bytes[at + 1] || bytes[at + 1] != bytes[at + 2])
-                channels = 3;
-        }
-    }
-    TRY(picture_take_shape(picture, width, height, channels, 8, path));
-    if (compression != 0 && compression != 3) {
-        status = status_set(STATUS_BAD_INPUT, "%s: a compressed BMP, which is not read", path);
-        goto out;
-    }
-    /* Rows are padded to 4 bytes; some writers leave out the padding of the last. */
-    TRY(picture_check_size(picture, offset + (width * bits + 31) / 32 * 4 * (height - 1) + (width * bits + 7) / 8, size,
-                           path));
+    if (!has_scan) /* stb makes a picture of one gray of it */
+        status = picture_damaged(path, "JPEG: its pixels are not there");
 out:
     return status;
 }
@@ -251,12 +214,12 @@ static const struct {
     enum status (*probe)(struct picture *picture, const uint8_t *bytes, size_t size, const char *path);
 } readers[] = {{PICTURE_PNG, is_png, probe_png},
                {PICTURE_JPEG, is_jpeg, probe_jpeg},
-               {PICTURE_BMP, is_bmp, probe_bmp},
+               {PICTURE_BMP, bmp_is_one, bmp_probe},
                {PICTURE_PNM, is_pnm, pnm_probe}};
 
 enum status picture_probe(struct picture *picture, const uint8_t *bytes, size_t size, const char *path)
 {
-    memset(picture, 0, sizeof *picture);
+    *picture = (struct picture){.orientation = 1};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         if (readers[i].is(bytes, size)) {
             picture->format = readers[i].format;

@@ -73,15 +73,17 @@ out:
     return status;
 }
 
-enum status pnm_decode(struct image *image, const uint8_t *bytes, size_t size, const char *path)
+enum status pnm_decode(struct image *image, const uint8_t *bytes, size_t size, bool as_stored, const char *path)
 {
     const size_t row_samples = (size_t)image->width * (size_t)image->channels;
     struct reader reader;
     struct header header;
+    uint64_t most; /* what the file's maximum becomes */
 
     if (!read_header(&header, bytes, size))
         return status_set(STATUS_FAILED, "%s: pnm_probe() was not asked first", path);
     reader = (struct reader){.at = header.samples, .end = bytes + size};
+    most = as_stored ? header.maximum : image->type == PIXEL_U16 ? 65535 : 255;
     for (int y = 0; y < image->height; y++) {
         uint8_t *row_8 = image_row(image, y);
         uint16_t *row_16 = image_row(image, y);
@@ -106,10 +108,11 @@ enum status pnm_decode(struct image *image, const uint8_t *bytes, size_t size, c
             }
             if (value > header.maximum)
                 return status_set(STATUS_BAD_INPUT, "%s: damaged (PGM/PPM: a sample above the maximum value)", path);
+            value = (value * most + header.maximum / 2) / header.maximum;
             if (image->type == PIXEL_U16)
-                row_16[i] = (uint16_t)((value * 65535 + header.maximum / 2) / header.maximum);
+                row_16[i] = (uint16_t)value;
             else
-                row_8[i] = (uint8_t)((value * 255 + header.maximum / 2) / header.maximum);
+                row_8[i] = (uint8_t)value;
         }
     }
     return STATUS_OK;

@@ -6,7 +6,7 @@ static const struct {
     size_t size;
     enum pixel_type type;
 } samples[] = {
-    [FILE_U8] = {1, PIXEL_U8},   [FILE_U16] = {2, PIXEL_U16}, [FILE_I16] = {2, PIXEL_I32}, [FILE_I32] = {4, PIXEL_I32},
+    [FILE_U8] = {1, PIXEL_U8},   [FILE_U16] = {2, PIXEL_U16}, [FILE_I16] = {2, PIXEL_F32}, [FILE_I32] = {4, PIXEL_I32},
     [FILE_U32] = {4, PIXEL_U32}, [FILE_F32] = {4, PIXEL_F32}, [FILE_F64] = {8, PIXEL_F64},
 };
 
@@ -57,7 +57,7 @@ bool file_samples_read(FILE *stream, enum file_sample sample, bool swapped, void
             swap_bytes((uint8_t *)&chunk, now, size);
         for (size_t i = 0; i < now; i++) {
             if (sample == FILE_I16)
-                ((int32_t *)to)[done + i] = chunk.i16[i];
+                ((float *)to)[done + i] = chunk.i16[i];
             else
                 ((float *)to)[done + i] = (float)chunk.f64[i];
         }

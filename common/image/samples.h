@@ -12,7 +12,8 @@ enum file_sample { FILE_U8, FILE_U16, FILE_I16, FILE_I32, FILE_U32, FILE_F32, FI
 
 /* Bytes of one sample in the file. */
 size_t file_sample_size(enum file_sample sample);
-/* The pixel type that holds all its values: of i16, which images do not have, i32. */
+/* The pixel type that holds all its values: of i16, which images do not have, f32, which
+ * algorithms of cubes take. */
 enum pixel_type file_sample_type(enum file_sample sample);
 
 /* Reads `count` samples into `to`, an array of `type`: file_sample_type(), or PIXEL_F32 for FILE_F64, which is rounded

@@ -1,6 +1,6 @@
 /*
- * stb.c: the one file that compiles the stb libraries (Debian: libstb-dev). Only the formats that image_io.h promises
- * are built in: stb's detection of TGA accepts nearly any bytes, and PNM is read by pnm.c, which reports cut files.
+ * stb.c: the one file that compiles the stb libraries (Debian: libstb-dev). Of its readers those of PNG and
+ * JPEG are built in: its detection of TGA accepts nearly any bytes, and BMP and PNM are read by bmp.c and pnm.c.
  */
 
 /* stb shifts signed numbers out of their range (the JPEG writer's bit buffer, the reader's sign extension), which C

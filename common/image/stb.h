@@ -6,7 +6,6 @@
 
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
-#define STBI_ONLY_BMP
 #define STBI_NO_STDIO
 #define STBI_WRITE_NO_STDIO
 #if defined(__ARM_NEON)

@@ -127,7 +127,7 @@ static enum status load_positives(struct work *work, const char *path)
     int *order = NULL, total;
     enum status status = STATUS_OK;
 
-    TRY(array_load(&faces, path));
+    TRY(array_load(&faces, path, NULL));
     if (faces.type != PIXEL_U8 || faces.width != faces.channels || faces.width < DETECT_MIN_WINDOW ||
         faces.width > DETECT_MAX_WINDOW || faces.height < 2 * HELD_OUT) {
         status = status_set(STATUS_BAD_INPUT, "%s: not ten or more square windows of 6 to 64 pixels a side, u8", path);

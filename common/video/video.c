@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/core/file.h"
+#include "common/image/bytes.h"
 #include "common/video/video_source.h"
 
 enum { DEFAULT_CAPACITY = 4 };
@@ -101,6 +102,35 @@ bool video_is_pattern(const char *name)
     return frame_pattern_fits(name) || strpbrk(name, "*?[") != NULL;
 }
 
+/* Whether a PNG has more than one picture: a chunk that says so lies before the first one's. */
+static bool is_animated(FILE *stream)
+{
+    enum { SIGNATURE = 8, HEAD = 8, CHECKSUM = 4 };
+    uint8_t head[HEAD];
+
+    for (long at = SIGNATURE; fseek(stream, at, SEEK_SET) == 0 && fread(head, 1, HEAD, stream) == HEAD;
+         at += HEAD + (long)big_32(head) + CHECKSUM) {
+        if (memcmp(head + 4, "acTL", 4) == 0)
+            return true;
+        if (memcmp(head + 4, "IDAT", 4) == 0)
+            break;
+    }
+    return false;
+}
+
+/* Whether the file is one picture. JPEGs that follow on each other, as a webcam sends them, do not say so at their
+ * start, but no picture's name has such content then. */
+static bool is_still(const struct video_source *source, FILE *stream, const char *start)
+{
+    const bool named = video_is_picture_name(source->name);
+
+    if (memcmp(start, "\x89PNG", 4) == 0)
+        return !is_animated(stream);
+    return (memcmp(start, "\xff\xd8\xff", 3) == 0 && named) || memcmp(start, "\x93NUMPY", 6) == 0 ||
+           (memcmp(start, "BM", 2) == 0 && named) ||
+           (start[0] == 'P' && start[1] >= '1' && start[1] <= '6' && start[2] && strchr(" \t\r\n", start[2]));
+}
+
 /* What the first bytes of a file tell. */
 static enum status open_file(struct video_source *source)
 {
@@ -108,15 +138,13 @@ static enum status open_file(struct video_source *source)
     static const char y4m[] = "YUV4MPEG2 ";
     FILE *stream = NULL;
     uint64_t size = 0;
-    unsigned char start[16] = {0};
+    char start[16] = "";
     size_t count;
     int descriptor = -1;
 
     TRY(file_open(source->name, &stream, &size));
     count = fread(start, 1, sizeof start - 1, stream);
-    if (memcmp(start, "\x89PNG", 4) == 0 || memcmp(start, "\xff\xd8\xff", 3) == 0 ||
-        memcmp(start, "\x93NUMPY", 6) == 0 || (memcmp(start, "BM", 2) == 0 && video_is_picture_name(source->name)) ||
-        (start[0] == 'P' && start[1] >= '1' && start[1] <= '6' && strchr(" \t\r\n", start[2]) && start[2])) {
+    if (is_still(source, stream, start)) {
         status = status_set(STATUS_BAD_INPUT,
                             "%s: a still image, not a video; name a folder of images or a pattern (frame_%%04d.png)",
                             source->name);
@@ -327,8 +355,9 @@ void video_close(struct video_reader *reader)
 
 bool video_has_name(const char *name)
 {
-    static const char *const extensions[] = {".avi", ".mp4", ".mov",  ".mkv", ".m4v", ".webm",
-                                             ".y4m", ".mpg", ".mpeg", ".ts",  ".wmv", ".flv"};
+    static const char *const extensions[] = {".avi", ".mp4", ".mov",  ".mkv",  ".m4v",  ".webm",
+                                             ".y4m", ".mpg", ".mpeg", ".ts",   ".wmv",  ".flv",
+                                             ".3gp", ".mts", ".gif",  ".apng", ".mjpg", ".mjpeg"};
 
     for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
         if (file_has_extension(name, extensions[i]))

@@ -12,7 +12,9 @@
  *                  ffmpeg -i x.avi -pix_fmt yuv420p -f yuv4mpegpipe - | rungs run motion - -o out.mp4
  *
  * Frames come as u8, 3 channels (RGB), all of one size, rows 64-byte aligned. A phone's rotation mark is obeyed. Of a
- * video with a varying frame rate each frame comes once, and the rate is the average.
+ * video with a varying frame rate each frame comes once, and the rate is the average. What a container hides (the
+ * lead-in of a clip that was cut without encoding it anew) does not come, nor what lies before a recording's first key
+ * frame. An animated PNG is a video, and so are JPEGs that follow on each other in a file not named as a picture.
  *
  * y4m        8 bits; C420jpeg, C420mpeg2, C420paldv, C420 (also without a C), C411, C422, C444, Cmono. A chroma sample
  *            stands for all pixels that share it. ITU-R BT.601, limited range, with C = Y - 16, D = U - 128, E = V -

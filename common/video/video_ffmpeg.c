@@ -9,10 +9,13 @@
  *     .mp4, .mov, .avi   are named to it (-f), and neither opens other files; it may open stdin as a file, to and fro:
  *     their
  *                        index may lie at the end
+ *     animated PNG, JPEGs that follow on each other
+ *                        are named likewise; ffmpeg takes them for single pictures otherwise
  *     everything else    comes through "pipe:", the only protocol that it may use then
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +30,9 @@ struct probe {
     int64_t rate, base;
     int64_t frames;  /* -1 = not in the header */
     double duration; /* seconds, -1 if unknown */
-    char format[64];
+    char format[64], codec[64];
+    int64_t aspect, aspect_base; /* of a pixel, 0 if unknown */
+    double matrix[2][3];         /* how it is shown: the upper rows of the display matrix, all 0 without one */
 };
 
 struct container;
@@ -37,7 +42,8 @@ struct decoder {
     int file;
     const struct container *container; /* NULL = none that is known here */
     char filter[128];
-    char header[64]; /* of each frame */
+    char container_lines[80]; /* how a line begins that what takes the container apart says; "" = there is none */
+    char header[64];          /* of each frame */
     size_t header_length;
     long frames;    /* decoded so far */
     bool seems_cut; /* the file holds less time than its header says */
@@ -61,6 +67,8 @@ static const struct container {
     {"mov", "-enable_drefs", 4, "free"},
     {"mov", "-enable_drefs", 4, "skip"},
     {"avi", NULL, 8, "AVI "},
+    {"apng", NULL, 0, "\x89PNG"},
+    {"mjpeg", NULL, 0, "\xff\xd8\xff"},
 };
 
 /* The container that a file is of; NULL when it is none of the list. */
@@ -117,10 +125,11 @@ static enum status no_memory(const struct video_source *source)
 
 /* ------------------------------------------------------------------------------------------------------- probing */
 
-static void take_line(struct probe *probe, const char *line, bool *turned)
+static void take_line(struct probe *probe, const char *line)
 {
     int64_t rate, base;
-    double number;
+    unsigned row;
+    double a, b, c;
 
     if (probe->width == 0 && sscanf(line, "width=%" SCNd64, &probe->width) == 1)
         return;
@@ -136,8 +145,21 @@ static void take_line(struct probe *probe, const char *line, bool *turned)
     sscanf(line, "nb_frames=%" SCNd64, &probe->frames);
     sscanf(line, "duration=%lf", &probe->duration);
     sscanf(line, "format_name=%63s", probe->format);
-    if (sscanf(line, "rotation=%lf", &number) == 1 && ((int)number % 180 == 90 || (int)number % 180 == -90))
-        *turned = true;
+    sscanf(line, "codec_name=%63s", probe->codec);
+    sscanf(line, "sample_aspect_ratio=%" SCNd64 ":%" SCNd64, &probe->aspect, &probe->aspect_base);
+    if (sscanf(line, "%8x: %lf %lf %lf", &row, &a, &b, &c) == 4 && row < 2)
+        memcpy(probe->matrix[row], (const double[]){a, b, c}, sizeof probe->matrix[row]);
+}
+
+/* Whether ffmpeg will exchange width and height: it rounds the angle to degrees. ffprobe's own angle is cut to them. */
+static bool is_turned(const struct probe *probe)
+{
+    const double across = hypot(probe->matrix[0][0], probe->matrix[1][0]);
+    const double down = hypot(probe->matrix[0][1], probe->matrix[1][1]), degrees = 180 / acos(-1);
+
+    if (across == 0 || down == 0)
+        return false;
+    return round(fabs(atan2(probe->matrix[0][1] / down, probe->matrix[0][0] / across)) * degrees) == 90;
 }
 
 static enum status probe_file(const struct video_source *source, struct probe *probe)
@@ -150,15 +172,14 @@ static enum status probe_file(const struct video_source *source, struct probe *p
                             "-select_streams",
                             "V:0",
                             "-show_entries",
-                            ("stream=width,height,r_frame_rate,avg_frame_rate,nb_frames:"
-                             "stream_side_data=rotation:format=format_name,duration"),
+                            ("stream=codec_name,width,height,r_frame_rate,avg_frame_rate,nb_frames,sample_aspect_ratio:"
+                             "stream_side_data=displaymatrix:format=format_name,duration"),
                             "-of",
                             "default=noprint_wrappers=1"};
     const char *const input = decoder->container ? opened : piped;
     struct program program = {0};
     char text[8192] = "", line[256];
     struct iovec part = {text, sizeof text - 1};
-    bool turned = false;
     char *rest = NULL;
     enum transfer transfer;
 
@@ -186,12 +207,14 @@ static enum status probe_file(const struct video_source *source, struct probe *p
         goto out;
     }
     for (char *word = strtok_r(text, "\n", &rest); word; word = strtok_r(NULL, "\n", &rest))
-        take_line(probe, word, &turned);
-    if (turned) {
-        const int64_t width = probe->width;
+        take_line(probe, word);
+    if (is_turned(probe)) {
+        const int64_t width = probe->width, aspect = probe->aspect;
 
         probe->width = probe->height;
         probe->height = width;
+        probe->aspect = probe->aspect_base;
+        probe->aspect_base = aspect;
     }
 out:
     program_kill(&program);
@@ -216,10 +239,60 @@ static enum status refuse_other_things(const struct video_source *source, const 
 
 /* ------------------------------------------------------------------------------------------------------ decoding */
 
+/* ffmpeg on the file with these outputs. strict: it ends at the first frame that it lost or that is damaged. */
+static enum status start_ffmpeg(const struct video_source *source, struct program *program, const char *const *outputs,
+                                bool strict)
+{
+    const char *argv[40] = {"ffmpeg", "-nostdin", "-v", "error"};
+    size_t count = 4;
+
+    if (strict)
+        argv[count++] = "-xerror";
+    count = name_input(source->state, argv, count);
+    for (const char *const *word = (const char *const[]){"-map", "0:V:0", "-fps_mode", "passthrough", NULL}; *word;
+         word++)
+        argv[count++] = *word;
+    while (*outputs)
+        argv[count++] = *outputs++;
+    argv[count] = NULL;
+    return start_on_file(source, argv, program);
+}
+
+/* Whether a line comes from what takes the container apart, which loses frames without the decoder's knowing. */
+static bool says_container(const struct decoder *decoder)
+{
+    return *decoder->container_lines && strstr(decoder->program.said, decoder->container_lines);
+}
+
+/* ffmpeg said something and went on to the end. Much of that means nothing: a segment of an application that it does
+ * not know, packets before the first key frame. So the video is decoded once more, to the first fault of a frame.
+ * *harmless is true where there is none, or reading shall stop. */
+static enum status look_again(struct video_source *source, bool *harmless)
+{
+    enum status status = STATUS_OK;
+    struct program program = {0};
+    char nothing[64];
+    struct iovec part = {nothing, sizeof nothing};
+    enum transfer transfer;
+
+    TRY(start_ffmpeg(source, &program, (const char *const[]){"-f", "null", "-", NULL}, true));
+    transfer = transfer_read(program.output, source->wake, &program, &part, 1, NULL);
+    *harmless = transfer == TRANSFER_STOPPED;
+    if (*harmless)
+        goto out;
+    program_finish(&program);
+    *harmless = program.exit_code == 0 && !program.hung;
+out:
+    program_kill(&program);
+    return status;
+}
+
 /* There are no more frames: says whether that is how it should be. */
 static enum status end_of_video(struct video_source *source)
 {
     struct decoder *decoder = source->state;
+    enum status status = STATUS_OK;
+    bool harmless = false;
     char line[256];
 
     program_finish(&decoder->program);
@@ -232,13 +305,16 @@ static enum status end_of_video(struct video_source *source)
     if (decoder->frames == 0)
         return status_set(STATUS_BAD_INPUT, "%s: no frames in this video%s%s%s", source->name,
                           *line ? " (ffmpeg: " : "", line, *line ? ")" : "");
-    if (*line || decoder->program.exit_code != 0)
+    if (*line && decoder->program.exit_code == 0 && !says_container(decoder))
+        TRY(look_again(source, &harmless));
+    if (decoder->program.exit_code != 0 || (*line && !harmless))
         return status_set(STATUS_BAD_INPUT, "%s: damaged or cut short: %ld frames could be decoded (ffmpeg: %s)",
                           source->name, decoder->frames, *line ? line : "ended with an error");
     if (decoder->seems_cut && decoder->frames < source->info.frames)
         return status_set(STATUS_BAD_INPUT, "%s: cut short: %ld of %ld frames are there", source->name, decoder->frames,
                           source->info.frames);
-    return STATUS_OK;
+out:
+    return status;
 }
 
 static enum status read_ffmpeg(struct video_source *source, struct image *frame, bool *more)
@@ -303,8 +379,16 @@ enum status video_open_ffmpeg(struct video_source *source, int descriptor)
     source->info.height = (int)probe.height;
     source->info.frames = probe.frames > 0 ? (long)probe.frames : -1;
     video_set_rate(&source->info, probe.rate, probe.base);
+    video_set_aspect(&source->info, probe.aspect, probe.aspect_base);
+    if (strcmp(probe.format, probe.codec) != 0) /* else frames follow on each other in no container */
+        snprintf(decoder->container_lines, sizeof decoder->container_lines, "[%s @ 0x", probe.format);
     decoder->seems_cut = probe.frames > 0 && probe.duration > 0 &&
                          probe.duration * (double)probe.rate / (double)probe.base < (double)probe.frames - 1.5;
+    /* An edit list hides frames that are there, and ffmpeg itself says which ones are not. */
+    if (decoder->seems_cut && strncmp(probe.format, "mov,", 4) == 0) {
+        decoder->seems_cut = false;
+        source->info.frames = -1;
+    }
 
     /* ffmpeg would scale frames of another size to that of the first: this crop, which takes everything, has a width
      * that it refuses then. */
@@ -316,13 +400,10 @@ enum status video_open_ffmpeg(struct video_source *source, int descriptor)
     if (!decoder->parts)
         return no_memory(source);
 
-    const char *argv[32] = {"ffmpeg", "-nostdin", "-v", "error"};
-    const char *const rest[] = {"-map",           "0:V:0", "-fps_mode", "passthrough", "-vf", decoder->filter,
-                                "-c:v",           "ppm",   "-pix_fmt",  "rgb24",       "-f",  "image2pipe",
-                                "-flush_packets", "1",     "pipe:1",    NULL};
-
-    memcpy(argv + name_input(decoder, argv, 4), rest, sizeof rest);
-    TRY(start_on_file(source, argv, &decoder->program));
+    TRY(start_ffmpeg(source, &decoder->program,
+                     (const char *const[]){"-vf", decoder->filter, "-c:v", "ppm", "-pix_fmt", "rgb24", "-f",
+                                           "image2pipe", "-flush_packets", "1", "pipe:1", NULL},
+                     false));
 out:
     return status;
 }

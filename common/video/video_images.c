@@ -180,10 +180,51 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Numbers within names by their value: 2.png before 10.png. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Numbers within names by their value: 2.png before 10.png, and frame_09 before frame_010, which strverscmp() takes for
+ * a fraction. Of names that differ in zeros alone the one with fewer of them comes first. */
+static int natural_order(const char *a, const char *b)
+{
+    int zeros = 0; /* the first difference of zeros in front */
+
+    while (*a && *b) {
+        const char *a_zeros = a, *b_zeros = b;
+        size_t a_digits = 0, b_digits = 0;
+        int order;
+
+        if (!is_digit(*a) || !is_digit(*b)) {
+            if (*a != *b)
+                break;
+            a++;
+            b++;
+            continue;
+        }
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        if (zeros == 0)
+            zeros = (a - a_zeros > b - b_zeros) - (a - a_zeros < b - b_zeros);
+        while (is_digit(a[a_digits]))
+            a_digits++;
+        while (is_digit(b[b_digits]))
+            b_digits++;
+        order = a_digits != b_digits ? (a_digits > b_digits ? 1 : -1) : strncmp(a, b, a_digits);
+        if (order != 0)
+            return order;
+        a += a_digits;
+        b += b_digits;
+    }
+    if (*a != *b)
+        return (unsigned char)*a > (unsigned char)*b ? 1 : -1;
+    return zeros;
+}
+
 static int by_name(const void *a, const void *b)
 {
-    return strverscmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+    return natural_order(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
 static void sort(struct images *images, int (*order)(const void *a, const void *b))

@@ -16,6 +16,16 @@ enum status video_check_size(const char *name, int64_t width, int64_t height)
     return STATUS_OK;
 }
 
+void video_set_aspect(struct video_info *info, int64_t width, int64_t height)
+{
+    enum { MOST = 65535 }; /* what containers hold */
+
+    if (width < 1 || height < 1 || width > MOST || height > MOST)
+        return;
+    info->aspect = (int)width;
+    info->aspect_base = (int)height;
+}
+
 void video_set_rate(struct video_info *info, int64_t rate, int64_t base)
 {
     int64_t a = rate, b = base;

@@ -263,7 +263,7 @@ static enum status open_video(struct video_writer *writer)
     const struct video_info *info = &writer->info;
     const int container = container_of(writer->name);
     const struct encoder *encoder;
-    char size[32], rate[32];
+    char size[32], rate[32], filter[96];
     char *output = NULL;
     const char *argv[48];
     size_t count = 0;
@@ -272,6 +272,8 @@ static enum status open_video(struct video_writer *writer)
     TRY(file_create(&writer->file, writer->name));
     snprintf(size, sizeof size, "%dx%d", even(info->width), even(info->height));
     snprintf(rate, sizeof rate, "%d/%d", info->rate, info->rate_base);
+    snprintf(filter, sizeof filter, "scale=out_color_matrix=bt601:out_range=limited,setsar=%d/%d:max=65535",
+             info->aspect, info->aspect ? info->aspect_base : 1);
     /* A row is one part, or two with its last pixel again. */
     writer->parts = malloc(2 * ((size_t)info->height + 1) * sizeof *writer->parts);
     if (!writer->parts || asprintf(&output, "file:%s", writer->file.temporary) < 0) {
@@ -284,8 +286,8 @@ static enum status open_video(struct video_writer *writer)
            (const char *const[]){"-f", "rawvideo", "-pix_fmt", "rgb24", "-video_size", size, "-framerate", rate, "-i",
                                  "pipe:0", NULL});
     append(argv, &count,
-           (const char *const[]){"-vf", "scale=out_color_matrix=bt601:out_range=limited", "-pix_fmt", "yuv420p",
-                                 "-colorspace", "smpte170m", "-color_range", "tv", NULL});
+           (const char *const[]){"-vf", filter, "-pix_fmt", "yuv420p", "-colorspace", "smpte170m", "-color_range", "tv",
+                                 NULL});
     append(argv, &count, (const char *const[]){"-c:v", encoder->name, NULL});
     append(argv, &count, encoder->options);
     if (containers[container].movflags)

@@ -6,7 +6,7 @@
  *     pattern                  shots/frame_%04d.png (or .jpg, .bmp, .ppm): numbered from 1, in a folder that exists
  *
  * Frames are u8, 3 channels (RGB), all of one size; in files of ffmpeg's they become YUV 4:2:0, BT.601, limited range,
- * in which a side of odd length is made even by repeating the last column or row.
+ * in which a side of odd length is made even by repeating the last column or row. Pixels keep the shape of the input's.
  *
  * A video file grows under a temporary name beside its own (file.h) and is renamed by video_writer_finish(), which also
  * makes it playable: to be called after an error elsewhere and after Ctrl-C too.

@@ -109,6 +109,8 @@ static enum status parse_header(struct video_source *source, char *line)
             height = number_of(word + 1, '\0');
         else if (word[0] == 'F' && colon)
             video_set_rate(&source->info, number_of(word + 1, ':'), number_of(colon + 1, '\0'));
+        else if (word[0] == 'A' && colon)
+            video_set_aspect(&source->info, number_of(word + 1, ':'), number_of(colon + 1, '\0'));
         else if (word[0] == 'C')
             TRY(take_chroma(source->name, y4m, word + 1));
         else if (strcmp(word, "XCOLORRANGE=FULL") == 0)

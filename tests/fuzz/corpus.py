@@ -35,6 +35,24 @@ def bmp(width, height):
     return struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(body), 0, 0, 54, 40, width, height, 1, 24, 0, len(body), 0, 0, 0, 0) + body
 
 
+def palette_bmp(header, bits):
+    """Of 5 x 2 pixels: 12 bytes are an OS/2 header, whose colours have 3 bytes."""
+    width, row = 5, (5 * bits + 31) // 32 * 4
+    colours = (3 if header == 12 else 4) << bits
+    sizes = struct.pack("<HHHH", width, 2, 1, bits) if header == 12 else struct.pack("<iiHH", width, -2, 1, bits)
+    return struct.pack("<2sIHHII", b"BM", 0, 0, 0, 14 + header + colours, header) + sizes.ljust(header - 4, b"\0") + samples(colours) + bytes(2 * row)
+
+
+def masked_bmp(header):
+    masks = struct.pack("<III", 0x7E0, 0xF800, 0x1F)
+    body = struct.pack("<iiHHI", 3, 2, 1, 16, 3).ljust(36, b"\0") + masks
+    return struct.pack("<2sIHHII", b"BM", 0, 0, 0, max(66, 14 + header), header) + body.ljust(header - 4, b"\0") + samples(16)
+
+
+def exif(order, orientation):
+    return (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "IHHHIHHI", 8, 1, 0x112, 3, 1, orientation, 0, 0)
+
+
 def npy(kind, shape, body, fortran=False):
     text = f"{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': {shape}, }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
@@ -48,8 +66,9 @@ def idx(kind, sizes, width):
     return struct.pack(">HBB", 0, kind, len(sizes)) + b"".join(struct.pack(">I", size) for size in sizes) + samples(count * width)
 
 
-def envi(kind, interleave, width):
-    text = f"ENVI\nsamples = 4\nlines = 3\nbands = 2\ndata type = {kind}\ninterleave = {interleave}\nbyte order = 0\nheader offset = 0\n"
+def envi(kind, interleave, width, more=""):
+    text = more and "; a comment\n"
+    text = f"ENVI\n{text}{more}samples = 4\nlines = 3\nbands = 2\ndata type = {kind}\ninterleave = {interleave}\nbyte order = 0\nheader offset = 0\n"
     return text.encode() + b"wavelength = {400,\n 500}\n" + b"\0" + samples(24 * width)
 
 
@@ -89,6 +108,12 @@ def files(rungs):
         pictures[f"{name}_16.png"] = png(width, height, 2, 3, 16)
         for kind, size in (("|u1", 1), ("<u2", 2), ("<i4", 4), ("<f4", 4), (">f8", 8)):
             arrays[f"{name}{kind[1:]}.npy"] = npy(kind, (height, width), samples(size * width * height))
+    for header, bits in ((12, 1), (12, 4), (12, 8), (40, 8), (64, 4), (124, 2)):
+        pictures[f"{header}_{bits}.bmp"] = palette_bmp(header, bits)
+    for header in (40, 56, 124):
+        pictures[f"{header}.bmp"] = masked_bmp(header)
+    for order in "<>":
+        pictures[f"turned{order}.png"] = png(7, 5, 0, 1)[:33] + chunk(b"eXIf", exif(order, 7)) + png(7, 5, 0, 1)[33:]
     arrays["cube.npy"] = npy("|u1", (2, 3, 4), samples(24), True)
     arrays["line.npy"] = npy("<f8", (5,), samples(40))
     arrays["none.npy"] = npy("<f4", (0, 3), b"")
@@ -98,7 +123,11 @@ def files(rungs):
             file.write(pictures["16x12.ppm"])
         subprocess.run([rungs, "run", "blur:cpu/serial", ppm, "-o", jpeg], check=True, stdout=subprocess.DEVNULL)
         with open(jpeg, "rb") as file:
-            pictures["16x12.jpg"] = file.read()
+            plain = pictures["16x12.jpg"] = file.read()
+        segment = b"Exif\0\0" + exif(">", 6)
+        pictures["turned.jpg"] = plain[:2] + struct.pack(">BBH", 255, 0xE1, len(segment) + 2) + segment + plain[2:]
+        adobe = b"Adobe\0\144\0\0\0\0\2"
+        pictures["adobe.jpg"] = plain[:2] + struct.pack(">BBH", 255, 0xEE, len(adobe) + 2) + adobe + plain[2:]
         trained = checkpoint(rungs, folder)
     with open(os.path.join(ROOT, "tests/small/invert.lut"), "rb") as file:
         model = file.read()
@@ -123,18 +152,19 @@ def files(rungs):
     tuned = {"one.json": {"schema": "rungs-tuned", "version": 1, "entries": [entry]}}
     models = {"lut": model, "cut": model[:100], "lrd": classifier(0, 17, 2), "lbp": classifier(2, 256, 1)}
     models |= {"texture": npy("<f4", (1, 256), bytes(1024)), "barcode": npy("<f4", (2, 257), bytes(2056))}
-    first = lambda group: {name: bytes([i % 3]) + body for i, (name, body) in enumerate(group.items())}  # the byte that chooses
+    first = lambda group: {name: bytes([i % 4]) + body for i, (name, body) in enumerate(group.items())}  # the byte that chooses
     text = lambda group: {name: json.dumps(value).encode() for name, value in group.items()}
     return {
         "images": first(pictures | arrays),
         "npy": first(arrays),
         "arrays": first({f"{kind}": idx(kind, (2, 3, 4), width) for kind, width in ((8, 1), (9, 1), (11, 2), (12, 4), (13, 4), (14, 8))} | arrays),
-        "envi": {f"{kind}_{order}": envi(kind, order, width) for kind, width in ((1, 1), (2, 2), (4, 4), (5, 8), (12, 2)) for order in ("bsq", "bil", "bip")},
+        "envi": {f"{kind}_{order}": envi(kind, order, width) for kind, width in ((1, 1), (2, 2), (4, 4), (5, 8), (12, 2)) for order in ("bsq", "bil", "bip")}
+        | {"bands": envi(12, "bip", 2, "bbl = {1, 0}\n"), "ignored": envi(4, "bil", 4, "data ignore value = 0\nbbl =\n{1 1}\n"), "some": envi(1, "bsq", 1, "data ignore value = 37\n")},
         "y4m": {colour or "none": y4m(colour, 8, 6, frame) for colour, frame in (("", 72), ("C420jpeg", 72), ("C422", 96), ("C444", 144), ("C411", 72), ("Cmono", 48), ("C420 XCOLORRANGE=FULL", 72))},
         "results": text(results),
         "tuned": text(tuned),
         "models": {name: b"\0" + body for name, body in models.items()},
-        "boxes": {"two": b"file,xmin,ymin,xmax,ymax\na.png,1,2,30,40\nb/c.png,0,0,5,6\n", "mixed": b"ymax,kind,xmax,file,ymin,xmin\r\n9,x,8,a.png,-1,-2\r\n\r\n"},
+        "boxes": {"two": b"file,xmin,ymin,xmax,ymax\na.png,1,2,30,40\nb/c.png,0,0,5,6\n", "quoted": b'\xef\xbb\xbf"file","xmin","ymin","xmax","ymax"\n"a ""b"", c.png",1,2,30,40\n', "mixed": b"ymax,kind,xmax,file,ymin,xmin\r\n9,x,8,a.png,-1,-2\r\n\r\n"},
         "checkpoint": {"one": trained, "cut": trained[:-5]},
     }
 

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size == 0)
         return 0;
     path = fuzz_file("a-idx3-ubyte", bytes + 1, size - 1);
-    if ((bytes[0] % 2 ? array_load(&array, path) : array_load_matrix(&array, path)) == STATUS_OK)
+    if ((bytes[0] % 2 ? array_load(&array, path, NULL) : array_load_matrix(&array, path)) == STATUS_OK)
         image_free(&array);
     return 0;
 }

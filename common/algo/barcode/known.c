@@ -13,16 +13,27 @@ const char *barcode_file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Cuts off and gives back what is before the next comma; NULL at the end. */
-static char *next_field(char **rest)
+/* Cuts off and gives back what is before the next comma; NULL at the end. In quotation marks a comma counts as a
+ * letter, and two marks as one (RFC 4180); *whole becomes false where they do not end with the field. */
+static char *next_field(char **rest, bool *whole)
 {
-    char *field = *rest;
+    char *field = *rest, *to = field, *from;
 
     if (!field)
         return NULL;
-    *rest = strchr(field, ',');
-    if (*rest)
-        *(*rest)++ = '\0';
+    if (*field != '"') {
+        *rest = strchr(field, ',');
+        if (*rest)
+            *(*rest)++ = '\0';
+        return field;
+    }
+    for (from = field + 1; *from && (*from != '"' || from[1] == '"'); from++) {
+        from += *from == '"';
+        *to++ = *from;
+    }
+    *whole = *whole && *from == '"' && (from[1] == ',' || from[1] == '\0');
+    *rest = *whole && from[1] == ',' ? from + 2 : NULL;
+    *to = '\0';
     return field;
 }
 
@@ -34,10 +45,11 @@ static enum status read_header(const char *path, char *line, int fields[COLUMNS]
 {
     static const char *const names[] = {"file", "xmin", "ymin", "xmax", "ymax"};
     char *rest = line, *field;
+    bool whole = true;
 
     for (int c = 0; c < COLUMNS; c++)
         fields[c] = -1;
-    for (int at = 0; (field = next_field(&rest)); at++)
+    for (int at = 0; (field = next_field(&rest, &whole)); at++)
         for (int c = 0; c < COLUMNS; c++)
             if (strcmp(field, names[c]) == 0)
                 fields[c] = at;
@@ -52,9 +64,10 @@ static enum status read_box(const char *path, int number, char *line, const int 
 {
     int *const values[] = {NULL, &box->x_min, &box->y_min, &box->x_max, &box->y_max};
     char *rest = line, *field;
+    bool whole = true;
     int found = 0;
 
-    for (int at = 0; (field = next_field(&rest)); at++)
+    for (int at = 0; (field = next_field(&rest, &whole)); at++)
         for (int c = 0; c < COLUMNS; c++) {
             char *end = field;
             long value;
@@ -70,6 +83,8 @@ static enum status read_box(const char *path, int number, char *line, const int 
                 return status_set(STATUS_BAD_INPUT, "%s:%d: '%s' is no whole number of pixels", path, number, field);
             *values[c] = (int)value;
         }
+    if (!whole)
+        return status_set(STATUS_BAD_INPUT, "%s:%d: a quotation mark without its end", path, number);
     if (found < COLUMNS || box->x_max <= box->x_min || box->y_max <= box->y_min)
         return status_set(STATUS_BAD_INPUT, "%s:%d: no box of a file (file, xmin, ymin, xmax, ymax)", path, number);
     return STATUS_OK;
@@ -77,6 +92,7 @@ static enum status read_box(const char *path, int number, char *line, const int 
 
 enum status barcode_read_known(const char *path, struct barcode_known *known)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as spreadsheets write it */
     FILE *stream = NULL;
     uint64_t size;
     char line[1024];
@@ -93,7 +109,7 @@ enum status barcode_read_known(const char *path, struct barcode_known *known)
         }
         line[strcspn(line, "\r\n")] = '\0';
         if (number == 1) {
-            TRY(read_header(path, line, fields));
+            TRY(read_header(path, strncmp(line, mark, sizeof mark - 1) == 0 ? line + sizeof mark - 1 : line, fields));
             continue;
         }
         if (!line[0])

@@ -21,7 +21,8 @@ struct barcode_known {
 
 /* A path without its folders. */
 const char *barcode_file_name(const char *path);
-/* Of a file whose first line names the columns file, xmin, ymin, xmax, ymax. */
+/* Of a file whose first line names the columns file, xmin, ymin, xmax, ymax. A byte-order mark does not count, and
+ * fields may be in quotation marks. */
 enum status barcode_read_known(const char *path, struct barcode_known *known);
 
 #endif
