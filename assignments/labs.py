@@ -45,7 +45,7 @@ def main():
         if name == "solution":
             sub.add_argument("--mutant", help="this one of solution/mutants.toml only")
             sub.add_argument("--share", type=int, default=1, help="one in so many of the mutants, one rung of a task and one bug, others at each commit")
-        if name in ("lab", "grade", "solution"):
+        if name in ("lab", "grade", "solution", "mutants"):
             sub.add_argument("--patience", type=float, default=60, help="seconds to wait for a quiet machine (default: 60)")
         if name == "mutants":
             for limit in ("case-seconds", "total-seconds", "memory-mib", "largest-pixels"):

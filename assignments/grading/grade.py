@@ -65,7 +65,7 @@ def grade_task(lab, task, pictures, say):
 
     say(f"{task['id']}: building {task['file']}")
     worker, why, outcome.compiler = build_version(lab.file_of(task), task.get("helpers", ()), lab.are_watched([task]),
-                                                  task.get("calls", ()))
+                                                  task.get("calls", ()), lab.allowed, lab.listed)
     if not worker:
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
