@@ -88,6 +88,7 @@ class Lab:
         self.folder = folders[0]
         self.number = number
         self.place = self.folder  # where the student's files lie
+        self.submitted = None  # where they were taken from
         self.unconfined = False  # --unconfined: no system call filter
         self.listed = True  # False: what is behind the list of what versions may use is tried (selftest.py)
         self.patience = 60  # seconds to wait for a quiet machine
@@ -137,6 +138,7 @@ class Lab:
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
         source = pathlib.Path(folder)
+        self.submitted = source
         if not source.is_dir():
             raise LabError(f"{folder}: no folder")
         if is_folder(source, shown(self.folder)):

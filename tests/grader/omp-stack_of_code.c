@@ -1,4 +1,4 @@
-/* expect: list has a function within a function */
+/* expect: list in the place of a function */
 /*
  * Idea:     a function within a function, for which the stack becomes code.
  * Changed:  nothing that helps.
