@@ -117,7 +117,7 @@ def check_name(token, allowed):
     name = token.text
     if not COMPILERS.fullmatch(name) or OURS.fullmatch(name) or allowed.has("names", name):
         return
-    instruction = re.fullmatch(r"_mm(?:256|512)?_(?:mask[z23]?_)?(\w+)", name)
+    instruction = re.fullmatch(r"_mm(?:256|512)?_(?:mask[z23]?_(?!store))?(\w+)", name)
     if instruction and allowed.has("instructions", instruction.group(1)):
         return
     if not allowed.is_c and name in names_of_cuda():
@@ -137,7 +137,7 @@ def check_tokens(tokens, allowed, macros):
                 raise Refused(f"line {token.line} has a raw string: write an ordinary one")
             if token.text == "goto" and (at + 1 == len(tokens) or tokens[at + 1].kind != "word" or behind[0] in macros):
                 raise Refused(f"line {token.line} has a goto to what is no label")
-            if token.text == "std" and not (behind[:1] == ["::"] and len(behind) > 1 and allowed.has("std", behind[1])):
+            if token.text == "std" and not allowed.is_c and not (behind[:1] == ["::"] and len(behind) > 1 and allowed.has("std", behind[1])):
                 raise Refused(f"line {token.line} names {'::'.join(['std', *behind[1:2]])}, which is not on the list of what versions may use")
         elif token.text == "[" and behind[:1] == ["["]:
             check_attributes(tokens, at, ["[", "["], allowed)

@@ -43,7 +43,7 @@ def files_of_classmates(lab, folder, name):
 
 def page(lab, tasks, classmates):
     lines = [f"lab {lab.number}: what is unusual in this submission. For you, not for students; nothing here has cost points.", ""]
-    starters = {t["id"]: (lab.folder / t["file"]).read_text(encoding="utf-8") for t in lab.tasks}
+    starters = {t["id"]: (read_regular(lab.folder, t["file"]) or b"").decode("utf-8", "replace") for t in lab.tasks}
     for task in tasks:
         content = read_regular(lab.place, task["file"])
         if content is None:

@@ -400,6 +400,14 @@ void *__wrap_memset(void *to, int value, size_t bytes)
     return memset(to, value, bytes);
 }
 
+/* What sorts reads and writes all that it sorts. */
+void __wrap_qsort(void *list, size_t count, size_t bytes, int (*order)(const void *a, const void *b));
+void __wrap_qsort(void *list, size_t count, size_t bytes, int (*order)(const void *a, const void *b))
+{
+    access_bytes(list, count * bytes, true, CALLER);
+    qsort(list, count, bytes, order);
+}
+
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -429,6 +437,28 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 
     forget(memory, size);
     return memory;
+}
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    void *const moved = __real_realloc(memory, size);
+
+    forget(moved, size);
+    return moved;
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    const int error = __real_posix_memalign(memory, alignment, size);
+
+    if (error == 0)
+        forget(*memory, size);
+    return error;
 }
 
 /* What prints into memory writes there. */
