@@ -5,9 +5,10 @@
  *
  * Every thread has a vector clock: for each thread, up to which of its moments everything is known to have happened
  * before. Forks, joins, barriers, locks and atomics join clocks (races_waits.c, races_atomics.c); each byte remembers
- * who wrote it last and READERS of those that have read it since, one for all that wait for each other. An access that does not come after the last write, or a write that does
- * not come after a read, is a race, whether or not the two met this time. The first one ends the process: "race
- * WRITE-OR-READ ADDRESS ADDRESS" on stderr, addresses within the program, and exit code RACES_EXIT.
+ * who wrote it last and READERS of those that have read it since, one for all that wait for each other. An access that
+ * does not come after the last write, or a write that does not come after a read, is a race, whether or not the two met
+ * this time. The first one ends the process: "race WRITE-OR-READ ADDRESS ADDRESS" on stderr, addresses within the
+ * program, and exit code RACES_EXIT.
  */
 #include "common/remote/races.h"
 

@@ -34,21 +34,21 @@ static inline __attribute__((unused)) void races_store_lanes(void *to, uint64_t 
 #define _mm256_stream_pd(to, value)    _mm256_store_pd(to, value)
 
 /* A lane is stored where its mask is negative. */
-#define RACES_SIGNS_4(mask)  (uint64_t) _mm_movemask_ps(_mm_castsi128_ps(mask))
-#define RACES_SIGNS_8(mask)  (uint64_t) _mm256_movemask_ps(_mm256_castsi256_ps(mask))
+#define RACES_SIGNS_4(mask)                     (uint64_t) _mm_movemask_ps(_mm_castsi128_ps(mask))
+#define RACES_SIGNS_8(mask)                     (uint64_t) _mm256_movemask_ps(_mm256_castsi256_ps(mask))
 #define _mm_maskstore_epi32(to, mask, value)    RACES_STORE_LANES(__m128i, to, RACES_SIGNS_4(mask), value, 4)
 #define _mm_maskstore_ps(to, mask, value)       RACES_STORE_LANES(__m128, to, RACES_SIGNS_4(mask), value, 4)
 #define _mm256_maskstore_epi32(to, mask, value) RACES_STORE_LANES(__m256i, to, RACES_SIGNS_8(mask), value, 4)
 #define _mm256_maskstore_ps(to, mask, value)    RACES_STORE_LANES(__m256, to, RACES_SIGNS_8(mask), value, 4)
 #endif
 #ifdef __AVX512F__
-#define _mm512_stream_si512(to, value)               _mm512_store_si512(to, value)
-#define _mm512_stream_ps(to, value)                  _mm512_store_ps(to, value)
-#define _mm512_stream_pd(to, value)                  _mm512_store_pd(to, value)
-#define _mm512_mask_storeu_epi8(to, mask, value)     RACES_STORE_LANES(__m512i, to, mask, value, 1)
-#define _mm512_mask_storeu_epi16(to, mask, value)    RACES_STORE_LANES(__m512i, to, mask, value, 2)
-#define _mm512_mask_storeu_epi32(to, mask, value)    RACES_STORE_LANES(__m512i, to, mask, value, 4)
-#define _mm512_mask_storeu_ps(to, mask, value)       RACES_STORE_LANES(__m512, to, mask, value, 4)
+#define _mm512_stream_si512(to, value)            _mm512_store_si512(to, value)
+#define _mm512_stream_ps(to, value)               _mm512_store_ps(to, value)
+#define _mm512_stream_pd(to, value)               _mm512_store_pd(to, value)
+#define _mm512_mask_storeu_epi8(to, mask, value)  RACES_STORE_LANES(__m512i, to, mask, value, 1)
+#define _mm512_mask_storeu_epi16(to, mask, value) RACES_STORE_LANES(__m512i, to, mask, value, 2)
+#define _mm512_mask_storeu_epi32(to, mask, value) RACES_STORE_LANES(__m512i, to, mask, value, 4)
+#define _mm512_mask_storeu_ps(to, mask, value)    RACES_STORE_LANES(__m512, to, mask, value, 4)
 #endif
 
 #endif
