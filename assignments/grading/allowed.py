@@ -23,6 +23,7 @@ DIRECTIVES = {"include", "define", "undef", "if", "ifdef", "ifndef", "elif", "el
 FEATURES = {"_GNU_SOURCE", "_DEFAULT_SOURCE", "_POSIX_C_SOURCE", "_XOPEN_SOURCE", "_ISOC11_SOURCE"}  # macros before headers, for them
 COMPILERS = re.compile(r"_\w*|asm|gnu|clang|no_sanitize\w*|(?i:emulated\w*)|GOMP_\w*|GOACC_\w*|RUNGS_\w*")  # names that are not a version's
 OURS = re.compile(r"RUNGS_\w*VERSION\w*")
+COUNTS = re.compile(r"%[-+ #'\d.*hlLjzt$]*n")
 CALLBACKS = {"qsort": 3, "bsearch": 4, "pthread_create": 2, "pthread_once": 1, "thrd_create": 1, "call_once": 1}  # where the function stands
 
 
@@ -139,6 +140,8 @@ def check_tokens(tokens, allowed, macros):
                 raise Refused(f"line {token.line} has a goto to what is no label")
             if token.text == "std" and not allowed.is_c and not (behind[:1] == ["::"] and len(behind) > 1 and allowed.has("std", behind[1])):
                 raise Refused(f"line {token.line} names {'::'.join(['std', *behind[1:2]])}, which is not on the list of what versions may use")
+        elif token.kind == "text" and COUNTS.search(token.text):
+            raise Refused(f"line {token.line} has %n in a text, by which printf() writes where nobody watches")
         elif token.text == "[" and behind[:1] == ["["]:
             check_attributes(tokens, at, ["[", "["], allowed)
         elif token.text in ("\\", "'", '"'):
