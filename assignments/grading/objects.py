@@ -1,7 +1,6 @@
 """What a version's object file may bring: code that is called, one registration, and no name of the program around it."""
 
 import functools
-import pathlib
 import re
 import subprocess
 
