@@ -250,7 +250,7 @@ truncate -s 5G "$submission/starter/grayscale/naive.cu"
 cp tests/grader/omp-line_of_key.c "$submission/starter/grayscale/buffers.cu"
 $labs grade 01 --submission "$submission" --out "$folder/out" >"$folder/shapes" 2>"$folder/errors"
 check "pipes, folders and 5 GB are no versions" test "$(grep -c ' no such file' "$folder/shapes")" = 4
-check "no line of another file beside an error" sh -c "grep -q 'error:' '$folder/shapes' && ! grep -qF '$secret' '$folder/shapes'"
+check "no line of another file beside an error" sh -c "grep -q 'line 9 has #3,' '$folder/shapes' && ! grep -qF '$secret' '$folder/shapes'"
 check "nothing on stderr there" test ! -s "$folder/errors"
 
 # Whatever the answers are, there is a report.

@@ -69,14 +69,14 @@ def grade_fix(lab, bug, said, pictures):
         return 0, f"{copy} is still as broken as {bug['file']}"
     if count > most:
         return 0, f"{copy} differs in {count} lines from {bug['file']}: mend it, in at most {most}"
-    right = lines_of_key(lab, bug)
-    far = sorted(line for line in lines if right and all(abs(line - other) > AROUND for other in right))
-    if far:
-        return 0, f"{copy} changes line {far[0]} of {bug['file']}, where nothing is wrong: mend what is, and keep the other lines"
     for seed in (USUAL, random.SystemRandom().randrange(2, 1 << 40)):  # and cases that nobody has seen
         fault, cases = find_fault(lab, bug, shown(mine), pictures, seed)
         if fault:
             return 0, f"{copy}: {fault}" if cases else fault
+    right = lines_of_key(lab, bug)
+    far = sorted(line for line in lines if right and all(abs(line - other) > AROUND for other in right))
+    if far:
+        return 0, f"{copy} changes line {far[0]} of {bug['file']}, where nothing is wrong: mend what is, and keep the other lines"
     half = bug["points"] / 2
     if said is None:
         return half, "mended; answers.toml does not say which line was wrong"
