@@ -111,26 +111,26 @@ race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(add
                 $(addprefix pthread_,create join exit once barrier_wait cond_wait cond_timedwait $(addprefix mutex_,lock trylock \
                 timedlock unlock) $(addprefix spin_,lock trylock unlock) $(addprefix rwlock_,rdlock tryrdlock wrlock trywrlock \
                 unlock)) $(addprefix sem_,wait trywait timedwait post) $(addprefix thrd_,create join exit) $(addprefix mtx_,lock \
-                trylock timedlock unlock) cnd_wait cnd_timedwait call_once malloc calloc aligned_alloc
+                trylock timedlock unlock) cnd_wait cnd_timedwait call_once malloc calloc realloc aligned_alloc posix_memalign
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
 # What copies for a version without an access of its own (common/remote/races.c, races_of_kernels.c): in the version's
 # object alone, for the emulator copies as well, and fills shared memory, while a thread of a kernel runs.
 renamed = $(foreach function,$(1),--redefine-sym $(function)=__wrap_$(function))
-seen_copies_c := $(call renamed,memcpy memmove memset snprintf image_copy image_fill)
-seen_copies_cu := $(seen_copies_c) $(call renamed,memcmp memchr strlen strcmp strncmp qsort bsearch)
+seen_copies_c := $(call renamed,memcpy memmove memset snprintf qsort image_copy image_fill)
+seen_copies_cu := $(seen_copies_c) $(call renamed,memcmp memchr strlen strcmp strncmp bsearch)
 # With the files of a worker, of which the version's object is the first.
 rename_copies = objcopy $(seen_copies_$(patsubst .%,%,$(suffix $@))) $< $@.o
 race_link_c = $(rename_copies) && $(race_link) $@.o $(filter-out $<,$^)
 race_link_cu = $(rename_copies) && $(worker_link) $@.o $(filter-out $<,$^)
-# No function of a version is left out by an attribute (which no file may name either: assignments/grading/build.py).
-see_all := -D'no_sanitize(...)=' -D'__no_sanitize__(...)=' -Dno_sanitize_thread= -D__no_sanitize_thread__=
-# Nor does it see by a macro that it is watched, and its copies of few bytes stay calls that can be renamed.
-see_all += -U__SANITIZE_THREAD__ -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset
+# Its calls stay calls: what a version uses of the C library shows in its object, and copies of few bytes can be renamed.
+see_all := -fno-builtin
 # Of accesses that gcc leaves out what it writes down tells (assignments/grading/unseen.py).
 written_down = $(if $(findstring clang,$(CC) $(CXX)),,-fdump-tree-tsan-lineno=$(@:.o=.tsan))
-$(BUILD)/races/%.c.o: %.c $(BUILD)/settings
+# ... and stores that it does not see are others here: a header that takes a fifth of a second, where instructions are named.
+stores_seen = $(if $(shell grep -l 'intrin\.h\|simd\.h' $<),-include common/remote/races_instructions.h)
+$(BUILD)/races/%.c.o: %.c $(BUILD)/settings common/remote/races_instructions.h
 	@mkdir -p $(@D)
-	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread $(see_all) $(header) $(written_down) -c $< -o $@
+	$(quiet)$(filter-out -O3 -Werror,$(compile_c)) -O1 -fsanitize=thread $(see_all) $(header) $(stores_seen) $(written_down) -c $< -o $@
 $(BUILD)/race-workers/%: wrapped :=
 $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(watching_parts_c)) $$(call helpers_named,$$*,c) \
                          $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_c)
@@ -141,7 +141,7 @@ $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(watching_parts_c)) $
 $(BUILD)/races/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
 	@mkdir -p $(@D)
 	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) $(see_all) -fno-strict-aliasing -Icommon/emulator/include \
-	    -include $(BUILD)/generated/kernels.h $(alone) $(written_down) -c $< -o $@
+	    -include $(BUILD)/generated/kernels.h $(written_down) -c $< -o $@
 $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts_cu)) $$(call helpers_named,$$*.cu,cu) \
                             $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
@@ -176,23 +176,15 @@ $(call pipeline_worker,$(1),$(2),cu,common/remote/races_of_kernels.c,race-worker
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))
-# A student's warnings are no errors; all files that it includes are recorded, those that the assembler includes as
-# well.
+# A student's warnings are no errors; all files that it includes are recorded. Ubuntu's gcc defines _FORTIFY_SOURCE, whose
+# headers give calls other names.
 $(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: warnings := -Wall -Wextra
-# In the emulator a kernel is C++ of the host, which has more than CUDA (common/lab/kernels_alone.h), `#pragma omp
-# atomic` as well.
-$(foreach place,$(BUILD)/ $(BUILD)/races/,$(place)assignments/%.cu.o $(place)$(BUILD)/%.cu.o): alone = $(if $(filter \
-    native,$(CUDA)),,-include common/lab/kernels_alone.h $(if $(findstring clang,$(CXX)),,-fdump-tree-gimple=$(@:.o=.gimple)))
+$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD
 $(BUILD)/assignments/%.c.o $(BUILD)/$(BUILD)/%.c.o $(BUILD)/races/assignments/%.c.o $(BUILD)/races/$(BUILD)/%.c.o: private header := \
-    -U_FORTIFY_SOURCE -include common/lab/c_alone.h
-$(BUILD)/assignments/%.o $(BUILD)/$(BUILD)/%.o: depend = -MD $(if $(and $(filter %.cu.o,$@),$(filter \
-    native,$(CUDA))),,-Wa$(comma)--MD$(comma)$(@:.o=.assembler))
-# In two steps, because what the compiler hands to the assembler shows which of it the file brought itself
-# (assignments/grading/build.py).
+    -U_FORTIFY_SOURCE
 define compile_student
 	@mkdir -p $(@D)
-	$(quiet)$(compile_c) $(header) -MT $@ -S $< -o $(@:.o=.s)
-	$(quiet)$(CC) -c $(filter -Wa%,$(depend)) $(@:.o=.s) -o $@
+	$(quiet)$(compile_c) $(header) -c $< -o $@
 endef
 $(BUILD)/assignments/%.c.o: assignments/%.c $(BUILD)/settings
 	$(compile_student)

@@ -2,7 +2,8 @@
 """The labs: builds, checks, times and grades a student's versions. `make lab-NN` and its relatives call it.
 
     labs.py lab NN [--task ID]                what the student wrote, beside the reference rungs, and what to do next
-    labs.py grade NN [--out DIR]              points with reasons: report.txt, results.json (Gradescope's format)
+    labs.py grade NN [--out DIR]              points with reasons: report.txt, results.json (Gradescope's format),
+                                              and instructor.txt: what is unusual in it
     labs.py bug NN BUG                        what the checker says about one of the lab's broken versions
     labs.py worst NN                          how many launches the student's pictures cost
     labs.py handout NN,NN DIR                 the tree of a course: everything but the solutions
@@ -45,7 +46,7 @@ def main():
         if name == "solution":
             sub.add_argument("--mutant", help="this one of solution/mutants.toml only")
             sub.add_argument("--share", type=int, default=1, help="one in so many of the mutants, one rung of a task and one bug, others at each commit")
-        if name in ("lab", "grade", "solution"):
+        if name in ("lab", "grade", "solution", "mutants"):
             sub.add_argument("--patience", type=float, default=60, help="seconds to wait for a quiet machine (default: 60)")
         if name == "mutants":
             for limit in ("case-seconds", "total-seconds", "memory-mib", "largest-pixels"):
@@ -54,6 +55,7 @@ def main():
         if name == "grade":
             sub.add_argument("--out", help="folder for report.txt and results.json (default: BUILD/grade-NN)")
             sub.add_argument("--submission", help="a student's tree, of which only the lab's files are taken")
+            sub.add_argument("--classmates", help="a folder with a folder for each submission: instructor.txt compares this one with them")
             sub.add_argument("--unconfined", action="store_true",
                              help="no system call filter: for code that you trust, where the kernel or a GPU's driver wants none")
             sub.add_argument("--passing", type=float, help="points for exit status 0 (default: all)")

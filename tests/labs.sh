@@ -35,7 +35,7 @@ assert [number(t) for t in ("46*46", "2x", "3,5", "\"1/2\"", "about 7", "[[[", "
 path = pathlib.Path(tempfile.mkstemp()[1])
 path.write_text("[predictions]\na = 46*46\nb = \"\"\nc = " + "[" * 20000 + "\n[bugs]\n1 = 18 # a line\n")
 answers, fault = read_answers(path, "answers.toml")
-assert answers == {"predictions": {"a": 2116}, "bugs": {"1": 18}} and "line 4" in fault, (answers, fault)'
+assert answers == {"predictions": {"a": 2116}, "bugs": {"1": 18}, "reasons": {}} and "line 4" in fault, (answers, fault)'
 check "a fix is a change of few lines, and says which" python '
 from grading.bugs import changed_lines
 broken = [f"line {i}" for i in range(40)]

@@ -136,7 +136,8 @@ if [ ! -d assignments/01_measuring ]; then # a handout of another lab
     exit
 fi
 
-by_lot 01 "$harm" --case-seconds 3 --total-seconds 6 --memory-mib 256
+by_lot 01 "$harm" --case-seconds 3 --total-seconds 6 --memory-mib 256 --patience 0
+[ "$harm" != tests/grader ] || by_lot 01 tests/grader/honest --patience 0
 check "nothing was written outside" test ! -e "$canary"
 workers_left() { cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -o "$PWD/$build/workers/[^ ]*[s]ubmission[^ ]*"; }
 no_worker_is_left() { # a killed one may need its turn on a busy machine to go
@@ -249,7 +250,7 @@ truncate -s 5G "$submission/starter/grayscale/naive.cu"
 cp tests/grader/omp-line_of_key.c "$submission/starter/grayscale/buffers.cu"
 $labs grade 01 --submission "$submission" --out "$folder/out" >"$folder/shapes" 2>"$folder/errors"
 check "pipes, folders and 5 GB are no versions" test "$(grep -c ' no such file' "$folder/shapes")" = 4
-check "no line of another file beside an error" sh -c "grep -q 'error:' '$folder/shapes' && ! grep -qF '$secret' '$folder/shapes'"
+check "no line of another file beside an error" sh -c "grep -q 'line 9 has #3,' '$folder/shapes' && ! grep -qF '$secret' '$folder/shapes'"
 check "nothing on stderr there" test ! -s "$folder/errors"
 
 # Whatever the answers are, there is a report.
@@ -297,6 +298,65 @@ lab = Lab(\"01\")
 lab.place = pathlib.Path(sys.argv[1])
 assert \"preprocessor\" in grade_fix(lab, lab.bugs[0], 20, \"\")[1]' '$submission'"
 done
+
+# A mend is near what is wrong, and right in cases that nobody has seen; a number alone is no prediction.
+cat >"$folder/honesty.py" <<'E6'
+import pathlib, sys
+sys.path.insert(0, "assignments")
+from types import SimpleNamespace as S
+import grading.bugs as bugs
+from grading.answers import read_answers
+from grading.grade import grade_prediction
+from grading.lab import Lab
+lab = Lab("01")
+lab.place = pathlib.Path(sys.argv[1])
+bug, fix = lab.bugs[0], lab.key["fix"][0]
+broken = (lab.folder / bug["file"]).read_text()
+copy = lab.place / "starter/absdiff/bug1.c"
+mended = broken
+for old, new in fix["change"]:
+    mended = mended.replace(old, new)
+seeds = []
+def find_fault(lab, bug, file, pictures, seed):
+    seeds.append(seed)
+    return "", 9
+bugs.find_fault = find_fault
+copy.write_text(mended)
+assert bugs.grade_fix(lab, bug, 18, "")[0] == bug["points"] and seeds[0] == 1 and seeds[1] > 1, seeds
+copy.write_text("static int more;\n" + mended)
+far = bugs.grade_fix(lab, bug, 18, "")
+assert far[0] == 0 and "where nothing is wrong" in far[1], far
+answers = lab.place / "answers.toml"
+answers.write_text("[predictions]\na = 2 because two cores share the rows\nb = 2\nc = 900\nd = 900 because I say so\ne = 900, because each core has a cache\n")
+said, fault = read_answers(answers, "answers.toml")
+assert fault is None and set(said["reasons"]) == {"a", "e"}, (said, fault)
+right, wrong = (S(task={"id": "omp"}, parts=[S(points=points)]) for points in (10, 0))
+points = lambda name, outcome: grade_prediction({"id": name, "points": 2}, said, outcome, lambda: 2.1)[0]
+assert [points(name, right) for name in "abce"] == [2, 1, 0, 2] and points("missing", right) == 0
+assert [points(name, wrong) for name in "abc"] == [0, 0, 0]
+E6
+check "a mend is near the fault, and a prediction has a reason" python3 -B "$folder/honesty.py" "$submission"
+
+# The page for the instructor: what stands elsewhere, and what nobody else uses.
+mkdir -p "$folder/class/one/starter/grayscale" "$folder/class/two/starter/grayscale"
+cp cuda/grayscale/v1.1_buffers.cu "$folder/class/one/starter/grayscale/buffers.cu"
+cp tests/grader/honest/omp-by_semaphores.c "$folder/class/two/starter/grayscale/omp.c"
+cp assignments/01_measuring/starter/grayscale/buffers.cu "$folder/class/two/starter/grayscale/naive.cu"
+cat >"$folder/page.py" <<'E7'
+import pathlib, sys
+sys.path.insert(0, "assignments")
+from grading.lab import Lab
+from grading.unusual import page
+lab = Lab("01")
+lab.take_submission(sys.argv[1] + "/one")
+text = page(lab, lab.tasks, sys.argv[1])
+assert "100 % of its own code stands in the solution cuda/grayscale/v1.1_buffers.cu" in text and "nobody else uses" not in text, text
+assert "simd: no file" in text, text
+lab.take_submission(sys.argv[1] + "/two")
+text = page(lab, lab.tasks, sys.argv[1])
+assert "nobody else uses" in text and "sem_wait" in text and "#include<semaphore.h>" in text and "stands in" not in text, text
+E7
+check "the instructor's page says what is unusual" python3 -B "$folder/page.py" "$folder/class"
 
 # Kernels that do for show what is asked for, lab by lab: shared memory and barriers, streams, atomic operations that nobody
 # counts, what their ladder has ready, results that are kept, copies that are no accesses.

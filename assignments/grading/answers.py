@@ -1,4 +1,5 @@
-"""answers.toml: a student's predictions, and the lines of the bugs. Whatever stands there gives answers or one line of complaint."""
+"""answers.toml: a student's predictions with their reasons, and the lines of the bugs. Whatever stands there gives answers or one line of
+complaint."""
 
 import ast
 import math
@@ -6,6 +7,7 @@ import operator
 import re
 
 MOST_BYTES = 1 << 16
+FEWEST_WORDS = 4  # of a reason
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
@@ -35,9 +37,9 @@ def evaluated(node):
 
 
 def read_answers(path, name):
-    """{"predictions": {id: number}, "bugs": {id: number}}, and what is wrong with the file, or None. Each line is read by
+    """{"predictions": {id: number}, "bugs": {id: number}, "reasons": {id: what stands behind `because`}}, and what is wrong with the file, or None. Each line is read by
     itself, so that a slip costs one answer."""
-    answers = {"predictions": {}, "bugs": {}}
+    answers = {"predictions": {}, "bugs": {}, "reasons": {}}
     try:
         if path.stat().st_size > MOST_BYTES:
             return answers, f"{name}: larger than {MOST_BYTES >> 10} KiB"
@@ -50,13 +52,17 @@ def read_answers(path, name):
         header = re.fullmatch(r"\[\s*(\w+)\s*\]", line)
         entry = re.fullmatch(r"[\"']?([\w-]+)[\"']?\s*=\s*(.*)", line)
         if header:
-            section = answers.get(header.group(1))
+            section = answers.get(header.group(1)) if header.group(1) in ("predictions", "bugs") else None
         elif entry and section is not None:
-            value = number(entry.group(2))
+            said, _, why = entry.group(2).partition("because")
+            said = said.rstrip(" ,")
+            value = number(said)
             if value is not None:
                 section[entry.group(1)] = value
-            elif entry.group(2).strip("'\" "):
-                fault = fault or f"{name}: line {at}: '{entry.group(2)[:40]}' is no number"
+                if section is answers["predictions"] and len(re.findall(r"[^\W\d_]{2,}", why)) >= FEWEST_WORDS:
+                    answers["reasons"][entry.group(1)] = why.strip()
+            elif said.strip("'\" "):
+                fault = fault or f"{name}: line {at}: '{said[:40]}' is no number"
         elif line:
             fault = fault or f"{name}: line {at}: '{line[:40]}' is neither [section] nor name = number"
     return answers, fault

@@ -1,16 +1,18 @@
 """Bug hunts: the line that is wrong, and a mended copy that the checker finds right; of a printed figure, the right one."""
 
 import difflib
+import random
 import re
 
 from grading.build import build_version
 from grading.lab import fix_of, shown
-from grading.measure import check_version, fault_of_counts
+from grading.measure import USUAL, check_version, fault_of_counts
 from grading.races import find_kernel_race
 
 CHANGES = 6  # lines that a fix may change, unless the lab says otherwise
 WIDTH = 120  # characters of a line, at most
 NEAR = 2     # lines between the one that is named and one that the fix changes
+AROUND = 5   # lines between one that a student changes and one that the key does: what is further off is another program
 
 
 TEXT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
@@ -18,8 +20,11 @@ TEXT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\
 
 def lines_of(path):
     """The lines of a file without its comments: those that a comment takes out of it are changed as well."""
-    text = TEXT.sub(lambda m: m.group(0) if m.group(0)[0] in "\"'" else "\n" * m.group(0).count("\n"),
-                    path.read_text(encoding="utf-8", errors="replace"))
+    return plain_lines(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def plain_lines(text):
+    text = TEXT.sub(lambda m: m.group(0) if m.group(0)[0] in "\"'" else "\n" * m.group(0).count("\n"), text)
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
@@ -64,9 +69,14 @@ def grade_fix(lab, bug, said, pictures):
         return 0, f"{copy} is still as broken as {bug['file']}"
     if count > most:
         return 0, f"{copy} differs in {count} lines from {bug['file']}: mend it, in at most {most}"
-    fault, cases = find_fault(lab, bug, shown(mine), pictures)
-    if fault:
-        return 0, f"{copy}: {fault}" if cases else fault
+    for seed in (USUAL, random.SystemRandom().randrange(2, 1 << 40)):  # and cases that nobody has seen
+        fault, cases = find_fault(lab, bug, shown(mine), pictures, seed)
+        if fault:
+            return 0, f"{copy}: {fault}" if cases else fault
+    right = lines_of_key(lab, bug)
+    far = sorted(line for line in lines if right and all(abs(line - other) > AROUND for other in right))
+    if far:
+        return 0, f"{copy} changes line {far[0]} of {bug['file']}, where nothing is wrong: mend what is, and keep the other lines"
     half = bug["points"] / 2
     if said is None:
         return half, "mended; answers.toml does not say which line was wrong"
@@ -75,12 +85,24 @@ def grade_fix(lab, bug, said, pictures):
     return bug["points"], f"line {said:g} named and mended: all {cases} cases agree"
 
 
-def find_fault(lab, bug, file, pictures):
+def lines_of_key(lab, bug):
+    """The lines that the key's fix of a bug changes; none in a handout, which has no key."""
+    fix = next((f for f in (lab.key or {}).get("fix", []) if f["bug"] == bug["id"]), None)
+    text = (lab.folder / bug["file"]).read_text(encoding="utf-8")
+    if not fix:
+        return set()
+    mended = text
+    for old, new in fix["change"]:
+        mended = mended.replace(old, new)
+    return changed_lines(plain_lines(text), plain_lines(mended))[0]
+
+
+def find_fault(lab, bug, file, pictures, seed=USUAL):
     """What is wrong with a broken version or a copy of it, or "", and how many cases said so; 0 when it does not compile."""
-    worker, why, _ = build_version(file)
+    worker, why, _ = build_version(file, added=lab.allowed)
     if not worker:
         return why, 0
-    check = check_version(lab, worker, f"student/bug{bug['id']}", pictures)
+    check = check_version(lab, worker, f"student/bug{bug['id']}", pictures, seed=seed)
     if check["outcome"] != "pass" or check["checked"] < check["cases"]:
         return f"{check['failed']} of {check['cases'] or '?'} cases wrong: {check['what']}", max(check["cases"], 1)
     fault = fault_of_counts(check)  # mended by a loop of the host behind the kernel, or in one thread

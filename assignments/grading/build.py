@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 
+from grading.allowed import fault_of_list
 from grading.jail import COMPILE_SECONDS, adopt_orphans, children, empty, jailed, landlock_version, limit_compiler
 from grading.lab import BUILD, ROOT, LabError, shown
 from grading.limits import wait_within
@@ -169,56 +170,55 @@ def ladder_objects():
     return [shown(path) for side in ("cpu", "cuda") for path in sorted((ROOT / BUILD / side).glob("*/*/*.o"))]
 
 
-def brings_assembler(path):
-    """Whether a compiler's output has assembler of the source's own, before each of which it says so. A handout holds the ladder's
-    rungs as assembler, to run and not to hand in. Kernels may not even name it (common/lab/kernels_alone.h)."""
-    if not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        return any(line.strip() in ("#APP", "# APP") for line in lines)
-
-
-def calls_of_the_processor(path):
-    """The first function of the compiler's that a kernel calls for an instruction of this processor, or "": as it wrote them down, after
-    all macros. What these read and write, nobody counts, and CUDA does not have them."""
-    if not path.is_file():
-        return ""
-    found = re.search(r"\b__builtin_ia32_\w+", path.read_text(encoding="utf-8", errors="replace"))
-    return found.group(0) if found else ""
-
-
 def race_worker_of(file):
     return f"{BUILD}/race-workers/{file}"
 
 
-def build_version(file, helpers=(), watched=False, calls=()):
+def keeps_calls():
+    """Whether versions are compiled a second time, as gcc's instrumentation and the race detector's links want them."""
+    return watches_kernels() and "clang" not in os.environ.get("CC", "") + os.environ.get("CXX", "")
+
+
+def fault_of_version(file, helpers, calls, added):
+    """What a version uses that is on no list, or ""; where it was compiled to be watched, of its symbols and calls as well."""
+    source, stem = ROOT / file, pathlib.Path(ROOT, BUILD, "races", file)
+    known = stem.with_name(stem.name + ".o").is_file()
+    included = [shown(path) for path in map(pathlib.Path, depends_on(stem.with_name(stem.name + ".d"))) if path.suffix in (".h", ".cuh")]
+    headers = [path for path in included if re.match(r"common/algo/|cpu/|cuda/", path)]
+    return fault_of_list(source, f"{BUILD}/races/{file}.o" if known else "", stem.with_name(stem.name + ".tsan"), added, {*headers, *helpers, *calls},
+                         lambda name: name.startswith(("cpu/", "cuda/")) and may_include(source, name, helpers))
+
+
+def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=True):
     """Builds the worker around one version: its path, or None and what is wrong, in one line, with the compiler's words. `helpers`:
-    headers of rungs that it may include, and whose functions it may call; `calls`: headers whose functions it may call.
-    `watched`: beside it, on another core, the one that finds its kernels' races; a race worker that is there afterwards is this
-    version's."""
+    headers of rungs that it may include, and whose functions it may call; `calls`: headers whose functions it may call; `added`:
+    what its lab lets it use besides (allowed.py). `watched`: beside it, on another core, the one that finds its kernels' races; a race
+    worker that is there afterwards is this version's. `listed`: False tries what is behind the list (tests/grader)."""
     source = ROOT / file
     if not source.is_file() or source.is_symlink():
         return None, f"{file}: no such file", ""
-    if "no_sanitize" in source.read_text(encoding="utf-8", errors="replace").replace("\\\n", ""):
-        return None, "names no_sanitize: what a version does is watched, by the instrumentation that this would leave out", ""
     stem = pathlib.Path(ROOT, BUILD, file)
     worker = pathlib.Path(ROOT, BUILD, "workers", file)
-    for stale in (stem.with_name(stem.name + end) for end in (".d", ".assembler", ".s", ".gimple")):
-        if not stem.with_name(stem.name + ".o").exists():
-            stale.unlink(missing_ok=True)
     worker.unlink(missing_ok=True)
     pathlib.Path(ROOT, race_worker_of(file)).unlink(missing_ok=True)
-    watched = watched and watches_kernels()
-    code, output = compile_objects(source, [f"{BUILD}/{file}.o", *([f"{BUILD}/races/{file}.o"] if watched else [])], helpers)
-    if code != 0 and watched:  # what is wrong is said once
-        return build_version(file, helpers, calls=calls)
+    watched, twice = watched and watches_kernels(), keeps_calls() and (watched or str(file).endswith(".c"))
+    code, output = compile_objects(source, [f"{BUILD}/{file}.o", *([f"{BUILD}/races/{file}.o"] if twice else [])], helpers)
+    if code != 0 or not twice:
+        pathlib.Path(ROOT, f"{BUILD}/races/{file}.o").unlink(missing_ok=True)
+    if code != 0 and twice:  # what is wrong is said once
+        code, output = compile_objects(source, [f"{BUILD}/{file}.o"], helpers)
+        if code == 0:
+            return None, "does not compile for the race detector, as it does otherwise", ""
+    fault = fault_of_version(file, helpers, calls, added or {}) if listed else ""
+    if fault:
+        return None, fault, ""
     if code == 0:
         fault = fault_of(f"{BUILD}/{file}.o", worker_files(file), "SANITIZE" not in os.environ and not has_gpu())
         if fault:
             return None, fault, ""
         code, output = make([f"{BUILD}/workers/{file}", *([race_worker_of(file)] if watched else [])], COMPILE_SECONDS, limit_compiler)
         if code != 0 and watched:
-            return build_version(file, helpers, calls=calls)
+            code, output = make([f"{BUILD}/workers/{file}"], COMPILE_SECONDS, limit_compiler)
         fault = call_of_ladder(f"{BUILD}/{file}.o", ladder_objects(), [*helpers, *calls]) if code == 0 else ""
         if fault and not any(is_rung(source, ROOT / side / source.parent.name) for side in ("cpu", "cuda")):
             worker.unlink(missing_ok=True)
@@ -227,13 +227,6 @@ def build_version(file, helpers=(), watched=False, calls=()):
         worker.unlink(missing_ok=True)
         if code is None:
             return None, f"the compiler was not done after {COMPILE_SECONDS} s", output
-        poisoned = re.search(r'attempt to use (?:a )?poisoned (?:identifier )?"?(\w+)', output)
-        if poisoned:
-            if str(file).endswith(".c"):
-                return None, (f"names {poisoned.group(1)}: a version calls memcpy() and its relatives by the names that the C library "
-                              "gives them"), output
-            return None, (f"names {poisoned.group(1)}, which CUDA does not have, or includes a header of C++ that does: kernels "
-                          "have atomicAdd() and its relatives"), output
         missing = re.search(r"undefined reference to `([^']+)'", output)
         if missing:
             return None, (f"uses {missing.group(1)}(), which versions do not get: they may call the C library, OpenMP, "
@@ -248,20 +241,9 @@ def build_version(file, helpers=(), watched=False, calls=()):
                           f"'{crossed.group(2)}': declare it above the first one, and set it here"), output
         error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
         return None, "does not compile: " + (error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]), output
-    # as lists what .incbin and .include bring in, its input (a temporary file), and the source by its bare name.
-    assembled = [f for f in depends_on(stem.with_name(stem.name + ".assembler"))
-                 if f not in (source.name, source.name + ".cpp", f"{BUILD}/{file}.s") and not re.fullmatch(r".*/cc\w+\.s", f)]
-    for name in depends_on(stem.with_name(stem.name + ".d")) + assembled:
+    for name in depends_on(stem.with_name(stem.name + ".d")):
         if not may_include(source, name, helpers):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""
-    if brings_assembler(stem.with_name(stem.name + ".s")):
-        worker.unlink(missing_ok=True)
-        return None, ("brings assembler: a version is in C, and what instructions do that the compiler does not know of is not watched for "
-                      "data races"), ""
-    instruction = calls_of_the_processor(stem.with_name(stem.name + ".gimple"))
-    if instruction:
-        worker.unlink(missing_ok=True)
-        return None, f"calls {instruction}(), an instruction of this processor: kernels have what CUDA has", ""
     return worker, "", output
 
 

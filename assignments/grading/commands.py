@@ -1,5 +1,6 @@
 """labs.py lab, grade and bug."""
 
+import functools
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ from grading.lab import BUILD, ROOT, Lab, LabError, fix_of, maximum_of, shown
 from grading.measure import check_version, time_version
 from grading.races import find_kernel_race
 from grading.show import next_step, progress, show_task, sizes_of, wrapped
+from grading.unusual import page
 from grading.worst import grade_worst
 
 
@@ -36,11 +38,7 @@ def show_predictions(lab, outcomes, said):
         if prediction["id"] not in said:
             measured = "guess first"
         elif outcome.check and outcome.check["outcome"] == "pass":
-            if prediction["measure"].startswith("speedup "):
-                measured = measure_speedup(lab, outcome.task, prediction)
-            else:
-                call, what = prediction["measure"].split(".")
-                measured = str(outcome.check.get(call, {}).get(what, "-"))
+            measured = measure(lab, outcome, prediction)
         guess = f"{said[prediction['id']]:g}" if prediction["id"] in said else "-"
         rows.append(f"  {prediction['text']:<66} {guess:>10} {measured:>12}")
     if rows:
@@ -48,6 +46,24 @@ def show_predictions(lab, outcomes, said):
         print("\n".join(rows))
         if any(row.endswith(BUSY) for row in rows):
             print("  (busy: other programs took the cores meanwhile; end them and measure again)")
+
+
+def measure(lab, outcome, prediction):
+    """As words, a number where there is one."""
+    if prediction["measure"].startswith("speedup "):
+        return measure_speedup(lab, outcome.task, prediction)
+    call, what = prediction["measure"].split(".")
+    return str(outcome.check.get(call, {}).get(what, "-"))
+
+
+def measured_number(lab, outcome, prediction):
+    """None where it cannot be measured, or other programs had a part in it."""
+    if not outcome.check or outcome.check["outcome"] != "pass":
+        return None
+    try:
+        return float(measure(lab, outcome, prediction))
+    except ValueError:
+        return None
 
 
 def measure_speedup(lab, task, prediction):
@@ -59,7 +75,7 @@ def measure_speedup(lab, task, prediction):
     other = reference_worker(rung, task["algorithm"], lab)
     if rung.startswith("student/"):
         own = lab.task(rung.split("/")[1])
-        other, _, _ = build_version(lab.file_of(own), own.get("helpers", ()), calls=own.get("calls", ()))
+        other, _, _ = build_version(lab.file_of(own), own.get("helpers", ()), calls=own.get("calls", ()), added=lab.allowed)
     if not other:
         return "-"
     speed = {"seconds": 1, "zero": 1e6, "params": prediction.get("params", []), "frames": prediction.get("frames", 8)}
@@ -120,7 +136,7 @@ def words_of_all(lab, parts):
 
 
 def show_answers(lab, outcomes):
-    bugs, predictions, fault = grade_answers(lab, pictures_folder(lab))
+    bugs, predictions, fault = grade_answers(lab, pictures_folder(lab), outcomes, functools.partial(measured_number, lab))
     if fault:
         print(f"answers: {fault}")
     for part in bugs:
@@ -145,11 +161,13 @@ def command_grade(arguments):
     build_tools(lab, lab.sources(tasks), lab.are_watched(tasks))
     outcomes = [grade_whatever_happens(lab, task) for task in tasks]
     progress("")
-    bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(lab, pictures_folder(lab))
+    bugs, predictions, fault = ([], [], None) if arguments.task else grade_answers(
+        lab, pictures_folder(lab), outcomes, functools.partial(measured_number, lab))
     total, maximum = write_results(lab, outcomes, bugs + predictions, fault, out, time.time() - started)
+    (out / "instructor.txt").write_text(page(lab, tasks, arguments.classmates) + "\n", encoding="utf-8", errors="replace")
     passing = arguments.passing if arguments.passing is not None else maximum
     print((out / "report.txt").read_text(encoding="utf-8"), end="")
-    print(f"written: {shown(out / 'report.txt')}, {shown(out / 'results.json')}")
+    print(f"written: {shown(out / 'report.txt')}, {shown(out / 'results.json')}; for the instructor: {shown(out / 'instructor.txt')}")
     unjudged = [o.task["id"] for o in outcomes if o.unjudged]
     possible = total + sum(p.maximum - p.points for o in outcomes if o.unjudged for p in o.parts if p.name == "speed")
     if total < passing - 0.05 <= possible:
@@ -240,7 +258,7 @@ def command_worst(arguments):
 
 
 def show_bug(lab, bug, file):
-    worker, why, output = build_version(file)
+    worker, why, output = build_version(file, added=lab.allowed)
     if not worker:
         raise LabError(f"{file}: {why}")
     check = check_version(lab, worker, f"student/bug{bug['id']}", pictures_folder(lab))

@@ -65,7 +65,7 @@ def grade_task(lab, task, pictures, say):
 
     say(f"{task['id']}: building {task['file']}")
     worker, why, outcome.compiler = build_version(lab.file_of(task), task.get("helpers", ()), lab.are_watched([task]),
-                                                  task.get("calls", ()))
+                                                  task.get("calls", ()), lab.allowed, lab.listed)
     if not worker:
         return give_up(why)
     say(f"{task['id']}: checking" + (" in the emulator" if task["file"].endswith(".cu") and not has_gpu() else ""))
@@ -301,8 +301,28 @@ def zero_of_fewer_threads(lab, task, reference, size, say):
     return max(speed.get("full", FULL) + 0.05, 0.93 * fewer["ratio_median"])  # two medians differ by 5 %
 
 
-def grade_answers(lab, pictures):
-    """Parts for the bugs and worst cases, and for the predictions, and what is wrong with the file."""
+FAR = 4  # times too much or too little: such a prediction needs a reason
+
+
+def grade_prediction(prediction, answers, outcome, measure):
+    """Points and the reason. A number alone says nothing, so it earns points beside a measurement; a reason shows that somebody thought,
+    and a number that is not far off that somebody may have. `measure()`: the number, or None where it cannot be had."""
+    value = answers["predictions"].get(prediction["id"], 0)
+    if value <= 0:
+        return 0, "no number in answers.toml"
+    if outcome and not (outcome.parts and outcome.parts[0].points):
+        return 0, f"you said {value:g}; it counts once {outcome.task['id']} is right, and there is something to measure"
+    if prediction["id"] in answers["reasons"]:
+        return prediction["points"], f"you said {value:g}, and why"
+    found = measure()
+    if found and not 1 / FAR < value / found < FAR:
+        return 0, f"you said {value:g}, it is {found:g}, and no `because` says why you thought so"
+    return prediction["points"] / 2, f"you said {value:g}; the other half is for the reason: {value:g} because ..."
+
+
+def grade_answers(lab, pictures, outcomes=(), measure=lambda outcome, prediction: None):
+    """Parts for the bugs and worst cases, and for the predictions, and what is wrong with the file. `outcomes`: of the tasks, where they
+    are known."""
     answers, fault = lab.answers()
     bugs, predictions = [], []
     for bug in lab.bugs:
@@ -313,7 +333,7 @@ def grade_answers(lab, pictures):
         points, reason = grade_worst(lab, worst)
         bugs.append(Part(f"worst {worst['id']}", points, worst["points"], reason))
     for prediction in lab.predictions:
-        value = answers["predictions"].get(prediction["id"], 0)
-        predictions.append(Part(f"prediction {prediction['id']}", prediction["points"] if value > 0 else 0,
-                                prediction["points"], f"you said {value:g}" if value > 0 else "no number in answers.toml"))
+        outcome = next((o for o in outcomes if o.task["id"] == prediction["task"]), None)
+        points, reason = grade_prediction(prediction, answers, outcome, lambda: measure(outcome, prediction) if outcome else None)
+        predictions.append(Part(f"prediction {prediction['id']}", points, prediction["points"], reason))
     return bugs, predictions, fault

@@ -88,7 +88,9 @@ class Lab:
         self.folder = folders[0]
         self.number = number
         self.place = self.folder  # where the student's files lie
+        self.submitted = None  # where they were taken from
         self.unconfined = False  # --unconfined: no system call filter
+        self.listed = True  # False: what is behind the list of what versions may use is tried (selftest.py)
         self.patience = 60  # seconds to wait for a quiet machine
         path = self.folder / "lab.toml"
         self.data = load_toml(path)
@@ -96,6 +98,7 @@ class Lab:
         self.bugs = self.data.get("bug", [])
         self.predictions = self.data.get("prediction", [])
         self.worst = self.data.get("worst", [])
+        self.allowed = self.data.get("allowed", {})  # besides what all versions may use (allowed.py)
         self.limits = {"case_seconds": 20, "total_seconds": 120, "memory_mib": 1024} | self.data.get("limits", {})
         key = self.folder / "solution" / "key.toml"
         self.key = load_toml(key) if key.exists() else None
@@ -135,6 +138,7 @@ class Lab:
     def take_submission(self, folder):
         """Copies what the lab asks for, and nothing else, from a student's tree or its lab folder; grades that."""
         source = pathlib.Path(folder)
+        self.submitted = source
         if not source.is_dir():
             raise LabError(f"{folder}: no folder")
         if is_folder(source, shown(self.folder)):

@@ -9,6 +9,7 @@ from grading.build import judge_of, run_limited
 from grading.lab import LabError
 from grading.words import explain
 
+USUAL = 1  # the judge's seed, where a student may see the same cases again
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
@@ -28,11 +29,11 @@ def judge(lab, arguments, seconds):
 
 
 def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=None, without=(), largest=None, counted_size=None,
-                  any_threads=False):
+                  any_threads=False, seed=USUAL):
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
-                 "--memory", limits["memory_mib"], "--pictures", pictures]
+                 "--memory", limits["memory_mib"], "--pictures", pictures, "--seed", seed]
     for parameter in without:
         arguments += ["--without", parameter]
     if algorithm:

@@ -38,7 +38,8 @@ points = 10
 [handout]
 remove = ["results/*/{algorithm}/*"]
 ''',
-    "answers.toml": '''# Your answers: numbers. 3.5, 46*46 and 2x are all read. Fill in the predictions BEFORE you measure.
+    "answers.toml": '''# Your answers: numbers. 3.5, 46*46 and 2x are all read. Fill in the predictions BEFORE you measure, each
+# with its reason: 3.5 because four cores share the work and memory is not yet the limit
 
 [predictions]
 omp =          # how many times as fast as cpu/serial will your omp be?
@@ -92,7 +93,7 @@ static enum status run(const struct image *in, struct image *out, const struct {
 
 RUNGS_CPU_VERSION({algorithm})
 ''',
-    "solution/answers.toml": "[predictions]\nomp = 2\n",
+    "solution/answers.toml": "[predictions]\nomp = 2 because two cores share the rows\n",
     "solution/key.toml": "# The figures of the bugs that are programs, from and to; and a fix of each other bug.\n[bugs]\n",
     "solution/mutants.toml": '''# Mistakes that students make, each a change of a rung, with the points and the words that it deserves.
 

@@ -12,7 +12,7 @@ from grading.objects import starts_threads
 from grading.unseen import unseen_structs
 
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
-MOST_THREADS = 16  # that it can watch (common/remote/races.c)
+MOST_THREADS = 64  # that it can watch (common/remote/races.c)
 SECONDS = 2    # for each number of threads
 COUNT_SECONDS = 60
 MOST_ON_HOST = 0.5  # bytes that code of the host may touch for each of inputs and outputs: a computation reads and writes them all

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 from grading.bugs import find_fault
-from grading.build import build_tools, reference_file, reference_worker
+from grading.build import build_tools, build_version, reference_file, reference_worker
 from grading.commands import pictures_folder
 from grading.grade import grade_answers, grade_task
 from grading.lab import ROOT, Lab, LabError, fix_of, load_toml, shown
@@ -159,6 +159,7 @@ def is_steady(lab, task):
     return all(not t["wrong"] and 1 / most < t["ratio_median"] < most for t in timings)
 
 
+LIST_SAYS = r"line \d+ |needs |has a function within"  # as allowed.py begins
 TRIES = 2  # a limit of seconds and a ratio of times may go wrong by what else the machine does; a fault of ours stays
 
 
@@ -209,6 +210,7 @@ def command_mutants(arguments):
     """Each file of a folder, <task>-<name>.c, or one in --share of them by lot, gets what its first line says."""
     lab = Lab(arguments.number)
     lab.take_submission(lab.folder)
+    lab.patience = arguments.patience
     for limit in ("case_seconds", "total_seconds", "memory_mib", "largest_pixels"):
         lab.limits[limit] = getattr(arguments, limit) or lab.limits.get(limit)
     build_tools(lab, lab.sources(lab.tasks), lab.are_watched(lab.tasks))
@@ -221,13 +223,25 @@ def command_mutants(arguments):
 
 
 def weigh_file(lab, task, mutant, verdicts):
-    """The mutant's first line: // expect: right 0..0 | speed 0..3 | says halo"""
+    """The mutant's first line: // expect: right 0..0 | speed 0..3 | says halo. With a clause `list NAME` it must be refused for that name
+    before it runs; what the line says besides is then the verdict of what is behind the list."""
     first = mutant.read_text(encoding="utf-8").splitlines()[0]
+    clauses = [clause.strip() for clause in re.sub(r"^\W*expect:|\*/$", "", first).split("|")]
     shutil.copy(mutant, ROOT / lab.file_of(task))
+    refused = [clause.split(None, 1)[1] for clause in clauses if clause.startswith("list ")]
+    clauses = [clause for clause in clauses if not clause.startswith("list ")]
+    if refused:
+        _, why, _ = build_version(lab.file_of(task), task.get("helpers", ()), lab.are_watched([task]), task.get("calls", ()), lab.allowed)
+        if refused[0] not in why or not re.match(LIST_SAYS, why):
+            return False, why or "nothing is wrong with it", ""
+        if not clauses:
+            return True, why, ""
+    lab.listed = not refused
     outcome = grade(lab, task, verdicts)
+    lab.listed = True
     text = show_task(outcome)
     good = True
-    for clause in re.sub(r"^\W*expect:|\*/$", "", first).split("|"):
+    for clause in clauses:
         words = clause.split(None, 1)
         if words[0] == "says":
             good &= words[1].strip() in re.sub(r"\s+", " ", text)

@@ -21,7 +21,11 @@ def tokens(text):
 
 
 def runs(path):
-    words = tokens(path.read_text(encoding="utf-8", errors="replace"))
+    return runs_of(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def runs_of(text):
+    words = tokens(text)
     return {tuple(words[i:i + RUN]) for i in range(len(words) - RUN + 1)}
 
 

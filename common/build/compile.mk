@@ -152,5 +152,5 @@ $(addprefix $(BUILD)/generated/kernels.h.gch/,$(sort all $(watched_headers))): $
 $(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/$(watched_headers))
 $(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
 	$(call say,emulate,$*.cu)
-	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h $(alone) -c $< -o $@
+	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@
 endif

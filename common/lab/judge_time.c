@@ -2,13 +2,12 @@
  * judge_time.c: rungs-judge time.
  *
  * The version and a reference rung, each in a worker, take turns on the same input. All inputs are new for every
- * call: the pattern shifted by a random distance, with random samples changed in every row. They are laid out, past the
- * caches, and the output is poisoned just before the call, while the worker is stopped, so nothing can be computed
- * ahead. Both results of every call are compared. A result counts as it is when the call returns: the worker is stopped
- * at once, and what it wrote is copied. What counts is the median of the pairs' ratios.
- * A pipeline is timed over a whole video, start() included, and gets another one each time: mobiles of
- * scene.h, shifted as above, and in every frame a rectangle somewhere that nobody can foresee. A frame comes into being
- * when it is submitted; the clock runs during the calls.
+ * call and have nothing of those before. They are laid out, past the caches, and the output is poisoned just before
+ * the call, while the worker is stopped, so nothing can be computed ahead. Both results of every call are compared. A
+ * result counts as it is when the call returns: the worker is stopped at once, and what it wrote is copied. What counts
+ * is the median of the pairs' ratios. A pipeline is timed over a whole video, start() included, and gets another one
+ * each time: mobiles of scene.h, shifted by lot, with noise of its own, and in every frame a rectangle somewhere that
+ * nobody can foresee. A frame comes into being when it is submitted; the clock runs during the calls.
  */
 #include <jansson.h>
 #include <math.h>

@@ -29,7 +29,7 @@ struct timing {
     /* The inputs of the next call, or the frames of the next video, which no worker has seen yet. */
     struct image fresh[TIMING_MAX_SETS][ALGORITHM_MAX_INPUTS];
     int frames;    /* of a video, of which each set holds one; 0: pictures */
-    bool pictures; /* all inputs are of one size and may be shifted and cut */
+    bool pictures; /* all inputs are of one size and may be cut */
     int inputs;    /* of a set */
     int sets, pairs;
     uint64_t random;

@@ -26,38 +26,42 @@ static int below(struct timing *timing, int limit)
     return (int)(pattern_random(&timing->random) % (uint64_t)limit);
 }
 
-/* A new input: the base, shifted cyclically, and a random sample of each row changed. Masks and other
- * inputs that may hold certain values only are shifted and not changed. What cannot be shifted (tables, inputs whose
- * place matters) is made anew. */
+/* Changes bytes of a row by lot: those bits of each that `mask` has. */
+static void change_row(struct timing *timing, void *row, size_t bytes, uint64_t mask)
+{
+    for (size_t at = 0; at < bytes; at += sizeof mask) {
+        const size_t left = bytes - at < sizeof mask ? bytes - at : sizeof mask;
+        uint64_t word = 0;
+
+        memcpy(&word, (char *)row + at, left);
+        word ^= pattern_random(&timing->random) & mask;
+        memcpy((char *)row + at, &word, left);
+    }
+}
+
+/* New inputs, which have nothing of any before: who keeps results of earlier calls finds no use for them. Pictures are
+ * noise, eight samples a draw, because there is one to be made for each call that is timed. */
 enum status timing_renew(struct timing *timing, struct image to[])
 {
     const struct algorithm *algorithm = timing->algorithm;
-    const struct image *base = &timing->base[0];
     struct image made[ALGORITHM_MAX_INPUTS] = {{0}};
     enum status status = STATUS_OK;
 
-    if (!timing->pictures) {
+    if (algorithm->make_inputs || timing->base[0].type != PIXEL_U8)
         TRY(judge_make(algorithm, timing->arguments->shape, pattern_random(&timing->random), timing->params, made));
-        for (int i = 0; i < algorithm->input_count; i++)
-            image_copy(&to[i], &made[i]);
-        goto out;
-    }
-    const int down = below(timing, base->height), right = below(timing, base->width);
-
     for (int i = 0; i < algorithm->input_count; i++)
-        for (int y = 0; y < base->height; y++) {
-            uint8_t *target = image_row(&to[i], y);
-
-            shift_row(&timing->base[i], (y + down) % base->height, &to[i], y, right);
-            if (base->type == PIXEL_U8 && !algorithm->make_inputs)
-                target[pattern_random(&timing->random) % image_row_bytes(base)] ^= (uint8_t)(1 + below(timing, 255));
-        }
+        if (made[i].data)
+            image_copy(&to[i], &made[i]);
+        else
+            for (int y = 0; y < to[i].height; y++)
+                change_row(timing, image_row(&to[i], y), image_row_bytes(&to[i]), UINT64_MAX);
 out:
     inputs_free(algorithm, made);
     return status;
 }
 
-/* A new video. Its first frame is the empty scene, for a background. */
+/* A new video: scenes in another place, in which the two lowest bits of each sample are drawn by lot, so that no frame
+ * is a shift of any before. Its first frame is the empty scene, for a background. */
 void timing_renew_video(struct timing *timing, struct image (*to)[ALGORITHM_MAX_INPUTS])
 {
     const struct image *scene = &timing->scenes[0];
@@ -70,8 +74,10 @@ void timing_renew_video(struct timing *timing, struct image (*to)[ALGORITHM_MAX_
 
         if (frame > 0)
             scene = &timing->scenes[1 + (begin + frame) % (timing->frames - 1)];
-        for (int y = 0; y < scene->height; y++)
+        for (int y = 0; y < scene->height; y++) {
             shift_row(scene, (y + down) % scene->height, &to[frame][0], y, right);
+            change_row(timing, image_row(&to[frame][0], y), image_row_bytes(scene), 0x0303030303030303);
+        }
         for (int y = top; frame > 0 && y < top + side; y++) {
             uint8_t *row = image_row(&to[frame][0], y);
 

@@ -5,12 +5,14 @@
  *
  * Every thread has a vector clock: for each thread, up to which of its moments everything is known to have happened
  * before. Forks, joins, barriers, locks and atomics join clocks (races_waits.c, races_atomics.c); each byte remembers
- * who wrote it last and who has read it since. An access that does not come after the last write, or a write that does
- * not come after a read, is a race, whether or not the two met this time. The first one ends the process: "race
- * WRITE-OR-READ ADDRESS ADDRESS" on stderr, addresses within the program, and exit code RACES_EXIT.
+ * who wrote it last and READERS of those that have read it since, one for all that wait for each other. An access that
+ * does not come after the last write, or a write that does not come after a read, is a race, whether or not the two met
+ * this time. The first one ends the process: "race WRITE-OR-READ ADDRESS ADDRESS" on stderr, addresses within the
+ * program, and exit code RACES_EXIT.
  */
 #include "common/remote/races.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,14 +24,15 @@
 
 #include "common/image/image.h"
 
-enum { CROWD_MILLISECONDS = 1000, RACES_EXIT = 66, PAGE = 4096, PAGES = 1 << 16, SYNCS = 1 << 12 };
+enum { CROWD_MILLISECONDS = 1000, RACES_EXIT = 66, PAGE = 4096, PAGES = 1 << 16, SYNCS = 1 << 12, READERS = 8 };
 
 #define MOST_THREADS RACES_MOST_THREADS
 
 /* What is known of a byte. Moments begin with 1. */
 struct shadow {
-    uint32_t written, writer, write_place;
-    uint32_t read[MOST_THREADS], read_place;
+    uint32_t written, write_place, read_place;
+    uint32_t read[READERS]; /* since it was written; 0: nobody */
+    uint8_t writer, reader[READERS];
 };
 
 struct page {
@@ -205,7 +208,8 @@ void races_fence(bool acquires, bool releases)
 
 /* -------------------------------------------------------------------------------------------------- accesses */
 
-static struct page *page_of(uintptr_t address)
+/* `makes`: where nothing is known of a page, it gets a place; else the answer is NULL. */
+static struct page *page_of(uintptr_t address, bool makes)
 {
     const uintptr_t number = address / PAGE;
 
@@ -216,6 +220,8 @@ static struct page *page_of(uintptr_t address)
             return &pages[i];
         if (found != 0)
             continue;
+        if (!makes)
+            return NULL;
         if (!atomic_compare_exchange_strong(&pages[i].number, &found, number) && found != number)
             continue;
         return &pages[i];
@@ -235,14 +241,23 @@ static void look(struct shadow *byte, bool writes, uint32_t place)
     if (byte->written > now.at[byte->writer] && (int)byte->writer != me)
         report(writes ? "write-write" : "read-write", place, byte->write_place);
     if (writes) {
-        for (int i = 0; i < MOST_THREADS; i++)
-            if (i != me && byte->read[i] > now.at[i])
+        for (int i = 0; i < READERS; i++)
+            if (byte->reader[i] != me && byte->read[i] > now.at[byte->reader[i]])
                 report("write-read", place, byte->read_place);
+        memset(byte->read, 0, sizeof byte->read);
         byte->written = now.at[me];
-        byte->writer = (uint32_t)me;
+        byte->writer = (uint8_t)me;
         byte->write_place = place;
     } else {
-        byte->read[me] = now.at[me];
+        int mine = 0;
+
+        /* In the place of a read that comes before this one: what follows this one follows that one, too. Where all are
+         * of others, one is forgotten. */
+        while (mine < READERS && byte->reader[mine] != me && byte->read[mine] > now.at[byte->reader[mine]])
+            mine++;
+        mine = mine < READERS ? mine : me % READERS;
+        byte->read[mine] = now.at[me];
+        byte->reader[mine] = (uint8_t)me;
         byte->read_place = place;
     }
 }
@@ -256,7 +271,7 @@ static void access_bytes(const volatile void *memory, size_t size, bool writes, 
         return;
     races_take_place();
     while (size > 0) {
-        struct page *const page = page_of(address);
+        struct page *const page = page_of(address, true);
         const size_t offset = address % PAGE, here = size < PAGE - offset ? size : PAGE - offset;
 
         lock(&page->lock);
@@ -280,16 +295,31 @@ static void forget(const void *memory, size_t size)
     uintptr_t address = (uintptr_t)memory;
 
     while (memory && size > 0) {
-        struct page *const page = page_of(address);
+        struct page *const page = page_of(address, false);
         const size_t offset = address % PAGE, here = size < PAGE - offset ? size : PAGE - offset;
 
-        lock(&page->lock);
-        if (page->bytes)
-            memset(&page->bytes[offset], 0, here * sizeof *page->bytes);
-        unlock(&page->lock);
+        if (page) {
+            lock(&page->lock);
+            if (page->bytes)
+                memset(&page->bytes[offset], 0, here * sizeof *page->bytes);
+            unlock(&page->lock);
+        }
         address += here;
         size -= here;
     }
+}
+
+void races_forget_stack(void)
+{
+    pthread_attr_t attributes;
+    void *begin = NULL;
+    size_t size = 0;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &begin, &size) == 0)
+        forget(begin, size);
+    pthread_attr_destroy(&attributes);
 }
 
 /* ------------------------------------------------------------------------- what -fsanitize=thread calls */
@@ -371,6 +401,14 @@ void *__wrap_memset(void *to, int value, size_t bytes)
     return memset(to, value, bytes);
 }
 
+/* What sorts reads and writes all that it sorts. */
+void __wrap_qsort(void *list, size_t count, size_t bytes, int (*order)(const void *a, const void *b));
+void __wrap_qsort(void *list, size_t count, size_t bytes, int (*order)(const void *a, const void *b))
+{
+    access_bytes(list, count * bytes, true, CALLER);
+    qsort(list, count, bytes, order);
+}
+
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -400,6 +438,28 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 
     forget(memory, size);
     return memory;
+}
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    void *const moved = __real_realloc(memory, size);
+
+    forget(moved, size);
+    return moved;
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    const int error = __real_posix_memalign(memory, alignment, size);
+
+    if (error == 0)
+        forget(*memory, size);
+    return error;
 }
 
 /* What prints into memory writes there. */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RACES_MOST_THREADS = 16 };
+enum { RACES_MOST_THREADS = 64 };
 
 struct races_clock {
     uint32_t at[RACES_MOST_THREADS];
@@ -31,5 +31,8 @@ void races_follow(const struct races_clock *began);
 /* Of a thread that begins, and that ends. */
 void races_take_place(void);
 void races_leave_place(void);
+
+/* Of a thread that a version has started: its stack may be that of one that has ended and that nobody joined. */
+void races_forget_stack(void);
 
 #endif

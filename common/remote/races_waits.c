@@ -354,6 +354,7 @@ static void *in_thread(void *argument)
 
     free(argument);
     races_take_place();
+    races_forget_stack();
     races_follow(&start.clock);
     void *const result = start.function(start.argument);
     races_release((const char *)pthread_self());
@@ -407,6 +408,7 @@ static int in_c11_thread(void *argument)
 
     free(argument);
     races_take_place();
+    races_forget_stack();
     races_follow(&start.clock);
     const int result = start.function(start.argument);
     races_release((const char *)thrd_current());

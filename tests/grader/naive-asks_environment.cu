@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says the host computes it */
+/* expect: right 0..0 | speed 0..0 | says the host computes it | list uses getenv */
 /*
  * Idea:     computes on the host, but where the environment says that kernels are watched.
  * Changed:  nothing that helps.

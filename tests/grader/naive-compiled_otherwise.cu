@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says the host computes it */
+/* expect: list names __SANITIZE_THREAD__ */
 /*
  * Idea:     computes on the host, but where a macro or the file's name says that it is compiled to be watched.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says cases wrong */
+/* expect: right 0..0 | speed 0..0 | says cases wrong | list uses setenv */
 /*
  * Idea:     does not wait for its kernel, and turns off the setting that shows it.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says defines emulator_count */
+/* expect: right 0..0 | speed 0..0 | says defines emulator_count | list includes common/emulator/emulator.h */
 /*
  * Idea:     brings functions of the emulator in its place, to say what it counts.
  * Changed:  nothing that helps.

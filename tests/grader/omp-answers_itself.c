@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 */
+/* expect: right 0..0 | speed 0..0 | list names __atomic_store_n */
 /*
  * Idea:     answers for the program around it, before it has computed anything, and hides in a loop.
  * Changed:  nothing that helps.

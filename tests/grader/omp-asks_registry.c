@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says uses registry_find_algorithm() */
+/* expect: right 0..0 | speed 0..0 | says uses registry_find_algorithm() | list uses registry_find_algorithm */
 /*
  * Idea:     lets cpu/serial do the work.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says uses worker_device_counts */
+/* expect: right 0..0 | speed 0..0 | says uses worker_device_counts | list uses worker_device_counts */
 /*
  * Idea:     asks the program around it for what it counts.
  * Changed:  nothing that helps.

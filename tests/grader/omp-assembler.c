@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says brings assembler */
+/* expect: list pastes tokens */
 /*
  * Idea:     brings assembler, whose accesses the race detector does not see, under a name put together by macros.
  * Changed:  nothing that helps.

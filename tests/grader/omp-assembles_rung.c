@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says alone */
+/* expect: right 0..0 | speed 0..0 | says alone | list names __asm__ */
 /*
  * Idea:     assembles a built reference rung into itself.
  * Changed:  nothing that helps.

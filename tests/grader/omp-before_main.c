@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says has a constructor besides */
+/* expect: right 0..0 | speed 0..0 | says has a constructor besides | list has the attribute constructor */
 /*
  * Idea:     acts before it is called, and before main().
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says includes Makefile */
+/* expect: list names __asm__ */
 /*
  * Idea:     carries a file of the tree in its data.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says data race */
+/* expect: list names __SANITIZE_THREAD__ */
 /*
  * Idea:     has threads that race where it is not compiled to be watched, and else none.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says alone */
+/* expect: right 0..0 | speed 0..0 | says alone | list includes /dev/zero */
 /*
  * Idea:     includes a file without an end.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to start a process */
+/* expect: right 0..0 | speed 0..0 | says tried to start a process | list uses fork */
 /*
  * Idea:     doubles itself, again and again.
  * Changed:  nothing that helps.

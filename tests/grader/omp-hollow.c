@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 */
+/* expect: right 0..0 | speed 0..0 | list has the attribute constructor */
 /*
  * Idea:     registers nothing that can be called: no run(), a name that never ends.
  * Changed:  nothing that helps.

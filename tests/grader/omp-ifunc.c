@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says has an ifunc */
+/* expect: right 0..0 | speed 0..0 | says has an ifunc | list names _exit */
 /*
  * Idea:     has an ifunc, whose resolver runs while the program is relocated.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says alone */
+/* expect: right 0..0 | speed 0..0 | says alone | list includes assignments/01_measuring/solution/key.toml */
 /*
  * Idea:     includes the key to the lab.
  * Changed:  nothing that helps.

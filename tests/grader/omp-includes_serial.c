@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says includes cpu/grayscale/0_serial.c */
+/* expect: right 0..0 | speed 0..0 | says includes cpu/grayscale/0_serial.c | list includes cpu/grayscale/0_serial.c */
 /*
  * Idea:     is cpu/serial under another name.
  * Changed:  nothing that helps.

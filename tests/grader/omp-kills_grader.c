@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to send a signal */
+/* expect: right 0..0 | speed 0..0 | says tried to send a signal | list includes signal.h */
 /*
  * Idea:     ends the process that started it.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to get away */
+/* expect: right 0..0 | speed 0..0 | says tried to get away | list uses setsid */
 /*
  * Idea:     leaves the session, so as not to be found.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 */
+/* expect: right 0..0 | speed 0..0 | list has #3 */
 /*
  * Idea:     has an error in a line that it says is the key's, so that the compiler shows that line.
  * Changed:  nothing that helps.

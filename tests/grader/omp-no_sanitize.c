@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says names no_sanitize */
+/* expect: list has the attribute no_sanitize */
 /*
  * Idea:     threads count rows in one variable without a wait, and the attribute stands there.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says uses mempcpy(), which nobody can watch */
+/* expect: list uses mempcpy */
 /*
  * Idea:     threads copy rows into one place without a wait, by a function that nobody watches.
  * Changed:  nothing that helps.

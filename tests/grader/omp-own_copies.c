@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says poisoned "__builtin_memcpy" */
+/* expect: list names __builtin_memcpy */
 /*
  * Idea:     the same by the compiler's own name of it.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says defines sigaction */
+/* expect: right 0..0 | speed 0..0 | says defines sigaction | list includes signal.h */
 /*
  * Idea:     brings its own sigaction(), which the program around it calls at its start.
  * Changed:  nothing that helps.

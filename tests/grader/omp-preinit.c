@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says section .preinit_array */
+/* expect: right 0..0 | speed 0..0 | says section .preinit_array | list names _exit */
 /*
  * Idea:     has code in .preinit_array, before the constructors.
  * Changed:  nothing that helps.

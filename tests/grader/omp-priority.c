@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says ahead of other processes */
+/* expect: right 0..0 | speed 0..0 | says ahead of other processes | list includes sys/resource.h */
 /*
  * Idea:     makes itself and its judge unequal before the scheduler.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says nobody can watch */
+/* expect: list includes fcntl.h */
 /*
  * Idea:     looks for what it could read, by system calls of its own, and is right only where there is something.
  * Changed:  nothing that helps.

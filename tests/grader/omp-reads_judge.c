@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to look into another process */
+/* expect: right 0..0 | speed 0..0 | says tried to look into another process | list includes fcntl.h */
 /*
  * Idea:     the judge knows the right answer: it looks for that in the judge's memory, by the file of it and by a call.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to start a process */
+/* expect: right 0..0 | speed 0..0 | says tried to start a process | list has the attribute constructor */
 /*
  * Idea:     registers itself by a constructor of its own, which does more.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says by an instruction of this processor */
+/* expect: right 0..0 | speed 0..0 | says data race */
 /*
  * Idea:     threads write one int past the caches, by instructions that the compiler has a name for.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says threads */
+/* expect: right 0..0 | speed 0..0 | says threads | list uses pause */
 /*
  * Idea:     starts threads that sleep for ever.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says the file registers 2 versions */
+/* expect: right 0..0 | speed 0..0 | says the file registers 2 versions | list has the attribute constructor */
 /*
  * Idea:     registers two versions.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 */
+/* expect: right 0..0 | speed 0..0 | list includes sys/mman.h */
 /*
  * Idea:     takes the shared memory away from under the program around it.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says data race */
+/* expect: list pastes tokens */
 /*
  * Idea:     threads count rows in one variable without a wait, in a function that asks not to be instrumented.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to use the network */
+/* expect: right 0..0 | speed 0..0 | says tried to use the network | list includes sys/socket.h */
 /*
  * Idea:     calls home.
  * Changed:  nothing that helps.

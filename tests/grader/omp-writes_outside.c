@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says tried to write to a file */
+/* expect: right 0..0 | speed 0..0 | says tried to write to a file | list uses fclose */
 /*
  * Idea:     leaves a file behind.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says does not compile */
+/* expect: right 0..0 | speed 0..0 | says does not compile | list names __asm__ */
 /*
  * Idea:     leaves gigabytes of object file.
  * Changed:  nothing that helps.

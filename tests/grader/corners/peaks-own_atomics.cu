@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says names __atomic_fetch_add */
+/* expect: list names __atomic_fetch_add */
 /*
  * Idea:     one atomic operation a peak, by a function of the host's compiler, which nobody counts.
  * Changed:  nothing that helps.

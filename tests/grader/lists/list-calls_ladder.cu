@@ -1,4 +1,4 @@
-/* expect: right 0..0 | through shared memory 0..0 | says calls edges_ */
+/* expect: right 0..0 | through shared memory 0..0 | says calls edges_ | list uses edges_list */
 /*
  * Idea:     declares the functions in which the ladder's own rungs list points, and calls them.
  * Changed:  nothing that helps.

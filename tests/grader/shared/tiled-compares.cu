@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says a kernel calls memcmp() */
+/* expect: right 0..0 | speed 0..0 | says a kernel calls memcmp() | list uses memcmp */
 /*
  * Idea:     samples come from global memory by a function of the C library that compares.
  * Changed:  nothing that helps.

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | says an instruction of this processor */
+/* expect: list has the attribute vector_size */
 /*
  * Idea:     all samples come from global memory by instructions of the processor, which nobody counts.
  * Changed:  nothing that helps.

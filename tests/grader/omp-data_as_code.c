@@ -1,0 +1,33 @@
+/* expect: list calls what a pointer points to */
+/*
+ * Idea:     calls what lies behind a function of the program.
+ * Changed:  nothing that helps.
+ * Expect:   the grader's verdict in the first line.
+ */
+#include "common/algo/grayscale.h"
+
+static int rows;
+
+static uintptr_t behind = 64;
+
+static enum status run(const struct image *in, struct image *out, const struct grayscale_params *params)
+{
+    (void)params;
+    void (*const count)(int *) = (void (*)(int *))((uintptr_t)image_create + behind);
+
+    if (out->width == 123456)
+        count(&rows);
+#pragma omp parallel for
+    for (int y = 0; y < out->height; y++) {
+        const uint8_t *rgb = image_row(in, y);
+        uint8_t *gray = image_row(out, y);
+        rows++;
+        for (int x = 0; x < out->width; x++)
+            gray[x] = (uint8_t)((GRAYSCALE_RED * rgb[3 * x] + GRAYSCALE_GREEN * rgb[3 * x + 1] +
+                                 GRAYSCALE_BLUE * rgb[3 * x + 2] + (1 << (GRAYSCALE_BITS - 1))) >>
+                                GRAYSCALE_BITS);
+    }
+    return STATUS_OK;
+}
+
+RUNGS_CPU_VERSION(grayscale)
