@@ -5,8 +5,8 @@
  * order threads and blocks get their turn is drawn anew for each launch from a seed, so that a kernel that relies on an
  * order by luck fails sooner or later, and with the same seed (and one host thread) fails the same way again.
  *
- * With RUNGS_EMULATOR_LATE=1 what is put on a stream of the program's own waits until somebody waits for it, and
- * streams get their turns in an order drawn by lot: a result that is read, or a buffer that is used again, before the
+ * With RUNGS_EMULATOR_LATE=1 what is put on a stream, the default one as well, waits until somebody waits for it, and
+ * streams get their turns in an order drawn by lot, but for what CUDA orders between the default one and blocking ones: a result that is read, or a buffer that is used again, before the
  * wait for it holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a
  * GPU.
  *
@@ -57,6 +57,9 @@ void emulator_watch_races(void);
 
 /* What fresh device memory and fresh shared memory hold from now on in every byte; 0: garbage, drawn anew each time. */
 void emulator_perturb(int device_byte, int shared_byte);
+
+/* Multiprocessors that a device says it has from now on; 0: 8. */
+void emulator_set_multiprocessors(int count);
 
 /* Is told, on the calling host thread, of each legal launch before it runs and of each copy and memset that was done;
  * `what` is "[CUDA memcpy HtoD]" and the like. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <math.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,7 @@ struct shared {
 
 struct job {
     const struct version *version;
+    int threads;                   /* of OpenMP, by the environment or the machine */
     const struct version *trusted; /* whose results are right for large pictures; NULL: the other cases */
     double large_used;             /* seconds of a processor that large pictures have taken */
     struct check_options *options;
@@ -194,6 +196,69 @@ static enum status parse_settings(const struct algorithm *algorithm, const char 
     return params_parse_text(algorithm, settings ? settings : "", params);
 }
 
+/* What a case is tried with beside its parameters, which no result may depend on. */
+struct circumstances {
+    int threads; /* of OpenMP; 0: the machine's */
+    int blocks;  /* device_make_small() */
+    char words[160];
+};
+
+static void append(char *text, size_t size, const char *format, int number)
+{
+    const size_t length = strlen(text);
+
+    snprintf(text + length, size - length, format, number);
+}
+
+/* Legal launch parameters by lot, and a small device; the defaults where `drawn` is false. */
+static void draw_tunables(const struct version *version, const struct image in[], const void *params, bool drawn,
+                          uint64_t random)
+{
+    enum { ATTEMPTS = 8 };
+
+    for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
+        for (struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++) {
+            int values = 0;
+
+            while (tunable->legal[values])
+                values++;
+            *tunable->value = drawn && attempt < ATTEMPTS ? tunable->legal[pattern_random(&random) % (uint64_t)values]
+                                                          : tunable->preset;
+        }
+        if (!version->illegal || !version->illegal(in, params))
+            return;
+    }
+}
+
+/* Sets them for the calls that come. */
+static void set_circumstances(const struct job *job, const struct check_case *item, const struct image in[],
+                              const void *params, uint64_t seed, struct circumstances *it)
+{
+    static const int blocks[] = {0, 1, 132, 2, 3};
+    const struct version *version = job->version;
+    uint64_t random = seed ^ 0x7d2a11;
+
+    it->threads = item->threads;
+    it->words[0] = '\0';
+    if (!version->remote) {
+        draw_tunables(version, in, params, item->drawn, seed ^ 0x10a7);
+        if (item->drawn && version->tunables) {
+            snprintf(it->words, sizeof it->words, ", ");
+            version_describe_tunables(version, it->words + 2, sizeof it->words - 2);
+        }
+    }
+    it->blocks = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote
+                     ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)]
+                     : 0;
+    if (it->blocks)
+        append(it->words, sizeof it->words, ", %d multiprocessors", it->blocks);
+    if (it->threads)
+        append(it->words, sizeof it->words, ", %d threads", it->threads);
+    omp_set_num_threads(it->threads ? it->threads : job->threads);
+    if (version_is_cuda(version))
+        device_make_small(it->blocks);
+}
+
 /* "97x89, 3 channels, random, ksize=15 sigma=2.6" */
 static void describe_case(const struct algorithm *algorithm, const struct check_case *item, const void *params,
                           char *text, size_t size)
@@ -230,6 +295,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
                                     .seed = seed,
                                     .hard_case = item->hard_case};
     struct verdict verdict;
+    struct circumstances circumstances;
     char description[sizeof shared->current], name[128], picture[1024] = "";
     const size_t params_size = algorithm->params_size ? algorithm->params_size : 1;
     void *params = calloc(1, params_size), *between = calloc(1, params_size);
@@ -265,6 +331,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
+    set_circumstances(job, item, in, params, seed, &circumstances);
+    snprintf(description + strlen(description), sizeof description - strlen(description), "%s", circumstances.words);
     shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
     memcpy(shared->current, description, sizeof description);
     picture_name(job->version, name, sizeof name);
@@ -351,6 +419,7 @@ static int check_body(void *argument)
     enum status status = STATUS_OK;
 
     keep_memory();
+    job->threads = omp_get_max_threads();
     /* A missing wait shall show, and so shall a race; for the device that this process is to start. */
     setenv("RUNGS_EMULATOR_LATE", "1", 0);
     setenv("RUNGS_EMULATOR_RACES", "1", 0);
@@ -367,6 +436,7 @@ static int check_body(void *argument)
         TRY(check_cases_make_large(job->version, &list));
     else
         TRY(check_cases_make(job->version, job->options->seed, &list));
+    check_cases_vary(job->version, job->options->seed, &list);
     if (job->options->brief)
         check_cases_shorten(&list, job->options->seed);
     if (report->emulated && job->options->share)

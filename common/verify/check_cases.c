@@ -412,6 +412,29 @@ out:
     return status;
 }
 
+void check_cases_vary(const struct version *version, uint64_t seed, struct case_list *list)
+{
+    /* 0: what the machine has. More than rows of tiles, not a power of two, more than cores. */
+    static const int threads[] = {0, 1, 2, 9, 0, 3, 8};
+    enum { MANY = 64, EVERY = 24, FEW_PIXELS = 1500 }; /* so many threads on a few small cases */
+    enum { ALIKE = 8 };                                /* cases in a row: threads that come and go take time */
+    const bool of_cpu = !version_is_cuda(version) && !version_is_peer(version) && !version->remote;
+    size_t small = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct check_case *item = &list->items[i];
+
+        if (item->golden)
+            continue;
+        item->drawn = i % 2;
+        if (!of_cpu)
+            continue;
+        item->threads = threads[(i / ALIKE + seed) % LENGTH(threads)];
+        if (item->width * item->height <= FEW_PIXELS && small++ % EVERY == EVERY / 2)
+            item->threads = MANY;
+    }
+}
+
 void check_cases_share(struct case_list *list)
 {
     static const enum check_calls in_turn[] = {CHECK_ALL_CALLS, CHECK_ALL_RUNS, CHECK_ALL_LAUNCHES};

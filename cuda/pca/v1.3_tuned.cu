@@ -158,7 +158,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     TRY(step_run(&steps->eigen, &steps->matrix, results, stream));
     clear_extremes_kernel<<<1, PCA_MAX_COMPONENTS, 0, stream>>>(state->extremes);
     CUDA_TRY(cudaGetLastError());
-    project_kernel<<<min(grid.x * grid.y, (unsigned)blocks), THREADS, 0, stream>>>(
+    project_kernel<<<min(grid.x * grid.y, device_blocks(blocks)), THREADS, 0, stream>>>(
         *in, steps->vectors, out[PCA_COMPONENTS], state->extremes);
     CUDA_TRY(cudaGetLastError());
     colour_kernel<<<grid, THREADS, 0, stream>>>(out[PCA_COMPONENTS], state->extremes, params->stretch, out[PCA_RGB]);
