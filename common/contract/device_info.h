@@ -6,6 +6,7 @@
 #define RUNGS_DEVICE_INFO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "common/core/status.h"
 
@@ -24,6 +25,9 @@ void device_perturb(int device_byte, int shared_byte);
  * multiprocessors; 0: as many as there are. Grids that do not grow with the picture are small then, and what a loop over
  * blocks does in its second turn shows in small pictures. */
 void device_make_small(int blocks);
+
+/* Bytes of memory of an emulated device, and page-locked ones, that are in use; of a GPU, which others use as well, 0. */
+size_t device_memory_used(void);
 
 /* NULL when there is a device with at least this compute capability (80 = 8.0; 0 = any), else why not, in one line. */
 const char *device_needs_capability(int capability);

@@ -173,6 +173,15 @@ void device_perturb(int device_byte, int shared_byte)
 #endif
 }
 
+size_t device_memory_used(void)
+{
+#ifdef RUNGS_EMULATED
+    return emulator_memory_used();
+#else
+    return 0;
+#endif
+}
+
 static int small_device; /* see device_make_small() */
 
 void device_make_small(int blocks)

@@ -58,6 +58,9 @@ void emulator_watch_races(void);
 /* What fresh device memory and fresh shared memory hold from now on in every byte; 0: garbage, drawn anew each time. */
 void emulator_perturb(int device_byte, int shared_byte);
 
+/* Bytes that are allocated now, on all devices and page-locked. */
+size_t emulator_memory_used(void);
+
 /* Multiprocessors that a device says it has from now on; 0: 8. */
 void emulator_set_multiprocessors(int count);
 

@@ -128,6 +128,7 @@ uint64_t seed_from_environment();
 bool launch_is_legal(const launch_site &site);
 /* Dynamic shared memory that cudaFuncSetAttribute() allowed a kernel; at least STATIC_SHARED_BYTES. */
 size_t allowed_dynamic_bytes(const void *kernel);
+size_t memory_used();
 /* How often device memory was allocated. */
 uint64_t allocation_count();
 /* Describes a device allocation whose guards a kernel has overwritten; "" when there is none. */

@@ -82,6 +82,11 @@ cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes)
 
 using namespace emulated;
 
+size_t emulator_memory_used(void)
+{
+    return memory_used();
+}
+
 void emulator_set_multiprocessors(int count)
 {
     multiprocessors = count;

@@ -140,6 +140,17 @@ uint64_t allocation_count()
     return table.count;
 }
 
+size_t memory_used()
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    size_t bytes = 0;
+
+    for (const auto &[address, its] : table.allocations)
+        bytes += its.kind == memory::symbol || its.kind == memory::registered ? 0 : its.bytes;
+    return bytes;
+}
+
 static cudaError_t release(void *pointer, bool on_host)
 {
     memory_table &table = the_table();

@@ -21,6 +21,7 @@
 #include "common/image/pattern.h"
 #include "common/verify/check_cases.h"
 #include "common/verify/diagnose.h"
+#include "common/verify/growth.h"
 #include "common/verify/outputs.h"
 
 /* ----------------------------------------------------------------------------------------------- in the child */
@@ -269,9 +270,10 @@ static void describe_case(const struct algorithm *algorithm, const struct check_
     if (item->between)
         snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
     snprintf(text, size, "%s%dx%d, %d channel%s, %s%s, %s",
-             item->frames  ? "video, "
-             : item->queue ? "many pictures, "
-                           : "",
+             item->frames   ? "video, "
+             : item->queue  ? "many pictures, "
+             : item->growth ? "memory of many calls, "
+                            : "",
              item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
              item->golden      ? "answer worked out by hand: "
              : item->hard_case ? "hard case: "
@@ -352,7 +354,9 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     shared->in_reference = true;
     status = make_expected(job, item, in, params, expected);
     shared->in_reference = false;
-    if (status == STATUS_OK && (item->calls == CHECK_ONE_RUN || item->calls == CHECK_ONE_LAUNCH))
+    if (status == STATUS_OK && item->growth)
+        status = verify_growth(job->version, in, params, expected, &verdict);
+    else if (status == STATUS_OK && (item->calls == CHECK_ONE_RUN || item->calls == CHECK_ONE_LAUNCH))
         status = verify_once(job->version, in, params, expected, item->calls == CHECK_ONE_LAUNCH,
                              picture[0] ? picture : NULL, &verdict);
     else if (status == STATUS_OK && item->calls != CHECK_ALL_CALLS)

@@ -115,6 +115,8 @@ enum { ALL_VALUES = 64, SHARED_VALUES = 1024 };
 enum { DRAWN_VALUES = 2, DRAWN_SETS = 3 };
 
 static const int value_size[2] = {19, 17}, set_size[2] = {67, 35};
+/* Both ends of each range: several tiles of any kind, wider and taller than the largest window. */
+static const int end_size[2] = {131, 67};
 
 /* Keeps a copy of settings until check_cases_free(); NULL when there is no memory, or the contract refuses them. */
 static const char *keep_settings(struct case_list *list, const struct algorithm *algorithm, const char *settings)
@@ -195,6 +197,40 @@ static void append_drawn(char *text, size_t size, const struct parameter *p, uin
         append_value(text, size, p, (int)fmin(expm1(share * log1p(count)), count - 1));
 }
 
+/* Both ends of every range by itself, then of all ranges together, for every version. */
+static enum status add_ends(const struct algorithm *algorithm, struct check_case item, struct case_list *list)
+{
+    enum status status = STATUS_OK;
+
+    item.own = false;
+    for (int end = 0; end < 2; end++) {
+        char all[512] = "";
+
+        for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
+            char text[96] = "";
+            int values;
+
+            if (!is_drawn(p))
+                continue;
+            first_value(p, &values);
+            if (p->kind == PARAMETER_REAL)
+                snprintf(text, sizeof text, "%s=%.9g", p->name, end ? largest_tried(p) : p->minimum);
+            else
+                append_value(text, sizeof text, p, end ? values - 1 : 0);
+            if (strlen(all) + strlen(text) + 2 < sizeof all)
+                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? " " : "", text);
+            if (p->kind != PARAMETER_CHOICE && (item.settings = keep_settings(list, algorithm, text))) {
+                item.calls = one_call(list);
+                TRY(add(list, item));
+            }
+        }
+        if (all[0] && (item.settings = keep_settings(list, algorithm, all)))
+            TRY(add(list, item));
+    }
+out:
+    return status;
+}
+
 /* Every version tries all values of small ranges, its share of larger ones, some of any others; then sets in which any
  * parameter may differ from its default; then two sets in turn, with a state each. */
 static enum status add_values(const struct version *version, uint64_t seed, struct case_list *list)
@@ -244,6 +280,12 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         }
     }
     item.own = false;
+    struct check_case at_end = item;
+    if (!algorithm->check_shapes) {
+        at_end.width = end_size[0];
+        at_end.height = end_size[1];
+    }
+    TRY(add_ends(algorithm, at_end, list));
     /* What is kept of a call shows when another one, on the same picture, has had another value. */
     for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
         int values;
@@ -266,6 +308,13 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         }
         if (item.between)
             TRY(add(list, item));
+    }
+    if (!version->remote && item.calls == CHECK_ONE_RUN) {
+        struct check_case growth = item;
+
+        growth.settings = growth.between = NULL;
+        growth.growth = true;
+        TRY(add(list, growth));
     }
     /* The same of a model: the default one, and another that the contract's settings name. */
     for (const struct parameter *p = algorithm->parameters; p && p->name && !version->remote; p++)
@@ -424,7 +473,7 @@ void check_cases_vary(const struct version *version, uint64_t seed, struct case_
     for (size_t i = 0; i < list->count; i++) {
         struct check_case *item = &list->items[i];
 
-        if (item->golden)
+        if (item->golden || item->growth)
             continue;
         item->drawn = i % 2;
         if (!of_cpu)

@@ -18,6 +18,7 @@ struct check_case {
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
     enum check_calls calls;
     int frames;            /* a video of so many frames; 0: one call */
+    bool growth;           /* many calls with one picture, and the memory that is in use after each */
     bool queue;            /* many pictures like it, by the version's queue */
     int threads;           /* of OpenMP, for versions of the CPU; 0: as many as the machine runs */
     bool drawn;            /* launch parameters and the size of the device by lot */

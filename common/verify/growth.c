@@ -1,0 +1,310 @@
+#include "common/verify/growth.h"
+
+#include <execinfo.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/contract/device_info.h"
+
+/* ------------------------------------------------------------------------------------ who allocates what, and keeps it
+ * The C library's functions stand behind these, which the whole program calls: they note what is allocated while
+ * somebody wants to know. Under a sanitizer it has functions of its own. */
+
+enum { FRAMES = 12, NOTES = 4096 };
+
+struct note {
+    void *memory;
+    size_t bytes;
+    void *frames[FRAMES];
+    int count;
+};
+
+static struct note notes[NOTES];
+static volatile bool noting;
+static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool inside; /* backtrace() may allocate */
+
+void growth_note(void *memory, size_t bytes);
+void growth_forget(void *memory);
+
+static struct note *find_note(const void *memory)
+{
+    size_t place = (uintptr_t)memory / 16 % NOTES;
+
+    for (size_t i = 0; i < NOTES; i++, place = (place + 1) % NOTES)
+        if (notes[place].memory == memory)
+            return &notes[place];
+    return NULL;
+}
+
+void growth_note(void *memory, size_t bytes)
+{
+    if (!noting || inside || !memory)
+        return;
+    inside = true;
+    pthread_mutex_lock(&notes_lock);
+    for (size_t i = 0, place = (uintptr_t)memory / 16 % NOTES; i < NOTES; i++, place = (place + 1) % NOTES)
+        if (!notes[place].memory) {
+            notes[place].memory = memory;
+            notes[place].bytes = bytes;
+            notes[place].count = backtrace(notes[place].frames, FRAMES);
+            break;
+        }
+    pthread_mutex_unlock(&notes_lock);
+    inside = false;
+}
+
+void growth_forget(void *memory)
+{
+    if (!noting || inside || !memory)
+        return;
+    pthread_mutex_lock(&notes_lock);
+    struct note *const note = find_note(memory);
+    if (note)
+        note->memory = NULL;
+    pthread_mutex_unlock(&notes_lock);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define HAS_OWN_HEAP 1
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#undef HAS_OWN_HEAP
+#endif
+#endif
+#endif
+
+#ifdef HAS_OWN_HEAP
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+extern void *__libc_realloc(void *memory, size_t bytes);
+extern void *__libc_memalign(size_t alignment, size_t bytes);
+extern void __libc_free(void *memory);
+
+void *malloc(size_t bytes)
+{
+    void *const memory = __libc_malloc(bytes);
+
+    growth_note(memory, bytes);
+    return memory;
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    void *const memory = __libc_calloc(count, bytes);
+
+    growth_note(memory, count * bytes);
+    return memory;
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    growth_forget(memory);
+    memory = __libc_realloc(memory, bytes);
+    growth_note(memory, bytes);
+    return memory;
+}
+
+void *memalign(size_t alignment, size_t bytes)
+{
+    void *const memory = __libc_memalign(alignment, bytes);
+
+    growth_note(memory, bytes);
+    return memory;
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return memalign(alignment, bytes);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    void *const found = memalign(alignment, bytes);
+
+    if (!found)
+        return 12; /* ENOMEM; errno is not to be touched */
+    *memory = found;
+    return 0;
+}
+
+void free(void *memory)
+{
+    growth_forget(memory);
+    __libc_free(memory);
+}
+#endif
+
+static void begin_notes(void)
+{
+    void *frames[FRAMES];
+
+    backtrace(frames, FRAMES); /* which loads a library at its first call */
+    memset(notes, 0, sizeof notes);
+    noting = true;
+}
+
+/* " at cpu/blur/1_omp.c:24", where the largest allocation was made that is left; "" when that is not known. */
+static void end_notes(char *text, size_t size)
+{
+    const struct note *largest = NULL;
+    char command[64 + 24 * FRAMES], line[512];
+
+    noting = false;
+    text[0] = '\0';
+    for (size_t i = 0; i < NOTES; i++)
+        if (notes[i].memory && (!largest || notes[i].bytes > largest->bytes))
+            largest = &notes[i];
+    if (!largest)
+        return;
+    snprintf(command, sizeof command, "addr2line -e /proc/%d/exe", (int)getpid());
+    for (int i = 0; i < largest->count; i++)
+        snprintf(command + strlen(command), sizeof command - strlen(command), " 0x%zx", (size_t)largest->frames[i] - 1);
+    strncat(command, " 2>/dev/null", sizeof command - strlen(command) - 1);
+
+    FILE *const answer = popen(command, "r");
+
+    /* From the innermost function out: what all versions share, and the emulator, are of no interest. */
+    while (answer && fgets(line, sizeof line, answer)) {
+        line[strcspn(line, " \n")] = '\0';
+        if (text[0] || strchr(line, '?') || strstr(line, "common/"))
+            continue;
+        const char *name = line;
+        for (const char *const *top = (const char *const[]){"/cpu/", "/cuda/", "/tests/", "/assignments/", NULL}; *top;
+             top++)
+            if (strstr(line, *top))
+                name = strstr(line, *top) + 1;
+        snprintf(text, size, " at %.280s", name);
+    }
+    if (answer)
+        pclose(answer);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the calls */
+
+enum { CALLS = 4, STATES = 3, SURE = 16 /* more of what grew: a heap that keeps freed blocks for later ends that */ };
+
+struct used {
+    size_t heap, device;
+};
+
+static struct used count_used(const struct version *version)
+{
+    const struct mallinfo2 heap = mallinfo2();
+
+    return (struct used){heap.uordblks + heap.hblkhd, version_is_cuda(version) ? device_memory_used() : 0};
+}
+
+/* Whether one of both is larger each time than the time before, from the second time on. */
+static bool grows(const struct used used[], int count, bool *on_device)
+{
+    bool heap = true, device = true;
+
+    for (int i = 1; i < count; i++) {
+        heap &= used[i].heap > used[i - 1].heap;
+        device &= used[i].device > used[i - 1].device;
+    }
+    *on_device = device;
+    return heap || device;
+}
+
+/* One more call, or with `anew` a state more, which ends with it. */
+static enum status once_more(struct session *session, const struct image in[], struct image result[], bool anew)
+{
+    enum status status = STATUS_OK;
+
+    session_call(session, (struct setting){0}, in, result);
+    if (anew)
+        TRY(session_new_state(session));
+out:
+    return status;
+}
+
+/* What grew does so in each of many more calls, or it is no fault; *fault says which. */
+static enum status make_sure(struct session *session, const struct image in[], struct image result[], bool anew)
+{
+    struct used used[SURE + 1] = {count_used(session->version)};
+    char line[300];
+    bool on_device;
+    enum status status = STATUS_OK;
+
+    for (int i = 1; i <= SURE && session->verdict->outcome == OUTCOME_PASS; i++) {
+        if (i == SURE)
+            begin_notes();
+        TRY(once_more(session, in, result, anew));
+        used[i] = count_used(session->version);
+    }
+    end_notes(line, sizeof line);
+    if (session->verdict->outcome != OUTCOME_PASS || !grows(used, SURE + 1, &on_device))
+        goto out;
+    FAIL(session, CERTAINTY_SURE, "%s%zu bytes of %s more in use after each %s, allocated%s", session_entry(session),
+         on_device ? used[SURE].device - used[SURE - 1].device : used[SURE].heap - used[SURE - 1].heap,
+         on_device ? "device memory" : "the heap", anew ? "state that has ended" : "call",
+         line[0] ? line : " where the addresses of this program do not say");
+    DIAGNOSIS(session, "%s",
+              anew ? "memory leak: teardown() does not free all that calls with the state allocated"
+                   : "memory leak: every call allocates what no call frees; setup() and run() may do so the first time "
+                     "alone");
+out:
+    noting = false;
+    return status;
+}
+
+/* Calls by one entry. */
+static enum status watch_entry(struct session *session, const struct image in[])
+{
+    struct image result[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct used calls[CALLS], states[STATES];
+    bool on_device;
+    enum status status = STATUS_OK;
+
+    TRY(session_open(session, in));
+    TRY(outputs_create_like(result, session->expected));
+    for (int s = 0; s < STATES && session->verdict->outcome == OUTCOME_PASS; s++) {
+        for (int c = 0; c < CALLS && session->verdict->outcome == OUTCOME_PASS; c++) {
+            TRY(once_more(session, in, result, false));
+            calls[c] = count_used(session->version);
+        }
+        if (session->verdict->outcome == OUTCOME_PASS && s > 0 && grows(calls + 1, CALLS - 1, &on_device))
+            TRY(make_sure(session, in, result, false));
+        TRY(session_new_state(session));
+        states[s] = count_used(session->version);
+    }
+    if (session->verdict->outcome == OUTCOME_PASS && grows(states, STATES, &on_device))
+        TRY(make_sure(session, in, result, true));
+out:
+    session_free(session);
+    outputs_free(result);
+    return status;
+}
+
+enum status verify_growth(const struct version *version, const struct image in[], const void *params,
+                          const struct image expected[], struct verdict *verdict)
+{
+    enum status status = STATUS_OK;
+
+    memset(verdict, 0, sizeof *verdict);
+    if (version->declines && version->declines(in, params)) {
+        verdict->outcome = OUTCOME_SKIP;
+        snprintf(verdict->what, sizeof verdict->what, "%s", version->declines(in, params));
+        return STATUS_OK;
+    }
+    verdict->outcome = OUTCOME_PASS;
+    for (int by_launch = 0; by_launch <= (version->launch ? 1 : 0) && verdict->outcome == OUTCOME_PASS; by_launch++) {
+        struct session session = {.version = version,
+                                  .algorithm = version->algorithm,
+                                  .params = params,
+                                  .expected = expected,
+                                  .by_launch = by_launch == 1,
+                                  .once = true,
+                                  .verdict = verdict};
+
+        TRY(watch_entry(&session, in));
+    }
+out:
+    return status;
+}
