@@ -137,6 +137,23 @@ static void print_report(const struct version *version, const struct check_repor
     }
 }
 
+/* Of the emulator (emulator.h), which a build for a GPU does not have. */
+extern bool emulator_can_watch_races(void) __attribute__((weak));
+
+/* What no case of this program can see, and who does. */
+static void print_unwatched(void)
+{
+    const char *const races = !emulator_can_watch_races       ? "races of kernels (make sanitize MACHINE=name)"
+                              : !emulator_can_watch_races() ? "races of kernels (make check RACES=1)"
+                                                            : NULL;
+#if defined(__SANITIZE_ADDRESS__)
+    printf("  Not watched: ");
+#else
+    printf("  Not watched: accesses outside of memory and shifts too far (make check SANITIZE=1), ");
+#endif
+    printf("%s%sraces of the CPU's threads (sh tests/openmp_races.sh).\n", races ? races : "", races ? ", " : "");
+}
+
 static void announce(const struct version *version)
 {
     snprintf(watched, sizeof watched, "%s:%s", version->algorithm->name, version->source->id);
@@ -372,6 +389,8 @@ int cli_check(int argc, char **argv)
     for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
         if ((!algorithm || a == algorithm) && check_algorithm(a, version, &check, verbose) != STATUS_OK)
             return cli_fail_status();
+    if (totals.passed)
+        print_unwatched();
     printf("%d passed, %d failed, %d skipped\n", totals.passed, totals.failed, totals.skipped);
     return totals.failed ? CLI_CHECK_FAILED : CLI_DONE;
 }

@@ -55,6 +55,9 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
  * grids of any size are watched, and of the many launches of one shape some by lot. */
 void emulator_watch_races(void);
 
+/* Whether this program has kernels that tell of their accesses (races.h), so that races can be watched. */
+bool emulator_can_watch_races(void);
+
 /* What fresh device memory and fresh shared memory hold from now on in every byte; 0: garbage, drawn anew each time. */
 void emulator_perturb(int device_byte, int shared_byte);
 

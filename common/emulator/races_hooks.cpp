@@ -104,6 +104,11 @@ extern "C" void emulator_sees_host_call(const char *name)
         emulated::fault("a kernel calls %s, which GPUs do not have", name);
 }
 
+extern "C" bool emulator_can_watch_races(void)
+{
+    return emulated::can_watch;
+}
+
 /* What is compiled with the instrumentation calls this before main(). */
 HOOK void __tsan_init();
 HOOK void __tsan_init()

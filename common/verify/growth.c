@@ -1,5 +1,7 @@
 #include "common/verify/growth.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -19,7 +21,7 @@ enum { FRAMES = 12, NOTES = 4096 };
 struct note {
     void *memory;
     size_t bytes;
-    void *frames[FRAMES];
+    void *caller, *frames[FRAMES];
     int count;
 };
 
@@ -28,7 +30,7 @@ static volatile bool noting;
 static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool inside; /* backtrace() may allocate */
 
-void growth_note(void *memory, size_t bytes);
+void growth_note(void *memory, size_t bytes, void *caller);
 void growth_forget(void *memory);
 
 static struct note *find_note(const void *memory)
@@ -41,7 +43,7 @@ static struct note *find_note(const void *memory)
     return NULL;
 }
 
-void growth_note(void *memory, size_t bytes)
+void growth_note(void *memory, size_t bytes, void *caller)
 {
     if (!noting || inside || !memory)
         return;
@@ -51,6 +53,7 @@ void growth_note(void *memory, size_t bytes)
         if (!notes[place].memory) {
             notes[place].memory = memory;
             notes[place].bytes = bytes;
+            notes[place].caller = caller;
             notes[place].count = backtrace(notes[place].frames, FRAMES);
             break;
         }
@@ -89,7 +92,7 @@ void *malloc(size_t bytes)
 {
     void *const memory = __libc_malloc(bytes);
 
-    growth_note(memory, bytes);
+    growth_note(memory, bytes, __builtin_return_address(0));
     return memory;
 }
 
@@ -97,7 +100,7 @@ void *calloc(size_t count, size_t bytes)
 {
     void *const memory = __libc_calloc(count, bytes);
 
-    growth_note(memory, count * bytes);
+    growth_note(memory, count * bytes, __builtin_return_address(0));
     return memory;
 }
 
@@ -105,7 +108,7 @@ void *realloc(void *memory, size_t bytes)
 {
     growth_forget(memory);
     memory = __libc_realloc(memory, bytes);
-    growth_note(memory, bytes);
+    growth_note(memory, bytes, __builtin_return_address(0));
     return memory;
 }
 
@@ -113,21 +116,25 @@ void *memalign(size_t alignment, size_t bytes)
 {
     void *const memory = __libc_memalign(alignment, bytes);
 
-    growth_note(memory, bytes);
+    growth_note(memory, bytes, __builtin_return_address(0));
     return memory;
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return memalign(alignment, bytes);
+    void *const memory = __libc_memalign(alignment, bytes);
+
+    growth_note(memory, bytes, __builtin_return_address(0));
+    return memory;
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
-    void *const found = memalign(alignment, bytes);
+    void *const found = __libc_memalign(alignment, bytes);
 
+    growth_note(found, bytes, __builtin_return_address(0));
     if (!found)
-        return 12; /* ENOMEM; errno is not to be touched */
+        return ENOMEM;
     *memory = found;
     return 0;
 }
@@ -148,8 +155,17 @@ static void begin_notes(void)
     noting = true;
 }
 
-/* " at cpu/blur/1_omp.c:24", where the largest allocation was made that is left; "" when that is not known. */
-static void end_notes(char *text, size_t size)
+/* What the dynamic linker keeps for a thread goes when its stack does, and the C library keeps stacks for later. */
+static bool is_of_thread(const struct note *note)
+{
+    Dl_info module;
+
+    return dladdr(note->caller, &module) && strstr(module.dli_fname, "/ld-");
+}
+
+/* Whether something is left of what was noted. " at cpu/blur/1_omp.c:24" is where the largest part of it was allocated,
+ * "" when that is not known. */
+static bool end_notes(char *text, size_t size)
 {
     const struct note *largest = NULL;
     char command[64 + 24 * FRAMES], line[512];
@@ -157,10 +173,10 @@ static void end_notes(char *text, size_t size)
     noting = false;
     text[0] = '\0';
     for (size_t i = 0; i < NOTES; i++)
-        if (notes[i].memory && (!largest || notes[i].bytes > largest->bytes))
+        if (notes[i].memory && !is_of_thread(&notes[i]) && (!largest || notes[i].bytes > largest->bytes))
             largest = &notes[i];
     if (!largest)
-        return;
+        return false;
     snprintf(command, sizeof command, "addr2line -e /proc/%d/exe", (int)getpid());
     for (int i = 0; i < largest->count; i++)
         snprintf(command + strlen(command), sizeof command - strlen(command), " 0x%zx", (size_t)largest->frames[i] - 1);
@@ -182,6 +198,7 @@ static void end_notes(char *text, size_t size)
     }
     if (answer)
         pclose(answer);
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------ the calls */
@@ -196,7 +213,9 @@ static struct used count_used(const struct version *version)
 {
     const struct mallinfo2 heap = mallinfo2();
 
-    return (struct used){heap.uordblks + heap.hblkhd, version_is_cuda(version) ? device_memory_used() : 0};
+    /* The emulator's threads and kept works take of the heap as they please. */
+    return version_is_cuda(version) ? (struct used){0, device_memory_used()}
+                                    : (struct used){heap.uordblks + heap.hblkhd, 0};
 }
 
 /* Whether one of both is larger each time than the time before, from the second time on. */
@@ -229,7 +248,7 @@ static enum status make_sure(struct session *session, const struct image in[], s
 {
     struct used used[SURE + 1] = {count_used(session->version)};
     char line[300];
-    bool on_device;
+    bool on_device, left;
     enum status status = STATUS_OK;
 
     for (int i = 1; i <= SURE && session->verdict->outcome == OUTCOME_PASS; i++) {
@@ -238,8 +257,8 @@ static enum status make_sure(struct session *session, const struct image in[], s
         TRY(once_more(session, in, result, anew));
         used[i] = count_used(session->version);
     }
-    end_notes(line, sizeof line);
-    if (session->verdict->outcome != OUTCOME_PASS || !grows(used, SURE + 1, &on_device))
+    left = end_notes(line, sizeof line);
+    if (session->verdict->outcome != OUTCOME_PASS || !grows(used, SURE + 1, &on_device) || !(left || on_device))
         goto out;
     FAIL(session, CERTAINTY_SURE, "%s%zu bytes of %s more in use after each %s, allocated%s", session_entry(session),
          on_device ? used[SURE].device - used[SURE - 1].device : used[SURE].heap - used[SURE - 1].heap,
