@@ -118,8 +118,8 @@ static double largest_residual(const struct property_case *item)
             for (int y = 0; y < n; y++) {
                 double sum = -*entry(values, 0, top + k) / unit * *entry(vectors, k, top + y);
                 for (int x = 0; x < n; x++)
-                    sum += *(x < y ? entry(in, y, top + x) : entry(in, x, top + y)) / unit *
-                           *entry(vectors, k, top + x);
+                    sum +=
+                        *(x < y ? entry(in, y, top + x) : entry(in, x, top + y)) / unit * *entry(vectors, k, top + x);
                 residual += sum * sum;
             }
             if (!(sqrt(residual) / norm <= worst))

@@ -478,8 +478,9 @@ static struct algorithm pca = {
                  .help = "the first three components",
                  .comparison = {.tolerance = 1,
                                 .property = largest_level,
-                                .property_name = "largest difference from its own components' stretch, or a third of that from the "
-                                                 "reference's, in levels"}},
+                                .property_name =
+                                    "largest difference from its own components' stretch, or a third of that from the "
+                                    "reference's, in levels"}},
                 {.name = "components",
                  .kind = SLOT_TENSOR,
                  .help = "height x width x components",

@@ -22,6 +22,7 @@ static const char help[] =
     "                   [--largest PIXELS] [--case TEXT] [--first] [--brief] [--share N] [--thorough] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
+    "Launch parameters, small grids and numbers of threads are drawn by lot, and memory left after calls is counted.\n"
     "On large pictures the serial one would take too long: there the fastest version of the CPU that agreed with it\n"
     "in all other cases takes its place.\n"
     "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
@@ -143,7 +144,7 @@ extern bool emulator_can_watch_races(void) __attribute__((weak));
 /* What no case of this program can see, and who does. */
 static void print_unwatched(void)
 {
-    const char *const races = !emulator_can_watch_races       ? "races of kernels (make sanitize MACHINE=name)"
+    const char *const races = !emulator_can_watch_races     ? "races of kernels (make sanitize MACHINE=name)"
                               : !emulator_can_watch_races() ? "races of kernels (make check RACES=1)"
                                                             : NULL;
 #if defined(__SANITIZE_ADDRESS__)

@@ -21,12 +21,13 @@ bool device_is_emulated(void);
  * nothing. */
 void device_perturb(int device_byte, int shared_byte);
 
-/* From now on device_blocks() (common/cuda/device.h) hands out so many blocks at most, and an emulated device has so many
- * multiprocessors; 0: as many as there are. Grids that do not grow with the picture are small then, and what a loop over
- * blocks does in its second turn shows in small pictures. */
+/* From now on device_blocks() (common/cuda/device.h) hands out so many blocks at most, and an emulated device has so
+ * many multiprocessors; 0: as many as there are. Grids that do not grow with the picture are small then, and what a
+ * loop over blocks does in its second turn shows in small pictures. */
 void device_make_small(int blocks);
 
-/* Bytes of memory of an emulated device, and page-locked ones, that are in use; of a GPU, which others use as well, 0. */
+/* Bytes of memory of an emulated device, and page-locked ones, that are in use; of a GPU, which others use as well,
+ * 0. */
 size_t device_memory_used(void);
 
 /* NULL when there is a device with at least this compute capability (80 = 8.0; 0 = any), else why not, in one line. */

@@ -6,9 +6,9 @@
  * order by luck fails sooner or later, and with the same seed (and one host thread) fails the same way again.
  *
  * With RUNGS_EMULATOR_LATE=1 what is put on a stream, the default one as well, waits until somebody waits for it, and
- * streams get their turns in an order drawn by lot, but for what CUDA orders between the default one and blocking ones: a result that is read, or a buffer that is used again, before the
- * wait for it holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a
- * GPU.
+ * streams get their turns in an order drawn by lot, but for what CUDA orders between the default one and blocking ones:
+ * a result that is read, or a buffer that is used again, before the wait for it holds what it should not. Copies from
+ * and to memory that is not page-locked are done at once, as on a GPU.
  *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once

@@ -352,9 +352,8 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
 cudaError_t copy_to_symbol_in_turn(const void *symbol, size_t symbol_bytes, size_t offset, const void *from,
                                    size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_in_turn("cudaMemcpyToSymbolAsync", symbol_address(symbol, symbol_bytes), from, stream, [=] {
-        return copy_symbol(symbol, symbol_bytes, offset, nullptr, from, bytes, kind);
-    });
+    return copy_in_turn("cudaMemcpyToSymbolAsync", symbol_address(symbol, symbol_bytes), from, stream,
+                        [=] { return copy_symbol(symbol, symbol_bytes, offset, nullptr, from, bytes, kind); });
 }
 
 void free_memory_of_device()

@@ -42,8 +42,8 @@ struct case_list {
  * same number, and with it the same seed, for each of them. `seed` draws parameters. */
 enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list);
 
-/* Gives every case a number of threads, of 1, 2, 3, 8, 9, 64 and as many as the machine runs, and every other one launch
- * parameters by lot: no result may depend on them. */
+/* Gives every case a number of threads, of 1, 2, 3, 8, 9, 64 and as many as the machine runs, and every other one
+ * launch parameters by lot: no result may depend on them. */
 void check_cases_vary(const struct version *version, uint64_t seed, struct case_list *list);
 
 /* For versions that have launch(): of three cases with all calls one keeps them by both entries, the next

@@ -38,14 +38,14 @@ static bool is_right_alone(struct session *session, const struct image other[], 
 
     session->company = NULL;
     session_call(session, (struct setting){0}, other, scratch);
-    right = session->verdict->outcome == OUTCOME_PASS &&
-            !any_wrong(session, other, session->expected, scratch, &worst);
+    right = session->verdict->outcome == OUTCOME_PASS && !any_wrong(session, other, session->expected, scratch, &worst);
     session->verdict->outcome = OUTCOME_PASS;
     if (right) {
         FAIL(session, CERTAINTY_SURE, "%sright alone, wrong with launches on another picture before and behind it",
              session_entry(session));
-        DIAGNOSIS(session, "two launches in flight share what each should have for itself: host memory that a copy still "
-                           "reads, or a place that launch() writes outside of its stream's order");
+        DIAGNOSIS(session,
+                  "two launches in flight share what each should have for itself: host memory that a copy still "
+                  "reads, or a place that launch() writes outside of its stream's order");
     }
     return right;
 }

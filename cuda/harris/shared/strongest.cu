@@ -107,7 +107,7 @@ enum status strongest_launch(struct strongest_step *step, const struct image out
         return STATUS_OK;
     }
     gather_kernel<<<device_blocks(GATHERERS), LANES * WARPS, 0, stream>>>(*params, step->found, step->corners.keys,
-                                                                        step->chosen);
+                                                                          step->chosen);
     CUDA_TRY(cudaGetLastError());
     TRY(corners_select(&step->found->chosen, step->chosen, response.width, out[1], params, stream));
 out:

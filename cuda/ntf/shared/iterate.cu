@@ -464,7 +464,8 @@ enum status ntf_device_repeat(struct ntf_device *device, const struct image *in,
         CUDA_TRY(cudaMemcpy2DAsync(out[NTF_U + mode].data, out[NTF_U + mode].stride, device->factors[mode], row_bytes,
                                    row_bytes, device->sides[mode], cudaMemcpyDeviceToDevice, stream));
     if (out[NTF_APPROX].data) {
-        const unsigned across = min(ceiling_divide(in->width * in->channels, THREADS), device_blocks(65535)); /* a grid's most */
+        const unsigned across =
+            min(ceiling_divide(in->width * in->channels, THREADS), device_blocks(65535)); /* a grid's most */
         approx_kernel<<<dim3(in->height, across), THREADS, 0, stream>>>(
             device->factors[0], device->factors[1], device->factors[2], device->rank, out[NTF_APPROX]);
         CUDA_TRY(cudaGetLastError());
