@@ -284,6 +284,19 @@ static void describe_case(const struct algorithm *algorithm, const struct check_
              settings);
 }
 
+/* Whether --case lets this one be tried; counts it out where not. */
+static bool is_asked_for(const struct job *job, const struct check_case *item, const char *description)
+{
+    struct check_report *report = &job->shared->report;
+
+    if (!job->options->only || strstr(description, job->options->only))
+        return true;
+    report->cases--;
+    report->goldens -= item->golden != NULL;
+    report->large -= job->trusted != NULL;
+    return false;
+}
+
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
 {
     const struct algorithm *algorithm = job->version->algorithm;
@@ -314,12 +327,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         TRY(parse_settings(algorithm, item->settings, params));
     TRY(parse_settings(algorithm, item->between, between));
     describe_case(algorithm, item, params, description, sizeof description);
-    if (job->options->only && !strstr(description, job->options->only)) {
-        shared->report.cases--;
-        shared->report.goldens -= item->golden != NULL;
-        shared->report.large -= job->trusted != NULL;
+    if (!item->drawn && !item->threads && !is_asked_for(job, item, description))
         goto out;
-    }
     if (item->golden) {
         TRY(golden_inputs(algorithm, item->golden, in));
     } else {
@@ -335,6 +344,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
 
     set_circumstances(job, item, in, params, seed, &circumstances);
     snprintf(description + strlen(description), sizeof description - strlen(description), "%s", circumstances.words);
+    if ((item->drawn || item->threads) && !is_asked_for(job, item, description))
+        goto out;
     shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
     memcpy(shared->current, description, sizeof description);
     picture_name(job->version, name, sizeof name);
