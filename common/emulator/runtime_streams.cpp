@@ -222,6 +222,10 @@ cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cud
                          const std::function<cudaError_t()> &work)
 {
     if ((the_streams().has(stream) || is_late(stream)) && !is_capturing(stream) && (!is_known(to) || !is_known(from))) {
+        const cudaError_t error = check_stream(call, stream);
+
+        if (error != cudaSuccess)
+            return error;
         wait_for_stream(stream);
         return work();
     }

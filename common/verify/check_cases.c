@@ -280,12 +280,11 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         }
     }
     item.own = false;
-    struct check_case at_end = item;
-    if (!algorithm->check_shapes) {
-        at_end.width = end_size[0];
-        at_end.height = end_size[1];
-    }
-    TRY(add_ends(algorithm, at_end, list));
+    const struct check_case plain = {.width = item.width,
+                                     .height = item.height,
+                                     .channels = item.channels,
+                                     .pattern = item.pattern,
+                                     .calls = item.calls};
     /* What is kept of a call shows when another one, on the same picture, has had another value. */
     for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
         int values;
@@ -308,13 +307,6 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         }
         if (item.between)
             TRY(add(list, item));
-    }
-    if (!version->remote && item.calls == CHECK_ONE_RUN) {
-        struct check_case growth = item;
-
-        growth.settings = growth.between = NULL;
-        growth.growth = true;
-        TRY(add(list, growth));
     }
     /* The same of a model: the default one, and another that the contract's settings name. */
     for (const struct parameter *p = algorithm->parameters; p && p->name && !version->remote; p++)
@@ -343,6 +335,16 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         TRY(add(list, item));
         set++;
     }
+    item = plain;
+    if (!algorithm->check_shapes) {
+        item.width = end_size[0];
+        item.height = end_size[1];
+    }
+    TRY(add_ends(algorithm, item, list));
+    item = plain;
+    item.growth = true;
+    if (!version->remote)
+        TRY(add(list, item));
 out:
     return status;
 }

@@ -163,12 +163,25 @@ static bool is_of_thread(const struct note *note)
     return dladdr(note->caller, &module) && strstr(module.dli_fname, "/ld-");
 }
 
+/* What stands between a version and the heap, by what is in the functions' names. */
+static bool stands_between(const char *function)
+{
+    static const char *const names[] = {"alloc",      "memalign", "growth", "emulated",
+                                        "cudaMalloc", "device_",  "step_",  NULL};
+
+    for (const char *const *name = names; *name; name++)
+        if (strstr(function, *name))
+            return true;
+    return false;
+}
+
 /* Whether something is left of what was noted. " at cpu/blur/1_omp.c:24" is where the largest part of it was allocated,
- * "" when that is not known. */
+ * " by setup()" where the program has no lines (EXTRA=-g gives it some), "" when that is not known. */
 static bool end_notes(char *text, size_t size)
 {
     const struct note *largest = NULL;
-    char command[64 + 24 * FRAMES], line[512];
+    Dl_info program, module;
+    char command[64 + 24 * FRAMES], function[256], line[512], by[300] = "";
 
     noting = false;
     text[0] = '\0';
@@ -177,16 +190,22 @@ static bool end_notes(char *text, size_t size)
             largest = &notes[i];
     if (!largest)
         return false;
-    snprintf(command, sizeof command, "addr2line -e /proc/%d/exe", (int)getpid());
+    snprintf(command, sizeof command, "addr2line -Cf -e /proc/%d/exe", (int)getpid());
+    dladdr(notes, &program);
     for (int i = 0; i < largest->count; i++)
-        snprintf(command + strlen(command), sizeof command - strlen(command), " 0x%zx", (size_t)largest->frames[i] - 1);
+        if (dladdr(largest->frames[i], &module) && module.dli_fbase == program.dli_fbase)
+            snprintf(command + strlen(command), sizeof command - strlen(command), " 0x%zx",
+                     (size_t)((char *)largest->frames[i] - (char *)program.dli_fbase) - 1);
     strncat(command, " 2>/dev/null", sizeof command - strlen(command) - 1);
 
     FILE *const answer = popen(command, "r");
 
     /* From the innermost function out: what all versions share, and the emulator, are of no interest. */
-    while (answer && fgets(line, sizeof line, answer)) {
+    while (answer && fgets(function, sizeof function, answer) && fgets(line, sizeof line, answer)) {
         line[strcspn(line, " \n")] = '\0';
+        function[strcspn(function, "(.\n")] = '\0';
+        if (!by[0] && function[0] != '?' && !stands_between(function))
+            snprintf(by, sizeof by, " by %s()", function);
         if (text[0] || strchr(line, '?') || strstr(line, "common/"))
             continue;
         const char *name = line;
@@ -198,6 +217,8 @@ static bool end_notes(char *text, size_t size)
     }
     if (answer)
         pclose(answer);
+    if (!text[0])
+        snprintf(text, size, "%s", by);
     return true;
 }
 
@@ -263,7 +284,7 @@ static enum status make_sure(struct session *session, const struct image in[], s
     FAIL(session, CERTAINTY_SURE, "%s%zu bytes of %s more in use after each %s, allocated%s", session_entry(session),
          on_device ? used[SURE].device - used[SURE - 1].device : used[SURE].heap - used[SURE - 1].heap,
          on_device ? "device memory" : "the heap", anew ? "state that has ended" : "call",
-         line[0] ? line : " where the addresses of this program do not say");
+         line[0] ? line : " where addr2line (of binutils) would say");
     DIAGNOSIS(session, "%s",
               anew ? "memory leak: teardown() does not free all that calls with the state allocated"
                    : "memory leak: every call allocates what no call frees; setup() and run() may do so the first time "

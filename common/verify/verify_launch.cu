@@ -166,7 +166,7 @@ enum status verify_launch(const struct version *version, void *state, struct ver
         TRY(version->launch(state, images, results, params, stream));
     if (other)
         TRY(version->launch(state, company.images, company.results, params, stream));
-    CUDA_TRY(cudaStreamSynchronize(stream));
+    CUDA_TRY(early ? cudaDeviceSynchronize() : cudaStreamSynchronize(stream));
 
     for (int i = 0; i < inputs; i++)
         TRY(copy_back(&device_in[i], &in[i], true));
