@@ -166,8 +166,8 @@ static bool is_of_thread(const struct note *note)
 /* What stands between a version and the heap, by what is in the functions' names. */
 static bool stands_between(const char *function)
 {
-    static const char *const names[] = {"alloc",      "memalign", "growth", "emulated",
-                                        "cudaMalloc", "device_",  "step_",  NULL};
+    static const char *const names[] = {"alloc", "memalign",    "growth",   "emulated", "cudaMalloc", "device_",
+                                        "step_", "run_watched", "session_", "verify_",  NULL};
 
     for (const char *const *name = names; *name; name++)
         if (strstr(function, *name))
