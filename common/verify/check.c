@@ -197,13 +197,6 @@ static enum status parse_settings(const struct algorithm *algorithm, const char 
     return params_parse_text(algorithm, settings ? settings : "", params);
 }
 
-/* What a case is tried with beside its parameters, which no result may depend on. */
-struct circumstances {
-    int threads; /* of OpenMP; 0: the machine's */
-    int blocks;  /* device_make_small() */
-    char words[160];
-};
-
 static void append(char *text, size_t size, const char *format, int number)
 {
     const size_t length = strlen(text);
@@ -231,33 +224,30 @@ static void draw_tunables(const struct version *version, const struct image in[]
     }
 }
 
-/* Sets them for the calls that come. */
+/* Sets what a case is tried with beside its parameters, and no result may depend on; in `words` it is named. */
 static void set_circumstances(const struct job *job, const struct check_case *item, const struct image in[],
-                              const void *params, uint64_t seed, struct circumstances *it)
+                              const void *params, uint64_t seed, char words[160])
 {
     static const int blocks[] = {0, 1, 132, 2, 3};
     const struct version *version = job->version;
     uint64_t random = seed ^ 0x7d2a11;
+    const bool small = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote;
+    const int few = small ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)] : 0;
 
-    it->threads = item->threads;
-    it->words[0] = '\0';
-    if (!version->remote) {
+    words[0] = '\0';
+    if (!version->remote)
         draw_tunables(version, in, params, item->drawn, seed ^ 0x10a7);
-        if (item->drawn && version->tunables) {
-            snprintf(it->words, sizeof it->words, ", ");
-            version_describe_tunables(version, it->words + 2, sizeof it->words - 2);
-        }
+    if (!version->remote && item->drawn && version->tunables) {
+        snprintf(words, 160, ", ");
+        version_describe_tunables(version, words + 2, 160 - 2);
     }
-    it->blocks = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote
-                     ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)]
-                     : 0;
-    if (it->blocks)
-        append(it->words, sizeof it->words, ", %d multiprocessors", it->blocks);
-    if (it->threads)
-        append(it->words, sizeof it->words, ", %d threads", it->threads);
-    omp_set_num_threads(it->threads ? it->threads : job->threads);
+    if (few)
+        append(words, 160, ", %d multiprocessors", few);
+    if (item->threads)
+        append(words, 160, ", %d threads", item->threads);
+    omp_set_num_threads(item->threads ? item->threads : job->threads);
     if (version_is_cuda(version))
-        device_make_small(it->blocks);
+        device_make_small(few);
 }
 
 /* "97x89, 3 channels, random, ksize=15 sigma=2.6" */
@@ -310,8 +300,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
                                     .seed = seed,
                                     .hard_case = item->hard_case};
     struct verdict verdict;
-    struct circumstances circumstances;
-    char description[sizeof shared->current], name[128], picture[1024] = "";
+    char words[160], description[sizeof shared->current], name[128], picture[1024] = "";
     const size_t params_size = algorithm->params_size ? algorithm->params_size : 1;
     void *params = calloc(1, params_size), *between = calloc(1, params_size);
     const clock_t start = clock();
@@ -342,8 +331,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
-    set_circumstances(job, item, in, params, seed, &circumstances);
-    snprintf(description + strlen(description), sizeof description - strlen(description), "%s", circumstances.words);
+    set_circumstances(job, item, in, params, seed, words);
+    snprintf(description + strlen(description), sizeof description - strlen(description), "%s", words);
     if ((item->drawn || item->threads) && !is_asked_for(job, item, description))
         goto out;
     shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
