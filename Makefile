@@ -3,7 +3,7 @@
 # Variables worth setting
 #   CUDA=native|emulated  how cuda/* versions are built; by default native where nvcc and a GPU are, else emulated
 #   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
-#   BUILD=build           folder for everything that is built
+#   BUILD=build           folder for everything that is built; with SANITIZE=1 build-asan, with RACES=1 build-races
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
 #   SIDES=cpu             builds the versions of these folders only (cpu, cuda), and the serial ones
 #   LADDERS=cuda/blur     of that side the versions of these ladders only
@@ -14,7 +14,7 @@
 #   VERBOSE=1             show the commands
 #   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
 
-BUILD ?= build
+BUILD ?= $(if $(SANITIZE),build-asan,$(if $(RACES),build-races,build))
 ARCH ?= native
 SANITIZE ?=
 WERROR ?= -Werror

@@ -10,36 +10,51 @@ static double *entry(const struct image *matrix, int x, int y)
     return (double *)image_row(matrix, y) + x;
 }
 
-double eigen_begin(const struct image *in, int index, double *matrix, double *vectors)
+double eigen_find_unit(const struct image *in, int index)
+{
+    const int top = index * in->width;
+    double largest = 0;
+
+    for (int y = 0; y < in->width; y++)
+        for (int x = y; x < in->width; x++)
+            if (!(fabs(*entry(in, x, top + y)) <= largest))
+                largest = fabs(*entry(in, x, top + y));
+    return eigen_unit(largest);
+}
+
+double eigen_begin(const struct image *in, int index, double *matrix, double *vectors, double *unit)
 {
     const int n = in->width;
     double norm = 0;
 
+    *unit = eigen_find_unit(in, index);
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++) {
-            matrix[y * n + x] = x < y ? *entry(in, y, index * n + x) : *entry(in, x, index * n + y);
+            matrix[y * n + x] = (x < y ? *entry(in, y, index * n + x) : *entry(in, x, index * n + y)) / *unit;
             vectors[y * n + x] = x == y;
             norm += matrix[y * n + x] * matrix[y * n + x];
         }
     return norm;
 }
 
-enum status eigen_finish(const double *matrix, const double *vectors, int n, int index, struct image out[])
+enum status eigen_finish(const double *matrix, const double *vectors, int n, double unit, int index, struct image out[])
 {
     for (int k = 0; k < n; k++) {
-        const double value = matrix[k * n + k];
+        const double value = matrix[k * n + k], scaled = value * unit;
         double largest = 0;
         int place = 0;
 
         if (!isfinite(value))
             return status_set(STATUS_FAILED,
                               "the Jacobi rotations of matrix %d do not converge: not all of it is finite", index + 1);
+        if (!isfinite(scaled))
+            return status_set(STATUS_FAILED, "matrix %d has a value beyond the largest number of f64", index + 1);
         for (int other = 0; other < n; other++)
             place += matrix[other * n + other] > value || (matrix[other * n + other] == value && other < k);
         for (int y = 0; y < n; y++)
             if (fabs(vectors[k * n + y]) > fabs(largest))
                 largest = vectors[k * n + y];
-        *entry(&out[0], 0, index * n + place) = value;
+        *entry(&out[0], 0, index * n + place) = scaled;
         for (int y = 0; y < n; y++)
             *entry(&out[1], place, index * n + y) = largest < 0 ? -vectors[k * n + y] : vectors[k * n + y];
     }
@@ -91,18 +106,20 @@ static double largest_residual(const struct property_case *item)
     double worst = 0;
 
     for (int top = 0; top < in->height; top += n) {
+        const double unit = eigen_find_unit(in, top / n);
         double norm = 0;
 
         for (int y = 0; y < n; y++)
             for (int x = y; x < n; x++)
-                norm += (x == y ? 1 : 2) * *entry(in, x, top + y) * *entry(in, x, top + y);
+                norm += (x == y ? 1 : 2) * (*entry(in, x, top + y) / unit) * (*entry(in, x, top + y) / unit);
         norm = norm > 0 ? sqrt(norm) : 1;
         for (int k = 0; k < n; k++) {
             double residual = 0;
             for (int y = 0; y < n; y++) {
-                double sum = -*entry(values, 0, top + k) * *entry(vectors, k, top + y);
+                double sum = -*entry(values, 0, top + k) / unit * *entry(vectors, k, top + y);
                 for (int x = 0; x < n; x++)
-                    sum += *(x < y ? entry(in, y, top + x) : entry(in, x, top + y)) * *entry(vectors, k, top + x);
+                    sum +=
+                        *(x < y ? entry(in, y, top + x) : entry(in, x, top + y)) / unit * *entry(vectors, k, top + x);
                 residual += sum * sum;
             }
             if (!(sqrt(residual) / norm <= worst))
@@ -129,8 +146,8 @@ static double uniform(uint64_t *state)
 }
 
 /* Matrices: by the request's pattern zeros, ones (one eigenvalue n, all others 0), unit matrices (all the same), a
- * gradient or random entries; by hard case correlations of few spectra (values over many orders of magnitude) or pairs
- * of values that differ in sign only. */
+ * gradient or random entries; by hard case correlations of few spectra (values over many orders of magnitude), pairs of
+ * values that differ in sign only, random entries of 1e-200 or 1e200, and a diagonal of 1e-300 to 1e300. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     const int n = request->width, count = request->height > n ? request->height / n : 1;
@@ -151,6 +168,10 @@ static enum status make_inputs(const struct input_request *request, struct image
                 value = exp(-0.01 * (x - y) * (x - y)) * (1 + 1e-6 * value);
             else if (hard[0] == 'p')
                 value = x == n - 1 - y && x != y ? 1 + y : 0;
+            else if (hard[0] == 't' || hard[0] == 'h')
+                value *= hard[0] == 't' ? 1e-200 : 1e200;
+            else if (hard[0] == 'd')
+                value = x == y ? pow(10, n > 1 ? 600.0 * x / (n - 1) - 300 : 0) : 0;
             *entry(in, x, top + y) = *entry(in, y, top + x) = value;
         }
 out:
@@ -161,6 +182,9 @@ static const int sides[][3] = {{8, 24, 1}, {33, 33, 1}, {0}};
 static const struct hard_case hard_cases[] = {
     {.name = "correlation of neighbours", .shapes = sides},
     {.name = "pairs of values with both signs", .shapes = sides},
+    {.name = "tiny entries, whose squares are 0", .shapes = sides},
+    {.name = "huge entries, whose squares are infinite", .shapes = sides},
+    {.name = "diagonal of all orders of magnitude", .shapes = sides},
     {0},
 };
 static const int check_shapes[][3] = {
@@ -186,6 +210,24 @@ static const struct golden goldens[] = {
         .channels = 1,
         .in = {MATRIX(2, 1, 1, 2)},
         .out = {MATRIX(3, 1),
+                MATRIX(0.70710678118654752, 0.70710678118654752, 0.70710678118654752, -0.70710678118654752)},
+    },
+    {
+        .name = "2x2, squares below the least number",
+        .width = 2,
+        .height = 2,
+        .channels = 1,
+        .in = {MATRIX(2e-170, 1e-170, 1e-170, 2e-170)},
+        .out = {MATRIX(3e-170, 1e-170),
+                MATRIX(0.70710678118654752, 0.70710678118654752, 0.70710678118654752, -0.70710678118654752)},
+    },
+    {
+        .name = "2x2, squares above the largest number",
+        .width = 2,
+        .height = 2,
+        .channels = 1,
+        .in = {MATRIX(2e160, 1e160, 1e160, 2e160)},
+        .out = {MATRIX(3e160, 1e160),
                 MATRIX(0.70710678118654752, 0.70710678118654752, 0.70710678118654752, -0.70710678118654752)},
     },
     {

@@ -12,10 +12,14 @@
  *          own values, |R v - lambda v| <= 1e-10 |R| for every pair (|R| the Frobenius norm), and |v_i' v_j| and |v_i'
  *          v_i - 1| are at most 1e-10.
  *
+ * Scale    Any, as long as the values are f64: squares of entries below 1e-154 would vanish and those above 1e154 be
+ *          infinite, so every version divides a matrix by its unit first, a power of two (which rounds nothing) that
+ *          makes the largest entry 1 to 2, and multiplies the values by it at last.
+ *
  * Parameters   none
  *
  * Errors   not f64, a height that is no multiple of the width, more than 1024 columns: STATUS_BAD_INPUT. A matrix that
- *          holds NaN or infinity is STATUS_FAILED, or has NaN for values.
+ *          holds NaN or infinity, or whose values are beyond f64, is STATUS_FAILED, or has values that are no numbers.
  *
  * Source   G. Golub, C. Van Loan, Matrix Computations, section 8.5 (Jacobi methods): the rotation, the cyclic and the
  *          parallel order.
@@ -39,6 +43,17 @@ struct eigen_params {
 
 /* The share of |R|^2 that may remain off the diagonal. */
 #define EIGEN_REST 1e-30
+
+/* The unit of a matrix out of its largest magnitude; 1 of zeros, and where something is no number. */
+static HOST_DEVICE inline double eigen_unit(double largest)
+{
+    int exponent;
+
+    if (!(largest > 0 && isfinite(largest)))
+        return 1;
+    frexp(largest, &exponent);
+    return ldexp(1.0, exponent - 1);
+}
 
 /* The rotation that makes entry (p, q) zero: the smaller of the two angles. */
 static HOST_DEVICE inline void eigen_rotation(double pp, double qq, double pq, double *cosine, double *sine)
@@ -66,12 +81,15 @@ static HOST_DEVICE inline void eigen_pair(int n, int step, int k, int *p, int *q
     *q = a < b ? b : a;
 }
 
-/* A full symmetric copy of matrix `index` of the input into matrix[n * n], and the unit matrix into vectors[n * n].
- * Returns |R|^2. */
-double eigen_begin(const struct image *in, int index, double *matrix, double *vectors);
-/* Sorts: the diagonal of `matrix` are the values, ROW k of `vectors` belongs to entry k. The largest component of a
- * vector becomes positive. STATUS_FAILED where a value is no number. */
-enum status eigen_finish(const double *matrix, const double *vectors, int n, int index, struct image out[]);
+/* The unit of matrix `index` of the input. */
+double eigen_find_unit(const struct image *in, int index);
+/* A full symmetric copy of matrix `index` of the input, divided by *unit, into matrix[n * n], and the unit matrix into
+ * vectors[n * n]. Returns |R|^2 of the copy. */
+double eigen_begin(const struct image *in, int index, double *matrix, double *vectors, double *unit);
+/* Sorts: the diagonal of `matrix`, times `unit`, are the values, ROW k of `vectors` belongs to entry k. The largest
+ * component of a vector becomes positive. STATUS_FAILED where a value is no number. */
+enum status eigen_finish(const double *matrix, const double *vectors, int n, double unit, int index,
+                         struct image out[]);
 
 #ifdef __cplusplus
 }

@@ -481,6 +481,16 @@ static const struct golden goldens[] = {
                 COUNTS(0, 0, 0, 0, 2, 2, 0, 0, 0, /**/ 0, 0, 0, 0, 2, 2, 0, 0, 0)},
     },
     {
+        /* 26 cells of half a pixel, the centre is 12: x = 1 is cell 14, and y = 1 cell 14 of row 1. */
+        .name = "an upright line, cells of even number",
+        .settings = "theta_steps=2 threshold=1 rho=0.5 maximum=1",
+        .width = 3,
+        .height = 3,
+        .channels = 1,
+        .in = {(const uint8_t[]){0, 9, 0, /**/ 0, 9, 0, /**/ 0, 9, 0}},
+        .out = {FLOATS(1, 0, 0, /**/ 1, 0, 3)},
+    },
+    {
         /* Rows and columns of 4 pixels at y = 0 and x = 4: 4 votes and 4 votes, and the smaller index comes first:
          * theta 0. 19 cells, centre 9. Row 0: x = 0..3 one each, x = 4 four times. Row 1: y = 0 four times and once
          * more for the first point of the column: 5. */

@@ -22,7 +22,8 @@
  *
  *          An edge point (x, y) adds 1 to cell round(x * cosine[n] + y * sine[n]) + centre of row n, for each row n;
  *          round() takes halves to the even neighbour. The cell of row n stands for theta = n * step and
- *          rho = (cell - (cells - 1) / 2) * rho; its index is n * cells + cell.
+ *          rho = (cell - centre) * rho, whether `cells` is odd or even; its index is n * cells + cell. OpenCV before 5
+ *          takes (cells - 1) / 2 as it is, half a cell too much, where `cells` is even.
  *
  * Wrap     theta and theta + pi are the same line with rho reversed: row n + theta_steps, and n - theta_steps, is row n
  *          with cell 2 centre - cell in the place of cell.
@@ -238,7 +239,7 @@ static HOST_DEVICE inline void hough_write_row(uint64_t key, struct hough_space 
     const uint32_t index = ~(uint32_t)key;
     const int n = (int)(index / (uint32_t)space.cells), r = (int)(index % (uint32_t)space.cells);
 
-    row[0] = ((float)r - (float)(space.cells - 1) * 0.5f) * rho;
+    row[0] = (float)(r - space.centre) * rho;
     row[1] = (float)n * step;
     row[2] = (float)(key >> 32);
 }

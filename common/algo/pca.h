@@ -15,12 +15,14 @@
  *          again. With lo and hi the smallest and the largest y_k, or the mean of y_k less and plus two standard
  *          deviations,
  *
- *              rgb = floor(255 (y_k - lo) / (hi - lo) + 1/2), limited to 0 ... 255;      0 where hi = lo.
+ *              rgb = floor(255 (y_k - lo) / (hi - lo) + 1/2), limited to 0 ... 255,
+ *              0 where hi - lo is at most 2^-16 of the longest |s|: that is rounding noise of f32, as of equal bands.
  *
  *          Eigenvectors whose values are close are free to turn, so versions are held to what components are: with
  *          their own results, |R e_k - lambda_k e_k| <= 1e-3 |R| (or 1e-12 of the mean |s|^2, if that is more) and
- *          products of vectors within 1e-6 of 0 or 1; y_k within 1e-4 of the longest |s|; rgb within one level. Values
- *          are compared, with 1e-3 of the largest.
+ *          products of vectors within 1e-6 of 0 or 1; y_k within 1e-4 of the longest |s|; rgb within one level, and
+ *          within three of the reference's where the vector is not free to turn: where its value is apart from the
+ *          others by more than 1/100 of the largest. Values are compared, with 1e-3 of the largest.
  *
  * Parameters   components  1 to 16, default 3
  *              center      1 (default): covariance, 0: correlation
@@ -57,7 +59,11 @@ struct pca_params {
 /* What a stretch is made of, of one component. */
 struct pca_range {
     double smallest, largest, sum, squares;
+    double longest; /* |s|^2 of the longest spectrum */
 };
+
+/* The share of the longest |s| that a component must spread over to be stretched. */
+#define PCA_NOTHING 0x1p-16
 
 /* A pixel's sample in one band, from the first sample of the pixel. */
 static HOST_DEVICE inline float pca_sample(const struct image *in, const void *pixel, int band)
@@ -67,6 +73,16 @@ static HOST_DEVICE inline float pca_sample(const struct image *in, const void *p
                                    : ((const float *)pixel)[band];
 }
 
+/* |s|^2 of a pixel. */
+static HOST_DEVICE inline float pca_squares(const struct image *in, const void *pixel)
+{
+    float squares = 0;
+
+    for (int band = 0; band < in->channels; band++)
+        squares += pca_sample(in, pixel, band) * pca_sample(in, pixel, band);
+    return squares;
+}
+
 static HOST_DEVICE inline const void *pca_pixel(const struct image *in, int x, int y)
 {
     const size_t size = in->type == PIXEL_U8 ? 1 : in->type == PIXEL_U16 ? 2 : 4;
@@ -74,7 +90,7 @@ static HOST_DEVICE inline const void *pca_pixel(const struct image *in, int x, i
     return (const char *)image_row(in, y) + (size_t)x * (size_t)in->channels * size;
 }
 
-/* lo and 255 / (hi - lo), 0 for no range, out of `pixels` values. */
+/* lo and 255 / (hi - lo), 0 for no range worth showing, out of `pixels` values. */
 static HOST_DEVICE inline void pca_stretch(const struct pca_range *range, double pixels, int stretch, float *low,
                                            float *scale)
 {
@@ -82,9 +98,10 @@ static HOST_DEVICE inline void pca_stretch(const struct pca_range *range, double
     const double half = 2 * sqrt(variance > 0 ? variance : 0);
     const double from = stretch == PCA_MINMAX ? range->smallest : mean - half;
     const double to = stretch == PCA_MINMAX ? range->largest : mean + half;
+    const bool spreads = to - from > PCA_NOTHING * sqrt(range->longest) && (float)to > (float)from;
 
     *low = (float)from;
-    *scale = (float)to > (float)from ? (float)(255 / (to - from)) : 0;
+    *scale = spreads ? (float)(255 / (to - from)) : 0;
 }
 
 static HOST_DEVICE inline uint8_t pca_level(float value, float low, float scale)

@@ -22,6 +22,7 @@ static const char help[] =
     "                   [--largest PIXELS] [--case TEXT] [--first] [--brief] [--share N] [--thorough] [--verbose]\n\n"
     "Verifies versions, each in a process of its own: the serial one against answers worked out by hand, every other\n"
     "one against the serial one, over many sizes, patterns and settings, in buffers whose surroundings are watched.\n"
+    "Launch parameters, small grids and numbers of threads are drawn by lot, and memory left after calls is counted.\n"
     "On large pictures the serial one would take too long: there the fastest version of the CPU that agreed with it\n"
     "in all other cases takes its place.\n"
     "A failure is explained: what is wrong, its likely cause, a picture of the difference (red: too large, blue: too\n"
@@ -135,6 +136,23 @@ static void print_report(const struct version *version, const struct check_repor
         printf("        %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
+}
+
+/* Of the emulator (emulator.h), which a build for a GPU does not have. */
+extern bool emulator_can_watch_races(void) __attribute__((weak));
+
+/* What no case of this program can see, and who does. */
+static void print_unwatched(void)
+{
+    const char *const races = !emulator_can_watch_races     ? "races of kernels (make sanitize MACHINE=name)"
+                              : !emulator_can_watch_races() ? "races of kernels (make check RACES=1)"
+                                                            : NULL;
+#if defined(__SANITIZE_ADDRESS__)
+    printf("  Not watched: ");
+#else
+    printf("  Not watched: accesses outside of memory and shifts too far (make check SANITIZE=1), ");
+#endif
+    printf("%s%sraces of the CPU's threads (sh tests/openmp_races.sh).\n", races ? races : "", races ? ", " : "");
 }
 
 static void announce(const struct version *version)
@@ -372,6 +390,8 @@ int cli_check(int argc, char **argv)
     for (const struct algorithm *a = registry_algorithms(); a; a = a->next)
         if ((!algorithm || a == algorithm) && check_algorithm(a, version, &check, verbose) != STATUS_OK)
             return cli_fail_status();
+    if (totals.passed)
+        print_unwatched();
     printf("%d passed, %d failed, %d skipped\n", totals.passed, totals.failed, totals.skipped);
     return totals.failed ? CLI_CHECK_FAILED : CLI_DONE;
 }

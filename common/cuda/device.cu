@@ -173,6 +173,30 @@ void device_perturb(int device_byte, int shared_byte)
 #endif
 }
 
+size_t device_memory_used(void)
+{
+#ifdef RUNGS_EMULATED
+    return emulator_memory_used();
+#else
+    return 0;
+#endif
+}
+
+static int small_device; /* see device_make_small() */
+
+void device_make_small(int blocks)
+{
+    small_device = blocks;
+#ifdef RUNGS_EMULATED
+    emulator_set_multiprocessors(blocks);
+#endif
+}
+
+unsigned device_blocks(unsigned most)
+{
+    return small_device && most > (unsigned)small_device ? (unsigned)small_device : most;
+}
+
 enum status device_start(void)
 {
     enum status status = STATUS_OK;

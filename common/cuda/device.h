@@ -39,6 +39,10 @@ enum status device_download(struct image *host, const struct image *device);
  * kernel that does not ask for more (CUDA C++ Programming Guide, Technical Specifications per Compute Capability). */
 const char *device_block_illegal(int threads, size_t shared_bytes);
 
+/* Blocks for a kernel that does its work with any number of them, in a loop that goes on by gridDim: `most`, which is
+ * what is fast. `rungs check` has fewer at times (device_make_small()). */
+unsigned device_blocks(unsigned most);
+
 /* Blocks of `size` that cover `count` items. */
 static inline unsigned ceiling_divide(int count, int size)
 {

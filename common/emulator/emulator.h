@@ -5,10 +5,10 @@
  * order threads and blocks get their turn is drawn anew for each launch from a seed, so that a kernel that relies on an
  * order by luck fails sooner or later, and with the same seed (and one host thread) fails the same way again.
  *
- * With RUNGS_EMULATOR_LATE=1 what is put on a stream of the program's own waits until somebody waits for it, and
- * streams get their turns in an order drawn by lot: a result that is read, or a buffer that is used again, before the
- * wait for it holds what it should not. Copies from and to memory that is not page-locked are done at once, as on a
- * GPU.
+ * With RUNGS_EMULATOR_LATE=1 what is put on a stream, the default one as well, waits until somebody waits for it, and
+ * streams get their turns in an order drawn by lot, but for what CUDA orders between the default one and blocking ones:
+ * a result that is read, or a buffer that is used again, before the wait for it holds what it should not. Copies from
+ * and to memory that is not page-locked are done at once, as on a GPU.
  *
  * RUNGS_EMULATOR_SEED     the seed at the start, a number; default 1
  * RUNGS_EMULATOR_THREADS  host threads, 1..256; default: as many as the machine runs at once
@@ -55,8 +55,17 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
  * grids of any size are watched, and of the many launches of one shape some by lot. */
 void emulator_watch_races(void);
 
+/* Whether this program has kernels that tell of their accesses (races.h), so that races can be watched. */
+bool emulator_can_watch_races(void);
+
 /* What fresh device memory and fresh shared memory hold from now on in every byte; 0: garbage, drawn anew each time. */
 void emulator_perturb(int device_byte, int shared_byte);
+
+/* Bytes that are allocated now, on all devices and page-locked. */
+size_t emulator_memory_used(void);
+
+/* Multiprocessors that a device says it has from now on; 0: 8. */
+void emulator_set_multiprocessors(int count);
 
 /* Is told, on the calling host thread, of each legal launch before it runs and of each copy and memset that was done;
  * `what` is "[CUDA memcpy HtoD]" and the like. */

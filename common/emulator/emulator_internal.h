@@ -112,7 +112,7 @@ bool is_stream_of_device(cudaStream_t stream);
 bool streams_are_late();
 void late_stream_begin(cudaStream_t stream, bool blocking);
 void late_stream_end(cudaStream_t stream); /* does what is left */
-/* Whether work for this stream is to be put off: not for the default streams, nor for work whose turn has come. */
+/* Whether work for this stream is to be put off: not for cudaStreamPerThread, nor for work whose turn has come. */
 bool is_late(cudaStream_t stream);
 /* The work says whether it is done: one that waits for an event cannot always be. */
 void put_off(cudaStream_t stream, std::function<bool()> work);
@@ -128,6 +128,7 @@ uint64_t seed_from_environment();
 bool launch_is_legal(const launch_site &site);
 /* Dynamic shared memory that cudaFuncSetAttribute() allowed a kernel; at least STATIC_SHARED_BYTES. */
 size_t allowed_dynamic_bytes(const void *kernel);
+size_t memory_used();
 /* How often device memory was allocated. */
 uint64_t allocation_count();
 /* Describes a device allocation whose guards a kernel has overwritten; "" when there is none. */

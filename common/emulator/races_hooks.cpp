@@ -55,11 +55,27 @@ static inline void count_host(const volatile void *address, size_t bytes)
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, bytes, __builtin_return_address(0));                                 \
     }
+/* To global memory a relaxed store (common/cuda/relaxed.h). In shared memory it is what warps are made to meet by
+ * without a barrier, which volatile does not do. */
+#define VOLATILE_WRITE(bytes)                                                                                          \
+    HOOK void __tsan_volatile_write##bytes(void *address);                                                             \
+    HOOK void __tsan_volatile_write##bytes(void *address)                                                              \
+    {                                                                                                                  \
+        ptrdiff_t offset;                                                                                              \
+        count_step(access::write, address);                                                                            \
+        count_host(address, bytes);                                                                                    \
+        if (!emulated::watching || emulated::self == nullptr)                                                          \
+            return;                                                                                                    \
+        if (emulated::shared_name(address, &offset)[0] != '\0')                                                        \
+            emulated::races_access(access::write, address, bytes, __builtin_return_address(0));                        \
+        else                                                                                                           \
+            emulated::races_atomic_access(access::atomic_write, address, bytes, __builtin_return_address(0));          \
+    }
 #define PLAIN_OF(bytes)                                                                                                \
     PLAIN(__tsan_read##bytes, access::read, bytes)                                                                     \
     PLAIN(__tsan_write##bytes, access::write, bytes)                                                                   \
     PLAIN(__tsan_volatile_read##bytes, access::atomic_read, bytes)                                                     \
-    PLAIN(__tsan_volatile_write##bytes, access::write, bytes)
+    VOLATILE_WRITE(bytes)
 PLAIN_OF(1)
 PLAIN_OF(2)
 PLAIN_OF(4)
@@ -102,6 +118,11 @@ extern "C" void emulator_sees_host_call(const char *name)
 {
     if (emulated::self != nullptr)
         emulated::fault("a kernel calls %s, which GPUs do not have", name);
+}
+
+extern "C" bool emulator_can_watch_races(void)
+{
+    return emulated::can_watch;
 }
 
 /* What is compiled with the instrumentation calls this before main(). */

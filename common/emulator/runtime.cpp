@@ -2,12 +2,14 @@
  * runtime.cpp: the CUDA runtime of the emulator: functions and the device's properties. Errors, memory and streams have
  * files of their own.
  */
+#include <atomic>
 #include <limits.h>
 #include <map>
 #include <mutex>
 #include <stdio.h>
 #include <string>
 
+#include "common/emulator/emulator.h"
 #include "common/emulator/runtime_internal.h"
 
 namespace emulated
@@ -58,6 +60,8 @@ cudaError_t set_function_attribute(const void *function, cudaFuncAttribute attri
     return cudaSuccess;
 }
 
+static std::atomic<int> multiprocessors; /* emulator_set_multiprocessors() */
+
 cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes)
 {
     const int warps = (threads + 31) / 32;
@@ -77,6 +81,16 @@ cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes)
 } /* namespace emulated */
 
 using namespace emulated;
+
+size_t emulator_memory_used(void)
+{
+    return memory_used();
+}
+
+void emulator_set_multiprocessors(int count)
+{
+    multiprocessors = count;
+}
 
 static cudaError_t check_device(int device)
 {
@@ -132,7 +146,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     p.maxGridSize[0] = INT_MAX;
     p.maxGridSize[1] = p.maxGridSize[2] = MOST_GRID_YZ;
     p.major = 9;
-    p.multiProcessorCount = MULTIPROCESSORS;
+    p.multiProcessorCount = multiprocessors > 0 ? multiprocessors.load() : MULTIPROCESSORS;
     p.maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS;
     p.maxBlocksPerMultiProcessor = MULTIPROCESSOR_BLOCKS;
     p.l2CacheSize = 50 << 20;
@@ -202,6 +216,7 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaDeviceReset(void)
 {
+    wait_for_all_streams();
     free_memory_of_device();
     clear_errors();
     return cudaSuccess;

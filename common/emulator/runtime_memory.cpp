@@ -140,6 +140,17 @@ uint64_t allocation_count()
     return table.count;
 }
 
+size_t memory_used()
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    size_t bytes = 0;
+
+    for (const auto &[address, its] : table.allocations)
+        bytes += its.kind == memory::symbol || its.kind == memory::registered ? 0 : its.bytes;
+    return bytes;
+}
+
 static cudaError_t release(void *pointer, bool on_host)
 {
     memory_table &table = the_table();
@@ -338,6 +349,13 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
     return error;
 }
 
+cudaError_t copy_to_symbol_in_turn(const void *symbol, size_t symbol_bytes, size_t offset, const void *from,
+                                   size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return copy_in_turn("cudaMemcpyToSymbolAsync", symbol_address(symbol, symbol_bytes), from, stream,
+                        [=] { return copy_symbol(symbol, symbol_bytes, offset, nullptr, from, bytes, kind); });
+}
+
 void free_memory_of_device()
 {
     memory_table &table = the_table();
@@ -498,7 +516,7 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
 {
     const cudaError_t error = check_no_record("cudaMemset2D");
 
-    return error == cudaSuccess ? set_2d(to, pitch, value, width, height) : error;
+    return error == cudaSuccess ? cudaMemset2DAsync(to, pitch, value, width, height, nullptr) : error;
 }
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)

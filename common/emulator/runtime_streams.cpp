@@ -153,12 +153,13 @@ bool is_capturing(cudaStream_t stream)
     return the_streams().has(stream) && stream->captured != nullptr;
 }
 
+static thread_local bool refused; /* the launch that keep() is called for next */
+
 bool is_for_later(const launch_site &site)
 {
-    if (is_capturing(site.stream) || (is_late(site.stream) && launch_is_legal(site)))
+    refused = is_default(site.stream) && check_no_record((std::string("kernel ") + site.name).c_str()) != cudaSuccess;
+    if (refused || is_capturing(site.stream) || (is_late(site.stream) && launch_is_legal(site)))
         return true;
-    if (is_default(site.stream) && check_no_record((std::string("kernel ") + site.name).c_str()) != cudaSuccess)
-        return true; /* and keep() drops it */
     if (!the_streams().has(site.stream))
         wait_for_blocking_streams();
     return false;
@@ -179,7 +180,7 @@ void keep(cudaStream_t stream, void (*work)(const void *context), void *context,
 {
     const std::shared_ptr<void> held(context, release);
 
-    if (!is_default(stream)) /* which keeps nothing: the launch was refused */
+    if (!refused)
         keep(stream, [work, held] { work(held.get()); });
 }
 
@@ -220,11 +221,15 @@ uint64_t stream_download_count()
 cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream,
                          const std::function<cudaError_t()> &work)
 {
+    if ((the_streams().has(stream) || is_late(stream)) && !is_capturing(stream) && (!is_known(to) || !is_known(from))) {
+        const cudaError_t error = check_stream(call, stream);
+
+        if (error != cudaSuccess)
+            return error;
+        wait_for_stream(stream);
+        return work();
+    }
     if (the_streams().has(stream) && !is_capturing(stream)) {
-        if (!is_known(to) || !is_known(from)) {
-            wait_for_stream(stream);
-            return work();
-        }
         stream_copies.fetch_add(1, std::memory_order_relaxed);
         if (is_page_locked(to))
             stream_downloads.fetch_add(1, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 /*
- * streams.cpp: work on streams that is put off (RUNGS_EMULATOR_LATE, emulator.h): what each stream has still to do, and
- * the order in which that happens when somebody waits.
+ * streams.cpp: work on streams that is put off (RUNGS_EMULATOR_LATE, emulator.h): what each stream, the default one as
+ * well, has still to do, and the order in which that happens when somebody waits.
  */
 #include <algorithm>
 #include <atomic>
@@ -20,11 +20,12 @@ struct late_stream {
     bool blocking; /* waits for the default stream, as that does for it */
     int device;
     std::deque<std::function<bool()>> works;
-    uint64_t copied; /* bytes between host and device */
+    uint64_t copied;      /* bytes between host and device */
+    uint64_t asked, done; /* works so far */
 };
 
 static std::recursive_mutex order;
-static std::vector<late_stream> late_streams; /* in the order of their creation */
+static std::vector<late_stream> late_streams; /* in the order of their creation; a device's default one is NULL */
 static uint64_t most_busy;                    /* streams with work to do, at once */
 static thread_local bool its_turn;            /* this thread runs a work that had been put off */
 static thread_local uint64_t copied_in_turn;  /* by the work that it runs now */
@@ -52,12 +53,24 @@ bool streams_are_late()
     return setting == FROM_ENVIRONMENT ? asked : setting != 0;
 }
 
-static late_stream *find(cudaStream_t stream)
+static late_stream *find(cudaStream_t stream, int device = current_device)
 {
+    if (stream == cudaStreamLegacy)
+        stream = nullptr;
     for (late_stream &one : late_streams)
-        if (one.stream == stream)
+        if (one.stream == stream && (stream != nullptr || one.device == device))
             return &one;
     return nullptr;
+}
+
+/* The default stream of the current device from its first work on. */
+static late_stream *find_or_begin(cudaStream_t stream)
+{
+    const bool is_default = stream == nullptr || stream == cudaStreamLegacy;
+
+    if (is_default && streams_are_late() && find(nullptr) == nullptr)
+        late_streams.push_back({nullptr, true, current_device, {}, 0, 0, 0});
+    return find(stream);
 }
 
 void late_stream_begin(cudaStream_t stream, bool blocking)
@@ -65,7 +78,7 @@ void late_stream_begin(cudaStream_t stream, bool blocking)
     const std::lock_guard<std::recursive_mutex> lock(order);
 
     if (streams_are_late())
-        late_streams.push_back({stream, blocking, current_device, {}, 0});
+        late_streams.push_back({stream, blocking, current_device, {}, 0, 0, 0});
 }
 
 void late_stream_end(cudaStream_t stream)
@@ -80,22 +93,49 @@ bool is_late(cudaStream_t stream)
 {
     const std::lock_guard<std::recursive_mutex> lock(order);
 
-    return !its_turn && find(stream) != nullptr;
+    return !its_turn && find_or_begin(stream) != nullptr;
+}
+
+/* What a work on this stream has to wait for beside those before it on the same one: on the default stream for all that
+ * blocking streams have been given, on a blocking stream for all that the default one has. */
+static void put_off_waits(const late_stream &one)
+{
+    std::vector<std::function<bool()>> waits;
+
+    for (const late_stream &other : late_streams) {
+        const bool ordered =
+            other.device == one.device && other.blocking && one.blocking && !other.stream != !one.stream;
+
+        if (ordered && other.done < other.asked)
+            waits.push_back([stream = other.stream, device = other.device, asked = other.asked] {
+                const late_stream *const it = find(stream, device);
+
+                return it == nullptr || it->done >= asked;
+            });
+    }
+    late_stream *const to = find(one.stream, one.device);
+
+    for (std::function<bool()> &wait : waits) {
+        to->works.push_back(std::move(wait));
+        to->asked++;
+    }
 }
 
 void put_off(cudaStream_t stream, std::function<bool()> work)
 {
     const std::lock_guard<std::recursive_mutex> lock(order);
-    late_stream *const one = find(stream);
+    late_stream *const one = find_or_begin(stream);
 
     if (one == nullptr)
         return;
+    put_off_waits(*one);
     one->works.push_back(std::move(work));
+    one->asked++;
 
     uint64_t busy = 0;
 
     for (const late_stream &any : late_streams)
-        busy += !any.works.empty();
+        busy += any.stream != nullptr && !any.works.empty();
     most_busy = std::max(most_busy, busy);
 }
 
@@ -148,10 +188,15 @@ static bool try_one(size_t index)
     copied_in_turn = 0;
     const bool done = work();
     its_turn = false;
-    late_streams[index].copied += copied_in_turn;
+    if (late_streams[index].stream == nullptr)
+        copied_at_once += copied_in_turn;
+    else
+        late_streams[index].copied += copied_in_turn;
     most_copied = std::max(most_copied, late_streams[index].copied);
-    if (done)
+    if (done) {
         late_streams[index].works.pop_front();
+        late_streams[index].done++;
+    }
     return done;
 }
 

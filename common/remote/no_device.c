@@ -40,10 +40,11 @@ void device_perturb(int device_byte, int shared_byte)
 }
 
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early)
+                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early,
+                          const struct image other[])
 {
     (void)version, (void)state, (void)in, (void)inputs, (void)out, (void)outputs, (void)params, (void)launches,
-        (void)early;
+        (void)early, (void)other;
     return refuse();
 }
 
@@ -80,4 +81,14 @@ void worker_device_begin(int threads, int lack)
 struct channel_counts worker_device_counts(void)
 {
     return (struct channel_counts){0};
+}
+
+size_t device_memory_used(void)
+{
+    return 0;
+}
+
+void device_make_small(int blocks)
+{
+    (void)blocks;
 }

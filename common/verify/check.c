@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <math.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "common/image/pattern.h"
 #include "common/verify/check_cases.h"
 #include "common/verify/diagnose.h"
+#include "common/verify/growth.h"
 #include "common/verify/outputs.h"
 
 /* ----------------------------------------------------------------------------------------------- in the child */
@@ -46,6 +48,7 @@ struct shared {
 
 struct job {
     const struct version *version;
+    int threads;                   /* of OpenMP, by the environment or the machine */
     const struct version *trusted; /* whose results are right for large pictures; NULL: the other cases */
     double large_used;             /* seconds of a processor that large pictures have taken */
     struct check_options *options;
@@ -194,6 +197,59 @@ static enum status parse_settings(const struct algorithm *algorithm, const char 
     return params_parse_text(algorithm, settings ? settings : "", params);
 }
 
+static void append(char *text, size_t size, const char *format, int number)
+{
+    const size_t length = strlen(text);
+
+    snprintf(text + length, size - length, format, number);
+}
+
+/* Legal launch parameters by lot, and a small device; the defaults where `drawn` is false. */
+static void draw_tunables(const struct version *version, const struct image in[], const void *params, bool drawn,
+                          uint64_t random)
+{
+    enum { ATTEMPTS = 8 };
+
+    for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
+        for (struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++) {
+            int values = 0;
+
+            while (tunable->legal[values])
+                values++;
+            *tunable->value = drawn && attempt < ATTEMPTS ? tunable->legal[pattern_random(&random) % (uint64_t)values]
+                                                          : tunable->preset;
+        }
+        if (!version->illegal || !version->illegal(in, params))
+            return;
+    }
+}
+
+/* Sets what a case is tried with beside its parameters, and no result may depend on; in `words` it is named. */
+static void set_circumstances(const struct job *job, const struct check_case *item, const struct image in[],
+                              const void *params, uint64_t seed, char words[160])
+{
+    static const int blocks[] = {0, 1, 132, 2, 3};
+    const struct version *version = job->version;
+    uint64_t random = seed ^ 0x7d2a11;
+    const bool small = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote;
+    const int few = small ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)] : 0;
+
+    words[0] = '\0';
+    if (!version->remote)
+        draw_tunables(version, in, params, item->drawn, seed ^ 0x10a7);
+    if (!version->remote && item->drawn && version->tunables) {
+        snprintf(words, 160, ", ");
+        version_describe_tunables(version, words + 2, 160 - 2);
+    }
+    if (few)
+        append(words, 160, ", %d multiprocessors", few);
+    if (item->threads)
+        append(words, 160, ", %d threads", item->threads);
+    omp_set_num_threads(item->threads ? item->threads : job->threads);
+    if (version_is_cuda(version))
+        device_make_small(few);
+}
+
 /* "97x89, 3 channels, random, ksize=15 sigma=2.6" */
 static void describe_case(const struct algorithm *algorithm, const struct check_case *item, const void *params,
                           char *text, size_t size)
@@ -204,9 +260,10 @@ static void describe_case(const struct algorithm *algorithm, const struct check_
     if (item->between)
         snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
     snprintf(text, size, "%s%dx%d, %d channel%s, %s%s, %s",
-             item->frames  ? "video, "
-             : item->queue ? "many pictures, "
-                           : "",
+             item->frames   ? "video, "
+             : item->queue  ? "many pictures, "
+             : item->growth ? "memory of many calls, "
+                            : "",
              item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
              item->golden      ? "answer worked out by hand: "
              : item->hard_case ? "hard case: "
@@ -215,6 +272,19 @@ static void describe_case(const struct algorithm *algorithm, const struct check_
              : item->hard_case ? item->hard_case
                                : "",
              settings);
+}
+
+/* Whether --case lets this one be tried; counts it out where not. */
+static bool is_asked_for(const struct job *job, const struct check_case *item, const char *description)
+{
+    struct check_report *report = &job->shared->report;
+
+    if (!job->options->only || strstr(description, job->options->only))
+        return true;
+    report->cases--;
+    report->goldens -= item->golden != NULL;
+    report->large -= job->trusted != NULL;
+    return false;
 }
 
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
@@ -230,7 +300,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
                                     .seed = seed,
                                     .hard_case = item->hard_case};
     struct verdict verdict;
-    char description[sizeof shared->current], name[128], picture[1024] = "";
+    char words[160], description[sizeof shared->current], name[128], picture[1024] = "";
     const size_t params_size = algorithm->params_size ? algorithm->params_size : 1;
     void *params = calloc(1, params_size), *between = calloc(1, params_size);
     const clock_t start = clock();
@@ -246,12 +316,8 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         TRY(parse_settings(algorithm, item->settings, params));
     TRY(parse_settings(algorithm, item->between, between));
     describe_case(algorithm, item, params, description, sizeof description);
-    if (job->options->only && !strstr(description, job->options->only)) {
-        shared->report.cases--;
-        shared->report.goldens -= item->golden != NULL;
-        shared->report.large -= job->trusted != NULL;
+    if (!item->drawn && !item->threads && !is_asked_for(job, item, description))
         goto out;
-    }
     if (item->golden) {
         TRY(golden_inputs(algorithm, item->golden, in));
     } else {
@@ -265,6 +331,10 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
+    set_circumstances(job, item, in, params, seed, words);
+    snprintf(description + strlen(description), sizeof description - strlen(description), "%s", words);
+    if ((item->drawn || item->threads) && !is_asked_for(job, item, description))
+        goto out;
     shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
     memcpy(shared->current, description, sizeof description);
     picture_name(job->version, name, sizeof name);
@@ -284,7 +354,9 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     shared->in_reference = true;
     status = make_expected(job, item, in, params, expected);
     shared->in_reference = false;
-    if (status == STATUS_OK && (item->calls == CHECK_ONE_RUN || item->calls == CHECK_ONE_LAUNCH))
+    if (status == STATUS_OK && item->growth)
+        status = verify_growth(job->version, in, params, expected, &verdict);
+    else if (status == STATUS_OK && (item->calls == CHECK_ONE_RUN || item->calls == CHECK_ONE_LAUNCH))
         status = verify_once(job->version, in, params, expected, item->calls == CHECK_ONE_LAUNCH,
                              picture[0] ? picture : NULL, &verdict);
     else if (status == STATUS_OK && item->calls != CHECK_ALL_CALLS)
@@ -351,6 +423,7 @@ static int check_body(void *argument)
     enum status status = STATUS_OK;
 
     keep_memory();
+    job->threads = omp_get_max_threads();
     /* A missing wait shall show, and so shall a race; for the device that this process is to start. */
     setenv("RUNGS_EMULATOR_LATE", "1", 0);
     setenv("RUNGS_EMULATOR_RACES", "1", 0);
@@ -367,6 +440,7 @@ static int check_body(void *argument)
         TRY(check_cases_make_large(job->version, &list));
     else
         TRY(check_cases_make(job->version, job->options->seed, &list));
+    check_cases_vary(job->version, job->options->seed, &list);
     if (job->options->brief)
         check_cases_shorten(&list, job->options->seed);
     if (report->emulated && job->options->share)

@@ -115,6 +115,8 @@ enum { ALL_VALUES = 64, SHARED_VALUES = 1024 };
 enum { DRAWN_VALUES = 2, DRAWN_SETS = 3 };
 
 static const int value_size[2] = {19, 17}, set_size[2] = {67, 35};
+/* Both ends of each range: several tiles of any kind, wider and taller than the largest window. */
+static const int end_size[2] = {131, 67};
 
 /* Keeps a copy of settings until check_cases_free(); NULL when there is no memory, or the contract refuses them. */
 static const char *keep_settings(struct case_list *list, const struct algorithm *algorithm, const char *settings)
@@ -195,6 +197,40 @@ static void append_drawn(char *text, size_t size, const struct parameter *p, uin
         append_value(text, size, p, (int)fmin(expm1(share * log1p(count)), count - 1));
 }
 
+/* Both ends of every range by itself, then of all ranges together, for every version. */
+static enum status add_ends(const struct algorithm *algorithm, struct check_case item, struct case_list *list)
+{
+    enum status status = STATUS_OK;
+
+    item.own = false;
+    for (int end = 0; end < 2; end++) {
+        char all[512] = "";
+
+        for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
+            char text[96] = "";
+            int values;
+
+            if (!is_drawn(p))
+                continue;
+            first_value(p, &values);
+            if (p->kind == PARAMETER_REAL)
+                snprintf(text, sizeof text, "%s=%.9g", p->name, end ? largest_tried(p) : p->minimum);
+            else
+                append_value(text, sizeof text, p, end ? values - 1 : 0);
+            if (strlen(all) + strlen(text) + 2 < sizeof all)
+                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? " " : "", text);
+            if (p->kind != PARAMETER_CHOICE && (item.settings = keep_settings(list, algorithm, text))) {
+                item.calls = one_call(list);
+                TRY(add(list, item));
+            }
+        }
+        if (all[0] && (item.settings = keep_settings(list, algorithm, all)))
+            TRY(add(list, item));
+    }
+out:
+    return status;
+}
+
 /* Every version tries all values of small ranges, its share of larger ones, some of any others; then sets in which any
  * parameter may differ from its default; then two sets in turn, with a state each. */
 static enum status add_values(const struct version *version, uint64_t seed, struct case_list *list)
@@ -244,6 +280,11 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         }
     }
     item.own = false;
+    const struct check_case plain = {.width = item.width,
+                                     .height = item.height,
+                                     .channels = item.channels,
+                                     .pattern = item.pattern,
+                                     .calls = item.calls};
     /* What is kept of a call shows when another one, on the same picture, has had another value. */
     for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
         int values;
@@ -294,6 +335,16 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         TRY(add(list, item));
         set++;
     }
+    item = plain;
+    if (!algorithm->check_shapes) {
+        item.width = end_size[0];
+        item.height = end_size[1];
+    }
+    TRY(add_ends(algorithm, item, list));
+    item = plain;
+    item.growth = true;
+    if (!version->remote)
+        TRY(add(list, item));
 out:
     return status;
 }
@@ -410,6 +461,29 @@ enum status check_cases_make_large(const struct version *version, struct case_li
                                           .calls = CHECK_ONE_RUN}));
 out:
     return status;
+}
+
+void check_cases_vary(const struct version *version, uint64_t seed, struct case_list *list)
+{
+    /* 0: what the machine has. More than rows of tiles, not a power of two, more than cores. */
+    static const int threads[] = {0, 1, 2, 9, 0, 3, 8};
+    enum { MANY = 64, EVERY = 24, FEW_PIXELS = 1500 }; /* so many threads on a few small cases */
+    enum { ALIKE = 8 };                                /* cases in a row: threads that come and go take time */
+    const bool of_cpu = !version_is_cuda(version) && !version_is_peer(version) && !version->remote;
+    size_t small = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct check_case *item = &list->items[i];
+
+        if (item->golden || item->growth)
+            continue;
+        item->drawn = i % 2;
+        if (!of_cpu)
+            continue;
+        item->threads = threads[(i / ALIKE + seed) % LENGTH(threads)];
+        if (item->width * item->height <= FEW_PIXELS && small++ % EVERY == EVERY / 2)
+            item->threads = MANY;
+    }
 }
 
 void check_cases_share(struct case_list *list)

@@ -18,7 +18,10 @@ struct check_case {
     const struct golden *golden; /* an answer worked out by hand; NULL: compare with the reference */
     enum check_calls calls;
     int frames;            /* a video of so many frames; 0: one call */
+    bool growth;           /* many calls with one picture, and the memory that is in use after each */
     bool queue;            /* many pictures like it, by the version's queue */
+    int threads;           /* of OpenMP, for versions of the CPU; 0: as many as the machine runs */
+    bool drawn;            /* launch parameters and the size of the device by lot */
     const char *hard_case; /* one of the contract's; NULL: the pattern */
     bool large;            /* of check_cases_make_large() */
     bool own;              /* no other version of the ladder tries it */
@@ -38,6 +41,10 @@ struct case_list {
  * parameters. What all versions of a ladder have in common comes first and in the same order, so that a case has the
  * same number, and with it the same seed, for each of them. `seed` draws parameters. */
 enum status check_cases_make(const struct version *version, uint64_t seed, struct case_list *list);
+
+/* Gives every case a number of threads, of 1, 2, 3, 8, 9, 64 and as many as the machine runs, and every other one
+ * launch parameters by lot: no result may depend on them. */
+void check_cases_vary(const struct version *version, uint64_t seed, struct case_list *list);
 
 /* For versions that have launch(): of three cases with all calls one keeps them by both entries, the next
  * by run(), the third by launch(). */

@@ -133,7 +133,9 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
         return CERTAINTY_SURE;
     }
     if (facts->nan_samples) {
-        snprintf(text, size, "NaN in %zu of %zu samples", facts->nan_samples, facts->samples);
+        snprintf(text, size,
+                 "NaN in %zu of %zu samples: 0 / 0, the root of what is below 0, or memory that nobody wrote",
+                 facts->nan_samples, facts->samples);
         return CERTAINTY_SURE;
     }
     if (facts->unwritten_samples) {

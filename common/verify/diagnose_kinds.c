@@ -282,6 +282,8 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
         snprintf(text, size, "transposed: row and column are exchanged");
     else if (wrong > 1 && largest == 0 && smallest == 0)
         snprintf(text, size, "every sample is 0 that should be something");
+    else if (wrong > 1 && smallest > largest)
+        snprintf(text, size, "every sample should be 0: something is not cleared, or added where nothing belongs");
     else if (wrong > 1 && largest - smallest <= 1e-6 * fabs(largest) && largest != 1)
         snprintf(text, size, "every sample is %.6g times what it should be", largest);
     else if (columns == 1 && expected->width > 1 && (wrong > 1 || expected->height == 1))

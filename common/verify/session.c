@@ -216,11 +216,11 @@ void session_call(struct session *session, struct setting setting, const struct 
     else if (version_is_cuda(version))
         device_perturb(guard_heap_bytes[setting.heap], guard_heap_bytes[setting.shared]);
     if (session->by_launch) {
-        status = version->remote
-                     ? version->remote->launch(version, buffers, algorithm->input_count, out_buffers,
-                                               algorithm->output_count, session->params, 1 + setting.again)
-                     : verify_launch(version, session->state, buffers, algorithm->input_count, out_buffers,
-                                     algorithm->output_count, session->params, 1 + setting.again, setting.early);
+        status = version->remote ? version->remote->launch(version, buffers, algorithm->input_count, out_buffers,
+                                                           algorithm->output_count, session->params, 1 + setting.again)
+                                 : verify_launch(version, session->state, buffers, algorithm->input_count, out_buffers,
+                                                 algorithm->output_count, session->params, 1 + setting.again,
+                                                 setting.early, session->company);
     } else {
         for (int i = 0; i < algorithm->input_count; i++)
             verify_protect(&buffers[i], buffers[i].memory, true, true);

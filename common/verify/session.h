@@ -17,8 +17,9 @@ struct session {
     const struct input_request *request;
     const struct image *expected; /* canonical (compare.h) */
     bool by_launch;
-    bool once;           /* buffers for settings with rows as close as they may be, and no others */
-    bool no_other_input; /* than the one that is given */
+    bool once;                   /* buffers for settings with rows as close as they may be, and no others */
+    bool no_other_input;         /* than the one that is given */
+    const struct image *company; /* launch(): of another picture before and behind that of the input; NULL: none */
     void *state;
     struct guarded in[2][ALGORITHM_MAX_INPUTS], out[2][ALGORITHM_MAX_OUTPUTS]; /* by setting.stride */
     struct verdict *verdict;

@@ -30,10 +30,30 @@ static bool any_wrong(const struct session *session, const struct image in[], co
     return false;
 }
 
+/* A launch on `other` in company gave a wrong result. Whether it is right alone: then that is the failure. */
+static bool is_right_alone(struct session *session, const struct image other[], struct image scratch[])
+{
+    double worst = 0;
+    bool right;
+
+    session->company = NULL;
+    session_call(session, (struct setting){0}, other, scratch);
+    right = session->verdict->outcome == OUTCOME_PASS && !any_wrong(session, other, session->expected, scratch, &worst);
+    session->verdict->outcome = OUTCOME_PASS;
+    if (right) {
+        FAIL(session, CERTAINTY_SURE, "%sright alone, wrong with launches on another picture before and behind it",
+             session_entry(session));
+        DIAGNOSIS(session,
+                  "two launches in flight share what each should have for itself: host memory that a copy still "
+                  "reads, or a place that launch() writes outside of its stream's order");
+    }
+    return right;
+}
+
 /* One call on `other`, input of the same shape as before, in the buffers and with the state of the calls before, whose
- * last results are `earlier`. */
+ * last results are `earlier`. By launch() it has company: pictures of the call before are in flight with it. */
 static enum status check_on(struct session *session, const struct image other[], const struct image earlier[],
-                            struct image scratch[], bool always)
+                            struct image scratch[], bool always, const struct image company[])
 {
     struct image expected[ALGORITHM_MAX_OUTPUTS] = {{0}}, again[ALGORITHM_MAX_OUTPUTS] = {{0}};
     const struct image *const before = session->expected;
@@ -42,6 +62,7 @@ static enum status check_on(struct session *session, const struct image other[],
 
     if (session->version->declines && session->version->declines(other, session->params))
         goto out;
+    session->company = session->by_launch && !session->version->remote ? company : NULL;
     session_call(session, (struct setting){0}, other, scratch);
     if (session->verdict->outcome != OUTCOME_PASS || (!always && !outputs_any_same(earlier, scratch)))
         goto out;
@@ -53,9 +74,12 @@ static enum status check_on(struct session *session, const struct image other[],
     session->expected = expected;
     if (any_wrong(session, other, expected, scratch, &worst)) {
         TRY(outputs_create_like(again, scratch));
+        if (session->company && is_right_alone(session, other, again))
+            goto out;
         TRY(explain_other_input(session, other, expected, earlier, scratch, again));
     }
 out:
+    session->company = NULL;
     session->expected = before;
     outputs_free(expected);
     outputs_free(again);
@@ -83,7 +107,7 @@ static enum status check_other_input(struct session *session, const struct image
     for (int i = 0; i < algorithm->input_count; i++)
         if (!image_same_shape(&other[i], &in[i])) /* a user's own input, or a maker that draws the shape, too */
             goto out;
-    TRY(check_on(session, other, earlier, scratch, small));
+    TRY(check_on(session, other, earlier, scratch, small, in));
 
     /* What lies on the device is not looked at by the host code that would keep a result. */
     if (session->verdict->outcome != OUTCOME_PASS || !small || session->by_launch ||
@@ -91,7 +115,7 @@ static enum status check_other_input(struct session *session, const struct image
         goto out;
     TRY(outputs_create_like(second, scratch));
     outputs_copy(second, scratch);
-    TRY(check_on(session, other, second, scratch, true));
+    TRY(check_on(session, other, second, scratch, true, NULL));
 out:
     inputs_free(algorithm, other);
     outputs_free(second);

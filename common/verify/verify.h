@@ -112,9 +112,11 @@ struct verify_buffer {
 /* Copies whole buffers to the device, calls setup(), then launch() `launches` times in a row on images there, waits,
  * and copies all buffers back. The inputs' pixels get to the device on the stream that launch() is given, behind a
  * kernel that takes its time: work that launch() puts on another stream finds garbage; `early`: they are there before.
- * A buffer without memory is an absent slot. In verify_launch.cu. */
+ * `other`, unless NULL: launches on another picture, before those and behind them, whose results nobody reads. A buffer
+ * without memory is an absent slot. In verify_launch.cu. */
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early);
+                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early,
+                          const struct image other[]);
 
 /* What verifying needs of a version that runs in another process. */
 struct version_remote {

@@ -55,9 +55,10 @@ static enum status run(const struct image *in, struct image *out, const struct e
     if (!matrix)
         return status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
     for (int index = 0; index < in->height / n; index++) {
-        const double norm = eigen_begin(in, index, matrix, matrix + entries);
+        double unit;
+        const double norm = eigen_begin(in, index, matrix, matrix + entries, &unit);
         solve(matrix, matrix + entries, n, norm);
-        TRY(eigen_finish(matrix, matrix + entries, n, index, out));
+        TRY(eigen_finish(matrix, matrix + entries, n, unit, index, out));
     }
 out:
     free(matrix);

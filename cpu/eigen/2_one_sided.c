@@ -90,13 +90,14 @@ static enum status run(const struct image *in, struct image *out, const struct e
     if (!lines)
         return status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
     for (int index = 0; index < in->height / n; index++) {
-        const double norm = eigen_begin(in, index, lines, lines + entries);
+        double unit;
+        const double norm = eigen_begin(in, index, lines, lines + entries, &unit);
         const double shift = norm > 0 ? 2 * sqrt(norm) : 1;
         for (int k = 0; k < n; k++)
             lines[k * n + k] += shift;
         solve(lines, n, norm);
         finish(lines, lines + entries, n, shift);
-        TRY(eigen_finish(lines, lines + entries, n, index, out));
+        TRY(eigen_finish(lines, lines + entries, n, unit, index, out));
     }
 out:
     free(lines);

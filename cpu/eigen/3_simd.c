@@ -113,12 +113,13 @@ static enum status run(const struct image *in, struct image *out, const struct e
     if (!matrix || !lines)
         status = status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
     for (int index = 0; status == STATUS_OK && index < in->height / n; index++) {
-        const double norm = eigen_begin(in, index, matrix, vectors);
+        double unit;
+        const double norm = eigen_begin(in, index, matrix, vectors, &unit);
         const double shift = norm > 0 ? 2 * sqrt(norm) : 1;
         pad(matrix, lines, n, stride, shift);
         solve(lines, n, stride, norm);
         finish(lines, matrix, vectors, n, stride, shift);
-        TRY(eigen_finish(matrix, vectors, n, index, out));
+        TRY(eigen_finish(matrix, vectors, n, unit, index, out));
     }
 out:
     free(matrix);

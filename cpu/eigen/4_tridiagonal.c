@@ -68,7 +68,6 @@ static void reduce(double *matrix, double *vectors, int n, double *beside, doubl
 
 static void solve(double *matrix, double *vectors, int n, double norm)
 {
-    const double scale = qr_scale(matrix, n, &norm);
     double diagonal[EIGEN_MAX_SIDE], beside[EIGEN_MAX_SIDE];
     struct turn turns[EIGEN_MAX_SIDE];
     int low, high = n - 1;
@@ -82,7 +81,7 @@ static void solve(double *matrix, double *vectors, int n, double norm)
             rotate(vectors + k * n, vectors + (k + 1) * n, n, turns[k - low].cosine, turns[k - low].sine);
     }
     for (int k = 0; k < n; k++)
-        matrix[k * n + k] = diagonal[k] / scale;
+        matrix[k * n + k] = diagonal[k];
 }
 
 static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)
@@ -96,10 +95,11 @@ static enum status run(const struct image *in, struct image *out, const struct e
     if (!matrix)
         return status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
     for (int index = 0; index < in->height / n; index++) {
-        const double norm = eigen_begin(in, index, matrix, matrix + entries);
+        double unit;
+        const double norm = eigen_begin(in, index, matrix, matrix + entries, &unit);
         matrix[0] += norm - norm; /* no number where not all is finite */
         solve(matrix, matrix + entries, n, sqrt(norm));
-        TRY(eigen_finish(matrix, matrix + entries, n, index, out));
+        TRY(eigen_finish(matrix, matrix + entries, n, unit, index, out));
     }
 out:
     free(matrix);

@@ -115,7 +115,6 @@ static void reflect(const double *matrix, double *strip, int n, int stride, cons
 
 static void solve(double *matrix, double *vectors, int n, int stride, double norm, struct turn *turns)
 {
-    const double scale = qr_scale(matrix, n, &norm);
     double diagonal[EIGEN_MAX_SIDE], beside[EIGEN_MAX_SIDE], twice[EIGEN_MAX_SIDE];
     struct step steps[STEPS];
     int count, low, high = n - 1, left = EIGEN_MAX_SWEEPS * n;
@@ -140,7 +139,7 @@ static void solve(double *matrix, double *vectors, int n, int stride, double nor
                 rotate(vectors + x, stride, &steps[i]);
     } while (count == STEPS);
     for (int k = 0; k < n; k++)
-        matrix[k * n + k] = diagonal[k] / scale;
+        matrix[k * n + k] = diagonal[k];
 }
 
 static enum status run(const struct image *in, struct image *out, const struct eigen_params *params)
@@ -155,14 +154,15 @@ static enum status run(const struct image *in, struct image *out, const struct e
     if (!matrix)
         return status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
     for (int index = 0; index < in->height / n; index++) {
-        const double norm = eigen_begin(in, index, matrix, matrix + entries);
+        double unit;
+        const double norm = eigen_begin(in, index, matrix, matrix + entries, &unit);
         matrix[0] += norm - norm; /* no number where not all is finite */
         for (int k = 0; k < n * stride; k++)
             lines[k] = k % stride == k / stride;
         solve(matrix, lines, n, stride, sqrt(norm), (struct turn *)(matrix + 2 * entries));
         for (int y = 0; y < n; y++)
             memcpy(matrix + entries + y * n, lines + y * stride, (size_t)n * sizeof *lines);
-        TRY(eigen_finish(matrix, matrix + entries, n, index, out));
+        TRY(eigen_finish(matrix, matrix + entries, n, unit, index, out));
     }
 out:
     free(lines);

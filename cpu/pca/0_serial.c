@@ -18,16 +18,19 @@ struct state {
 };
 
 /* Adds a row's components to their ranges. */
-static void add_row(const float *values, int width, int components, struct pca_range *ranges)
+static void add_row(const struct image *in, int y, const float *values, int components, struct pca_range *ranges)
 {
-    for (int x = 0; x < width; x++)
+    for (int x = 0; x < in->width; x++) {
+        const double longest = pca_squares(in, pca_pixel(in, x, y));
         for (int k = 0; k < components; k++) {
             const double value = values[x * components + k];
             ranges[k].smallest = fmin(ranges[k].smallest, value);
             ranges[k].largest = fmax(ranges[k].largest, value);
             ranges[k].sum += value;
             ranges[k].squares += value * value;
+            ranges[k].longest = fmax(ranges[k].longest, longest);
         }
+    }
 }
 
 /* Components of one row of pixels; their ranges. */
@@ -44,7 +47,7 @@ static void project_row(const struct image *in, struct image out[], int y, struc
                 sum += pca_sample(in, pixel, band) * ((const double *)image_row(&out[PCA_VECTORS], band))[k];
             to[x * components + k] = (float)sum;
         }
-    add_row(to, in->width, components, ranges);
+    add_row(in, y, to, components, ranges);
 }
 
 static enum status run(struct state *state, const struct image *in, struct image *out, const struct pca_params *params)
@@ -54,7 +57,7 @@ static enum status run(struct state *state, const struct image *in, struct image
 
     TRY(pca_solve(&state->steps, in, out, params, &versions));
     for (int k = 0; k < params->components; k++)
-        ranges[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0};
+        ranges[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0, 0};
     for (int y = 0; y < in->height; y++)
         project_row(in, out, y, ranges);
     pca_colour(out, ranges, params, 0, in->height);

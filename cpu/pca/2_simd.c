@@ -26,7 +26,7 @@ struct state {
 };
 
 /* Adds a row's components to their ranges. */
-static void add_row(const float *values, int width, int components, struct pca_range *ranges)
+static void add_row(const float *values, int width, int components, double longest, struct pca_range *ranges)
 {
     for (int x = 0; x < width; x++)
         for (int k = 0; k < components; k++) {
@@ -35,21 +35,26 @@ static void add_row(const float *values, int width, int components, struct pca_r
             ranges[k].largest = fmax(ranges[k].largest, value);
             ranges[k].sum += value;
             ranges[k].squares += value * value;
+            ranges[k].longest = fmax(ranges[k].longest, longest);
         }
 }
 
-/* The products of `count` pixels with a vector of components, from column k of the table on. */
+/* The products of `count` pixels with a vector of components, from column k of the table on; the pixels' own
+ * products with themselves. */
 static inline void project_tile(const struct image *in, const char *pixel, size_t bytes, int count, const float *table,
-                                int stride, lanes sums[PIXELS])
+                                int stride, lanes sums[PIXELS], float squares[PIXELS])
 {
     for (int i = 0; i < PIXELS; i++)
-        sums[i] = (lanes){0};
+        sums[i] = (lanes){0}, squares[i] = 0;
     for (int band = 0; band < in->channels; band++, table += stride) {
         lanes right;
         memcpy(&right, table, sizeof right);
 #pragma GCC unroll 8
-        for (int i = 0; i < PIXELS; i++)
-            sums[i] += pca_sample(in, pixel + (size_t)(i < count ? i : 0) * bytes, band) * right;
+        for (int i = 0; i < PIXELS; i++) {
+            const float sample = pca_sample(in, pixel + (size_t)(i < count ? i : 0) * bytes, band);
+            sums[i] += sample * right;
+            squares[i] += sample * sample;
+        }
     }
 }
 
@@ -58,18 +63,21 @@ static void project_row(const struct image *in, struct image out[], int y, const
 {
     const int components = out[PCA_COMPONENTS].channels, stride = (components + LANES - 1) / LANES * LANES;
     const size_t bytes = (size_t)in->channels * pixel_size(in->type);
-    float *to = image_row(&out[PCA_COMPONENTS], y);
+    float *to = image_row(&out[PCA_COMPONENTS], y), longest = 0;
 
     for (int x = 0; x < in->width; x += PIXELS)
         for (int k = 0; k < components; k += LANES) {
             const int count = in->width - x < PIXELS ? in->width - x : PIXELS;
             lanes sums[PIXELS];
-            project_tile(in, pca_pixel(in, x, y), bytes, count, table + k, stride, sums);
-            for (int i = 0; i < count; i++)
+            float squares[PIXELS];
+            project_tile(in, pca_pixel(in, x, y), bytes, count, table + k, stride, sums, squares);
+            for (int i = 0; i < count; i++) {
+                longest = fmaxf(longest, squares[i]);
                 for (int lane = 0; lane < LANES && k + lane < components; lane++)
                     to[(x + i) * components + k + lane] = sums[i][lane];
+            }
         }
-    add_row(to, in->width, components, ranges);
+    add_row(to, in->width, components, longest, ranges);
 }
 
 /* The vectors as f32, in rows of whole vectors. */
@@ -93,12 +101,12 @@ static enum status run(struct state *state, const struct image *in, struct image
     TRY(pca_solve(&state->steps, in, out, params, &versions));
     fill_table(state->table, &out[PCA_VECTORS], stride);
     for (int k = 0; k < params->components; k++)
-        ranges[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0};
+        ranges[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0, 0};
 #pragma omp parallel
     {
         struct pca_range own[PCA_MAX_COMPONENTS];
         for (int k = 0; k < params->components; k++)
-            own[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0};
+            own[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0, 0};
 #pragma omp for schedule(static)
         for (int y = 0; y < in->height; y++)
             project_row(in, out, y, state->table, own);
@@ -108,6 +116,7 @@ static enum status run(struct state *state, const struct image *in, struct image
             ranges[k].largest = fmax(ranges[k].largest, own[k].largest);
             ranges[k].sum += own[k].sum;
             ranges[k].squares += own[k].squares;
+            ranges[k].longest = fmax(ranges[k].longest, own[k].longest);
         }
 #pragma omp barrier
 #pragma omp for schedule(static)

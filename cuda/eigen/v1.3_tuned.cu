@@ -10,6 +10,7 @@
  */
 #include "common/algo/eigen.h"
 #include "common/cuda/device.h"
+#include "cuda/eigen/shared/unit.cuh"
 
 struct state {
     double *work; /* in device memory: a matrix and the rows of its vectors, for each block */
@@ -73,11 +74,12 @@ static __global__ void solve_kernel(struct image in, double *work, struct image 
     __shared__ short pair[EIGEN_MAX_SIDE / 2][2];
     const int n = in.width, pairs = (n + 1) / 2, top = blockIdx.x * n;
     double *own = work + (size_t)blockIdx.x * 2 * n * n, *rows = own + n * n, *matrix = n <= LARGEST ? shared : own;
+    const double unit = unit_of_block(&in, top, parts);
     double sum = 0;
     int p, q;
     for (int i = threadIdx.x; i < n * n; i += blockDim.x) {
         const int y = i / n, x = i % n;
-        matrix[i] = ((const double *)image_row(&in, top + min(x, y)))[max(x, y)];
+        matrix[i] = ((const double *)image_row(&in, top + min(x, y)))[max(x, y)] / unit;
         rows[i] = x == y;
         sum += matrix[i] * matrix[i];
     }
@@ -115,7 +117,7 @@ static __global__ void solve_kernel(struct image in, double *work, struct image 
             place += matrix[i * n + i] > value || (matrix[i * n + i] == value && i < k);
             largest = fabs(rows[k * n + i]) > fabs(largest) ? rows[k * n + i] : largest;
         }
-        *(double *)image_row(&values, top + place) = value;
+        *(double *)image_row(&values, top + place) = value * unit;
         for (int y = 0; y < n; y++)
             ((double *)image_row(&vectors, top + y))[place] = largest < 0 ? -rows[k * n + y] : rows[k * n + y];
     }

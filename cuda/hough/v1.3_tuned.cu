@@ -71,7 +71,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     struct image accumulator = lines_accumulator(lines, out);
     size_t bytes = (2 * (size_t)lines->space.reach + 1) * sizeof(int);
     bool fits = bytes <= MOST_SHARED;
-    dim3 grid(params->theta_steps, min(slices, state->tiles.count));
+    dim3 grid(params->theta_steps, min((int)device_blocks(slices), state->tiles.count));
 
     TRY(tiles_launch(&state->tiles, in, lines->directions, params, accumulator, stream));
     vote_kernel<<<grid, threads, fits ? bytes : 0, stream>>>(state->tiles, accumulator, fits, *lines, *params);

@@ -185,7 +185,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     dim3 grid(ceiling_divide(params->theta_steps, GROUPS * LANES), ceiling_divide(in->width, TILES_SIDE),
               ceiling_divide(in->height, TILES_SIDE));
     const size_t bytes = ((size_t)lines->most_votes + 1) * sizeof *lines->votes;
-    const int blocks = min(ceiling_divide(lines->most_votes + 1, 32), 16);
+    const int blocks = min(ceiling_divide(lines->most_votes + 1, 32), device_blocks(16));
     const auto kernel = params->half_width == HOUGH_ALL_ROWS ? vote_kernel<true> : vote_kernel<false>;
 
     TRY(tiles_launch(&state->tiles, in, lines->directions, params, accumulator, stream));

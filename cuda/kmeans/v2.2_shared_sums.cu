@@ -97,7 +97,8 @@ static enum status assign(void *erased, const struct kmeans_task *task, bool fir
 {
     const struct kmeans_bytes *bytes = &((struct state *)erased)->bytes;
     const size_t planes = kmeans_planes_bytes(bytes->pitch), sums = kmeans_sums_bytes(task, bytes);
-    const int tiles = (int)ceiling_divide(task->count, ROWS), most = task->count / KMEANS_BLOCK_ROWS + most_blocks;
+    const int tiles = (int)ceiling_divide(task->count, ROWS),
+              most = task->count / KMEANS_BLOCK_ROWS + (int)device_blocks(most_blocks);
     enum status status = STATUS_OK;
 
     TRY(kmeans_bytes_begin(bytes, task, first, stream));

@@ -108,7 +108,8 @@ static enum status assign(const struct kmeans_task *task, const struct kmeans_by
                           const struct kmeans_step *step, cudaStream_t stream)
 {
     const size_t planes = kmeans_planes_bytes(bytes->pitch), sums = kmeans_sums_bytes(task, bytes);
-    const int tiles = (int)ceiling_divide(task->count, ROWS), most = task->count / KMEANS_BLOCK_ROWS + most_blocks;
+    const int tiles = (int)ceiling_divide(task->count, ROWS),
+              most = task->count / KMEANS_BLOCK_ROWS + (int)device_blocks(most_blocks);
     enum status status = STATUS_OK;
 
     assign_kernel<<<min(tiles, most), THREADS, planes + sums, stream>>>(*task, *bytes, *step, sums > 0);

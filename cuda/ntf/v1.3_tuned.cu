@@ -67,7 +67,7 @@ static enum status launch_pass(struct ntf_device *device, const struct image *in
 {
     const int first = mode == 0, second = mode == 2 ? 1 : 2; /* the other two modes */
     const int tiles = ceiling_divide(device->sides[first], N) * ceiling_divide(device->sides[second], N);
-    const int parts = min(ceiling_divide(blocks, device->sides[mode]), tiles);
+    const int parts = min(ceiling_divide(device_blocks(blocks), device->sides[mode]), tiles);
     enum status status = STATUS_OK;
     dim3 grid(device->sides[mode], ceiling_divide(device->rank, COLUMNS), parts);
 

@@ -130,8 +130,8 @@ static enum status iterate(void *erased, struct ntf_device *device, const struct
     const int samples = in->width * in->channels, chunks = ceiling_divide(device->rank, COLUMNS);
     const int high = ceiling_divide(in->height, ROWS), wide = ceiling_divide(samples, ROWS);
     enum status status = STATUS_OK;
-    dim3 grid(high, chunks, min(ceiling_divide(BLOCKS, high), ceiling_divide(samples, TERMS)));
-    dim3 transposed(wide, chunks, min(ceiling_divide(BLOCKS, wide), ceiling_divide(in->height, TERMS)));
+    dim3 grid(high, chunks, min(ceiling_divide(device_blocks(BLOCKS), high), ceiling_divide(samples, TERMS)));
+    dim3 transposed(wide, chunks, min(ceiling_divide(device_blocks(BLOCKS), wide), ceiling_divide(in->height, TERMS)));
 
     if (samples <= LARGEST && device->rank <= HIGHEST) {
         TRY((device->rank <= 2 * SIDE ? fuse<2> : fuse<4>)(device, in, params->update, state->sums, stream));

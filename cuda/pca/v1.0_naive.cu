@@ -36,6 +36,7 @@ static __global__ void project_kernel(struct image in, struct image vectors, str
         to[k] = sum;
         atomicMin(&extremes[k].smallest, ordered(sum));
         atomicMax(&extremes[k].largest, ordered(sum));
+        atomicMax(&extremes[k].longest, ordered(pca_squares(&in, pixel)));
         atomicAdd(&extremes[k].sum, (double)sum);
         atomicAdd(&extremes[k].squares, (double)sum * sum);
     }

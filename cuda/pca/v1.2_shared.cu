@@ -36,12 +36,13 @@ static __global__ void project_kernel(struct image in, struct image vectors, str
             sum += pca_sample(&in, pixel, band) * (float)((const double *)image_row(&vectors, band))[k];
         __syncthreads();
         if (first)
-            own = {0xffffffffu, 0, 0, 0};
+            own = {0xffffffffu, 0, ordered(0), 0, 0};
         __syncthreads();
         if (inside) {
             to[k] = sum;
             atomicMin(&own.smallest, ordered(sum));
             atomicMax(&own.largest, ordered(sum));
+            atomicMax(&own.longest, ordered(pca_squares(&in, pixel)));
             atomicAdd(&own.sum, (double)sum);
             atomicAdd(&own.squares, (double)sum * sum);
         }
@@ -49,6 +50,7 @@ static __global__ void project_kernel(struct image in, struct image vectors, str
         if (first) {
             atomicMin(&extremes[k].smallest, own.smallest);
             atomicMax(&extremes[k].largest, own.largest);
+            atomicMax(&extremes[k].longest, own.longest);
             atomicAdd(&extremes[k].sum, own.sum);
             atomicAdd(&extremes[k].squares, own.squares);
         }

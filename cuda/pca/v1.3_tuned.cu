@@ -31,14 +31,15 @@ struct state {
 
 /* The range of a component in registers of a thread. */
 struct spread {
-    float smallest, largest;
+    float smallest, largest, longest;
     double sum, squares;
 };
 
-static __device__ inline void spread_add(struct spread *spread, float value)
+static __device__ inline void spread_add(struct spread *spread, float value, float squares)
 {
     spread->smallest = fminf(spread->smallest, value);
     spread->largest = fmaxf(spread->largest, value);
+    spread->longest = fmaxf(spread->longest, squares);
     spread->sum += value;
     spread->squares += (double)value * value;
 }
@@ -51,6 +52,7 @@ static __device__ inline void spread_store(struct spread spread, struct extremes
     for (int step = 16; step > 0; step /= 2) {
         spread.smallest = fminf(spread.smallest, __shfl_xor_sync(all, spread.smallest, step));
         spread.largest = fmaxf(spread.largest, __shfl_xor_sync(all, spread.largest, step));
+        spread.longest = fmaxf(spread.longest, __shfl_xor_sync(all, spread.longest, step));
         spread.sum += __shfl_xor_sync(all, spread.sum, step);
         spread.squares += __shfl_xor_sync(all, spread.squares, step);
     }
@@ -58,6 +60,7 @@ static __device__ inline void spread_store(struct spread spread, struct extremes
         return;
     atomicMin(&extremes->smallest, ordered(spread.smallest));
     atomicMax(&extremes->largest, ordered(spread.largest));
+    atomicMax(&extremes->longest, ordered(spread.longest));
     atomicAdd(&extremes->sum, spread.sum);
     atomicAdd(&extremes->squares, spread.squares);
 }
@@ -71,10 +74,10 @@ static __global__ void project_kernel(struct image in, struct image vectors, str
     struct spread spreads[SHOWN];
 
     for (int k = 0; k < SHOWN; k++)
-        spreads[k] = {INFINITY, -INFINITY, 0, 0};
+        spreads[k] = {INFINITY, -INFINITY, 0, 0, 0};
     for (int tile = blockIdx.x; tile < across * in.height; tile += gridDim.x) {
         const int y = tile / across, left = tile % across * THREADS, x = left + threadIdx.x;
-        float sums[PCA_MAX_COMPONENTS] = {};
+        float sums[PCA_MAX_COMPONENTS] = {}, squares = 0;
         for (int from = 0; from < in.channels; from += BANDS) {
             const int bands = min(BANDS, in.channels - from);
             __syncthreads(); /* the sums of the last tile are read */
@@ -86,11 +89,14 @@ static __global__ void project_kernel(struct image in, struct image vectors, str
                 table[i / PCA_MAX_COMPONENTS][k] = k < kinds ? (float)row[k] : 0;
             }
             __syncthreads();
-            for (int band = 0; band < bands; band++)
+            for (int band = 0; band < bands; band++) {
+                const float sample = samples[threadIdx.x][band];
 #pragma unroll
                 for (int k = 0; k < PCA_MAX_COMPONENTS; k++)
                     if (k / 4 * 4 < kinds)
-                        sums[k] += samples[threadIdx.x][band] * table[band][k];
+                        sums[k] += sample * table[band][k];
+                squares += sample * sample;
+            }
         }
         float *const to = (float *)image_row(&components, y) + (size_t)x * kinds;
 #pragma unroll
@@ -98,7 +104,7 @@ static __global__ void project_kernel(struct image in, struct image vectors, str
             if (k < kinds && x < in.width)
                 to[k] = sums[k];
         for (int k = 0; k < SHOWN && x < in.width; k++)
-            spread_add(&spreads[k], sums[k]);
+            spread_add(&spreads[k], sums[k], squares);
     }
     for (int k = 0; k < SHOWN; k++)
         spread_store(spreads[k], &extremes[k]);
@@ -152,7 +158,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     TRY(step_run(&steps->eigen, &steps->matrix, results, stream));
     clear_extremes_kernel<<<1, PCA_MAX_COMPONENTS, 0, stream>>>(state->extremes);
     CUDA_TRY(cudaGetLastError());
-    project_kernel<<<min(grid.x * grid.y, (unsigned)blocks), THREADS, 0, stream>>>(
+    project_kernel<<<min(grid.x * grid.y, device_blocks(blocks)), THREADS, 0, stream>>>(
         *in, steps->vectors, out[PCA_COMPONENTS], state->extremes);
     CUDA_TRY(cudaGetLastError());
     colour_kernel<<<grid, THREADS, 0, stream>>>(out[PCA_COMPONENTS], state->extremes, params->stretch, out[PCA_RGB]);

@@ -70,7 +70,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     struct image accumulator = lines_accumulator(lines, out);
     size_t bytes = lines->space.cells * sizeof(int);
     bool fits = bytes <= MOST_SHARED;
-    dim3 grid(lines->space.rows, min(slices, state->tiles.count));
+    dim3 grid(lines->space.rows, min((int)device_blocks(slices), state->tiles.count));
 
     TRY(tiles_launch(&state->tiles, in, NULL, &params->hough, accumulator, stream));
     vote_kernel<<<grid, threads, fits ? bytes : 0, stream>>>(*in, lines->space, accumulator, fits, *params,

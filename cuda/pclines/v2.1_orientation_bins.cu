@@ -32,7 +32,7 @@ template <bool MOVES> static __global__ void sort_kernel(struct state state, int
     for (int bin = threadIdx.x; bin < bins; bin += THREADS)
         own[bin] = 0;
     __syncthreads();
-    for (int tile = blockIdx.x; tile < state.tiles.count; tile += BLOCKS) {
+    for (int tile = blockIdx.x; tile < state.tiles.count; tile += gridDim.x) {
         const struct tiles_list list = tiles_list_of(state.tiles, tile);
         for (int i = threadIdx.x; i < list.count; i += THREADS)
             atomicAdd(&own[list.bins[i]], 1u);
@@ -42,7 +42,7 @@ template <bool MOVES> static __global__ void sort_kernel(struct state state, int
         if (own[bin] > 0)
             own[bin] = atomicAdd(&state.counts[bin], own[bin]);
     __syncthreads();
-    for (int tile = blockIdx.x; MOVES && tile < state.tiles.count; tile += BLOCKS) {
+    for (int tile = blockIdx.x; MOVES && tile < state.tiles.count; tile += gridDim.x) {
         const struct tiles_list list = tiles_list_of(state.tiles, tile);
         for (int i = threadIdx.x; i < list.count; i += THREADS)
             state.points[atomicAdd(&own[list.bins[i]], 1u)] =
@@ -128,11 +128,11 @@ static enum status launch(struct state *state, const struct image in[], struct i
 
     TRY(tiles_launch(&state->tiles, in, NULL, &params->hough, accumulator, stream));
     CUDA_TRY(cudaMemsetAsync(state->counts, 0, shared, stream));
-    sort_kernel<false><<<BLOCKS, THREADS, shared, stream>>>(*state, bins);
+    sort_kernel<false><<<device_blocks(BLOCKS), THREADS, shared, stream>>>(*state, bins);
     CUDA_TRY(cudaGetLastError());
     scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(*state, bins);
     CUDA_TRY(cudaGetLastError());
-    sort_kernel<true><<<BLOCKS, THREADS, shared, stream>>>(*state, bins);
+    sort_kernel<true><<<device_blocks(BLOCKS), THREADS, shared, stream>>>(*state, bins);
     CUDA_TRY(cudaGetLastError());
     vote_kernel<<<dim3(lines->space.rows, SLICES), THREADS, fits ? bytes : 0, stream>>>(*in, lines->space, accumulator,
                                                                                         fits, *params, *state);

@@ -45,7 +45,7 @@ static void project(const struct image *in, struct image *out, const struct pca_
         *(double *)image_row(&out[PCA_VALUES], k) = pca.eigenvalues.at<float>(k);
         for (int band = 0; band < in->channels; band++)
             ((double *)image_row(&out[PCA_VECTORS], band))[k] = pca.eigenvectors.at<float>(k, band);
-        ranges[k] = {INFINITY, -INFINITY, 0, 0};
+        ranges[k] = {INFINITY, -INFINITY, 0, 0, 0};
     }
     for (int y = 0; y < in->height; y++) {
         cv::Mat row(in->width, kinds, CV_32F, image_row(&out[PCA_COMPONENTS], y));
@@ -54,7 +54,8 @@ static void project(const struct image *in, struct image *out, const struct pca_
             const double value = row.at<float>(i / kinds, i % kinds);
             struct pca_range *range = &ranges[i % kinds];
             *range = {fmin(range->smallest, value), fmax(range->largest, value), range->sum + value,
-                      range->squares + value * value};
+                      range->squares + value * value,
+                      fmax(range->longest, pca_squares(in, pca_pixel(in, i / kinds, y)))};
         }
     }
 }

@@ -29,6 +29,7 @@ struct bench {
         for (cudaStream_t &stream : streams)
             assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
         assert_int_equal(cudaMemset(device, 0, WORK * sizeof(int)), cudaSuccess);
+        assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
         memset(host, 0xff, WORK * sizeof(int));
     }
     ~bench()
@@ -45,6 +46,44 @@ struct bench {
                          cudaSuccess);
     }
 };
+
+/* A stream that does not wait for the default one is ahead of it; a blocking one is behind. */
+static void test_default_stream_is_late(void **)
+{
+    bench its;
+    cudaStream_t blocking;
+
+    assert_int_equal(cudaMemset(its.device, 1, WORK * sizeof(int)), cudaSuccess);
+    add<<<1, WORK, 0, its.streams[0]>>>(its.device, 5);
+    assert_int_equal(cudaStreamSynchronize(its.streams[0]), cudaSuccess);
+    its.download(its.streams[0]);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_true(its.host[0] == 5 || its.host[0] == 0x01010101 || its.host[0] == 0x01010106);
+
+    assert_int_equal(cudaStreamCreate(&blocking), cudaSuccess);
+    for (int round = 0; round < 16; round++) { /* turns are drawn by lot */
+        assert_int_equal(cudaMemset(its.device, 0, WORK * sizeof(int)), cudaSuccess);
+        add<<<1, WORK, 0, blocking>>>(its.device, 5);
+        add<<<1, WORK>>>(its.device, 1);
+        its.download(blocking);
+        assert_int_equal(cudaStreamSynchronize(blocking), cudaSuccess);
+        assert_int_equal(its.host[3], 6);
+    }
+    assert_int_equal(cudaStreamDestroy(blocking), cudaSuccess);
+}
+
+static void test_default_copy_of_pageable_memory(void **)
+{
+    bench its;
+    int values[WORK];
+
+    add<<<1, WORK>>>(its.device, 3);
+    assert_int_equal(cudaMemcpyAsync(values, its.device, sizeof(values), cudaMemcpyDeviceToHost, 0), cudaSuccess);
+    assert_int_equal(values[WORK - 1], 3);
+    add<<<1, WORK>>>(its.device, 3);
+    assert_int_equal(cudaMemcpy(values, its.device, sizeof(values), cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(values[WORK - 1], 6);
+}
 
 static void test_result_before_the_wait(void **)
 {
@@ -252,6 +291,8 @@ static void test_errors(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default_stream_is_late),
+        cmocka_unit_test(test_default_copy_of_pageable_memory),
         cmocka_unit_test(test_result_before_the_wait),
         cmocka_unit_test(test_bytes_that_are_waited_for),
         cmocka_unit_test(test_source_is_read_in_its_turn),

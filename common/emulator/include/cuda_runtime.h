@@ -201,6 +201,8 @@ enum class memory { device, pinned, managed, registered, symbol };
 cudaError_t allocate(void **pointer, size_t bytes, memory kind);
 /* A global variable (__constant__, __device__) as device memory. */
 void *symbol_address(const void *symbol, size_t bytes);
+cudaError_t copy_to_symbol_in_turn(const void *symbol, size_t symbol_bytes, size_t offset, const void *from,
+                                   size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
                         size_t bytes, cudaMemcpyKind kind);
 cudaError_t set_function_attribute(const void *function, cudaFuncAttribute attribute, int value);
@@ -248,9 +250,9 @@ cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, 
 
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = 0)
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0)
 {
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+    return emulated::copy_to_symbol_in_turn(&symbol, sizeof(symbol), offset, from, bytes, kind, stream);
 }
 
 template <class T>

@@ -16,21 +16,6 @@ struct turn {
     double cosine, sine;
 };
 
-/* A matrix whose squares would lose digits is multiplied by a power of two, which is returned; *norm is then that of
- * the product. */
-static inline double qr_scale(double *matrix, int n, double *norm)
-{
-    const double scale = *norm < 1e-100 ? 0x1p400 : 1;
-    double sum = 0;
-
-    for (int k = 0; scale > 1 && k < n * n; k++) {
-        matrix[k] *= scale;
-        sum += matrix[k] * matrix[k];
-    }
-    *norm = scale > 1 ? sqrt(sum) : *norm;
-    return scale;
-}
-
 /* The last block low to high that is not diagonal yet: false where all is. beside[k] is the entry between k and k +
  * 1. */
 static inline bool qr_block(double *beside, double norm, int *low, int *high)

@@ -9,7 +9,7 @@ static __global__ void __launch_bounds__(PAIR_THREADS)
 {
     const int count = *sorted.count, lane = threadIdx.x % 32, warp = (blockIdx.x * PAIR_THREADS + threadIdx.x) / 32;
 
-    for (int own = warp; own < count; own += PAIR_BLOCKS * PAIR_THREADS / 32) {
+    for (int own = warp; own < count; own += gridDim.x * PAIR_THREADS / 32) {
         const struct detect_box box = sorted.boxes[own];
         unsigned marks = 0;
         for (int k = 0; k < 8; k++) {
@@ -106,8 +106,8 @@ enum status groups_end(struct hits_step *hits, unsigned *overlaps, struct image 
     enum status status = STATUS_OK;
 
     TRY(hits_sort(hits, &out[1], params, stream));
-    pairs_kernel<<<dim3(PAIR_BLOCKS, GROUP_WORDS / 8), PAIR_THREADS, 0, stream>>>(hits->sorted, overlaps,
-                                                                                  params->overlap, params->maximum);
+    pairs_kernel<<<dim3(device_blocks(PAIR_BLOCKS), GROUP_WORDS / 8), PAIR_THREADS, 0, stream>>>(
+        hits->sorted, overlaps, params->overlap, params->maximum);
     CUDA_TRY(cudaGetLastError());
     group_kernel<<<1, THREADS, 0, stream>>>(hits->sorted, overlaps, *params, out[0]);
     CUDA_TRY(cudaGetLastError());

@@ -229,8 +229,8 @@ enum status hits_sort(struct hits_step *step, struct image *hits, const struct d
 {
     enum status status = STATUS_OK;
 
-    sort_kernel<<<SORT_BLOCKS, SORT_THREADS, 0, stream>>>(step->list, step->sorted, step->layout,
-                                                          params->pyramid.window, params->maximum, *hits);
+    sort_kernel<<<device_blocks(SORT_BLOCKS), SORT_THREADS, 0, stream>>>(
+        step->list, step->sorted, step->layout, params->pyramid.window, params->maximum, *hits);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

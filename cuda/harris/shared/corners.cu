@@ -163,7 +163,7 @@ enum status corners_launch(struct corners_step *step, const struct image out[], 
         return STATUS_OK;
     clear_kernel<<<1, 1, 0, stream>>>(step->found);
     CUDA_TRY(cudaGetLastError());
-    largest_kernel<<<ceiling_divide(response.height, 4), THREADS, 0, stream>>>(response, step->found);
+    largest_kernel<<<device_blocks(ceiling_divide(response.height, 4)), THREADS, 0, stream>>>(response, step->found);
     CUDA_TRY(cudaGetLastError());
     peaks_kernel<<<grid, block, 0, stream>>>(response, *params, step->found, step->keys);
     CUDA_TRY(cudaGetLastError());

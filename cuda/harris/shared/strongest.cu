@@ -106,7 +106,8 @@ enum status strongest_launch(struct strongest_step *step, const struct image out
         TRY(corners_select(&step->found->peaks.count, step->corners.keys, response.width, out[1], params, stream));
         return STATUS_OK;
     }
-    gather_kernel<<<GATHERERS, LANES * WARPS, 0, stream>>>(*params, step->found, step->corners.keys, step->chosen);
+    gather_kernel<<<device_blocks(GATHERERS), LANES * WARPS, 0, stream>>>(*params, step->found, step->corners.keys,
+                                                                          step->chosen);
     CUDA_TRY(cudaGetLastError());
     TRY(corners_select(&step->found->chosen, step->chosen, response.width, out[1], params, stream));
 out:

@@ -97,7 +97,7 @@ enum status lines_sort(struct lines_step *step, const struct hough_params *param
         return STATUS_OK;
     scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(*step);
     CUDA_TRY(cudaGetLastError());
-    sort_kernel<<<BLOCKS, THREADS, 0, stream>>>(*step, params->maximum);
+    sort_kernel<<<device_blocks(BLOCKS), THREADS, 0, stream>>>(*step, params->maximum);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;
@@ -111,7 +111,7 @@ enum status lines_end(struct lines_step *step, const struct image out[], const s
     if (!step->count)
         return STATUS_OK;
     TRY(lines_sort(step, params, stream));
-    write_kernel<<<BLOCKS, THREADS, 0, stream>>>(*step, out[0], hough_step(params), (float)params->rho);
+    write_kernel<<<device_blocks(BLOCKS), THREADS, 0, stream>>>(*step, out[0], hough_step(params), (float)params->rho);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

@@ -131,7 +131,7 @@ static __global__ void race_kernel(struct kmeans_task task, struct kmeans_bytes 
 enum status kmeans_bytes_race(const struct kmeans_bytes *bytes, const struct kmeans_task *task,
                               const struct kmeans_params *params, int attempt, int cluster, cudaStream_t stream)
 {
-    const int needed = (int)ceiling_divide(task->count, THREADS), blocks = needed < MOST_BLOCKS ? needed : MOST_BLOCKS;
+    const unsigned blocks = min(ceiling_divide(task->count, THREADS), device_blocks(MOST_BLOCKS));
     enum status status = STATUS_OK;
 
     if (attempt == 0 && cluster == 1)

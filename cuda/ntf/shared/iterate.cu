@@ -447,7 +447,7 @@ enum status ntf_device_repeat(struct ntf_device *device, const struct image *in,
     enum status status = STATUS_OK;
 
     CUDA_TRY(cudaMemsetAsync(device->norm, 0, 2 * sizeof(double), stream));
-    norm_kernel<<<min(in->height, 1024), THREADS, 0, stream>>>(*in, device->norm);
+    norm_kernel<<<min((unsigned)in->height, device_blocks(1024)), THREADS, 0, stream>>>(*in, device->norm);
     CUDA_TRY(cudaGetLastError());
     for (int mode = 0; mode < 3; mode++) {
         const int count = device->sides[mode] * device->rank;
@@ -464,7 +464,8 @@ enum status ntf_device_repeat(struct ntf_device *device, const struct image *in,
         CUDA_TRY(cudaMemcpy2DAsync(out[NTF_U + mode].data, out[NTF_U + mode].stride, device->factors[mode], row_bytes,
                                    row_bytes, device->sides[mode], cudaMemcpyDeviceToDevice, stream));
     if (out[NTF_APPROX].data) {
-        const unsigned across = min(ceiling_divide(in->width * in->channels, THREADS), 65535u); /* a grid's most */
+        const unsigned across =
+            min(ceiling_divide(in->width * in->channels, THREADS), device_blocks(65535)); /* a grid's most */
         approx_kernel<<<dim3(in->height, across), THREADS, 0, stream>>>(
             device->factors[0], device->factors[1], device->factors[2], device->rank, out[NTF_APPROX]);
         CUDA_TRY(cudaGetLastError());

@@ -8,7 +8,7 @@
 
 /* Atomics find the extremes of integers: keys in the order of the floats. */
 struct extremes {
-    unsigned smallest, largest;
+    unsigned smallest, largest, longest; /* spectrum, its square */
     double sum, squares;
 };
 
@@ -25,12 +25,13 @@ static __device__ float from_ordered(unsigned key)
 
 static __device__ struct pca_range range_of(const struct extremes *extremes)
 {
-    return {from_ordered(extremes->smallest), from_ordered(extremes->largest), extremes->sum, extremes->squares};
+    return {from_ordered(extremes->smallest), from_ordered(extremes->largest), extremes->sum, extremes->squares,
+            from_ordered(extremes->longest)};
 }
 
 static __global__ void clear_extremes_kernel(struct extremes *extremes)
 {
-    extremes[threadIdx.x] = {0xffffffffu, 0, 0, 0};
+    extremes[threadIdx.x] = {0xffffffffu, 0, ordered(0), 0, 0};
 }
 
 #endif

@@ -55,8 +55,8 @@ enum status pclines_launch(struct pclines_step *step, const struct image *in, co
     TRY(lines_begin(&step->lines, stream));
     TRY(lines_search(&step->lines, out, &params->hough, stream));
     TRY(lines_sort(&step->lines, &params->hough, stream));
-    write_kernel<<<BLOCKS, THREADS, 0, stream>>>(step->lines, step->rows, *in, lines_accumulator(&step->lines, out),
-                                                 out[0], *params);
+    write_kernel<<<device_blocks(BLOCKS), THREADS, 0, stream>>>(step->lines, step->rows, *in,
+                                                                lines_accumulator(&step->lines, out), out[0], *params);
     CUDA_TRY(cudaGetLastError());
 out:
     return status;

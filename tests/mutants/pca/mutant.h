@@ -28,7 +28,7 @@ static enum status run(struct state *state, const struct image *in, struct image
 
     TRY(pca_solve(&state->steps, in, out, params, &versions));
     for (int k = 0; k < params->components; k++) {
-        ranges[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0};
+        ranges[k] = (struct pca_range){INFINITY, -INFINITY, 0, 0, 0};
         for (int y = 0; y < in->height; y++)
             for (int x = 0; x < in->width; x++) {
                 double sum = 0;
@@ -42,6 +42,7 @@ static enum status run(struct state *state, const struct image *in, struct image
                 ranges[k].largest = fmax(ranges[k].largest, sum);
                 ranges[k].sum += sum;
                 ranges[k].squares += sum * sum;
+                ranges[k].longest = fmax(ranges[k].longest, (double)pca_squares(in, pca_pixel(in, x, y)));
             }
     }
     pca_colour(out, ranges, params, 0, in->height);

@@ -9,8 +9,9 @@
 
 #include "common/algo/eigen.h"
 
-/* Matrix `index` of the input, both triangles of it, and the unit matrix; returns the sum of the squares. */
-static double read_pairs(const struct image *in, int index, double *matrix, double *vectors)
+/* Matrix `index` of the input, both triangles of it, divided by `unit`, and the unit matrix; returns the sum of the
+ * squares. */
+static double read_pairs(const struct image *in, int index, double unit, double *matrix, double *vectors)
 {
     const int n = in->width, pairs = n * (n - 1) / 2;
     double norm = 0;
@@ -18,7 +19,7 @@ static double read_pairs(const struct image *in, int index, double *matrix, doub
     memset(matrix, 0, sizeof *matrix * (size_t)n * (size_t)n);
     memset(vectors, 0, sizeof *vectors * (size_t)n * (size_t)n);
     for (int k = 0, x = 0, y = 0; k < pairs; k++) {
-        const double value = ((const double *)image_row(in, index * n + y))[x];
+        const double value = ((const double *)image_row(in, index * n + y))[x] / unit;
         matrix[y * n + x] = matrix[x * n + y] = value;
         norm += (x == y ? 1 : 2) * value * value;
         if (++x == n)
@@ -73,9 +74,9 @@ static enum status run(const struct image *in, struct image *out, const struct e
     if (!matrix)
         return status_set(STATUS_NO_MEMORY, "no memory for a matrix of %d columns", n);
     for (int index = 0; index < in->height / n; index++) {
-        const double norm = read_pairs(in, index, matrix, matrix + entries);
+        const double unit = eigen_find_unit(in, index), norm = read_pairs(in, index, unit, matrix, matrix + entries);
         solve(matrix, matrix + entries, n, norm);
-        TRY(eigen_finish(matrix, matrix + entries, n, index, out));
+        TRY(eigen_finish(matrix, matrix + entries, n, unit, index, out));
     }
 out:
     free(matrix);
