@@ -41,12 +41,17 @@ def pgm(path, box, phase):
     with open(os.path.join(folder, path), "wb") as file:
         file.write(b"P5\n400 320\n255\n" + b"".join(rows))
 
-for name in ("train", "seen"):
+for name in ("train", "seen", "corner"):
     os.mkdir(os.path.join(folder, name))
 boxes = {"a.pgm": (64, 64, 304, 256), "b.pgm": (32, 48, 272, 240), "c.pgm": None}
 for i, (name, box) in enumerate(boxes.items()):
     pgm(f"train/{name}", box, i)
 pgm("seen/new.pgm", (112, 80, 352, 272), 1)
+pgm("corner/corner.pgm", (16, 16, 192, 128), 1)
+with open(os.path.join(folder, "seen/new.pgm"), "rb") as file:
+    samples = file.read()[-400 * 320:]
+with open(os.path.join(folder, "lying.pgm"), "wb") as file:  # the same, transposed: 320x400, its box 192x240 at 80, 112
+    file.write(b"P5\n320 400\n255\n" + b"".join(samples[x::400] for x in range(400)))
 with open(os.path.join(folder, "mask.pgm"), "wb") as file:
     file.write(b"P5\n400 320\n255\n" + b"".join(bytes(255 if 112 <= x < 352 and 80 <= y < 272 else 0 for x in range(400)) for y in range(320)))
 with open(os.path.join(folder, "boxes.csv"), "w") as file:
@@ -185,6 +190,24 @@ both = max(0, min(x + width, 352) - max(x, 112)) * max(0, min(y + height, 272) -
 sys.exit(f"found {boxes}") if len(boxes) != 1 or both < 0.7 * (width * height + 240 * 192 - both) else None
 END
 then ok; else bad "the stripes at 112, 80, 240x192"; fi
+
+# --- of a picture that is seen in four directions the box is turned with it: its patches are bars and nothing else, in each direction,
+# --- and bars that lie are found
+printf 'file,xmin,ymin,xmax,ymax\ncorner.pgm,16,16,192,128\n' >"$folder/corner.csv"
+"$build/rungs" train barcode "$folder/corner" --boxes "$folder/corner.csv" -o "$folder/turned.npy" -p k=8 -p turns=4 >"$folder/said" 2>&1 || bad "training with turns"
+"$build/rungs" run barcode "$folder/lying.pgm" -o "$folder/lying.csv" -p "model=$folder/turned.npy" -p ksize=5 -p sigma=1 -p min_area=20 \
+    -p value=100 >"$folder/said" 2>&1 || bad "run of the turned model"
+if python3 - "$folder" >"$folder/said" 2>&1 <<'END'
+import csv, struct, sys
+model = struct.unpack("<2056f", open(f"{sys.argv[1]}/turned.npy", "rb").read()[-4 * 2056:])
+shares = model[256::257]
+assert max(shares) > 0.9, shares
+(x, y, width, height), = [tuple(int(row[k]) for k in ("x", "y", "width", "height")) for row in csv.DictReader(open(f"{sys.argv[1]}/lying.csv"))]
+both = max(0, min(x + width, 272) - max(x, 80)) * max(0, min(y + height, 352) - max(y, 112))
+assert both >= 0.7 * (width * height + 192 * 240 - both), (x, y, width, height)
+END
+then ok; else bad "bars in four directions"; fi
+refused "turns: 0 is outside 1 to 360" train barcode "$folder/train" --boxes "$folder/boxes.csv" $out -p turns=0
 
 # --- the table's columns, the boxes drawn, and texture trained on a folder, drawn over a video and over what a pipe sends
 if [ "$(head -n 1 "$folder/found.csv" | tr -d '\r')" = x,y,width,height ]; then ok; else cp "$folder/found.csv" "$folder/said"; bad "columns of boxes"; fi

@@ -21,7 +21,8 @@
  *          Boxes of patches become boxes of pixels, cut off at the picture's sides. All in integers: versions agree to
  *          the bit.
  *
- * Parameters   model      a .npy file of k x 257 in f32: centroids, and P in column 256; default models/barcode.npy
+ * Parameters   model      a .npy file of k x 257 in f32: centroids, and P in column 256; default models/barcode.npy, of
+ *                         upright photographs; models/barcode_turned.npy is of turned and clean ones
  *              ksize, sigma, value, min_area    of the steps; areas in patches (barcode.c has the defaults)
  *              ratio      1 to 1024, default 3; a barcode seen from the front is 1 to 2.5 times as wide as it is high
  *              max_boxes  rows of the table, 1 to 1024
@@ -30,7 +31,9 @@
  *
  * Training     rungs train barcode PICTURE|FOLDER... --boxes boxes.csv -o MODEL: k-means over histograms, then for each
  *              centroid the share of its patches whose centre is in a box. The file of boxes has the columns file,
- *              xmin, ymin, xmax, ymax, others do not count; a picture that it does not name has no barcode.
+ *              xmin, ymin, xmax, ymax, others do not count; a picture that it does not name has no barcode. With
+ *              `turns` each picture is seen in so many directions: the codes of bars change as they are turned, and a
+ *              model knows those directions alone that it has seen.
  *
  * Peer         OpenCV's barcode::BarcodeDetector looks for areas of parallel gradients on several scales.
  *

@@ -1,6 +1,7 @@
 #include "common/algo/texture.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,11 +127,69 @@ void texture_close(struct texture_steps *steps)
 
 /* ------------------------------------------------------------------------------------------------- training */
 
-static enum status take_file(const char *path, int patch, texture_taker take, void *context)
+void texture_origin(const struct texture_view *view, double x, double y, double *from_x, double *from_y)
+{
+    const double right = x - 0.5 * view->canvas_width, down = y - 0.5 * view->canvas_height;
+
+    *from_x = 0.5 * view->width + view->cosine * right + view->sine * down;
+    *from_y = 0.5 * view->height - view->sine * right + view->cosine * down;
+}
+
+/* The gray picture as the view has it, bilinear between the centres of pixels. */
+static void turn_picture(const struct texture_view *view, const struct image *gray, struct image *canvas)
+{
+    for (int y = 0; y < canvas->height; y++)
+        for (int x = 0; x < canvas->width; x++) {
+            double column, row;
+            texture_origin(view, x + 0.5, y + 0.5, &column, &row);
+            if (column < 0 || row < 0 || column >= gray->width || row >= gray->height)
+                continue;
+            column = fmin(fmax(column - 0.5, 0), gray->width - 1);
+            row = fmin(fmax(row - 0.5, 0), gray->height - 1);
+            const int left = (int)column, top = (int)row;
+            const int right = left + (left + 1 < gray->width), bottom = top + (top + 1 < gray->height);
+            const uint8_t *above = image_row(gray, top), *below = image_row(gray, bottom);
+            const double across = column - left, down = row - top;
+            const double upper = above[left] + across * (above[right] - above[left]);
+            const double lower = below[left] + across * (below[right] - below[left]);
+            ((uint8_t *)image_row(canvas, y))[x] = (uint8_t)(upper + down * (lower - upper) + 0.5);
+        }
+}
+
+static enum status take_turn(struct texture_view *view, const struct image *gray, int patch, texture_taker take,
+                             void *context)
+{
+    static const struct texture_versions versions = {"cpu/simd", "cpu/simd", NULL};
+    static const double pi = 3.14159265358979323846;
+    const double angle = 2 * pi * view->turn / view->turns;
+    struct texture_steps steps = {0};
+    struct image canvas = {0}, shape, histograms = {0};
+    enum status status = STATUS_OK;
+
+    view->cosine = cos(angle);
+    view->sine = sin(angle);
+    /* A side of 1200.0000000000002 pixels, by rounding, is one of 1200. */
+    view->canvas_width = (int)ceil(fabs(view->width * view->cosine) + fabs(view->height * view->sine) - 1e-6);
+    view->canvas_height = (int)ceil(fabs(view->width * view->sine) + fabs(view->height * view->cosine) - 1e-6);
+    TRY(image_create(&canvas, view->canvas_width, view->canvas_height, 1, PIXEL_U8));
+    turn_picture(view, gray, &canvas);
+    TRY(texture_open(&steps, &canvas, patch, &versions));
+    TRY(step_shape(&steps.lbp, &canvas, &shape));
+    TRY(array_create(&histograms, shape.width, shape.height, shape.channels, shape.type));
+    TRY(step_run(&steps.lbp, &canvas, &histograms, NULL));
+    TRY(take(context, view, &histograms));
+out:
+    texture_close(&steps);
+    image_free(&canvas);
+    image_free(&histograms);
+    return status;
+}
+
+static enum status take_file(const char *path, int patch, int turns, texture_taker take, void *context)
 {
     static const struct texture_versions versions = {"cpu/simd", "cpu/simd", NULL};
     struct texture_steps steps = {0};
-    struct image picture = {0}, gray, shape, histograms = {0};
+    struct image picture = {0}, gray;
     enum status status = STATUS_OK;
 
     progress("reading %s", path);
@@ -142,10 +201,11 @@ static enum status take_file(const char *path, int patch, texture_taker take, vo
     }
     TRY(texture_open(&steps, &picture, patch, &versions));
     TRY(texture_gray(&steps, &picture, &gray));
-    TRY(step_shape(&steps.lbp, &gray, &shape));
-    TRY(array_create(&histograms, shape.width, shape.height, shape.channels, shape.type));
-    TRY(step_run(&steps.lbp, &gray, &histograms, NULL));
-    TRY(take(context, path, &histograms));
+    for (int turn = 0; turn < turns; turn++) {
+        struct texture_view view = {
+            .path = path, .width = gray.width, .height = gray.height, .turn = turn, .turns = turns};
+        TRY(take_turn(&view, &gray, patch, take, context));
+    }
 out:
     if (status == STATUS_BAD_INPUT && !strstr(status_message(), path)) {
         char reason[512];
@@ -154,7 +214,6 @@ out:
     }
     texture_close(&steps);
     image_free(&picture);
-    image_free(&histograms);
     return status;
 }
 
@@ -168,7 +227,7 @@ static int is_picture(const struct dirent *entry)
     return 0;
 }
 
-static enum status take_folder(const char *folder, int patch, texture_taker take, void *context)
+static enum status take_folder(const char *folder, int patch, int turns, texture_taker take, void *context)
 {
     struct dirent **entries = NULL;
     const int count = scandir(folder, &entries, is_picture, alphasort);
@@ -181,7 +240,7 @@ static enum status take_folder(const char *folder, int patch, texture_taker take
         if (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) >= (int)sizeof path)
             status = status_set(STATUS_BAD_INPUT, "%.100s...: the name is too long", path);
         else
-            status = take_file(path, patch, take, context);
+            status = take_file(path, patch, turns, take, context);
     }
     for (int i = 0; i < count; i++)
         free(entries[i]);
@@ -189,16 +248,16 @@ static enum status take_folder(const char *folder, int patch, texture_taker take
     return status;
 }
 
-enum status texture_each(const struct training *training, int patch, texture_taker take, void *context)
+enum status texture_each(const struct training *training, int patch, int turns, texture_taker take, void *context)
 {
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < training->data_count; i++) {
         struct stat about;
         if (stat(training->data[i], &about) == 0 && S_ISDIR(about.st_mode))
-            TRY(take_folder(training->data[i], patch, take, context));
+            TRY(take_folder(training->data[i], patch, turns, take, context));
         else
-            TRY(take_file(training->data[i], patch, take, context));
+            TRY(take_file(training->data[i], patch, turns, take, context));
     }
 out:
     return status;
@@ -260,12 +319,12 @@ struct collection {
     size_t count, room;
 };
 
-static enum status collect(void *context, const char *path, const struct image *histograms)
+static enum status collect(void *context, const struct texture_view *view, const struct image *histograms)
 {
     struct collection *all = context;
     const size_t more = (size_t)histograms->width * (size_t)histograms->height;
 
-    (void)path;
+    (void)view;
     if (all->count + more > all->room) {
         const size_t room = 2 * all->room + more;
         uint16_t *bins = realloc(all->bins, room * LBP_BINS * sizeof *bins);
@@ -287,7 +346,7 @@ static enum status train(const struct training *training)
     struct image rows = {0}, centroids = {0};
     enum status status = STATUS_OK;
 
-    TRY(texture_each(training, 8 << params->patch_index, collect, &all));
+    TRY(texture_each(training, 8 << params->patch_index, 1, collect, &all));
     const size_t count = all.count < (size_t)params->rows ? all.count : (size_t)params->rows;
     if (count < (size_t)params->k) {
         status = status_set(STATUS_BAD_INPUT, "k=%d centroids need as many patches; there are %zu", params->k, count);

@@ -65,10 +65,22 @@ enum status texture_run(struct texture_steps *steps, const struct image *in, con
                         struct image *labels);
 void texture_close(struct texture_steps *steps);
 
-/* For trainings: the histograms of all patches of all pictures. Calls take() for each picture; a folder's are taken in
- * the order of their names. */
-typedef enum status (*texture_taker)(void *context, const char *path, const struct image *histograms);
-enum status texture_each(const struct training *training, int patch, texture_taker take, void *context);
+/* A picture that a training sees turned about its centre by 360 turn / turns degrees, clockwise, on a canvas that holds
+ * all of it. What lies outside of the picture is 0. */
+struct texture_view {
+    const char *path;
+    int width, height, turn, turns;
+    int canvas_width, canvas_height;
+    double cosine, sine;
+};
+
+/* Where the point (x, y) of the canvas lies in the picture, in pixels from its upper left corner. */
+void texture_origin(const struct texture_view *view, double x, double y, double *from_x, double *from_y);
+
+/* For trainings: the histograms of all patches of all pictures, each turned `turns` times. Calls take() for each turn
+ * of each picture; a folder's are taken in the order of their names. */
+typedef enum status (*texture_taker)(void *context, const struct texture_view *view, const struct image *histograms);
+enum status texture_each(const struct training *training, int patch, int turns, texture_taker take, void *context);
 
 /* k centroids of histograms (k-means with the best version of this CPU), into centroids, made here. */
 enum status texture_cluster(const struct image *histograms, int k, int iterations, int seed, struct image *centroids);

@@ -8,7 +8,7 @@
 #include "common/image/npy.h"
 
 struct barcode_training {
-    int k, rows, iterations, seed;
+    int k, turns, rows, iterations, seed;
 };
 
 /* All patches, and whether each is in a box. */
@@ -38,25 +38,45 @@ static enum status make_room(struct examples *all, size_t more)
     return STATUS_OK;
 }
 
-static enum status collect(void *context, const char *path, const struct image *histograms)
+/* Whether all corners of a patch of the canvas lie in the picture. One that is not turned keeps those at its sides,
+ * which every picture has that is looked at later. */
+static bool is_whole(const struct texture_view *view, int row, int column)
+{
+    for (int corner = 0; corner < 4 && view->turn; corner++) {
+        double x, y;
+        texture_origin(view, BARCODE_PATCH * (column + corner % 2), BARCODE_PATCH * (row + corner / 2), &x, &y);
+        if (x < -0.5 || y < -0.5 || x > view->width + 0.5 || y > view->height + 0.5)
+            return false;
+    }
+    return true;
+}
+
+/* Of every turn one patch in `turns`, so that there are as many as without turns, of each direction as many as of any
+ * other. */
+static enum status collect(void *context, const struct texture_view *view, const struct image *histograms)
 {
     struct examples *all = context;
+    const char *file = barcode_file_name(view->path);
     enum status status = STATUS_OK;
 
     TRY(make_room(all, (size_t)histograms->width * (size_t)histograms->height));
     for (size_t b = 0; b < all->boxes.count; b++)
-        all->used += strcmp(all->boxes.items[b].file, barcode_file_name(path)) == 0;
+        all->used += strcmp(all->boxes.items[b].file, file) == 0;
     for (int row = 0; row < histograms->height; row++)
-        for (int column = 0; column < histograms->width; column++, all->count++) {
-            const int x = BARCODE_PATCH * column + BARCODE_PATCH / 2, y = BARCODE_PATCH * row + BARCODE_PATCH / 2;
+        for (int column = 0; column < histograms->width; column++) {
+            double x, y;
+            if ((7 * row + column + view->turn) % view->turns || !is_whole(view, row, column))
+                continue;
+            texture_origin(view, BARCODE_PATCH * (column + 0.5), BARCODE_PATCH * (row + 0.5), &x, &y);
             memcpy(all->bins + all->count * LBP_BINS, lbp_bins(histograms, row, column), LBP_BINS * sizeof *all->bins);
             all->inside[all->count] = 0;
             for (size_t b = 0; b < all->boxes.count; b++) {
                 const struct barcode_known_box *box = &all->boxes.items[b];
                 if (x >= box->x_min && x < box->x_max && y >= box->y_min && y < box->y_max &&
-                    strcmp(box->file, barcode_file_name(path)) == 0)
+                    strcmp(box->file, file) == 0)
                     all->inside[all->count] = 1;
             }
+            all->count++;
         }
 out:
     return status;
@@ -120,7 +140,7 @@ static enum status train(const struct training *training)
         goto out;
     }
     TRY(barcode_read_known(training->extra, &all.boxes));
-    TRY(texture_each(training, BARCODE_PATCH, collect, &all));
+    TRY(texture_each(training, BARCODE_PATCH, params->turns, collect, &all));
     if (all.used == 0) {
         status = status_set(STATUS_BAD_INPUT, "%s: none of its files is among the pictures", training->extra);
         goto out;
@@ -157,6 +177,7 @@ out:
 
 static const struct parameter training_parameters[] = {
     INT(k, 1, NEAREST_MAX_K, 64, "centroids"),
+    INT(turns, 1, 360, 1, "directions in which each picture is seen, all round"),
     INT(rows, 1, 1 << 24, 100000, "patches that k-means sees at most"),
     INT(iterations, 1, 1000, 25, "of k-means, at most"),
     INT(seed, 0, 1e9, 1, "of k-means++"),
