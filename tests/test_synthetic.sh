@@ -24,7 +24,8 @@ expect() { # EXIT-STATUS TITLE COMMAND...
 
 # shellcheck disable=SC2086 # CC may hold options
 expect 0 "compile" ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -I. images/make_synthetic.c common/core/file.c common/image/npy.c \
-    common/image/stb.c common/image/picture.c common/image/picture_probe.c common/image/pnm.c common/image/samples.c \
+    common/image/stb.c common/image/bmp.c common/image/exif.c common/image/picture.c common/image/picture_probe.c common/image/pnm.c \
+    common/image/samples.c \
     common/image/image_io.c common/image/image.c common/core/status.c common/image/pattern.c -lm \
     -o "$work/make_synthetic"
 expect 0 "images/ is as drawn" "$work/make_synthetic" --check images
