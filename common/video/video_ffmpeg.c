@@ -239,15 +239,16 @@ static enum status refuse_other_things(const struct video_source *source, const 
 
 /* ------------------------------------------------------------------------------------------------------ decoding */
 
-/* ffmpeg on the file with these outputs. strict: it ends at the first frame that it lost or that is damaged. */
+/* ffmpeg on the file with these outputs. strict: it ends at the first frame that it lost or that is damaged, which it
+ * may not know yet when it gives out the frame, unless one thread decodes. */
 static enum status start_ffmpeg(const struct video_source *source, struct program *program, const char *const *outputs,
                                 bool strict)
 {
     const char *argv[40] = {"ffmpeg", "-nostdin", "-v", "error"};
     size_t count = 4;
 
-    if (strict)
-        argv[count++] = "-xerror";
+    for (const char *const *word = (const char *const[]){"-xerror", "-threads", "1", NULL}; strict && *word; word++)
+        argv[count++] = *word;
     count = name_input(source->state, argv, count);
     for (const char *const *word = (const char *const[]){"-map", "0:V:0", "-fps_mode", "passthrough", NULL}; *word;
          word++)

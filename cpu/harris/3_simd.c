@@ -105,7 +105,8 @@ static enum status run(const struct image *in, struct image *out, const struct h
     const int threads = omp_get_max_threads(), bands = threads * (1 + in->height / (2 * BAND * threads));
     const int band = (in->height + bands - 1) / bands;
     const size_t length = (size_t)in->width + SLACK, room = 3 * length * (size_t)params->size + 2 * length;
-    int32_t *rooms = malloc((size_t)threads * room * sizeof *rooms);
+    /* 0, for the lanes behind the end of a row are computed too. */
+    int32_t *rooms = calloc((size_t)threads * room, sizeof *rooms);
     struct image scratch = {0}, response;
     enum status status = STATUS_OK;
 

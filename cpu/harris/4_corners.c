@@ -207,7 +207,8 @@ static enum status run(const struct image *in, struct image *out, const struct h
     const int band = (in->height + bands - 1) / bands;
     const size_t length = (size_t)in->width + SLACK;
     const size_t room = length * (size_t)(3 * params->size + 2 + 2 * params->radius + 1);
-    int32_t *rooms = malloc((size_t)threads * room * sizeof *rooms);
+    /* 0, for the lanes behind the end of a row are computed too. */
+    int32_t *rooms = calloc((size_t)threads * room, sizeof *rooms);
     struct peaks all = {0};
     enum status status = STATUS_OK;
 

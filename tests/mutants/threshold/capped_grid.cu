@@ -2,6 +2,7 @@
  * Idea:     a grid of at most 64 blocks below each other, enough for a full screen.
  * Changed:  a block does not go on with the rows that are left: those from 2048 on are never written.
  * Expect:   y >= 2048 | never written
+ * Option:   --thorough
  */
 #include "common/algo/threshold.h"
 #include "common/cuda/device.h"
