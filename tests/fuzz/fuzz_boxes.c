@@ -8,7 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    const struct training training = {.extra = fuzz_file("boxes.csv", bytes, size), .threads = 1};
+    static char params[4096]; /* 0: no box comes to be compared with a patch */
+    const struct training training = {.extra = fuzz_file("boxes.csv", bytes, size), .params = params, .threads = 1};
 
     fuzz_open_registry();
     if (registry_find_algorithm("barcode")->trainer->train(&training) == STATUS_OK)
