@@ -274,8 +274,11 @@ static enum status finish(void *params_erased)
             return status_set(STATUS_FAILED, "motion: parameters of %s are too large", algorithm->name);
         settings_of(params, (enum motion_step)step, settings, sizeof settings);
         TRY(params_parse_text(algorithm, settings, scratch));
-        if (step == MOTION_BLUR)
-            params->sigma = ((const struct blur_params *)(const void *)scratch)->sigma;
+        if (step == MOTION_BLUR) {
+            struct blur_params blur;
+            memcpy(&blur, scratch, sizeof blur);
+            params->sigma = blur.sigma;
+        }
         if (is_swapped(named))
             TRY(registry_find_version(algorithm, named, &version));
     }

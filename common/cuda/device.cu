@@ -90,6 +90,16 @@ out:
     return status;
 }
 
+enum status device_clear(void *device, size_t bytes)
+{
+    enum status status = STATUS_OK;
+
+    CUDA_TRY(cudaMemset(device, 0, bytes));
+    CUDA_TRY(cudaStreamSynchronize(0));
+out:
+    return status;
+}
+
 enum status device_image_create(struct image *image, const struct image *like)
 {
     enum status status = STATUS_OK;
@@ -99,11 +109,9 @@ enum status device_image_create(struct image *image, const struct image *like)
     image->stride = image_minimal_stride(image);
     const size_t used = image_row_bytes(image), padding = image->stride - used;
     TRY(device_allocate(&image->data, image->stride * (size_t)image->height));
-    /* Versions may read it (image.h), and memory that was never written is a finding of initcheck. Streams that do not
-     * wait for the default one may write to the image next. */
-    if (padding > 0) {
+    if (padding > 0) { /* versions may read it (image.h), and memory that was never written is a finding of initcheck */
         CUDA_TRY(cudaMemset2D((char *)image->data + used, image->stride, 0, padding, (size_t)image->height));
-        CUDA_TRY(cudaStreamSynchronize(0));
+        CUDA_TRY(cudaStreamSynchronize(0)); /* as device_clear() */
     }
 out:
     if (status != STATUS_OK)

@@ -26,6 +26,9 @@ enum status device_allocate(void **pointer, size_t bytes);
 void device_free(void *pointer);
 /* Copies `bytes` bytes from the host to device memory, returning when done. */
 enum status device_upload_bytes(void *device, const void *host, size_t bytes);
+/* Sets device memory to 0, returning when done: a stream that does not wait for the default one (cudaStreamNonBlocking)
+ * may use it next, and cudaMemset alone returns before the device has begun. */
+enum status device_clear(void *device, size_t bytes);
 
 /* Allocates device memory for an image of the shape of `like`, rows 64-byte aligned as on the host. */
 enum status device_image_create(struct image *image, const struct image *like);

@@ -441,9 +441,9 @@ SIMD_INLINE simd_u8 simd_load_parts(const uint16_t *from, const int32_t starts[S
 #endif
 }
 
-/* Stores the lanes of a vector whose bits in `kept` are set one behind the other. Others may follow: as many lanes as a
- * vector has may be written. */
-SIMD_INLINE void simd_store_kept(uint32_t *to, simd_u32 lanes, unsigned kept)
+/* Stores the lanes of a vector whose bits in `kept` are set one behind the other, to words of any type. Others may
+ * follow: as many lanes as a vector has may be written. */
+SIMD_INLINE void simd_store_kept(void *to, simd_u32 lanes, unsigned kept)
 {
 #if defined(__AVX512BW__)
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)kept, (__m512i)lanes));
@@ -454,8 +454,9 @@ SIMD_INLINE void simd_store_kept(uint32_t *to, simd_u32 lanes, unsigned kept)
     _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32((__m256i)lanes, places));
 #else
     for (int i = 0; i < SIMD_BYTES / 4; i++) {
-        *to = lanes[i];
-        to += kept >> i & 1;
+        const uint32_t lane = lanes[i];
+        memcpy(to, &lane, sizeof lane); /* an assignment to a uint32_t would not be seen by who reads floats there */
+        to = (char *)to + sizeof lane * (kept >> i & 1);
     }
 #endif
 }

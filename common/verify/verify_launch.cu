@@ -148,11 +148,12 @@ enum status verify_launch(const struct version *version, void *state, struct ver
     }
     if (other)
         TRY(make_company(&company, other, in, inputs, out, outputs));
-    TRY(version->setup(state, images, params));
     /* A copy from pageable memory may return before its last bytes are on the device. */
     CUDA_TRY(cudaDeviceSynchronize());
+    TRY(version->setup(state, images, params));
 
-    /* A stream that does not wait for the default one: work that launch() puts elsewhere comes too late. */
+    /* A stream that does not wait for the default one: work that setup() leaves there, or that launch() puts elsewhere,
+     * comes too late. */
     CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     if (!device_is_emulated()) /* the emulator puts off what is on a stream (emulator.h, RUNGS_EMULATOR_LATE) */
         hold_kernel<<<1, 1, 0, stream>>>();

@@ -51,7 +51,7 @@ SIMD_INLINE void append(struct queue *queue, size_t offset, uint64_t left)
         const unsigned kept = (unsigned)(left >> LANES * part) & ((1u << LANES) - 1);
 
         simd_store_kept(queue->offsets + queue->count, offsets, kept);
-        simd_store_kept((uint32_t *)queue->responses + queue->count, (simd_u32){0}, kept);
+        simd_store_kept(queue->responses + queue->count, (simd_u32){0}, kept);
         queue->count += (size_t)__builtin_popcount(kept);
         offsets += LANES;
     }
@@ -98,7 +98,7 @@ SIMD_INLINE void close_up(const struct codes *codes, const struct detect_model *
         }
         left &= ~simd_signs(lost);
         simd_store_kept(queue->offsets + kept, offsets, left);
-        simd_store_kept((uint32_t *)queue->responses + kept, (simd_u32)responses, left);
+        simd_store_kept(queue->responses + kept, (simd_u32)responses, left);
         kept += (size_t)__builtin_popcount(left);
     }
     queue->count = kept;

@@ -143,7 +143,7 @@ static enum status setup(struct state *state, const struct image in[], const str
         TRY(device_allocate((void **)&state->counts, ceiling_divide(words, BOXES_STRETCH) * sizeof(int)));
     if (!state->used) {
         TRY(device_allocate((void **)&state->used, words * sizeof *state->used));
-        CUDA_TRY(cudaMemset(state->used, 0, words * sizeof *state->used));
+        TRY(device_clear(state->used, words * sizeof *state->used));
     }
     if (!state->table)
         TRY(boxes_create_table(&state->table, labels));

@@ -107,7 +107,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     CUDA_TRY(cudaFuncSetAttribute(own_kernel_for(in, ceiling_divide(planes, TILE)),
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, TOTALS));
     TRY(device_allocate((void **)&state->totals, (planes * planes + 1) * sizeof *state->totals));
-    CUDA_TRY(cudaMemset(state->totals, 0, (planes * planes + 1) * sizeof *state->totals));
+    TRY(device_clear(state->totals, (planes * planes + 1) * sizeof *state->totals));
 out:
     return status;
 }

@@ -181,7 +181,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     if (planes <= BANDS)
         CUDA_TRY(cudaFuncSetAttribute(few_kernel_for(planes), cudaFuncAttributeMaxDynamicSharedMemorySize, STAGED));
     TRY(device_allocate((void **)&state->totals, (planes * planes + 1) * sizeof *state->totals));
-    CUDA_TRY(cudaMemset(state->totals, 0, (planes * planes + 1) * sizeof *state->totals));
+    TRY(device_clear(state->totals, (planes * planes + 1) * sizeof *state->totals));
 out:
     return status;
 }

@@ -58,7 +58,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     if (state->magnitudes.data)
         return STATUS_OK;
     TRY(device_image_create(&state->magnitudes, &framed));
-    CUDA_TRY(cudaMemset(state->magnitudes.data, 0, state->magnitudes.stride * (size_t)framed.height));
+    TRY(device_clear(state->magnitudes.data, state->magnitudes.stride * (size_t)framed.height));
 out:
     return status;
 }

@@ -96,7 +96,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     CUDA_TRY(cudaGetDevice(&device));
     CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
     TRY(device_allocate((void **)&state->scratch, sizeof *state->scratch));
-    CUDA_TRY(cudaMemset(state->scratch, 0, sizeof *state->scratch));
+    TRY(device_clear(state->scratch, sizeof *state->scratch));
 out:
     return status;
 }

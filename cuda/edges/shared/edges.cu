@@ -45,7 +45,7 @@ enum status edges_setup(struct edges_step *step, const struct image *in, const s
     if (params->low != EDGES_NO_LOW) {
         const size_t nodes = (size_t)in->width * (size_t)in->height + 1;
         TRY(device_allocate((void **)&step->parent, nodes * sizeof *step->parent));
-        CUDA_TRY(cudaMemset(step->parent, 0, sizeof *step->parent)); /* node 0 stays its own parent */
+        TRY(device_clear(step->parent, sizeof *step->parent)); /* node 0 stays its own parent */
     }
     if (params->high == EDGES_OTSU)
         TRY(device_allocate((void **)&step->histogram, EDGES_BINS * sizeof *step->histogram));

@@ -252,8 +252,8 @@ enum status bit_boxes_create(struct bit_boxes *boxes, const struct bit_mask *mas
     TRY(device_allocate((void **)&boxes->drops, nodes * sizeof *boxes->drops));
     TRY(device_allocate((void **)&boxes->sums, nodes * sizeof *boxes->sums));
     TRY(device_allocate((void **)&boxes->counts, (size_t)mask->height * sizeof *boxes->counts));
-    CUDA_TRY(cudaMemset(boxes->drops, 0, nodes * sizeof *boxes->drops));
-    CUDA_TRY(cudaMemset(boxes->sums, 0, nodes * sizeof *boxes->sums));
+    TRY(device_clear(boxes->drops, nodes * sizeof *boxes->drops));
+    TRY(device_clear(boxes->sums, nodes * sizeof *boxes->sums));
 out:
     if (status != STATUS_OK)
         bit_boxes_free(boxes);

@@ -22,7 +22,7 @@ enum status bit_frame_create(struct bit_frame *frame, const struct image *first,
     TRY(device_image_create(&frame->blurred, &gray));
     /* compute-sanitizer's initcheck looks at the sources of a graph's copies when the graph is launched, before its
      * kernels have written them; a blur with ksize 1 is such a copy. */
-    CUDA_TRY(cudaMemset(frame->gray.data, 0, frame->gray.stride * (size_t)gray.height));
+    TRY(device_clear(frame->gray.data, frame->gray.stride * (size_t)gray.height));
     TRY(frame->grayscale.version->setup(frame->grayscale.state, &frame->frame, frame->grayscale.params));
     TRY(frame->blur.version->setup(frame->blur.state, &frame->gray, frame->blur.params));
     if (params->value == MOTION_VALUE_OTSU) {

@@ -69,7 +69,7 @@ enum status diagonals_setup(struct diagonals_step *step, const struct image *in)
     bytes = ((size_t)step->count + DIAGONALS_BATCH + 1) * (size_t)step->stride * sizeof(unsigned);
     for (struct diagonals_side *side : {&step->twisted, &step->straight}) {
         TRY(device_allocate((void **)&side->words, bytes));
-        CUDA_TRY(cudaMemset(side->words, 0, bytes));
+        TRY(device_clear(side->words, bytes));
     }
     TRY(device_allocate((void **)&step->bits, (size_t)step->shorter * (size_t)step->row * sizeof *step->bits));
 out:

@@ -80,7 +80,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     CUDA_TRY(cudaGetDevice(&device));
     CUDA_TRY(cudaDeviceGetAttribute(&state->multiprocessors, cudaDevAttrMultiProcessorCount, device));
     TRY(device_allocate((void **)&state->totals, planes * planes * sizeof *state->totals));
-    CUDA_TRY(cudaMemset(state->totals, 0, planes * planes * sizeof *state->totals));
+    TRY(device_clear(state->totals, planes * planes * sizeof *state->totals));
 out:
     return status;
 }

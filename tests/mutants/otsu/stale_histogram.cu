@@ -38,7 +38,7 @@ static enum status setup(struct state *state, const struct image in[], const str
     if (state->histogram)
         return STATUS_OK;
     TRY(device_allocate((void **)&state->histogram, OTSU_BINS * sizeof *state->histogram));
-    CUDA_TRY(cudaMemset(state->histogram, 0, OTSU_BINS * sizeof *state->histogram));
+    TRY(device_clear(state->histogram, OTSU_BINS * sizeof *state->histogram));
 out:
     return status;
 }
