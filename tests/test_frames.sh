@@ -220,11 +220,12 @@ feeder=$!
 env --default-signal=INT "$rungs" run harris:cuda/v1.1 yard/door.y4m - yard/long.y4m -o 'response=live_{}_%d.ppm' <pipe >stdout 2>stderr &
 child=$!
 tries=0
-until { [ -e live_stdin_4.ppm ] && [ -e live_long_9.ppm ] && [ -e live_door_7.ppm ]; } || [ $tries = 6000 ]; do
+# The short video is through when its file is closed.
+until { [ -e live_stdin_4.ppm ] && [ -e live_long_9.ppm ] && [ -e live_door_7.ppm ] &&
+    ! ls -l /proc/$child/fd | grep -q yard/door.y4m; } || [ $tries = 6000 ]; do
     sleep 0.05
     tries=$((tries + 1))
 done
-sleep 3
 kill -INT $child
 wait $child
 is "a camera and a video, Ctrl-C: exit status" $? 130

@@ -135,9 +135,9 @@ static enum status make_inputs(const struct input_request *request, struct image
 
 static const int shapes[][3] = {{64, 48, 1}, {2051, 9, 1}, {9, 2051, 1}, {301, 277, 1}, {0}};
 static const struct hard_case hard_cases[] = {
-    {"ramp", shapes, "high=3 low=1 thin=canny outputs=both maximum=90000"},
-    {"steep", shapes, "high=otsu low=400 outputs=both maximum=90000"},
-    {"steep", shapes, "high=700 low=200 thin=canny"},
+    {.name = "ramp", .shapes = shapes, .settings = "high=3 low=1 thin=canny outputs=both maximum=90000"},
+    {.name = "steep", .shapes = shapes, .settings = "high=otsu low=400 outputs=both maximum=90000"},
+    {.name = "steep", .shapes = shapes, .settings = "high=700 low=200 thin=canny"},
     {0},
 };
 

@@ -147,7 +147,7 @@ static double uniform(uint64_t *state)
 
 /* Matrices: by the request's pattern zeros, ones (one eigenvalue n, all others 0), unit matrices (all the same), a
  * gradient or random entries; by hard case correlations of few spectra (values over many orders of magnitude), pairs of
- * values that differ in sign only, random entries of 1e-200 or 1e200, and a diagonal of 1e-300 to 1e300. */
+ * values that differ in sign only, random entries of 1e-200 or 1e200, a diagonal of 1e-300 to 1e300, and a NaN. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     const int n = request->width, count = request->height > n ? request->height / n : 1;
@@ -172,6 +172,8 @@ static enum status make_inputs(const struct input_request *request, struct image
                 value *= hard[0] == 't' ? 1e-200 : 1e200;
             else if (hard[0] == 'd')
                 value = x == y ? pow(10, n > 1 ? 600.0 * x / (n - 1) - 300 : 0) : 0;
+            else if (hard[0] == 'n' && x == n / 2 && y == n / 2)
+                value = NAN;
             *entry(in, x, top + y) = *entry(in, y, top + x) = value;
         }
 out:
@@ -185,6 +187,7 @@ static const struct hard_case hard_cases[] = {
     {.name = "tiny entries, whose squares are 0", .shapes = sides},
     {.name = "huge entries, whose squares are infinite", .shapes = sides},
     {.name = "diagonal of all orders of magnitude", .shapes = sides},
+    {.name = "not a number", .shapes = sides, .unanswered = true},
     {0},
 };
 static const int check_shapes[][3] = {

@@ -421,17 +421,24 @@ static const int flat_shapes[][3] = {{2051, 3, 1}, {0}};
 static const int large_shapes[][3] = {{149, 137, 1}, {2049, 7, 1}, {0}};
 static const int ring_shapes[][3] = {{149, 137, 1}, {0}};
 static const struct hard_case hard_cases[] = {
-    {"none", some_shapes, "theta_steps=9"},
-    {"point", some_shapes, "theta_steps=30 threshold=1 outputs=both"},
-    {"full", few_shapes, "theta_steps=5 threshold=1 outputs=both window=3"},
-    {"full", wide_shapes,
-     "theta_steps=2 rho=2 outputs=both"}, /* both rows of pixels, in one counter: 16 bits overflow */
-    {"full", flat_shapes, "theta_steps=7 rho=0.1 outputs=accumulator"}, /* cells up to 20510, where a fused sum shows */
-    {"edge columns", large_shapes, "theta_steps=45 threshold=20 window=9"},
-    {"edge columns", large_shapes, "theta_steps=31 threshold=20 outputs=both"},
-    {"edge columns", large_shapes, "theta_steps=60 edges=sobel edge=1 orientation=5 threshold=10 window=5"},
+    {.name = "none", .shapes = some_shapes, .settings = "theta_steps=9"},
+    {.name = "point", .shapes = some_shapes, .settings = "theta_steps=30 threshold=1 outputs=both"},
+    {.name = "full", .shapes = few_shapes, .settings = "theta_steps=5 threshold=1 outputs=both window=3"},
+    {.name = "full",
+     .shapes = wide_shapes,
+     .settings = "theta_steps=2 rho=2 outputs=both"}, /* both rows of pixels, in one counter: 16 bits overflow */
+    {.name = "full",
+     .shapes = flat_shapes,
+     .settings = "theta_steps=7 rho=0.1 outputs=accumulator"}, /* cells up to 20510, where a fused sum shows */
+    {.name = "edge columns", .shapes = large_shapes, .settings = "theta_steps=45 threshold=20 window=9"},
+    {.name = "edge columns", .shapes = large_shapes, .settings = "theta_steps=31 threshold=20 outputs=both"},
+    {.name = "edge columns",
+     .shapes = large_shapes,
+     .settings = "theta_steps=60 edges=sobel edge=1 orientation=5 threshold=10 window=5"},
     /* 45 and 135 degrees lie between two of 1002 rows. */
-    {"rings", ring_shapes, "theta_steps=1002 edges=sobel edge=20 orientation=0 outputs=accumulator"},
+    {.name = "rings",
+     .shapes = ring_shapes,
+     .settings = "theta_steps=1002 edges=sobel edge=20 orientation=0 outputs=accumulator"},
     {0},
 };
 

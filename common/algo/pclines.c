@@ -286,11 +286,11 @@ static const int bound_shapes[][3] = {{128, 128, 1}, {129, 128, 1}, {0}};
 /* Diagonals of more than 512 pixels, a vector's bits, in noise: every count shows. */
 static const int deep_shapes[][3] = {{601, 560, 1}, {0}};
 static const struct hard_case hard_cases[] = {
-    {"none", some_shapes, "d=16"},
-    {"full", some_shapes, "d=16 threshold=1 outputs=both"},
-    {"full", bound_shapes, "d=16 outputs=both"}, /* a counter of 8 bits overflows */
-    {"full", long_shapes, "d=16 outputs=both"},  /* a counter of 16 bits overflows */
-    {"noise", deep_shapes, "d=16 threshold=200 outputs=both"},
+    {.name = "none", .shapes = some_shapes, .settings = "d=16"},
+    {.name = "full", .shapes = some_shapes, .settings = "d=16 threshold=1 outputs=both"},
+    {.name = "full", .shapes = bound_shapes, .settings = "d=16 outputs=both"}, /* a counter of 8 bits overflows */
+    {.name = "full", .shapes = long_shapes, .settings = "d=16 outputs=both"},  /* a counter of 16 bits overflows */
+    {.name = "noise", .shapes = deep_shapes, .settings = "d=16 threshold=200 outputs=both"},
     {0},
 };
 

@@ -67,6 +67,7 @@ struct hard_case {
     const char *name;       /* "spiral" */
     const int (*shapes)[3]; /* width, height, channels; a zeroed entry ends */
     const char *settings;   /* as after -p, NULL: the defaults */
+    bool unanswered;        /* the contract has no answer: a version may fail, but must end (verify_unanswered()) */
 };
 
 /* An answer worked out by hand: the serial version must give exactly this. */

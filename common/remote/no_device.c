@@ -40,11 +40,11 @@ void device_perturb(int device_byte, int shared_byte)
 }
 
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early,
-                          const struct image other[])
+                          struct verify_buffer out[], int outputs, const void *params, int launches,
+                          enum verify_waits waits, const struct image other[])
 {
     (void)version, (void)state, (void)in, (void)inputs, (void)out, (void)outputs, (void)params, (void)launches,
-        (void)early, (void)other;
+        (void)waits, (void)other;
     return refuse();
 }
 

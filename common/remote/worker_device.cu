@@ -83,7 +83,7 @@ static enum status verify(const struct version *version, void *state, const stru
         out[i].bytes = request->out_bytes[i];
     }
     return verify_launch(version, state, in, request->inputs, out, request->outputs, request->params, request->repeat,
-                         false, NULL);
+                         WAITS_FOR_NOTHING, NULL);
 }
 
 static enum status upload(const struct version *version, void *state, const struct channel *request)

@@ -394,6 +394,7 @@ enum status check_cases_make(const struct version *version, uint64_t seed, struc
                                         .pattern = PATTERN_RANDOM,
                                         .settings = hard->settings,
                                         .hard_case = hard->name,
+                                        .unanswered = hard->unanswered,
                                         .calls = i == 0 && hard->shapes[i][0] * hard->shapes[i][1] <= ALL_CALLS_PIXELS
                                                      ? CHECK_ALL_CALLS
                                                      : one_call(list)}));

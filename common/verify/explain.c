@@ -252,25 +252,36 @@ enum status explain_stream(struct session *session, const struct image in[], str
     enum { EARLY = 3, LATE = 8 };
     const struct verdict kept = *session->verdict;
     struct slot_difference difference;
-    bool right = true, wrong = false;
+    bool right = true, wrong = false, by_setup = true;
     enum status status = STATUS_OK;
 
-    /* Three times right with early inputs, and wrong with late ones, all else being the same: not each time, where
-     * streams get their turns by lot. */
+    /* Three times right where all is waited for, and wrong where nothing is, all else being the same: not each time,
+     * where streams get their turns by lot. */
     for (int i = 0; i < EARLY + LATE && (i < EARLY ? right : !wrong); i++) {
         TRY(session_new_state(session));
         session->verdict->outcome = OUTCOME_PASS;
-        session_call(session, (struct setting){.early = i < EARLY}, in, scratch);
+        session_call(session, (struct setting){.waits = i < EARLY ? WAITS_FOR_ALL : WAITS_FOR_NOTHING}, in, scratch);
         const bool good = session->verdict->outcome == OUTCOME_PASS &&
                           session_first_wrong(session, in, session->expected, scratch, &difference) < 0;
         right &= good || i >= EARLY;
         wrong |= !good && i >= EARLY;
     }
+    for (int i = 0; i < LATE && right && wrong && by_setup; i++) {
+        TRY(session_new_state(session));
+        session->verdict->outcome = OUTCOME_PASS;
+        session_call(session, (struct setting){.waits = WAITS_FOR_SETUP}, in, scratch);
+        by_setup = session->verdict->outcome == OUTCOME_PASS &&
+                   session_first_wrong(session, in, session->expected, scratch, &difference) < 0;
+    }
     *session->verdict = kept;
     if (right && wrong) {
         session->verdict->certainty = CERTAINTY_SURE;
-        DIAGNOSIS(session, "ignores its stream: right only when the stream has nothing else to do, so some work is on "
-                           "another stream (the default one?), or waits for nothing");
+        if (by_setup)
+            DIAGNOSIS(session, "setup() returns before its work on the default stream has ended, and launch()'s stream "
+                               "does not wait for that: clear memory by device_clear(), or wait at the end of setup()");
+        else
+            DIAGNOSIS(session, "ignores its stream: right only when the stream has nothing else to do, so some work is "
+                               "on another stream (the default one?), or waits for nothing");
     }
 out:
     return status;

@@ -14,7 +14,7 @@ struct setting {
     int heap;    /* what fresh memory holds, of the heap and of an emulated device */
     int shared;  /* what the shared memory of an emulated device holds as a block begins */
     int again;   /* how many launches more follow the first after one setup(), without a wait between them */
-    int early;   /* launch(): the inputs are on the device before it, and not only in their turn on its stream */
+    enum verify_waits waits; /* launch(): for what it is waited before */
 };
 
 extern const uint8_t guard_poisons[2];

@@ -153,6 +153,7 @@ static void explain_status(struct session *session, enum status status)
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         if (strstr(message, causes[i].word)) {
             DIAGNOSIS(session, "%s", causes[i].cause);
+            session->verdict->faulty = true;
             break;
         }
     }
@@ -220,7 +221,7 @@ void session_call(struct session *session, struct setting setting, const struct 
                                                            algorithm->output_count, session->params, 1 + setting.again)
                                  : verify_launch(version, session->state, buffers, algorithm->input_count, out_buffers,
                                                  algorithm->output_count, session->params, 1 + setting.again,
-                                                 setting.early, session->company);
+                                                 setting.waits, session->company);
     } else {
         for (int i = 0; i < algorithm->input_count; i++)
             verify_protect(&buffers[i], buffers[i].memory, true, true);

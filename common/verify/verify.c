@@ -362,3 +362,43 @@ enum status verify_once(const struct version *version, const struct image in[], 
 {
     return verify_entries(version, in, params, expected, NULL, by_launch ? ONE_LAUNCH : ONE_RUN, picture, verdict);
 }
+
+enum status verify_unanswered(const struct version *version, const struct image in[], const void *params,
+                              const struct input_request *request, struct verdict *verdict)
+{
+    struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}}, nothing[ALGORITHM_MAX_OUTPUTS] = {{0}},
+                 result[ALGORITHM_MAX_OUTPUTS] = {{0}}, scratch[ALGORITHM_MAX_OUTPUTS] = {{0}};
+    struct session session = {.version = version,
+                              .algorithm = version->algorithm,
+                              .params = params,
+                              .request = request,
+                              .expected = nothing,
+                              .verdict = verdict};
+    enum status status = STATUS_OK;
+
+    memset(verdict, 0, sizeof *verdict);
+    if (version_unavailable(version) || (version->declines && version->declines(in, params))) {
+        verdict->outcome = OUTCOME_SKIP;
+        snprintf(verdict->what, sizeof verdict->what, "declined");
+        return STATUS_OK;
+    }
+    TRY(version->algorithm->shape(in, params, shapes));
+    TRY(outputs_create_like(nothing, shapes));
+    TRY(outputs_create_like(result, shapes));
+    TRY(outputs_create_like(scratch, shapes));
+    for (int slot = 0; slot < version->algorithm->output_count; slot++)
+        if (nothing[slot].data)
+            image_fill(&nothing[slot], 0);
+    TRY(session_open(&session, in));
+    session_call(&session, (struct setting){0}, in, result);
+    if (verdict->returned && !verdict->faulty)
+        *verdict = (struct verdict){.outcome = OUTCOME_PASS};
+    if (verdict->outcome == OUTCOME_PASS)
+        TRY(check_other_input(&session, in, result, scratch));
+out:
+    session_free(&session);
+    outputs_free(nothing);
+    outputs_free(result);
+    outputs_free(scratch);
+    return status;
+}

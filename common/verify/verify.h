@@ -20,6 +20,7 @@ struct verdict {
     bool pictured;       /* a picture was written */
     bool unwritten;      /* FAIL: some samples hold what they held before */
     bool returned;       /* FAIL: the version said so itself */
+    bool faulty;         /* returned: for a fault that CUDA or the emulator found in it */
     bool vague;          /* FAIL: a race, or memory that nobody wrote: nothing is known of where the fault is */
 };
 
@@ -58,6 +59,12 @@ enum status verify_mostly(const struct version *version, const struct image in[]
  * is wrong, more calls find out why. */
 enum status verify_once(const struct version *version, const struct image in[], const void *params,
                         const struct image expected[], bool by_launch, const char *picture, struct verdict *verdict);
+
+/* For an input that the contract has no answer to (hard_case.unanswered): one call of run(), which may fail and may give
+ * anything, but must end and stay within its buffers; then one on other input with the same state, whose result must be
+ * right. */
+enum status verify_unanswered(const struct version *version, const struct image in[], const void *params,
+                              const struct input_request *request, struct verdict *verdict);
 
 /* Two states with a parameter set each, called in turn on the same input, by run() and by launch(): whether something
  * that depends on the parameters is kept outside of the state. Compared with the reference. */
@@ -109,14 +116,18 @@ struct verify_buffer {
     size_t bytes;
 };
 
+/* For what verify_launch() waits before launch(). */
+enum verify_waits { WAITS_FOR_NOTHING, WAITS_FOR_SETUP, WAITS_FOR_ALL /* the inputs, too, and all streams after it */ };
+
 /* Copies whole buffers to the device, calls setup(), then launch() `launches` times in a row on images there, waits,
  * and copies all buffers back. The inputs' pixels get to the device on the stream that launch() is given, behind a
- * kernel that takes its time: work that launch() puts on another stream finds garbage; `early`: they are there before.
+ * kernel that takes its time: work that launch() puts on another stream finds garbage, and what setup() leaves on the
+ * default stream comes too late. `waits` is for finding out which of the two it was.
  * `other`, unless NULL: launches on another picture, before those and behind them, whose results nobody reads. A buffer
  * without memory is an absent slot. In verify_launch.cu. */
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early,
-                          const struct image other[]);
+                          struct verify_buffer out[], int outputs, const void *params, int launches,
+                          enum verify_waits waits, const struct image other[]);
 
 /* What verifying needs of a version that runs in another process. */
 struct version_remote {

@@ -125,13 +125,14 @@ static void free_company(struct company *company, const struct verify_buffer in[
 }
 
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches, bool early,
+                          struct verify_buffer out[], int outputs, const void *params, int launches, enum verify_waits waits,
                           const struct image other[])
 {
     struct device_copy device_in[ALGORITHM_MAX_INPUTS] = {}, device_out[ALGORITHM_MAX_OUTPUTS] = {};
     struct image images[ALGORITHM_MAX_INPUTS] = {}, results[ALGORITHM_MAX_OUTPUTS] = {};
     struct company company = {};
     cudaStream_t stream = NULL;
+    const bool early = waits == WAITS_FOR_ALL;
     enum status status = STATUS_OK;
 
     for (int i = 0; i < inputs; i++) {
@@ -151,6 +152,8 @@ enum status verify_launch(const struct version *version, void *state, struct ver
     /* A copy from pageable memory may return before its last bytes are on the device. */
     CUDA_TRY(cudaDeviceSynchronize());
     TRY(version->setup(state, images, params));
+    if (waits != WAITS_FOR_NOTHING)
+        CUDA_TRY(cudaDeviceSynchronize());
 
     /* A stream that does not wait for the default one: work that setup() leaves there, or that launch() puts elsewhere,
      * comes too late. */

@@ -42,8 +42,10 @@ static const int drawn_shapes[][3] = {{192, 64, 1}, {2051, 26, 1}, {26, 2051, 1}
 static const int long_shapes[][3] = {{4290, 26, 1}, {26, 4290, 1}, {0}};
 
 const struct hard_case detect_hard_cases[] = {
-    {"drawn", drawn_shapes, NULL},
-    {"drawn", long_shapes, "stages=8 min_response=-1000 scale=2"}, /* coordinates of more than 12 bits */
+    {.name = "drawn", .shapes = drawn_shapes},
+    {.name = "drawn",
+     .shapes = long_shapes,
+     .settings = "stages=8 min_response=-1000 scale=2"}, /* coordinates of more than 12 bits */
     {0},
 };
 

@@ -48,15 +48,15 @@ static const int large_shapes[][3] = {{97, 89, 1}, {301, 277, 1}, {0}};
  * and subtraction has them, leave 1 or -1. */
 #define FUSED "window=gaussian size=5 scale=raw k=0 outputs=response"
 const struct hard_case harris_hard_cases[] = {
-    {"steep", small_shapes, "window=box size=31 scale=raw"},
-    {"steep", hard_shapes, NULL},
-    {"tiles", hard_shapes, "maximum=20"},
-    {"tiles", large_shapes, "radius=4 distance=12.5"},
-    {"dots", large_shapes, NULL},
-    {"heavy", small_shapes, HEAVY},
-    {"stripes", small_shapes, FUSED},
-    {"last", tall_shapes, "outputs=corners gradient=central"},
-    {"dots", large_shapes, "gradient=central distance=9 maximum=65534 outputs=corners"},
+    {.name = "steep", .shapes = small_shapes, .settings = "window=box size=31 scale=raw"},
+    {.name = "steep", .shapes = hard_shapes},
+    {.name = "tiles", .shapes = hard_shapes, .settings = "maximum=20"},
+    {.name = "tiles", .shapes = large_shapes, .settings = "radius=4 distance=12.5"},
+    {.name = "dots", .shapes = large_shapes},
+    {.name = "heavy", .shapes = small_shapes, .settings = HEAVY},
+    {.name = "stripes", .shapes = small_shapes, .settings = FUSED},
+    {.name = "last", .shapes = tall_shapes, .settings = "outputs=corners gradient=central"},
+    {.name = "dots", .shapes = large_shapes, .settings = "gradient=central distance=9 maximum=65534 outputs=corners"},
     {0},
 };
 

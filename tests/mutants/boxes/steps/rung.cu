@@ -110,6 +110,7 @@ enum status boxes_mutant_setup(struct boxes_mutant *state, const struct image *i
     if (clears)
         clear_sums_kernel<<<ceiling_divide(labels, STRETCH), STRETCH>>>(state->table, labels);
     CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaStreamSynchronize(0));
 out:
     return status;
 }
