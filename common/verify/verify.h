@@ -60,9 +60,9 @@ enum status verify_mostly(const struct version *version, const struct image in[]
 enum status verify_once(const struct version *version, const struct image in[], const void *params,
                         const struct image expected[], bool by_launch, const char *picture, struct verdict *verdict);
 
-/* For an input that the contract has no answer to (hard_case.unanswered): one call of run(), which may fail and may give
- * anything, but must end and stay within its buffers; then one on other input with the same state, whose result must be
- * right. */
+/* For an input that the contract has no answer to (hard_case.unanswered): one call of run(), which may fail and may
+ * give anything, but must end and stay within its buffers; then one on other input with the same state, whose result
+ * must be right. */
 enum status verify_unanswered(const struct version *version, const struct image in[], const void *params,
                               const struct input_request *request, struct verdict *verdict);
 

@@ -125,8 +125,8 @@ static void free_company(struct company *company, const struct verify_buffer in[
 }
 
 enum status verify_launch(const struct version *version, void *state, struct verify_buffer in[], int inputs,
-                          struct verify_buffer out[], int outputs, const void *params, int launches, enum verify_waits waits,
-                          const struct image other[])
+                          struct verify_buffer out[], int outputs, const void *params, int launches,
+                          enum verify_waits waits, const struct image other[])
 {
     struct device_copy device_in[ALGORITHM_MAX_INPUTS] = {}, device_out[ALGORITHM_MAX_OUTPUTS] = {};
     struct image images[ALGORITHM_MAX_INPUTS] = {}, results[ALGORITHM_MAX_OUTPUTS] = {};
