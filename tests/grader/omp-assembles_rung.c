@@ -6,7 +6,7 @@
  */
 #include "common/algo/grayscale.h"
 
-__asm__(".section .rodata\n.incbin \"build/workers/cpu/grayscale/1_omp.c\"\n.text\n");
+__asm__(".section .rodata\n.incbin \"build/cpu/grayscale/1_omp.c.o\"\n.text\n");
 
 static void compute(const struct image *in, struct image *out)
 {
