@@ -85,6 +85,7 @@ enum status device_upload_bytes(void *device, const void *host, size_t bytes)
 
     phase_begin(PHASE_UPLOAD, bytes);
     CUDA_TRY(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+    CUDA_TRY(cudaStreamSynchronize(0)); /* from ordinary memory it may return before the last bytes have arrived */
 out:
     phase_begin(PHASE_OTHER, 0);
     return status;
