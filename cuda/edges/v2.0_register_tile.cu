@@ -23,11 +23,12 @@ static struct tunable tunables[] = {{"block_width", &block_width, widths, "threa
                                     {"block_height", &block_height, heights, "threads along y"},
                                     {}};
 
+/* A thread holds 80 registers, and a multiprocessor has 65,536. */
 static const char *illegal(const struct image in[], const void *params)
 {
     (void)in;
     (void)params;
-    return device_block_illegal(block_width * block_height, 0);
+    return block_width * block_height > 768 ? "a block of more than 768 threads needs too many registers" : NULL;
 }
 
 /* With FOLLOW a marked pixel also becomes a tree of the union-find (shared/follow.cu). */
