@@ -3,7 +3,7 @@
  * Idea:     Register tiles (shared/prefetch_tile.h) read f32 pixels where they lie. At each pixel
  *           they prefetch a cache line of the next 256 pixels: memory works while they multiply.
  * Expect:   4 to 5 ms with 31 bands and 2 threads instead of 8 ms.
- * Result:   2.1 times as fast as cpu/register_tile with 16 threads, 3.3 ms
+ * Result:   1.6 times as fast as cpu/register_tile with 16 threads, 2.2 ms
  *           (results/h100/correlation/correlation_1024x1024.json).
  * Run:      make diff-correlation A=cpu/register_tile B=cpu/prefetch
  */

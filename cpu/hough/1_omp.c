@@ -4,8 +4,8 @@
  *           counter) needs an atomic operation. Each thread reads all pixels.
  * Expect:   As many times as fast as cpu/serial as there are threads: only the search for points is
  *           repeated.
- * Result:   7.2 times as fast as cpu/serial with 16 threads, 26 ms
- *           (results/h100/hough/hough_1920x1080_climb.json); the reason is not known.
+ * Result:   7.4 times as fast as cpu/serial with 16 threads, 25 ms
+ *           (results/h100/hough/hough_1920x1080.json); the reason is not known.
  * Run:      make diff-hough A=cpu/serial B=cpu/omp
  */
 #include <omp.h>

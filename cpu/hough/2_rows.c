@@ -3,8 +3,8 @@
  * Idea:     Loop exchange: threads first list the edge points; then all points vote in one row
  *           before the next row begins, so the 18 KB of it that are in use stay in L1.
  * Expect:   4 times as fast as cpu/omp: votes hit the L1 cache.
- * Result:   1.5 times as fast as cpu/omp with 16 threads, 18 ms
- *           (results/h100/hough/hough_1920x1080_climb.json), probably because the counters of
+ * Result:   1.5 times as fast as cpu/omp with 16 threads, 16 ms
+ *           (results/h100/hough/hough_1920x1080.json), probably because the counters of
  *           cpu/omp fit in L2, and the list is read 180 times.
  * Run:      make diff-hough A=cpu/omp B=cpu/rows
  */

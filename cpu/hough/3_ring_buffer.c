@@ -4,8 +4,8 @@
  *           by default), so a thread keeps only n rows, 18 KB each, lets the points vote (add 1) in
  *           them, and searches a row as soon as the rows beside it are there (shared/ring.h).
  * Expect:   1.2 times as fast as cpu/rows: no accumulator is allocated, cleared and read again.
- * Result:   1.02 times as fast as cpu/rows with 16 threads, 17.4 ms
- *           (results/h100/hough/hough_1920x1080_climb.json).
+ * Result:   0.91 times as fast as cpu/rows with 16 threads, 18 ms
+ *           (results/h100/hough/hough_1920x1080.json); the reason is not known.
  * Run:      make diff-hough A=cpu/rows B=cpu/ring_buffer
  */
 #include "common/algo/hough.h"

@@ -4,8 +4,8 @@
  *           rounded integer in the lower bits. 1024 cells are stored before the first is loaded,
  *           because a load right after its vector store would wait. Increments stay scalar.
  * Expect:   2.5 times as fast as cpu/ring_buffer: mostly the scalar increments are left.
- * Result:   3.4 times as fast as cpu/ring_buffer with 16 threads, 5.1 ms
- *           (results/h100/hough/hough_1920x1080_climb.json); the reason is not known.
+ * Result:   3.9 times as fast as cpu/ring_buffer with 16 threads, 4.7 ms
+ *           (results/h100/hough/hough_1920x1080.json); the reason is not known.
  * Run:      make diff-hough A=cpu/ring_buffer B=cpu/simd
  */
 #include <string.h>

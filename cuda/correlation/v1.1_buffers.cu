@@ -3,7 +3,7 @@
  * Idea:     Persistent buffers: the first call allocates, and later calls find the memory in the
  *           state. The kernels of the correlation matrix stay as they are.
  * Expect:   0.2 ms less end to end, which is little beside a kernel of only 496 threads.
- * Result:   593 ms end to end instead of 594, of which the kernel takes 575
+ * Result:   587 ms end to end instead of 589, of which the kernel takes 568
  *           (results/h100/correlation/correlation_1024x1024.json).
  * Run:      make diff-correlation A=cuda/v1.0 B=cuda/v1.1
  */

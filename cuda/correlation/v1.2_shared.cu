@@ -4,8 +4,8 @@
  *           shared memory; thread (p, pair) adds the products of group p; a tree adds the P groups.
  * Expect:   At least 100 times as fast: all multiprocessors work, and a sample is loaded once. Then
  *           2 loads from shared memory per product are the limit.
- * Result:   760 times as fast as cuda/v1.1, kernel, 256x256
- *           (results/h200/correlation/correlation_strips_256x256.json).
+ * Result:   900 times as fast as cuda/v1.1, kernel
+ *           (results/h100/correlation/correlation_1024x1024.json).
  * Run:      make diff-correlation A=cuda/v1.1 B=cuda/v1.2
  */
 #include "common/algo/correlation.h"

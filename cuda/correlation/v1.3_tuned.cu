@@ -5,7 +5,7 @@
  *           occupancy).
  * Expect:   2 to 4 times as fast; more pixels per block leave no shared memory for a second block.
  * Result:   1.5 times as fast as cuda/v1.2, kernel
- *           (results/h200/correlation/correlation_1024x1024.json).
+ *           (results/h100/correlation/correlation_1024x1024.json).
  * Run:      make tune-correlation V=cuda/v1.3 SVG=heat.svg
  */
 #include "common/algo/correlation.h"

@@ -3,8 +3,8 @@
  * Idea:     Register tile: a thread has 8x8 sums of the correlation matrix, so 16 loads serve 64
  *           products. Meanwhile it prefetches its 9 samples of the next pixels to registers.
  * Expect:   60 us, half of it to bring samples in: fewer loads per product, no wait for memory.
- * Result:   1.4 times as fast as cuda/v1.3, kernel
- *           (results/h200/correlation/correlation_1024x1024.json): 301 us; 128 registers per thread
+ * Result:   1.4 times as fast as cuda/v1.3, kernel, 298 us
+ *           (results/h100/correlation/correlation_1024x1024.json); 128 registers per thread
  *           leave an occupancy of 25 %.
  * Run:      make diff-correlation A=cuda/v1.3 B=cuda/v2.0
  */

@@ -4,7 +4,7 @@
  *           stand for one, exact enough (2^-15; allowed: 2^-12). A warp splits samples in registers
  *           (shared/operands.cuh), without shared memory or a barrier.
  * Expect:   31 bands, a million pixels: memory, 30 us, is the limit; splitting takes 16 us.
- * Result:   5.2 times as fast as cuda/v2.0, 57.3 us; the reason for more than 30 is not known
+ * Result:   5.2 times as fast as cuda/v2.0, 57.4 us; the reason for more than 30 is not known
  *           (results/h100/correlation/correlation_1024x1024.json).
  * Run:      make bench-correlation VERSIONS=cuda/v2.0,cuda/v2.1,peer/cublas
  */

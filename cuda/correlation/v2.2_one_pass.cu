@@ -4,7 +4,7 @@
  *           split once, the next ones are prefetched. Last-block reduction: the last block to end
  *           makes the matrix, without a launch.
  * Expect:   41 us with 31 bands: half of the splitting and two launches less.
- * Result:   1.08 times as fast as cuda/v2.1 with 31 bands, 53.2 us
+ * Result:   1.08 times as fast as cuda/v2.1 with 31 bands, 53.3 us
  *           (results/h100/correlation/correlation_1024x1024.json).
  * Run:      make bench-correlation VERSIONS=cuda/v2.1,cuda/v2.2,peer/cublas
  */

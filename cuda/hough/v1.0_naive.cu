@@ -4,7 +4,7 @@
  *           memory. Search and sort of lines follow (shared/lines.cu).
  * Expect:   30 times as fast as cpu/serial: 1 or 2 lanes of a warp have a point (divergence).
  * Result:   Kernel 480 times as fast as cpu/serial, 391 us
- *           (results/h100/hough/hough_1920x1080_climb.json); cpu/serial takes 189 ms, not 35; the
+ *           (results/h100/hough/hough_1920x1080.json); cpu/serial takes 188 ms, not 35; the
  *           reason for the rest is not known.
  * Run:      make bench-hough VERSIONS=cuda
  */

@@ -3,8 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates the memory and keeps it in `state`, so
  *           later calls do not pay for allocation.
  * Expect:   0.3 ms less end to end at 1920x1080; kernels and transfers stay the same.
- * Result:   0.4 ms less end to end, 1.5 times as fast as cuda/v1.0
- *           (results/h100/hough/hough_1920x1080_climb.json).
+ * Result:   0.8 ms less end to end, 2.0 times as fast as cuda/v1.0, end to end
+ *           (results/h100/hough/hough_1920x1080.json).
  * Run:      make diff-hough A=cuda/v1.0 B=cuda/v1.1
  */
 #include "common/algo/hough.h"

@@ -4,7 +4,7 @@
  *           has one (shared/tiles.h). Privatization: a block counts one row's votes of a quarter of
  *           the tiles in shared memory and adds its counters to global memory at the end.
  * Expect:   Kernel 4 times as fast as in cuda/v1.1: votes do not go to L2 one by one.
- * Result:   2.4 times as fast as cuda/v1.1, 162 us (results/h100/hough/hough_1920x1080_climb.json),
+ * Result:   2.4 times as fast as cuda/v1.1, 162 us (results/h100/hough/hough_1920x1080.json),
  *           probably because lanes that vote for one counter wait for each other.
  * Run:      make diff-hough A=cuda/v1.1 B=cuda/v1.2
  */

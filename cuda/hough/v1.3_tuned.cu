@@ -5,7 +5,7 @@
  *           global memory; more threads hide the latency of votes, but idle in tiles of few points.
  * Expect:   1.1 times as fast as cuda/v1.2, with 8 slices of 128 threads.
  * Result:   1.00 times as fast as cuda/v1.2: the default stayed 4 slices, 256 threads
- *           (results/h100/hough/hough_1920x1080_climb.json).
+ *           (results/h100/hough/hough_1920x1080.json).
  * Run:      make tune-hough V=cuda/v1.3
  */
 #include "common/algo/hough.h"

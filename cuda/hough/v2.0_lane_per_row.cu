@@ -4,7 +4,7 @@
  *           own, so there is no bank conflict (shared/lanes.cuh). A block counts the votes of one
  *           tile. Thread coarsening: a point is loaded once for two rows per lane.
  * Expect:   Votes 3 times as fast: they take one cycle of the banks instead of 3 or 4.
- * Result:   1.8 times as fast as cuda/v1.3, 89 us (results/h100/hough/hough_1920x1080_climb.json);
+ * Result:   1.8 times as fast as cuda/v1.3, 89 us (results/h100/hough/hough_1920x1080.json);
  *           votes alone are not measured.
  * Run:      make diff-hough A=cuda/v1.3 B=cuda/v2.0
  */

@@ -4,8 +4,8 @@
  *           block computes the whole prefix sum, so none waits for another. The voting kernel
  *           clears the sort's counters. 4 launches are left.
  * Expect:   12 us less than cuda/v2.0: three launches and their loads go.
- * Result:   1.4 times as fast as cuda/v2.0, 64.3 us: 25 us less; the reason is not known
- *           (results/h100/hough/hough_1920x1080_climb.json).
+ * Result:   1.4 times as fast as cuda/v2.0, 64.5 us: 24 us less; the reason is not known
+ *           (results/h100/hough/hough_1920x1080.json).
  * Run:      make diff-hough A=cuda/v2.0 B=cuda/v2.1
  */
 #include "common/algo/hough.h"

@@ -4,8 +4,8 @@
  *           samples of the tensor, with the rows of the other two factors in shared memory. A
  *           thread has 16 columns, so it reads a sample once instead of 16 times.
  * Expect:   5 to 10 times as fast for factor u; v and w have 24 blocks instead of 2.
- * Result:   Not timed against cuda/v1.1; 20 times as fast as cpu/serial, kernel, rank 16
- *           (results/h200/ntf/ntf_24x16520_rank16.json).
+ * Result:   11 times as fast as cuda/v1.1, kernel, rank 16
+ *           (results/h100/ntf/ntf_24x16520_rank16.json).
  * Run:      make diff-ntf A=cuda/v1.1 B=cuda/v1.2
  */
 #include "cuda/ntf/shared/iterate.h"

@@ -4,8 +4,8 @@
  *           part, so all multiprocessors work; blocks add sums by atomics. Number of blocks (at
  *           least 2048) and side of a tile (8 samples) are tunable.
  * Expect:   150 us per iteration with rank 16: v and w as fast as u, three reads of the tensor.
- * Result:   25 times as fast as cuda/v1.2, kernel, rank 16, 436 us per iteration
- *           (results/h200/ntf/ntf_24x16520_rank16.json); the reason for 436 is not known.
+ * Result:   26 times as fast as cuda/v1.2, kernel, rank 16, 436 us per iteration
+ *           (results/h100/ntf/ntf_24x16520_rank16.json); the reason for 436 is not known.
  * Run:      make tune-ntf V=cuda/v1.3 SVG=heat.svg
  */
 #include "cuda/ntf/shared/iterate.h"

@@ -4,8 +4,8 @@
  *           follow in 3 launches, not 11 (with memsets). Register tile: a thread holds 4 x 4 sums,
  *           so 8 numbers from shared memory serve 16 multiply-adds.
  * Expect:   Per iteration 120 us with rank 16, 190 us with rank 49.
- * Result:   4.7 times as fast as cuda/v1.3, kernel, rank 49: 342 us, the reason is not known
- *           (results/h200/ntf/ntf_24x16520_rank49.json, there cuda/v2.5).
+ * Result:   4.6 times as fast as cuda/v1.3, kernel, rank 49: 354 us, the reason is not known
+ *           (results/h100/ntf/ntf_24x16520_rank49.json).
  * Run:      make bench-ntf VERSIONS=cuda/v1.3,cuda/v2.0
  */
 #include "cuda/ntf/shared/iterate.h"

@@ -4,8 +4,8 @@
  *           until their rows of u are known, and then are added to P, so the tensor is read once.
  *           Tensor cores multiply: a float is three bfloat16, a product six (shared/tensor.cuh).
  * Expect:   Factor u and P take 10 us with rank 16, 20 us with 49.
- * Result:   1.6 times as fast as cuda/v2.0, kernel, rank 16, 82 us per iteration
- *           (results/h200/ntf/ntf_24x16520_rank16_tensor.json, there cuda/v2.6 and v2.5).
+ * Result:   1.6 times as fast as cuda/v2.0, kernel, rank 16, 88 us per iteration
+ *           (results/h100/ntf/ntf_24x16520_rank16.json); u and P alone are not timed there.
  * Run:      make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1
  */
 #include "cuda/ntf/shared/iterate.h"

@@ -4,8 +4,8 @@
  *           operation in global memory. Search for lines and sort are those of hough
  *           (shared/pclines.h).
  * Expect:   60 times as fast as cpu/serial: 7.9 MB of counters stay in L2; few lanes have a point.
- * Result:   Kernel 744 times as fast as cpu/serial (results/h200/pclines/pclines_1920x1080.json),
- *           which takes 1.2 s there, not 0.4 s; the reason for the rest is not known.
+ * Result:   Kernel 834 times as fast as cpu/serial (results/h100/pclines/pclines_1920x1080.json),
+ *           which takes 1.9 s there, not 0.4 s; the reason for the rest is not known.
  * Run:      make bench-pclines VERSIONS=cuda
  */
 #include "common/algo/pclines.h"

@@ -3,8 +3,8 @@
  * Idea:     Persistent buffers: the first call allocates the memory and keeps it in `state`, so
  *           later calls do not pay for allocation.
  * Expect:   0.3 ms less end to end at 1920x1080 with d = 512; kernels and transfers stay the same.
- * Result:   0.5 ms less end to end, which is 1.1 times as fast as cuda/v1.0
- *           (results/h200/pclines/pclines_1920x1080.json). Why allocation costs more than expected
+ * Result:   0.7 ms less end to end, which is 1.1 times as fast as cuda/v1.0
+ *           (results/h100/pclines/pclines_1920x1080.json). Why allocation costs more than expected
  *           is not known.
  * Run:      make diff-pclines A=cuda/v1.0 B=cuda/v1.1
  */

@@ -5,7 +5,7 @@
  *           (7.7 KB) and adds them to global memory at the end, so votes do not go to L2.
  * Expect:   Kernel 4 times as fast as in cuda/v1.1: all lanes vote, up to 32 per cycle; 132
  *           multiprocessors run 2048 blocks of 128 threads at a time.
- * Result:   3.6 times as fast as cuda/v1.1, 628 us (results/h100/pclines/pclines_1920x1080.json).
+ * Result:   3.6 times as fast as cuda/v1.1, 631 us (results/h100/pclines/pclines_1920x1080.json).
  * Run:      make diff-pclines A=cuda/v1.1 B=cuda/v1.2
  */
 #include "common/algo/pclines.h"
