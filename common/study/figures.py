@@ -137,20 +137,24 @@ def compute(entry, rows, numbers):
         return _crossover(rows, entry)[0]
     pairs = [(row.number(formula), row) for row in rows]
     pairs = [(value, row) for value, row in pairs if value is not None]
-    values = [value for value, _ in pairs]
+    if pairs and kind in ("argmin", "argmax"):
+        return (min if kind == "argmin" else max)(pairs, key=lambda pair: pair[0])[1].get(entry.get("of", "version"))
+    return statistic(kind, [value for value, _ in pairs], formula.where)
+
+
+def statistic(kind, values, where):
+    """One number for several, or None for none."""
     if kind == "count":
         return len(values)
     if not values:
         return None
-    if kind in ("argmin", "argmax"):
-        return (min if kind == "argmin" else max)(pairs, key=lambda pair: pair[0])[1].get(entry.get("of", "version"))
     if kind == "geomean":
         if min(values) <= 0:
-            raise StudyError(f"{formula.where}: a geometric mean of {min(values):g}")
+            raise StudyError(f"{where}: a geometric mean of {min(values):g}")
         return math.exp(statistics.fmean(map(math.log, values)))
     if kind == "only":
         if len(values) > 1:
-            raise StudyError(f"{formula.where}: 'only' fits {len(values)} measurements; narrow its 'where'")
+            raise StudyError(f"{where}: 'only' fits {len(values)} measurements; narrow its 'where'")
         return values[0]
     if kind == "deviation":
         return statistics.stdev(values) if len(values) > 1 else None
@@ -206,7 +210,7 @@ def in_order(values, name, study):
 
 
 def pivot(study, table, rows):
-    """(head, rows of text) of a [[table]]: the median where several measurements share a cell."""
+    """(head, rows of text) of a [[table]]: its statistic where several measurements share a cell."""
     rows = chosen(rows, table["where"])
     across = in_order([row.get(table["columns"]) for row in rows], table["columns"], study)
     lines = []
@@ -219,7 +223,7 @@ def pivot(study, table, rows):
                 if row.get(table["rows"]) == value and row.get(table["columns"]) == other
             ]
             found = [number for number in found if number is not None]
-            cells.append(text_of(statistics.median(found) if found else None, table["unit"]))
+            cells.append(text_of(statistic(table["statistic"], found, table["formula"].where), table["unit"]))
         lines.append(cells)
     return [table["rows"]] + [str(value) for value in across], lines
 

@@ -30,8 +30,11 @@ def noise(width, height, density, granularity, seed):
 
 
 def squares(width, height, count, edge, stride, seed):
-    """`count` squares of `edge`² pixels on places of a grid of `stride` pixels, chosen at random."""
+    """`count` squares of `edge`² pixels, on places of a grid of `stride` pixels, chosen at random; with stride 0 anywhere where
+    they touch no other."""
     edge, stride, count = int(edge), int(stride), int(count)
+    if stride == 0:
+        return _scattered(width, height, count, edge, random.Random(int(seed)))
     places = [(x, y) for y in range(0, height - edge + 1, stride) for x in range(0, width - edge + 1, stride)]
     if count > len(places):
         raise StudyError(f"squares: {count} do not fit; {len(places)} do")
@@ -40,6 +43,23 @@ def squares(width, height, count, edge, stride, seed):
         for row in range(y, y + edge):
             picture[row * width + x : row * width + x + edge] = b"\xff" * edge
     return bytes(picture)
+
+
+def _scattered(width, height, count, edge, generator):
+    """A place is tried as often as there are pixels; then the picture is full. Corners may not touch either."""
+    picture, row = bytearray(width * height), b"\xff" * edge
+    for _ in range(width * height):
+        if count == 0:
+            return bytes(picture)
+        x, y = generator.randrange(width - edge + 1), generator.randrange(height - edge + 1)
+        left, right = max(x - 1, 0), min(x + edge, width - 1)
+        # A square that touches this one covers a pixel of the frame around it or of its corners' rows.
+        if any(255 in picture[v * width + left : v * width + right + 1] for v in {max(y - 1, 0), y, y + edge - 1, min(y + edge, height - 1)}):
+            continue
+        for v in range(y, y + edge):
+            picture[v * width + x : v * width + x + edge] = row
+        count -= 1
+    raise StudyError(f"squares: {count} more do not fit")
 
 
 def checkerboard(width, height, cell):
@@ -118,7 +138,7 @@ MAKERS = {
     "noise": (noise, {"density": (0.5, 0, 1), "granularity": (1, 1, 1 << 16), "seed": (1, 0, 1 << 62)}),
     "squares": (
         squares,
-        {"count": (100, 0, 1 << 30), "edge": (20, 1, 1 << 16), "stride": (30, 1, 1 << 16), "seed": (1, 0, 1 << 62)},
+        {"count": (100, 0, 1 << 30), "edge": (20, 1, 1 << 16), "stride": (30, 0, 1 << 16), "seed": (1, 0, 1 << 62)},
     ),
     "checkerboard": (checkerboard, {"cell": (1, 1, 1 << 16)}),
     "comb": (comb, {}),

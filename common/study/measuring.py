@@ -4,6 +4,9 @@ A measurement's file is named by a digest of all that it depends on: the program
 bytes of the inputs. So a second call measures only what is missing, and a rebuilt program or a changed point measures
 anew, while a changed text or plot does not. A file appears whole or not at all.
 
+points.json says which file is which round of which point, in words that hold on another machine: what was measured where there
+is no gnuplot is carried home as that folder and published there.
+
 Times of rounds are pooled: the median of the rounds' medians; as quartiles the outer ones of the medians of the rounds'
 quartiles and of the quartiles of the rounds' medians, so that a spread between rounds shows as well."""
 
@@ -65,6 +68,10 @@ def _short_digest(value):
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:20]
 
 
+def _words(point):
+    return f"{point.sweep}: {point.title()}"
+
+
 class Measurer:
     """Runs benches and keeps their results in `folder`."""
 
@@ -76,6 +83,20 @@ class Measurer:
         self.binary = _digest(program)
         self.process = None
         self.failed = {}  # point index: what was wrong
+        self.index = os.path.join(folder, "points.json")
+        self.kept = {}  # words of a point: {round: name of its file}
+        if os.path.exists(self.index):
+            with open(self.index, encoding="utf-8") as file:
+                self.kept = json.load(file)
+
+    def _keep(self, point, turn, path):
+        """Writes down which file is that round of the point."""
+        rounds = self.kept.setdefault(_words(point), {})
+        if rounds.get(str(turn)) != os.path.basename(path):
+            rounds[str(turn)] = os.path.basename(path)
+            with open(f"{self.index}.tmp", "w", encoding="utf-8") as file:
+                json.dump(self.kept, file, indent=1)
+            os.replace(f"{self.index}.tmp", self.index)
 
     def _input_files(self, point):
         source = point.input
@@ -152,10 +173,11 @@ class Measurer:
         return {**os.environ, "RUNGS_TUNED": "", **point.environment}
 
     def _tune(self, point):
-        """Searches the launch parameters of the versions that ask for it, once per point; the values' file."""
+        """Searches the launch parameters of the versions that ask for it; the values' file. Points that differ in nothing but the
+        picture share the search on the first of them, for a search of each would take longer than all that is measured."""
         files = self._input_files(point)
         options = self._options(point, files)
-        what = [self.binary, options, point.algorithm, point.tune, point.environment, [_digest(path) for path in files]]
+        what = [self.binary, self._options(point, []), point.size, point.algorithm, point.tune, point.environment]
         path = os.path.join(self.measurements, f"tuned_{_short_digest(what)}.json")
         if os.path.exists(path):
             return path
@@ -191,6 +213,8 @@ class Measurer:
                 continue
             if task and not os.path.exists(task[1]):
                 todo.append((turn, index, *task))
+            elif task:
+                self._keep(points[index], turn, task[1])
         done = len(jobs) - len(todo) - sum(1 for _, index in jobs if index in self.failed)
         if todo:
             note(f"{len(todo)} measurements to make, {done} kept of an earlier call")
@@ -218,6 +242,7 @@ class Measurer:
                     os.remove(temporary)
                 continue
             os.replace(temporary, path)
+            self._keep(point, turn, path)
 
     def judged(self, point):
         """{column: number} from the judge of a point's sweep, once per point: of one version, of the CPU where there is one, for all
@@ -256,9 +281,9 @@ class Measurer:
             return rungs.current(point.recorded)
         documents = []
         for turn in range(point.rounds):
-            task = self.task(point, turn)
-            if task and os.path.exists(task[1]):
-                documents.append(rungs.read(task[1]))
+            name = self.kept.get(_words(point), {}).get(str(turn))
+            if name and os.path.exists(os.path.join(self.measurements, name)):
+                documents.append(rungs.read(os.path.join(self.measurements, name)))
         return pooled(documents) if documents else None
 
 

@@ -1,7 +1,7 @@
 """Studies: sweeps over inputs, sizes, parameters, threads and versions, measured, verified, drawn and put into words.
 
     study.py run NAME [--level full|short] [--rungs build/rungs] [--dir FOLDER] [--versions A,B]
-                      [--measured] [--work FOLDER] [--out FOLDER]
+                      [--sweeps A,B] [--measured] [--work FOLDER] [--out FOLDER]
     study.py list [RESULTS]        the studies that there are; with RESULTS, as JSON, those that are committed there
 
 What is in this room: studyfile.py reads a study file, generators.py makes inputs, measuring.py runs `rungs bench` and
@@ -67,11 +67,15 @@ def run(options):
     name, path = find(options.name)
     program = os.path.abspath(options.rungs)
     study = Study(ROOT, path, measuring.catalogue(program), options.dir, options.versions.split(",") if options.versions else None)
-    if study.plots and not plots.available():
-        raise plots.PlotError(plots.INSTALL)
     work = os.path.abspath(options.work or os.path.join(os.path.dirname(program), "studies", name))
     out = options.out or os.path.join(work, options.level)
     points = [point for point in study.points_of[options.level] if point.versions]
+    if options.sweeps:
+        wanted = options.sweeps.split(",")
+        if unknown := [name for name in wanted if name not in {point.sweep for point in points}]:
+            raise StudyError(f"{study.where}: no sweep '{unknown[0]}' with points to measure; there are "
+                             f"{', '.join(dict.fromkeys(point.sweep for point in points))}")  # fmt: skip
+        points = [point for point in points if point.sweep in wanted]
     if not points:
         raise StudyError(f"{study.where}: no version of it is one of {options.versions}")
     measurer = measuring.Measurer(study, program, work, ROOT)
@@ -86,6 +90,9 @@ def run(options):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         measuring.note("stopped; what is measured is kept, and the same command goes on from here")
         return 130
+    if study.plots and not plots.available():
+        measuring.note(f"measured, and kept in {work}; where gnuplot is, --measured --work with that folder publishes it")
+        raise plots.PlotError(plots.INSTALL)
     measured, rows, left_out = [], [], []
     # What was measured here comes first: its machine is that of the words.
     for index, point in sorted(enumerate(points), key=lambda pair: bool(pair[1].recorded)):
@@ -126,6 +133,7 @@ def main():
     runs.add_argument("--rungs", default=os.path.join(ROOT, "build", "rungs"))
     runs.add_argument("--dir", help="the folder of pictures that the study calls DIR")
     runs.add_argument("--versions", help="measure these alone, of those that the study names: ids, or sides as in cpu,peer")
+    runs.add_argument("--sweeps", help="these sweeps alone, by name")
     runs.add_argument("--measured", action="store_true", help="measure nothing: publish what there is, and name what is missing")
     runs.add_argument("--work", help="where measurements are kept (default: studies/NAME beside rungs)")
     runs.add_argument("--timed-only", action="store_true", help="leave out versions that are emulated here, which have no times")

@@ -34,7 +34,7 @@ PLOT = {
     "name": str, "title": str, "kind": str, "x": str, "y": (str, list), "series": (str, list), "where": dict,
     "log": list, "x_label": str, "y_label": str, "unit": str, "caption": str,
 }  # fmt: skip
-TABLE = {"title": str, "rows": str, "columns": str, "y": str, "where": dict, "unit": str}
+TABLE = {"title": str, "rows": str, "columns": str, "y": str, "where": dict, "unit": str, "statistic": str}
 STATISTICS = ("min", "max", "median", "mean", "geomean", "sum", "count", "deviation", "argmin", "argmax", "only")
 NUMBER = {name: str for name in STATISTICS} | {
     "value": str, "of": str, "where": dict, "crossover": str, "x": str, "from": str, "to": str, "unit": str,
@@ -309,13 +309,16 @@ class Study:
         return inputs
 
     def _files(self, where, entry):
-        """A file, a pattern, or all pictures of a folder; "DIR:images/fetched" is the folder of DIR=, else the other."""
+        """A file, a pattern, or all pictures of a folder. "DIR:images/fetched" is the folder of DIR=, else the other;
+        "DIR/512:images/fetched" is the folder 512 in it, where it has one."""
         path = entry
-        if entry == "DIR" or entry.startswith("DIR:"):
-            path = self.dir or entry[4:]
+        if match := re.fullmatch(r"DIR(?:/([^:]+))?(?::(.*))?", entry):
+            path = self.dir or match[2]
             if not path:
                 raise StudyError(f"{where}: inputs: name the folder, DIR=...")
             path = os.path.join(os.getcwd(), path) if self.dir else path
+            if self.dir and match[1] and os.path.isdir(os.path.join(path, match[1])):
+                path = os.path.join(path, match[1])
         path = os.path.join(self.root, path)
         if os.path.isdir(path):
             endings = (".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".bmp", ".npy")
@@ -325,6 +328,17 @@ class Study:
         if not found:
             raise StudyError(f"{where}: input '{entry}': no such file, and no folder of pictures")
         return [{"label": os.path.basename(name), "arguments": {}, "files": [name]} for name in found]
+
+    def _pictures(self, where, values):
+        """Arguments of a script: DIR stands for the pictures of that folder, called as seen from the root of the tree, which is
+        the same on every machine."""
+        found = []
+        for value in values:
+            if isinstance(value, str) and re.match(r"DIR(?:[/:]|$)", value):
+                found += [os.path.relpath(path, self.root) for one in self._files(where, value) for path in one["files"]]
+            else:
+                found.append(value)
+        return found
 
     def _made(self, where, entry):
         script = entry.get("script")
@@ -338,6 +352,8 @@ class Study:
             for key, value in entry.items()
             if key not in ("make", "script", "extension")
         }
+        if script:
+            lists = {key: self._pictures(where, values) for key, values in lists.items()}
         for values in itertools.product(*lists.values()):
             arguments = dict(zip(lists, values))
             if script:
@@ -447,9 +463,12 @@ class Study:
             where = f"{self.where}: table {index}"
             _check(where, table, TABLE, ("title", "rows", "y"))
             y = self.formula(where, table["y"])
+            if table.get("statistic", "median") not in ("median", "mean", "deviation", "min", "max", "geomean", "count"):
+                raise StudyError(f"{where}: statistic '{table['statistic']}': must be median, mean, deviation, min, max, geomean or count")
             for name in (table["rows"], table.get("columns", "version")):
                 self.column(where, name)
             self.tables.append({**table, "columns": table.get("columns", "version"), "formula": y,
+                                "statistic": table.get("statistic", "median"),
                                 "unit": self._unit(where, table, y),
                                 "where": self.condition(where, table.get("where", {}))})  # fmt: skip
         self._read_numbers()

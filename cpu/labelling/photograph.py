@@ -30,6 +30,8 @@ def read_gray(path):
 
 def cover(width, height, gray, to_width, to_height):
     """Scaled by one factor so that the whole size is covered, between pixels linearly; what is too much is cut."""
+    if (width, height) == (to_width, to_height):
+        return gray
     scale = min(width / to_width, height / to_height)
     columns = [min(int(x * scale), width - 2) for x in range(to_width)]
     shares = [min(x * scale - column, 1) for x, column in enumerate(columns)]

@@ -13,6 +13,10 @@
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
 
+static int threads = 64;
+static const int thread_counts[] = {32, 64, 128, 256, 0};
+static struct tunable tunables[] = {{"threads", &threads, thread_counts, "threads of a block, a line each"}, {}};
+
 struct state {
     int *changed; /* device: whether the last pass wrote a label */
 };
@@ -80,7 +84,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
     dim3 block(32, 8);
     dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y));
     const int dx[8] = {0, 1, 0, -1, 1, 1, -1, -1}, dy[8] = {-1, 0, 1, 0, -1, 1, 1, -1}; /* N, E, S, W; diagonals */
-    const unsigned lines = ceiling_divide(in->width + in->height, 64);
+    const unsigned lines = ceiling_divide(in->width + in->height, threads);
     int limit = in->width * in->height, changed = 1;
 
     init_kernel<<<grid, block, 0, stream>>>(*in, *out);
@@ -90,7 +94,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
             return status_set(STATUS_FAILED, "labels still change after %d passes", pass);
         CUDA_TRY(cudaMemsetAsync(state->changed, 0, sizeof(int), stream));
         for (int k = 0; k < params->connectivity; k++) {
-            edit_kernel<<<lines, 64, 0, stream>>>(*out, dx[k], dy[k], state->changed);
+            edit_kernel<<<lines, threads, 0, stream>>>(*out, dx[k], dy[k], state->changed);
             CUDA_TRY(cudaGetLastError());
         }
         CUDA_TRY(cudaMemcpyAsync(&changed, state->changed, sizeof(int), cudaMemcpyDeviceToHost, stream));
@@ -105,4 +109,4 @@ static void teardown(struct state *state)
     device_free(state->changed);
 }
 
-RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only)
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only, .tunables = tunables)

@@ -12,6 +12,12 @@
 #include "common/cuda/device.h"
 #include "common/cuda/relaxed.h"
 
+static int block_width = 32, block_height = 8;
+static const int block_widths[] = {8, 16, 32, 64, 0}, block_heights[] = {4, 8, 16, 0};
+static struct tunable tunables[] = {{"block_width", &block_width, block_widths, "threads of a block along x"},
+                                    {"block_height", &block_height, block_heights, "threads of a block along y"},
+                                    {}};
+
 struct state {
     int *changed; /* device: whether the last pass wrote a label */
 };
@@ -70,7 +76,7 @@ static enum status launch(struct state *state, const struct image in[], struct i
                           const struct labelling_params *params, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    dim3 block(32, 8);
+    dim3 block(block_width, block_height);
     dim3 grid(ceiling_divide(in->width, block.x), ceiling_divide(in->height, block.y));
     int limit = in->width * in->height, changed = 1;
 
@@ -94,4 +100,4 @@ static void teardown(struct state *state)
     device_free(state->changed);
 }
 
-RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only)
+RUNGS_CUDA_VERSION(labelling, .declines = labelling_labels_only, .tunables = tunables)
