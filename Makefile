@@ -167,9 +167,10 @@ lines-scenes: $(BUILD)/rungs
 lines-opencv: $(BUILD)/rungs
 	@sh tests/lines_opencv.sh $(BUILD) $(call quoted,$(or $(DIR),images/fetched))
 
-# The pages of the ladders in docs/, the tables of docs/README.md and README.md, and its picture.
+# The pages of the documents and of the ladders in docs/, the tables of docs/README.md and README.md, and its picture.
 readme: $(BUILD)/rungs
 	@$(rungs) run blur:cpu/simd images/zone_plate.png -o images/zone_plate_blur.png
+	@$(PYTHON) -B common/study/documents.py
 	@$(PYTHON) -B common/report/pages.py
 
 clean:

@@ -81,7 +81,7 @@ labs_in_turn() {
 
 handouts() { sh tests/labs.sh build; }
 fuzzers() { make -s fuzz TIME="$1"; }
-pages() { python3 -B common/report/pages.py --check; }
+pages() { python3 -B common/study/documents.py --check && python3 -B common/report/pages.py --check; }
 tests() { make -s test; }
 sanitized() { CHECKED=$1 make -s test-sanitized; }
 soak() { make -s soak TIME="$1"; }

@@ -296,6 +296,17 @@ def sanitizer_text(root, document):
     return "\n".join(lines + [f"- {inline(line)}" for line in sanitizer.summary(document)])
 
 
+def documents_line(root, name):
+    """Links to the documents (docs/documents/, made by common/study/documents.py) that name a ladder as theirs; "" for none."""
+    links = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(root), FOLDER, "documents", "*.md"))):
+        text = read(path)
+        title = re.search(r"^# (.*)$", text, re.MULTILINE)
+        if title and f"[{name}](../{name}.md)" in text.split("\n## ")[0]:
+            links.append(link(title[1], f"documents/{os.path.basename(path)}"))
+    return f"Asked about in {', '.join(links)}, with its figures beside ours." if links else ""
+
+
 def contents(ladder, with_story):
     """Links to the sections of a page, some of which are a thousand lines down."""
 
@@ -320,8 +331,10 @@ def page(root, ladder, text):
         f"# {inline(name)}",
         f"{inline(summary)}. {link('All ladders', 'README.md')}; to measure it on your machine: "
         f"`make bench-{name}`.",
+        documents_line(root, name),
         contents(ladder, bool(text.strip())),
     ]
+    parts = [part for part in parts if part]
     if os.path.exists(os.path.join(root, picture)):
         parts.append(f"![each step of {name}](../{picture})")
     folder = os.path.join(root, FOLDER)

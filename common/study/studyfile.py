@@ -78,7 +78,7 @@ class Point:
         return ", ".join(word for word in words if word)
 
 
-def _check(where, value, fields, needed=()):
+def check_keys(where, value, fields, needed=()):
     if not isinstance(value, dict):
         raise StudyError(f"{where}: must be a table")
     for key, item in value.items():
@@ -116,18 +116,18 @@ class Study:
             raise StudyError(f"{self.where}: {error.strerror}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise StudyError(f"{self.where}: not TOML: {' '.join(str(error).split())}") from None
-        _check(self.where, text, TOP, ("title", "sweep"))
+        check_keys(self.where, text, TOP, ("title", "sweep"))
         self.text = text
         self.title, self.question = text["title"], text.get("question", "")
         self.source = text.get("source")
         if self.source is not None:
-            _check(f"{self.where}: source", self.source, SOURCE, ("authors", "title", "year"))
+            check_keys(f"{self.where}: source", self.source, SOURCE, ("authors", "title", "year"))
         self.algorithm = text.get("algorithm")
         for index, sweep in enumerate(self._tables("sweep"), 1):
             where = f"{self.where}: sweep {index}"
-            _check(where, sweep, SWEEP)
+            check_keys(where, sweep, SWEEP)
             if isinstance(sweep.get("short"), dict):
-                _check(f"{where}: short", sweep["short"], {key: SWEEP[key] for key in SWEEP if key != "short"})
+                check_keys(f"{where}: short", sweep["short"], {key: SWEEP[key] for key in SWEEP if key != "short"})
         self.points_of = {level: self._points(level) for level in LEVELS}
         if not self.algorithm:
             self.algorithm = (self.points_of["full"] or self.points_of["short"])[0].algorithm
@@ -282,7 +282,7 @@ class Study:
         judge = sweep.get("judge")
         if judge is None:
             return None
-        _check(f"{where}: judge", judge, JUDGE, JUDGE)
+        check_keys(f"{where}: judge", judge, JUDGE, JUDGE)
         if not os.path.isfile(os.path.join(self.root, judge["script"])):
             raise StudyError(f"{where}: judge: there is no script {judge['script']}")
         for name in judge["columns"]:
@@ -439,7 +439,7 @@ class Study:
         self.plots, self.tables, self.numbers, self.paragraphs, self.published = [], [], [], [], []
         for index, plot in enumerate(self._tables("plot"), 1):
             where = f"{self.where}: plot {index}"
-            _check(where, plot, PLOT, ("name", "title", "x", "y"))
+            check_keys(where, plot, PLOT, ("name", "title", "x", "y"))
             _name(where, plot["name"])
             kind = plot.get("kind", "lines")
             if kind not in ("lines", "bars", "stacked"):
@@ -461,7 +461,7 @@ class Study:
             raise StudyError(f"{self.where}: two plots have one name")
         for index, table in enumerate(self._tables("table"), 1):
             where = f"{self.where}: table {index}"
-            _check(where, table, TABLE, ("title", "rows", "y"))
+            check_keys(where, table, TABLE, ("title", "rows", "y"))
             y = self.formula(where, table["y"])
             if table.get("statistic", "median") not in ("median", "mean", "deviation", "min", "max", "geomean", "count"):
                 raise StudyError(f"{where}: statistic '{table['statistic']}': must be median, mean, deviation, min, max, geomean or count")
@@ -474,7 +474,7 @@ class Study:
         self._read_numbers()
         for index, paragraph in enumerate(self._tables("paragraph"), 1):
             where = f"{self.where}: paragraph {index}"
-            _check(where, paragraph, PARAGRAPH, ("text",))
+            check_keys(where, paragraph, PARAGRAPH, ("text",))
             known = [number["name"] for number in self.numbers] + list(FACTS)
             for key in ("text", "otherwise"):
                 for name in placeholders(paragraph.get(key, "")):
@@ -487,7 +487,7 @@ class Study:
             self.paragraphs.append({**paragraph, "formula": when})
         for index, published in enumerate(self._tables("published"), 1):
             where = f"{self.where}: published {index}"
-            _check(where, published, PUBLISHED, ("title", "machine", "y", "rows"))
+            check_keys(where, published, PUBLISHED, ("title", "machine", "y", "rows"))
             y = self.formula(where, published["y"])
             for row in published["rows"]:
                 if not isinstance(row, dict) or type(row.get("value")) not in (int, float):
@@ -506,7 +506,7 @@ class Study:
             for key in number:
                 if key not in NUMBER:
                     raise StudyError(f"{where}: no statistic or key '{key}'; there are {', '.join(NUMBER)}")
-            _check(where, number, NUMBER)
+            check_keys(where, number, NUMBER)
             kinds = [key for key in (*STATISTICS, "value", "crossover") if key in number]
             if len(kinds) != 1:
                 raise StudyError(f"{where}: needs one statistic of {', '.join((*STATISTICS, 'value', 'crossover'))}")
