@@ -174,6 +174,51 @@ expect "another program" 0 $small --level short
 check "measures all anew" test "$(calls)" = 20
 rm -r "$folder/work" "$folder/calls"
 
+# --- measured where there is no gnuplot, published elsewhere, by another program
+mkdir "$folder/bare"
+for program in sh env ls; do ln -s "$(command -v $program)" "$folder/bare/$program"; done
+expect "no gnuplot" 1 env PATH="$folder/bare" $small --level short
+check "says what to do" grep -q -- "--measured --work with that folder publishes it" "$folder/said"
+check "all is measured" test "$(calls)" = 8
+check "how long it will take was said" grep -q '8 measurements to make, 0 kept of an earlier call; about [0-9]' "$folder/said"
+mv "$folder/work" "$folder/carried"
+echo "# of another machine" >>"$folder/rungs"
+carried="$study run $folder/small.toml --rungs $folder/rungs --work $folder/carried --level short"
+expect "published elsewhere" 0 $carried --measured
+check "measures nothing" test "$(calls)" = 8
+check "all points are there" grep -q '4 points' "$folder/carried/short/study.md"
+expect "one of its sweeps" 0 $carried --measured --sweeps sweep1
+expect "none of them" 2 $carried --measured --sweeps nothing
+check "lists its sweeps" grep -q "no sweep 'nothing' with points to measure; there are sweep1" "$folder/said"
+rm -r "$folder/carried" "$folder/calls"
+
+# --- each picture of a folder as the argument of a script; one search for all of them; the mean and deviation of a cell
+mkdir -p "$folder/pictures/big"
+cp images/shapes.png images/impulse.png "$folder/pictures/big"
+cat >"$folder/masks.toml" <<'TOML'
+title = "Masks"
+algorithm = "labelling"
+[[sweep]]
+versions = ["serial"]
+sizes = ["64x48"]
+inputs = [{ script = "cpu/labelling/photograph.py", photograph = "DIR/big:images" }]
+time = 0.02
+rounds = 1
+[[table]]
+title = "Times"
+rows = "version"
+columns = "size"
+y = "kernel"
+statistic = "deviation"
+TOML
+expect "pictures of a folder" 0 env RUNGS="$build/rungs" $study run "$folder/masks.toml" --rungs "$folder/rungs" --work "$folder/masks" --dir "$folder/pictures"
+check "two of them" grep -q '2 points' "$folder/masks/full/study.md"
+check "deviate" grep -q '^| cpu/serial | [0-9]' "$folder/masks/full/study.md"
+sed 's/"deviation"/"spread"/' "$folder/masks.toml" >"$folder/spread.toml"
+expect "an unknown statistic" 2 $study run "$folder/spread.toml" --rungs "$folder/rungs" --dir "$folder/pictures"
+check "is named" grep -q "statistic 'spread': must be" "$folder/said"
+rm -f "$folder/calls"
+
 # --- what another run has recorded is read in the place of a measurement: a results file, and a table of numbers
 "$build/rungs" bench threshold --size 64x48 --versions cpu/omp --time 0.02 --json "$folder/recorded.json" >/dev/null 2>&1
 printf 'split,chosen,recall\n0,0,0.25\n0,1,0.5\n1,1,0.75\n' >"$folder/recorded.csv"
@@ -377,6 +422,13 @@ check "made pictures" "$python" -B - <<'PYTHON'
 import sys
 sys.path[:0] = ["common/study", "common/report"]
 import generators
+scattered = generators.squares(120, 90, 9, 10, 0, 1)
+assert scattered.count(255) == 900 and scattered == generators.squares(120, 90, 9, 10, 0, 1)
+try:
+    generators.squares(40, 40, 9, 20, 0, 1)
+    sys.exit("9 squares in the place of 4")
+except generators.StudyError:
+    pass
 
 def components(width, height, picture):
     seen, found = bytearray(width * height), 0

@@ -26,6 +26,9 @@ from expressions import StudyError
 
 # A bench that takes longer than its budgets by this is stuck; the program itself bounds what a version may take.
 PATIENCE = 3600
+# What a bench takes beside its budgets, in seconds: starting and the reference; a version's first calls and verification. From points
+# of many studies; where versions are slow or large it takes longer.
+STARTING, CALLS = 1.0, 0.1
 
 
 def note(text):
@@ -66,6 +69,11 @@ def _digest(path, cache={}):
 
 def _short_digest(value):
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def _lasting(seconds):
+    """A length of time in words, roughly."""
+    return rungs.count(round(seconds / 60), "minute") if seconds > 90 else f"{round(seconds)} s"
 
 
 def _words(point):
@@ -217,7 +225,8 @@ class Measurer:
                 self._keep(points[index], turn, task[1])
         done = len(jobs) - len(todo) - sum(1 for _, index in jobs if index in self.failed)
         if todo:
-            note(f"{len(todo)} measurements to make, {done} kept of an earlier call")
+            seconds = sum(STARTING + len(points[index].versions) * (points[index].time + CALLS) for _, index, *_ in todo)
+            note(f"{rungs.count(len(todo), 'measurement')} to make, {done} kept of an earlier call; about {_lasting(seconds)}")
         for number, (turn, index, command, path) in enumerate(todo, 1):
             point = points[index]
             if index in self.failed:
