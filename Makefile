@@ -144,6 +144,11 @@ contact-sheet: $(BUILD)/rungs $(if $(VIDEO),,$(BUILD)/make-scene)
 	@sh images/contact_sheet.sh $(BUILD)/rungs $(call quoted,$(or $(VIDEO),$(BUILD)/scene)) \
 	    $(or $(FRAME),42) $(call quoted,$(or $(SHEET),images/motion_steps.png))
 
+# Pictures of what the documents show, into BUILD/gallery; OURS=yes: those of our own pictures, into images/gallery.
+.PHONY: gallery
+gallery: $(BUILD)/rungs
+	@OURS=$(OURS) sh images/gallery.sh $(BUILD)/rungs $(call quoted,$(if $(OURS),images,$(BUILD))/gallery)
+
 # --- tests ----------------------------------------------------------------------------------------------------------
 include common/build/tests.mk
 

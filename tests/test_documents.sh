@@ -33,6 +33,9 @@ lacks() { check "$1" sh -c "! grep -qF -- \"\$1\" '$folder/tree/docs/documents/o
 
 check "the committed pages are up to date" "$python" -B common/study/documents.py --check
 check "their links lead somewhere" "$python" -B tests/check_links.py docs/documents/*.md
+build=${1:-build}
+check "the pictures of ours are what the program draws" sh -c "OURS=yes sh images/gallery.sh '$build/rungs' '$folder/gallery' &&
+    diff -r '$folder/gallery' images/gallery"
 
 mkdir -p "$folder/tree/docs/documents" "$folder/tree/results/small/tint"
 cat >"$folder/tree/results/small/tint/times.csv" <<'CSV'
