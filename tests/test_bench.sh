@@ -48,6 +48,8 @@ refuses "half a side" "could be" bench blur --versions cp
 refuses "unknown option" "--frobnicate" bench blur --frobnicate
 refuses "time 0" "--time" bench blur --time 0
 refuses "time nan" "--time" bench blur --time nan
+refuses "no round" "--rounds" bench blur --rounds 0
+refuses "more rounds than there are" "--rounds: 4 is outside 1 to 3" bench blur --rounds 4
 refuses "time with a unit" "--time" bench blur --time 1s
 refuses "threads 0" "threads" bench blur --threads 0
 refuses "threads, huge" "threads" bench blur --threads 99999999999999999999
@@ -106,6 +108,8 @@ check "the table says so" grep -q page-locked "$folder/pinned"
 check "so does the file" grep -q '"pinned": true' "$folder/pinned.json"
 check "not the others" sh -c "! grep -q pinned '$folder/out/a.json'"
 
+check "one round" sh -c "$rungs bench blur --versions serial,omp,cuda/v1.0 --size 64x48 --time 0.02 --rounds 1 --warm --json '$folder/round.json' &&
+    grep -q '\"rounds\": 1,' '$folder/round.json' && test \$(grep -c '\"n\": 0' '$folder/round.json') = 0"
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
 
 check "emulated versions have no times" sh -c "'$rungs' list blur | grep -q 'cuda/v1.0 .*\[emulated\]' || exit 0

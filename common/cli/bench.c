@@ -18,7 +18,7 @@
 
 static const char help[] =
     "usage: rungs bench ALGO [--versions a,b] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"
-    "                        [--frames N] [--pinned] [--json FILE] [--csv FILE]\n\n"
+    "                        [--frames N] [--pinned] [--rounds N] [--warm] [--json FILE] [--csv FILE]\n\n"
     "Verifies the versions of an algorithm on one input against cpu/serial, times those that are right, side by side,\n"
     "and prints a table. A version that is wrong gets no times.\n\n"
     "      --versions a,b       only these, and cpu/serial (default: all); a unique prefix of a name is\n"
@@ -26,6 +26,10 @@ static const char help[] =
     "      --frames N           of a video algorithm: how many are loaded (default 124); --input is a video there,\n"
     "                           by default images/fetched/vtest.avi, or a synthetic scene when there is none\n"
     "      --time SECONDS       time budget per version (default 1, and less where more than 24 are timed)\n"
+    "      --rounds N           rounds that share the time, 1 to 3 (default 3): one starts a GPU less often, and does "
+    "not\n"
+    "                           show what differs from minute to minute\n"
+    "      --warm               first calls are not timed, so that CUDA versions share a process\n"
     "      --pinned             pictures of the host lie in page-locked memory, which a GPU copies from and to by "
     "itself\n" CLI_IN_FLIGHT_HELP
     "      --json FILE          the results as JSON too (results/README.md describes both formats)\n"
@@ -38,6 +42,8 @@ enum {
     OPTION_VERSIONS = 256,
     OPTION_FRAMES,
     OPTION_TIME,
+    OPTION_ROUNDS,
+    OPTION_WARM,
     OPTION_PINNED,
     OPTION_IN_FLIGHT,
     OPTION_JSON,
@@ -50,7 +56,8 @@ struct bench_options {
     const char *names, *json, *csv;
     double seconds; /* 0 = not given */
     int frames;     /* 0 = not given */
-    bool pinned, help;
+    int rounds;     /* as well */
+    bool pinned, warm, help;
 };
 
 static enum status parse_seconds(const char *text, double *seconds)
@@ -70,6 +77,8 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
                                             {"versions", required_argument, NULL, OPTION_VERSIONS},
                                             {"frames", required_argument, NULL, OPTION_FRAMES},
                                             {"time", required_argument, NULL, OPTION_TIME},
+                                            {"rounds", required_argument, NULL, OPTION_ROUNDS},
+                                            {"warm", no_argument, NULL, OPTION_WARM},
                                             {"pinned", no_argument, NULL, OPTION_PINNED},
                                             {"in-flight", required_argument, NULL, OPTION_IN_FLIGHT},
                                             {"json", required_argument, NULL, OPTION_JSON},
@@ -93,6 +102,15 @@ static bool parse_options(int argc, char **argv, struct bench_options *parsed)
                 cli_fail_status();
                 return false;
             }
+            break;
+        case OPTION_ROUNDS:
+            if (cli_parse_int("--rounds", optarg, 1, BENCH_ROUNDS, &parsed->rounds) != STATUS_OK) {
+                cli_fail_status();
+                return false;
+            }
+            break;
+        case OPTION_WARM:
+            parsed->warm = true;
             break;
         case OPTION_PINNED:
             parsed->pinned = true;
@@ -187,7 +205,7 @@ static void show_row(struct bench *bench, const struct bench_row *row)
     if (row->outcome == BENCH_SKIPPED)
         return;
     if (bench->shown == 0)
-        fprintf(stderr, "%s, the first of %d rounds:\n", bench->request->algorithm->name, BENCH_ROUNDS);
+        fprintf(stderr, "%s, the first of %d rounds:\n", bench->request->algorithm->name, bench_rounds(bench->request));
     table_print_row(bench, row, bench->shown == 0, stderr);
     bench->shown++;
 }
@@ -206,7 +224,11 @@ static enum status measure(struct bench_options *options, const struct algorithm
 {
     enum status status = STATUS_OK;
     struct bench bench = {0};
-    struct bench_request request = {.algorithm = algorithm, .pinned = options->pinned, .show = show_row};
+    struct bench_request request = {.algorithm = algorithm,
+                                    .pinned = options->pinned,
+                                    .warm = options->warm,
+                                    .rounds = options->rounds,
+                                    .show = show_row};
     struct workload *workload = &options->workload;
     struct version *const *all;
     size_t count, asked_count = 0;
@@ -232,7 +254,8 @@ static enum status measure(struct bench_options *options, const struct algorithm
                                                   .versions = versions,
                                                   .version_count = request.version_count,
                                                   .frames = options->frames ? options->frames : BENCH_VIDEO_FRAMES,
-                                                  .seconds = request.seconds};
+                                                  .seconds = request.seconds,
+                                                  .rounds = options->rounds};
         TRY(bench_video(workload, &video, failed));
         goto out;
     }

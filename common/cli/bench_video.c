@@ -149,7 +149,8 @@ static void show_row(struct video_bench *bench, const struct video_bench_row *ro
     if (row->outcome == VIDEO_SKIPPED)
         return;
     if (bench->shown == 0)
-        fprintf(stderr, "%s, the first of %d rounds:\n", bench->request->algorithm->name, VIDEO_BENCH_ROUNDS);
+        fprintf(stderr, "%s, the first of %d rounds:\n", bench->request->algorithm->name,
+                video_bench_rounds(bench->request));
     video_table_print_row(bench, row, bench->shown == 0, stderr);
     bench->shown++;
 }
@@ -163,6 +164,7 @@ enum status bench_video(struct workload *workload, const struct bench_video_opti
                                           .versions = options->versions,
                                           .version_count = options->version_count,
                                           .seconds = options->seconds,
+                                          .rounds = options->rounds,
                                           .show = show_row,
                                           .command = workload->command};
     const char *root = paths_root();

@@ -17,6 +17,7 @@ struct bench_video_options {
     size_t version_count;
     int frames; /* at most */
     double seconds;
+    int rounds;
 };
 
 /* Loads or makes the video, measures, prints. *failed: a version was wrong. */

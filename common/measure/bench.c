@@ -87,7 +87,8 @@ static void set_limit(const struct bench *bench, struct bench_row *row)
 
 static void summarise(struct bench *bench, struct bench_row *row, struct bench_task *task)
 {
-    row->device = version_is_cuda(row->version) || task->kernel_count > 0;
+    /* A pipeline has no launch of its own: a frame's time is that of the host's clock. */
+    row->device = (version_is_cuda(row->version) && row->version->launch) || task->kernel_count > 0;
     if (row->outcome != BENCH_TIMED || task->end_to_end_count + task->kernel_count == 0)
         return;
     row->first_call = task->first_call;
@@ -264,10 +265,12 @@ static void take_reference_times(const struct bench *bench, struct work *work)
     }
 }
 
-/* In the first round CUDA versions have a child each too, for the first call pays for the start of the runtime. */
+/* In the first round CUDA versions have a child each too, for the first call pays for the start of the runtime; unless
+ * nobody wants to know of it. */
 static enum status time_round(struct bench *bench, struct work *work, int round, double call_limit)
 {
     const struct bench_request *request = bench->request;
+    const bool together = round > 0 || request->warm;
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < bench->row_count; i++) {
@@ -279,8 +282,8 @@ static enum status time_round(struct bench *bench, struct work *work, int round,
         const bool timed = row->outcome == BENCH_TIMED && bench_has_time_left(task) &&
                            !(row->reference && request->reference_untimed && bench->row_count > 1);
 
-        task->round = round;
-        task->wanted = timed && round > 0 && version_is_cuda(row->version);
+        task->wanted = timed && together && version_is_cuda(row->version);
+        task->round = round + (task->wanted && request->warm);
         if (round == 0 && row->reference && task->end_to_end_count > 0 && !timed) {
             summarise(bench, row, task);
             bench_show(bench, row);
@@ -289,14 +292,15 @@ static enum status time_round(struct bench *bench, struct work *work, int round,
             bench_show(bench, row);
         if (!timed || task->wanted)
             continue;
-        progress("%s: round %d of %d: %s", request->algorithm->name, round + 1, BENCH_ROUNDS, row->version->source->id);
+        progress("%s: round %d of %d: %s", request->algorithm->name, round + 1, bench_rounds(request),
+                 row->version->source->id);
         if (in_child(bench_time_in_child, task, call_limit) != STATUS_OK)
             bench_row_failed(row, "");
         summarise(bench, row, task);
         if (round == 0)
             bench_show(bench, row);
     }
-    if (round > 0)
+    if (together)
         TRY(batch_rows(bench, work, true, call_limit));
 out:
     return status;
@@ -309,13 +313,18 @@ static enum status time_rows(struct bench *bench, struct work *work, double call
 
     for (size_t i = 0; i < bench->row_count && request->seconds <= 0; i++)
         TRY(verify_row(bench, work, i, call_limit));
-    for (int round = 0; round < BENCH_ROUNDS && request->seconds > 0; round++) {
-        progress("%s: round %d of %d: ceilings", request->algorithm->name, round + 1, BENCH_ROUNDS);
+    for (int round = 0; round < bench_rounds(request) && request->seconds > 0; round++) {
+        progress("%s: round %d of %d: ceilings", request->algorithm->name, round + 1, bench_rounds(request));
         TRY(measure_ceilings(bench, &work->tasks[request->version_count]));
         TRY(time_round(bench, work, round, call_limit));
     }
 out:
     return status;
+}
+
+int bench_rounds(const struct bench_request *request)
+{
+    return request->rounds && !request->points ? request->rounds : BENCH_ROUNDS;
 }
 
 enum status bench_run(const struct bench_request *request, struct bench *bench)

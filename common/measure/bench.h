@@ -6,7 +6,7 @@
  *             is the only one. The start of a device is no part of a call.
  *          2. Every other version is verified on the bench's own input against it, each in its own child, before its
  *             first round. A version that is wrong gets no times. Emulated versions come after the timing.
- *          3. BENCH_ROUNDS rounds: in each, the ceilings and then every version in turn are timed in a fresh child for
+ *          3. `rounds` rounds: in each, the ceilings and then every version in turn are timed in a fresh child for
  *             a share of the time budget, or until the median is stable (statistics.h). The samples of all rounds are
  *             pooled, so a slow minute of a shared machine falls on all versions alike and shows in the spread.
  *          4. After the last round, results that the timed calls left behind are compared with the reference, and the
@@ -60,6 +60,8 @@ struct bench_request {
     const void *params;
     int threads;
     double seconds;         /* time budget per version and kind of time; 0 = only verify */
+    int rounds;             /* that share them, at most BENCH_ROUNDS; 0: BENCH_ROUNDS. A search has all */
+    bool warm;              /* first calls are not timed: CUDA versions share a child, which starts the GPU once */
     bool pinned;            /* the host's images of CUDA versions are page-locked before their timed calls */
     bool reference_untimed; /* cpu/serial is only compared with, unless it is the only version */
     /* NULL, or for a search how to run each of versions[]; cpu/serial is the first. Then a child does many in turn, for
@@ -113,6 +115,9 @@ struct bench {
     size_t row_count;
     size_t shown; /* rows that request->show() has shown; it counts them */
 };
+
+/* How many rounds a request has. */
+int bench_rounds(const struct bench_request *request);
 
 /* Measures. STATUS_OK also when single versions failed (see their rows). *bench must be freed in either case; it refers
  * to *request. */

@@ -62,7 +62,7 @@ static void show_batch(void *argument)
     shown_next = batch->next + 1;
     shown_round = round;
     if (batch->timing)
-        snprintf(what, sizeof what, "round %zu of %d:", round, BENCH_ROUNDS);
+        snprintf(what, sizeof what, "round %zu of %d:", round, bench_rounds(task->request));
     if (task->point)
         progress("%s: %s point %zu of %zu of %s", name, what, batch->next + 1, batch->count, id);
     else

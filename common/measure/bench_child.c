@@ -343,7 +343,7 @@ static enum status time_end_to_end(struct bench_task *task, struct bench_sets *s
             status = wrong_after_timing("in a result that a timed call left");
             goto out;
         }
-    if (!of_reference && (task->round == BENCH_ROUNDS - 1 || !bench_has_time_left(task)))
+    if (!of_reference && (task->round >= bench_rounds(task->request) - 1 || !bench_has_time_left(task)))
         TRY(call_with_changed_input(task, sets, state));
 out:
     end_state(version, state);
@@ -388,7 +388,7 @@ out:
 
 enum status bench_time(struct bench_task *task, struct bench_sets *sets)
 {
-    const double seconds = task->request->seconds / BENCH_ROUNDS;
+    const double seconds = task->request->seconds / bench_rounds(task->request);
     enum status status = STATUS_OK;
 
     if (!sets->in) {

@@ -301,7 +301,7 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
                 verify_row(bench, row, &tasks[i], &answers, false);
         }
     }
-    for (int round = 0; round < VIDEO_BENCH_ROUNDS && request->seconds > 0; round++) {
+    for (int round = 0; round < video_bench_rounds(request) && request->seconds > 0; round++) {
         for (size_t i = 0; i < bench->row_count; i++) {
             struct video_bench_row *row = &bench->rows[i];
 
@@ -310,7 +310,7 @@ enum status video_bench_run(const struct video_bench_request *request, struct vi
             /* One round is enough for a version of which a frame takes as long as all its time. */
             if (row->outcome != VIDEO_TIMED || (round > 0 && tasks[i].samples[0] > request->seconds))
                 continue;
-            progress("%s: round %d of %d: %s", algorithm->name, round + 1, VIDEO_BENCH_ROUNDS,
+            progress("%s: round %d of %d: %s", algorithm->name, round + 1, video_bench_rounds(request),
                      row->version->source->id);
             tasks[i].round = round;
             time_row(row, &tasks[i], &answers);

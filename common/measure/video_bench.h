@@ -4,7 +4,7 @@
  * How      1. Expected results: cpu/serial for as many frames as a time budget allows, spread evenly (with a background
  *             that depends on all frames before, the first ones); for all other frames the first version that agrees
  *             with those. Every version is compared with them in every frame, to the bit.
- *          2. VIDEO_BENCH_ROUNDS rounds: in each, every version in turn plays the video in a fresh child for a share of
+ *          2. `rounds` rounds: in each, every version in turn plays the video in a fresh child for a share of
  *             the time budget, over and over, with as many frames in flight as it allows; its results are compared once
  *             more afterwards.
  *          3. In the last round it also plays some frames one at a time with marks at every step (step.h), and two with
@@ -38,6 +38,7 @@ struct video_bench_request {
     const void *params;
     int threads;
     double seconds; /* time budget per version; 0 = only verify */
+    int rounds;     /* that share it, at most VIDEO_BENCH_ROUNDS; 0: VIDEO_BENCH_ROUNDS */
     /* NULL, or called with each row as soon as there is something to say of it: a failure, the times of the first
      * round, the verdict of an emulated version. */
     void (*show)(struct video_bench *bench, const struct video_bench_row *row);
@@ -45,6 +46,11 @@ struct video_bench_request {
     const char *input;   /* "images/fetched/vtest.avi" */
     const char *command; /* the command line */
 };
+
+static inline int video_bench_rounds(const struct video_bench_request *request)
+{
+    return request->rounds ? request->rounds : VIDEO_BENCH_ROUNDS;
+}
 
 enum video_bench_outcome { VIDEO_TIMED, VIDEO_EMULATED, VIDEO_SKIPPED, VIDEO_FAILED };
 

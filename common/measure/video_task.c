@@ -352,7 +352,7 @@ int video_time_in_child(void *argument)
 
     omp_set_num_threads(task->request->threads);
     TRY(player_open(&player, task));
-    TRY(time_frames(task, &player, task->request->seconds / VIDEO_BENCH_ROUNDS));
+    TRY(time_frames(task, &player, task->request->seconds / video_bench_rounds(task->request)));
     if (task->round == 0) {
         TRY(time_steps(task, &player));
         if (player.pipeline->on_device)

@@ -190,8 +190,8 @@ json_t *results_head_json(const struct bench *bench, const char *kind)
         request->algorithm->name, "settings", bench->settings, "params",
         params_json(request->algorithm, request->params), "input", request->input, "width", in->width, "height",
         in->height, "channels", in->channels, "type", pixel_name(in->type), "threads", request->threads, "sets",
-        bench->sets, "seconds", request->seconds, "rounds", BENCH_ROUNDS, "cost", cost_json(&bench->cost), "ceilings",
-        "cpu", ceilings_of(&bench->ceilings), "gpu",
+        bench->sets, "seconds", request->seconds, "rounds", bench_rounds(request), "cost", cost_json(&bench->cost),
+        "ceilings", "cpu", ceilings_of(&bench->ceilings), "gpu",
         bench->device_ceilings.copy_bytes_per_second > 0 ? ceilings_of(&bench->device_ceilings) : json_null(), "inputs",
         slots_json(request->algorithm->inputs, request->in, request->algorithm->input_count));
 }

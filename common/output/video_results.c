@@ -74,8 +74,8 @@ enum status video_results_write_json(const struct video_bench *bench, struct out
         request->command, "machine", results_machine_json(&bench->machine), "algorithm", request->algorithm->name,
         "settings", bench->settings, "params", params_json(request->algorithm, request->params), "input",
         request->input, "width", request->frames->width, "height", request->frames->height, "frames",
-        request->frame_count, "threads", request->threads, "seconds", request->seconds, "rounds", VIDEO_BENCH_ROUNDS,
-        "frames_by_serial", bench->serial_frames, "other_frames_by",
+        request->frame_count, "threads", request->threads, "seconds", request->seconds, "rounds",
+        video_bench_rounds(request), "frames_by_serial", bench->serial_frames, "other_frames_by",
         bench->expected_by ? bench->expected_by->source->id : NULL, "versions", versions);
     return json_file_write(document, 6, file);
 }

@@ -7,6 +7,9 @@ anew, while a changed text or plot does not. A file appears whole or not at all.
 points.json says which file is which round of which point, in words that hold on another machine: what was measured where there
 is no gnuplot is carried home as that folder and published there.
 
+A bench has one round, for the study has its own, and times no first calls where no formula asks for them: a GPU is started that
+much less often.
+
 Times of rounds are pooled: the median of the rounds' medians; as quartiles the outer ones of the medians of the rounds'
 quartiles and of the quartiles of the rounds' medians, so that a spread between rounds shows as well."""
 
@@ -157,7 +160,7 @@ class Measurer:
         if not versions:
             return None
         command = [self.program, "bench", point.algorithm, "--versions", ",".join(versions)]
-        command += self._options(point, files) + ["--pinned"] * point.pinned + ["--time", f"{point.time:g}"]
+        command += self._options(point, files) + ["--pinned"] * point.pinned + ["--time", f"{point.time:g}", "--rounds", "1"] + ["--warm"] * (not self.study.first_calls)
         what = [self.binary, command[1:], [_digest(path) for path in files], point.environment, point.tune, turn]
         return command, os.path.join(self.measurements, f"{_short_digest(what)}.json")
 

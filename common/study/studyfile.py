@@ -132,6 +132,7 @@ class Study:
         if not self.algorithm:
             self.algorithm = (self.points_of["full"] or self.points_of["short"])[0].algorithm
         self._algorithm(self.where, self.algorithm)
+        self.first_calls = False  # whether a formula asks for them
         self._read_columns()
         self._read_outputs()
 
@@ -403,6 +404,7 @@ class Study:
             if name in self.texts:
                 raise StudyError(f"{where}: '{text}': column '{name}' is text")
             self.column(where, name)
+            self.first_calls = self.first_calls or name == "first_call" or name.startswith("row.start.")
         ids = {version for _, versions in self.catalogue.values() for version in versions}
         for version in formula.others:
             if version not in ids:
