@@ -50,6 +50,7 @@ authors = "A. Nobody"
 machine = "none"
 ladders = ["tint"]
 question = "Is it?"
+awaited = ["none"]
 [files]
 times = ["results/no/such.csv", "results/small/tint/times.csv"]
 none = ["results/no/such.csv"]
@@ -78,6 +79,16 @@ ours = "It is {gain} times as fast as {first}."
 says = "The other is slow."
 holds = "other > 1"
 ours = "{other}."
+[[claim]]
+unless = "first"
+says = "Not with a first."
+holds = "gain > 1"
+ours = "{gain}."
+[[claim]]
+if = "other"
+says = "Not without another."
+holds = "gain > 1"
+ours = "{gain}."
 [[open]]
 left = "More"
 became = "{other}"
@@ -96,6 +107,8 @@ has "what is not there has no number" "| second | – | 2.00 ms | – | not meas
 has "a link to the file" "[small: times](../../results/small/tint/times.csv)"
 check "a claim that holds" sh -c "sed -n '/## What held/,/## Not/p' '$folder/tree/docs/documents/one.md' | grep -q '2.00 times as fast as 4.00 ms'"
 check "what nobody measured" sh -c "sed -n '/## Not measured/,\$p' '$folder/tree/docs/documents/one.md' | grep -q 'The other is slow.'"
+lacks "another claim stands for it" "Not with a first."
+lacks "nor one whose number is not known" "Not without another."
 has "an alternative" "Best is cuda/v1.1."
 has "the answer" "2.00 times. ("
 check "it is up to date" documents --check
@@ -114,5 +127,8 @@ ours = "x"|there is no number'; do
     write "${wrong%|*}"
     gives "refused: ${wrong%|*}" 2 "documents: " ""
 done
+write ""
+sed -i 's/^awaited/# awaited/' "$folder/tree/docs/documents/one.toml"
+gives "a file that nobody awaits" 2 "files.none: no such file is here" ""
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

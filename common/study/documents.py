@@ -7,6 +7,7 @@ ours comes from such a file, and each paragraph with one ends with links to the 
 stands under "What held" or under "What turned round" by a formula of the numbers, so that a page changes with the data.
 
     title, authors, year, where, machine, ladders, question, unwanted
+    awaited        names of files that nobody has measured yet; any other must be there
     [files]        name = ["results/...", ...]: the first that is there. A bench, a search, a profile, or a CSV of numbers
     [[table]]      title, label, unit, note, rows = [{ label, ... }], columns = [{ head, ... }]; a column is
                    theirs = "key"                              what the row has under that key, as printed there
@@ -14,9 +15,10 @@ stands under "What held" or under "What turned round" by a formula of the number
                    number = "name"                             of [numbers]
                    ratio = ["head", "head"]                    of two columns before it
     [numbers]      name = { file, y, where, statistic, of }, { value = "formula" } or { theirs = number }, each with unit
-    [[claim]]      says, holds = "formula", ours, why           of the document, and what we found
+    [[claim]]      says, holds = "formula", ours, why           of the document, and what we found; unless = "number" leaves it out
+                                                                where that number is known, if = "number" where it is not
     [[open]]       left, became, otherwise                      what it left as future work
-    [[answer]]     text, when, otherwise
+    [[answer]]     text, when, otherwise, unless, if
     [[picture]]    file, title                                  shown where it is there
 
 Rows of a bench are its timed versions, with the columns of a study (kernel, end_to_end, transfer, step.NAME, row.X, result.X and
@@ -52,15 +54,15 @@ from studyfile import STATISTICS, UNITS, check_keys, matches, placeholders  # no
 FOLDER = os.path.join("docs", "documents")
 TOP = {
     "title": str, "authors": str, "year": int, "where": str, "machine": str, "ladders": list, "question": str, "unwanted": str,
-    "files": dict, "table": list, "numbers": dict, "claim": list, "open": list, "answer": list, "picture": list,
+    "files": dict, "awaited": list, "table": list, "numbers": dict, "claim": list, "open": list, "answer": list, "picture": list,
 }  # fmt: skip
 QUERY = {"file": str, "y": str, "where": dict, "statistic": str, "unit": str}
 TABLE = {"title": str, "label": str, "unit": str, "note": str, "rows": list, "columns": list}
 COLUMN = QUERY | {"head": str, "theirs": str, "ratio": list, "number": str}
 NUMBER = QUERY | {"of": str, "value": str, "theirs": (int, float)}
-CLAIM = {"says": str, "holds": str, "ours": str, "why": str}
+CLAIM = {"says": str, "holds": str, "ours": str, "why": str, "unless": str, "if": str}
 OPEN = {"left": str, "became": str, "otherwise": str}
-ANSWER = {"text": str, "when": str, "otherwise": str}
+ANSWER = {"text": str, "when": str, "otherwise": str, "unless": str, "if": str}
 PICTURE = {"file": str, "title": str}
 # kind: (its keys, those that it must have)
 KINDS = {
@@ -168,6 +170,8 @@ class Document:
         for name, paths in self.text.get("files", {}).items():
             found = [one for one in (paths if isinstance(paths, list) else [paths]) if os.path.exists(os.path.join(root, one))]
             self.files[name] = found[0] if found else None
+            if not found and name not in self.text.get("awaited", []):
+                raise StudyError(f"{self.where}: files.{name}: no such file is here, and it is not among those that are awaited")
         for kind, (fields, needed) in KINDS.items():
             for index, entry in enumerate(self.text.get(kind, []), 1):
                 check_keys(f"{self.where}: {kind} {index}", entry, fields, needed)
@@ -242,6 +246,14 @@ class Document:
         links = ", ".join(markdown.link(called(path), f"../../{path}") for path in dict.fromkeys(paths))
         words = " ".join(words.split())
         return f"{words} ({links})" if links else words
+
+    def replaced(self, where, entry):
+        """Whether another entry stands for this one: `unless` a number is known, or only `if` one is."""
+        for key in ("unless", "if"):
+            if entry.get(key) not in (None, *self.numbers):
+                raise StudyError(f"{where}: there is no number '{entry[key]}'")
+        known = {key: self.numbers[entry[key]] is not None for key in ("unless", "if") if key in entry}
+        return known.get("unless", False) or not known.get("if", True)
 
     def holds(self, where, text):
         """Whether a formula of the numbers holds; None where one of them is not known."""
@@ -332,6 +344,8 @@ def claims(document):
     held, turned, unknown = [], [], []
     for index, claim in enumerate(document.text.get("claim", []), 1):
         where = f"{document.where}: claim {index}"
+        if document.replaced(where, claim):
+            continue
         truth = document.holds(where, claim["holds"])
         says = " ".join(claim["says"].split())
         texts = [document.fill(where, " ".join(words)) for words in ([claim["ours"], claim.get("why", "")], [claim["ours"]])]
@@ -347,6 +361,8 @@ def claims(document):
 def paragraphs(document, kind):
     for index, entry in enumerate(document.text.get(kind, []), 1):
         where = f"{document.where}: {kind} {index}"
+        if document.replaced(where, entry):
+            continue
         met = document.holds(where, entry["when"]) if "when" in entry else True
         text = document.fill(where, entry["text"]) if met else None
         if text is None and "otherwise" in entry:
