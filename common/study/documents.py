@@ -109,13 +109,13 @@ def _of_study(path, document):
 
 
 def _of_profile(document):
-    """A row for each name: a kernel has its sums, launch and metrics in one."""
+    """A row for each name: a kernel has its sums, launch and metrics in one; and one for the version's own times."""
     profile, rows = document["profile"], {}
     for entry in profile["gpu_activities"] + profile["api_calls"] + profile["host_ranges"]:
         rows.setdefault(entry["name"], {}).update(entry)
     for entry in profile["launches"] + (profile.get("metrics") or []):
         rows.setdefault(entry["kernel"], {}).update({"name": entry["kernel"]} | entry)
-    return [Facts(values) for values in rows.values()]
+    return [Facts(values) for values in rows.values()] + _of_bench(document)
 
 
 def _of_bench(document):
