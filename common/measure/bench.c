@@ -322,11 +322,6 @@ out:
     return status;
 }
 
-int bench_rounds(const struct bench_request *request)
-{
-    return request->rounds && !request->points ? request->rounds : BENCH_ROUNDS;
-}
-
 enum status bench_run(const struct bench_request *request, struct bench *bench)
 {
     const struct algorithm *algorithm = request->algorithm;

@@ -117,7 +117,10 @@ struct bench {
 };
 
 /* How many rounds a request has. */
-int bench_rounds(const struct bench_request *request);
+static inline int bench_rounds(const struct bench_request *request)
+{
+    return request->rounds && !request->points ? request->rounds : BENCH_ROUNDS;
+}
 
 /* Measures. STATUS_OK also when single versions failed (see their rows). *bench must be freed in either case; it refers
  * to *request. */
