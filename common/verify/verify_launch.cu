@@ -48,7 +48,7 @@ static enum status withhold(struct device_copy *copy, const struct image *host)
     CUDA_TRY(cudaMallocHost(&copy->pixels, row_bytes * host->height));
     for (int y = 0; y < host->height; y++)
         memcpy((uint8_t *)copy->pixels + row_bytes * y, image_row(host, y), row_bytes);
-    CUDA_TRY(cudaMemset2D(copy->image.data, host->stride, GARBAGE, row_bytes, host->height));
+    CUDA_TRY(cudaMemset2D(copy->image.data, copy->image.stride, GARBAGE, row_bytes, host->height));
 out:
     return status;
 }
