@@ -110,6 +110,8 @@ check "not the others" sh -c "! grep -q pinned '$folder/out/a.json'"
 
 check "one round" sh -c "$rungs bench blur --versions serial,omp,cuda/v1.0 --size 64x48 --time 0.02 --rounds 1 --warm --json '$folder/round.json' &&
     grep -q '\"rounds\": 1,' '$folder/round.json' && test \$(grep -c '\"n\": 0' '$folder/round.json') = 0"
+# Its rows are not as far apart as those of the other picture that is in flight beside it.
+check "a picture that was cut" "$rungs" bench blur --versions serial,cuda/v1.0 --input images/zone_plate.png --size 640x48 --time 0.02
 check "1x1" "$rungs" bench blur --versions serial,omp --size 1x1 --time 0.02 --threads 2
 
 check "emulated versions have no times" sh -c "'$rungs' list blur | grep -q 'cuda/v1.0 .*\[emulated\]' || exit 0

@@ -58,11 +58,12 @@ none = ["results/no/such.csv"]
 title = "Times"
 label = "version"
 unit = "time"
-rows = [{ label = "first", theirs = 0.04, version = "cuda/v1.0" }, { label = "second", version = "cuda/v1.1" }]
+rows = [{ label = "first", theirs = 0.04, version = "cuda/v1.0", again = "cuda/v1.0" }, { label = "second", version = "cuda/v1.1", again = "cuda/v9" }]
 columns = [
     { head = "theirs", theirs = "theirs" },
     { head = "ours", file = "times", where = { version = "{version}" }, y = "kernel" },
     { head = "times", ratio = ["theirs", "ours"] },
+    { head = "partly", file = "times", where = { version = "{again}" }, y = "kernel" },
     { head = "elsewhere", file = "none", where = { version = "{version}" }, y = "kernel" },
 ]
 [numbers]
@@ -102,8 +103,9 @@ TOML
 }
 write ""
 check "a page is made" documents
-has "theirs and ours" "| first | 40.0 ms | 4.00 ms | 10.0 | not measured |"
+has "theirs and ours" "| first | 40.0 ms | 4.00 ms | 10.0 | 4.00 ms |"
 has "what is not there has no number" "| second | – | 2.00 ms | – | not measured |"
+has "a column of nothing is a word" "Not measured yet: elsewhere."
 has "a link to the file" "[small: times](../../results/small/tint/times.csv)"
 check "a claim that holds" sh -c "sed -n '/## What held/,/## Not/p' '$folder/tree/docs/documents/one.md' | grep -q '2.00 times as fast as 4.00 ms'"
 check "what nobody measured" sh -c "sed -n '/## Not measured/,\$p' '$folder/tree/docs/documents/one.md' | grep -q 'The other is slow.'"

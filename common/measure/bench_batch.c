@@ -54,7 +54,7 @@ static void show_batch(void *argument)
     judge_done(batch);
     const struct bench_task *task = &batch->tasks[batch->next < batch->count ? batch->next : batch->count - 1];
     const char *const name = task->request->algorithm->name, *const id = task->version->source->id;
-    const size_t round = batch->timing ? (size_t)task->round + 1 : 0;
+    const size_t round = batch->timing ? (size_t)task->round + !task->request->warm : 0; /* a warm one is one ahead */
     char what[64] = "verifying";
 
     if (!task->wanted || (shown_next == batch->next + 1 && shown_round == round))

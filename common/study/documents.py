@@ -333,7 +333,13 @@ def table(document, index, entry):
     if all(cell in ("–", NOT_MEASURED) for cells in lines for cell in cells[1:]):
         return f"**{entry['title']}**: {NOT_MEASURED}."
     head = [entry.get("label", "")] + [column["head"] for column in entry["columns"]]
+    # A column in which nothing is known is a word underneath, and a row that is left with nothing is none.
+    known = [any(cells[i] not in ("–", NOT_MEASURED) for cells in lines) or i == 0 for i in range(len(head))]
+    missing = [name for i, name in enumerate(head) if not known[i] and any(cells[i] == NOT_MEASURED for cells in lines)]
+    head, *lines = [[cell for cell, shown in zip(cells, known) if shown] for cells in [head, *lines]]
+    lines = [cells for cells in lines if any(cell != "–" for cell in cells[1:])]
     notes = [entry["note"]] if "note" in entry else []
+    notes += [f"Not measured yet: {'; '.join(missing)}."] if missing else []
     links = ", ".join(markdown.link(called(path), f"../../{path}") for path in dict.fromkeys(paths))
     notes += [f"Ours: {links}."] if links else []
     return f"**{entry['title']}**\n\n{markdown.table(head, lines, 1)}" + "".join(f"\n\n{' '.join(note.split())}" for note in notes)

@@ -93,7 +93,7 @@ static __global__ void solve_kernel(struct image in, double *work, struct image 
         int place = 0;
 
         for (int i = 0; i < n; i++) {
-            place += matrix[i * n + i] > value || (!(matrix[i * n + i] < value) && i < k); /* NaNs by number */
+            place += matrix[i * n + i] > value || (!(matrix[i * n + i] < value) && i < k); /* NaNs: by axis */
             largest = fabs(rows[k * n + i]) > fabs(largest) ? rows[k * n + i] : largest;
         }
         *(double *)image_row(&values, top + place) = value * unit;
