@@ -424,7 +424,7 @@ enum status check_cases_make(const struct version *version, uint64_t seed, struc
     for (int i = 0; version->queue && i < LENGTH(queue_sizes); i++)
         TRY(add(list, (struct check_case){.width = queue_sizes[i][0],
                                           .height = queue_sizes[i][1],
-                                          .channels = channels[0],
+                                          .channels = channels ? channels[0] : algorithm->check_shapes[0][2],
                                           .pattern = PATTERN_RANDOM,
                                           .settings =
                                               i > 0 && algorithm->check_settings ? algorithm->check_settings[0] : NULL,

@@ -10,6 +10,7 @@
  */
 #include "common/algo/pca.h"
 #include "common/cuda/device.h"
+#include "common/cuda/streams_queue.h"
 #include "cuda/pca/shared/ranges.cuh"
 
 enum {
@@ -181,4 +182,4 @@ static void teardown(struct state *state)
     device_free(state->extremes);
 }
 
-RUNGS_CUDA_VERSION(pca, .tunables = tunables)
+RUNGS_CUDA_VERSION(pca, .tunables = tunables, .queue = &streams_queue)
