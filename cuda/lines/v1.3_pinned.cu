@@ -29,7 +29,6 @@ static enum status start(struct state *state, const struct image *first, const s
     finder->lines.data = NULL;
     CUDA_TRY(cudaHostAlloc((void **)&finder->lines.data, finder->table.stride * (size_t)finder->table.height,
                            cudaHostAllocDefault));
-    CUDA_TRY(cudaDeviceSynchronize()); /* what the steps prepare on the default stream */
 out:
     return status;
 }

@@ -52,7 +52,6 @@ static enum status start(struct state *state, const struct image *first, const s
         else /* frames that were submitted and not received */
             CUDA_TRY(cudaStreamSynchronize(slot.stream));
     }
-    CUDA_TRY(cudaDeviceSynchronize()); /* what the steps prepare on the default stream */
     state->submitted = state->received = 0;
 out:
     return status;

@@ -132,7 +132,6 @@ enum status bit_background_create(struct bit_background *background, const struc
         TRY(device_image_create(&background->mean, &mean));
         background->rate = params->rate;
     }
-    CUDA_TRY(cudaDeviceSynchronize()); /* what has been cleared on the default stream, before any other looks at it */
 out:
     return status;
 }
