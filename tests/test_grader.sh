@@ -284,6 +284,32 @@ assert changed_lines(broken, ["a", "x" * 800, "c"])[1] == 7
 E4
 check "a long line of a fix is many" python3 -B "$folder/weight.py"
 
+# A megabyte that has no end, or no words, is looked at once: comments, texts, empty lines. Each took hours, before any limit.
+cat >"$folder/endless.py" <<'E8'
+import pathlib, resource, sys
+sys.path.insert(0, "assignments")
+from grading.allowed import fault_of_list
+from grading.bugs import grade_fix
+from grading.lab import Lab
+from grading.similarity import runs_of
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+lab = Lab("01")
+lab.place = pathlib.Path(sys.argv[1])
+copy = lab.place / "starter/absdiff/bug1.c"
+copy.parent.mkdir(parents=True, exist_ok=True)
+for text, says in (("/* " * 340000, "no end"), ('"\\' * 500000, '"'), ("x\n" + "'\\" * 500000, "'"), ("\n" * 1000000 + "$", ""), ("#\n" * 500000, "")):
+    for suffix in (".c", ".cu"):
+        source = lab.place / f"version{suffix}"
+        source.write_text(text)
+        fault = fault_of_list(source, "", None, {}, (), lambda name: False)
+        assert says in fault and (fault or not says), (text[:9], fault)
+    runs_of(text)
+    copy.write_text(text)
+    points, why = grade_fix(lab, lab.bugs[0], 1, "")
+    assert points == 0 and ("mend" in why or "has a " in why), why
+E8
+check "files without an end are looked at once" python3 -B "$folder/endless.py" "$folder/endless"
+
 # A mended copy is a mend: nothing of it is left out or brought in by the preprocessor or a comment.
 cp assignments/01_measuring/bugs/absdiff/bug1.c "$folder/bug1.c"
 mkdir -p "$submission/starter/absdiff"

@@ -15,7 +15,8 @@ NEAR = 2     # lines between the one that is named and one that the fix changes
 AROUND = 5   # lines between one that a student changes and one that the key does: what is further off is another program
 
 
-TEXT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
+# Whatever has no end goes on to the line's or the file's, so that none of it is looked at twice.
+TEXT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?""", re.S)
 
 
 def lines_of(path):
@@ -31,7 +32,7 @@ def plain_lines(text):
 def directives(lines):
     """What the preprocessor is told but by #pragma, whatever its # is spelled like: it leaves out and brings in lines that nobody counts."""
     text = re.sub(r"(?:\\|\?\?/)\n", "", "\n".join(lines))
-    return [m.group(1) for m in re.finditer(r"^\s*(?:#|%:|\?\?=)\s*(?!pragma\b)(\w.*)$", text, re.M)]
+    return [m.group(1) for m in re.finditer(r"^ ?(?:#|%:|\?\?=) ?(?!pragma\b)(\w.*)$", text, re.M)]
 
 
 def weight(lines):
@@ -61,8 +62,10 @@ def grade_fix(lab, bug, said, pictures):
         return 0, f"no mended copy: make bug-{lab.number} BUG={bug['id']} says how to begin"
     broken = lines_of(lab.folder / bug["file"])
     mended = lines_of(mine)
-    lines, count = changed_lines(broken, mended)
     most = bug.get("changes", CHANGES)
+    if len(mended) > len(broken) + most:  # to compare a megabyte of lines would take hours
+        return 0, f"{copy} has {len(mended)} lines, {bug['file']} {len(broken)}: mend it, in at most {most}"
+    lines, count = changed_lines(broken, mended)
     if directives(mended) != directives(broken):
         return 0, f"{copy} has other lines for the preprocessor than {bug['file']}: mend the code itself"
     if count == 0:

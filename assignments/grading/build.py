@@ -179,10 +179,10 @@ def keeps_calls():
     return watches_kernels() and "clang" not in os.environ.get("CC", "") + os.environ.get("CXX", "")
 
 
-def fault_of_version(file, helpers, calls, added):
-    """What a version uses that is on no list, or ""; where it was compiled to be watched, of its symbols and calls as well."""
+def fault_of_version(file, helpers, calls, added, compiled):
+    """What a version uses that is on no list, or ""; where it was `compiled` to be watched, of its symbols and calls as well."""
     source, stem = ROOT / file, pathlib.Path(ROOT, BUILD, "races", file)
-    known = stem.with_name(stem.name + ".o").is_file()
+    known = compiled and stem.with_name(stem.name + ".o").is_file()
     included = [shown(path) for path in map(pathlib.Path, depends_on(stem.with_name(stem.name + ".d"))) if path.suffix in (".h", ".cuh")]
     headers = [path for path in included if re.match(r"common/algo/|cpu/|cuda/", path)]
     return fault_of_list(source, f"{BUILD}/races/{file}.o" if known else "", stem.with_name(stem.name + ".tsan"), added, {*headers, *helpers, *calls},
@@ -202,14 +202,19 @@ def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=
     worker.unlink(missing_ok=True)
     pathlib.Path(ROOT, race_worker_of(file)).unlink(missing_ok=True)
     watched, twice = watched and watches_kernels(), keeps_calls() and (watched or str(file).endswith(".c"))
+    fault = fault_of_version(file, helpers, calls, added or {}, False) if listed else ""  # before a compiler spends its time on it
+    if fault:
+        return None, fault, ""
     code, output = compile_objects(source, [f"{BUILD}/{file}.o", *([f"{BUILD}/races/{file}.o"] if twice else [])], helpers)
     if code != 0 or not twice:
         pathlib.Path(ROOT, f"{BUILD}/races/{file}.o").unlink(missing_ok=True)
+    if code is None:
+        return None, f"the compiler was not done after {COMPILE_SECONDS} s", output
     if code != 0 and twice:  # what is wrong is said once
         code, output = compile_objects(source, [f"{BUILD}/{file}.o"], helpers)
         if code == 0:
             return None, "does not compile for the race detector, as it does otherwise", ""
-    fault = fault_of_version(file, helpers, calls, added or {}) if listed else ""
+    fault = fault_of_version(file, helpers, calls, added or {}, True) if listed else ""
     if fault:
         return None, fault, ""
     if code == 0:

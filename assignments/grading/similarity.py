@@ -15,9 +15,9 @@ NAMES = re.compile(r"\b(absdiff|blur|boxes|correlation|eigen|grayscale|harris|km
 
 def tokens(text):
     """C without comments, includes, layout and the algorithm's name."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*|^\s*#\s*include[^\n]*", " ", text, flags=re.S | re.M)
+    text = re.sub(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#[ \t]*include[^\n]*", " ", text, flags=re.S | re.M)
     text = NAMES.sub("NAME", text)
-    return re.findall(r'"(?:[^"\\]|\\.)*"|\w+|<<<|>>>|[-+*/&|<>=!]=|&&|\|\||->|\+\+|--|\S', text)
+    return re.findall(r'"(?:[^"\\\n]|\\.)*"?|\w+|<<<|>>>|[-+*/&|<>=!]=|&&|\|\||->|\+\+|--|\S', text)
 
 
 def runs(path):
