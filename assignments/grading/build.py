@@ -189,6 +189,12 @@ def fault_of_version(file, helpers, calls, added, compiled):
                          lambda name: name.startswith(("cpu/", "cuda/")) and may_include(source, name, helpers))
 
 
+def error_in(output):
+    """A compiler's first error, or its last words."""
+    error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
+    return error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]
+
+
 def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=True):
     """Builds the worker around one version: its path, or None and what is wrong, in one line, with the compiler's words. `helpers`:
     headers of rungs that it may include, and whose functions it may call; `calls`: headers whose functions it may call; `added`:
@@ -211,9 +217,12 @@ def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=
     if code is None:
         return None, f"the compiler was not done after {COMPILE_SECONDS} s", output
     if code != 0 and twice:  # what is wrong is said once
+        said = output
         code, output = compile_objects(source, [f"{BUILD}/{file}.o"], helpers)
         if code == 0:
-            return None, "does not compile for the race detector, as it does otherwise", ""
+            changes = re.search(r"^(\S+?):(\d+):\d+: note: in expansion of macro .((?:thread|block|grid)(?:Idx|Dim))\b", said, re.M)
+            return None, (f"line {changes.group(2)} takes the address of {changes.group(3)} or changes it: it is a value" if changes else
+                          f"does not compile where it is watched, as it does otherwise: {error_in(said)}"), ""
     fault = fault_of_version(file, helpers, calls, added or {}, True) if listed else ""
     if fault:
         return None, fault, ""
@@ -244,8 +253,7 @@ def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=
         if crossed:
             return None, (f"does not compile: {crossed.group(1)}: C++ lets no goto, such as that in TRY(), jump over the initialization of "
                           f"'{crossed.group(2)}': declare it above the first one, and set it here"), output
-        error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
-        return None, "does not compile: " + (error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]), output
+        return None, f"does not compile: {error_in(output)}", output
     for name in depends_on(stem.with_name(stem.name + ".d")):
         if not may_include(source, name, helpers):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""
