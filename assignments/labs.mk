@@ -53,6 +53,9 @@ contract_objects = $(call object,$(call contract_files,$(filter $(algorithms),$(
 $(BUILD)/workers/%: wrapped :=
 worker_libraries = $(filter-out $(peer_libraries) -ljansson,$(libraries))
 worker_link = $(link) $(if $(worker_has_loader),-Wl$(comma)-z$(comma)now,-static-pie -Wl$(comma)--wrap=dlopen)
+# Of the emulator's functions those that common/remote/worker_device.cu counts the calls of.
+worker_link_cu = $(worker_link) $(if $(filter emulated,$(CUDA)),$(foreach function,_ZN8emulated8allocateEPPvmNS_6memoryE \
+                   cudaHostRegister,-Wl$(comma)--wrap=$(function)))
 # What a worker's objects stand on, by extension of the version's file.
 under_c := $(call object,common/remote/no_device.c) $(BUILD)/lab/worker.a
 under_cu := $(BUILD)/lab/device.a $(BUILD)/lab/worker.a
@@ -71,13 +74,14 @@ $(BUILD)/workers/%.c: $(BUILD)/%.c.o $(call object,$(worker_main) common/remote/
 $(BUILD)/workers/%.cu: $(BUILD)/%.cu.o $(call object,$(worker_main) common/remote/worker_alone.c) $$(call helpers_named,$$*.cu,cu) \
                        $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
-	$(quiet)$(worker_link) $^ $(worker_libraries) -o $@
+	$(quiet)$(worker_link_cu) $^ $(worker_libraries) -o $@
 # Algorithms whose versions call versions of others.
 stepped := $(video_algorithms) threshold detect texture barcode pca
 # ... and what looks for races.
 race_parts := common/remote/races.c common/remote/races_waits.c common/remote/races_atomics.c
 watching_parts_c := $(worker_main) common/remote/worker_alone.c $(race_parts)
-watching_parts_cu := $(worker_main) common/remote/worker_alone.c common/remote/races_of_kernels.c
+race_parts_cu := common/remote/races_of_kernels.c common/remote/kernels_seen.cu
+watching_parts_cu := $(worker_main) common/remote/worker_alone.c $(race_parts_cu)
 # Of a lab's tasks and its bugs.
 lab_algorithms = $(filter $(notdir $(patsubst %/,%,$(wildcard assignments/$(1)_*/starter/*/ assignments/$(1)_*/bugs/*/))),$(algorithms))
 # Of the versions that a folder holds: with rules for all algorithms in all folders make takes 0.3 s to begin, and
@@ -118,10 +122,14 @@ race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
 renamed = $(foreach function,$(1),--redefine-sym $(function)=__wrap_$(function))
 seen_copies_c := $(call renamed,memcpy memmove memset snprintf qsort image_copy image_fill)
 seen_copies_cu := $(seen_copies_c) $(call renamed,memcmp memchr strlen strcmp strncmp bsearch)
+# Each access of a kernel goes by way of common/remote/kernels_seen.cu.
+seen_accesses_cu := $(foreach bits,8 16 32 64,$(foreach does,load store,--redefine-sym __tsan_atomic$(bits)_$(does)=__seen_atomic$(bits)_$(does))) \
+                    $(foreach does,$(foreach bytes,1 2 4 8 16,read$(bytes) write$(bytes) volatile_read$(bytes) \
+                      volatile_write$(bytes)) read_range write_range,--redefine-sym __tsan_$(does)=__seen_$(does))
 # With the files of a worker, of which the version's object is the first.
-rename_copies = objcopy $(seen_copies_$(patsubst .%,%,$(suffix $@))) $< $@.o
+rename_copies = objcopy $(seen_copies_$(patsubst .%,%,$(suffix $@))) $(seen_accesses_$(patsubst .%,%,$(suffix $@))) $< $@.o
 race_link_c = $(rename_copies) && $(race_link) $@.o $(filter-out $<,$^)
-race_link_cu = $(rename_copies) && $(worker_link) $@.o $(filter-out $<,$^)
+race_link_cu = $(rename_copies) && $(worker_link_cu) $@.o $(filter-out $<,$^)
 # Its calls stay calls: what a version uses of the C library shows in its object, and copies of few bytes can be renamed.
 see_all := -fno-builtin
 # Of accesses that gcc leaves out what it writes down tells (assignments/grading/unseen.py).
@@ -138,10 +146,10 @@ $(BUILD)/race-workers/%: $(BUILD)/races/%.o $(call object,$(watching_parts_c)) $
 	$(quiet)$(race_link_c) $(worker_libraries) -o $@
 # The same for kernels, which the emulator watches. Their headers are compiled before the student's file, which is
 # compiled where nothing else can be written.
-$(BUILD)/races/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched)
+$(BUILD)/races/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/watched) common/remote/kernel_values.h
 	@mkdir -p $(@D)
 	$(quiet)$(filter-out -Werror,$(compile_cxx)) $(watched) $(see_all) -fno-strict-aliasing -Icommon/emulator/include \
-	    -include $(BUILD)/generated/kernels.h $(written_down) -c $< -o $@
+	    -include $(BUILD)/generated/kernels.h -include common/remote/kernel_values.h $(written_down) -c $< -o $@
 $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts_cu)) $$(call helpers_named,$$*.cu,cu) \
                             $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
@@ -171,8 +179,8 @@ host_steps_only := a lab links a pipeline for the GPU with $(subst $() $(), and 
 define pipeline_workers
 $(call pipeline_worker,$(1),$(2),c,,workers,$(BUILD),worker_link)
 $(call pipeline_worker,$(1),$(2),c,$(race_parts),race-workers,$(BUILD)/races,race_link,rename_copies)
-$(call pipeline_worker,$(1),$(2),cu,,workers,$(BUILD),worker_link)
-$(call pipeline_worker,$(1),$(2),cu,common/remote/races_of_kernels.c,race-workers,$(BUILD)/races,worker_link,rename_copies)
+$(call pipeline_worker,$(1),$(2),cu,,workers,$(BUILD),worker_link_cu)
+$(call pipeline_worker,$(1),$(2),cu,$(race_parts_cu),race-workers,$(BUILD)/races,worker_link_cu,rename_copies)
 endef
 $(foreach folder,$(worker_folders),$(foreach algorithm,$(filter $(stepped),$(call algorithms_in,$(folder))),$(eval $(call \
     pipeline_workers,$(folder),$(algorithm)))))

@@ -284,6 +284,32 @@ assert changed_lines(broken, ["a", "x" * 800, "c"])[1] == 7
 E4
 check "a long line of a fix is many" python3 -B "$folder/weight.py"
 
+# A megabyte that has no end, or no words, is looked at once: comments, texts, empty lines. Each took hours, before any limit.
+cat >"$folder/endless.py" <<'E8'
+import pathlib, resource, sys
+sys.path.insert(0, "assignments")
+from grading.allowed import fault_of_list
+from grading.bugs import grade_fix
+from grading.lab import Lab
+from grading.similarity import runs_of
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+lab = Lab("01")
+lab.place = pathlib.Path(sys.argv[1])
+copy = lab.place / "starter/absdiff/bug1.c"
+copy.parent.mkdir(parents=True, exist_ok=True)
+for text, says in (("/* " * 340000, "no end"), ('"\\' * 500000, '"'), ("x\n" + "'\\" * 500000, "'"), ("\n" * 1000000 + "$", ""), ("#\n" * 500000, "")):
+    for suffix in (".c", ".cu"):
+        source = lab.place / f"version{suffix}"
+        source.write_text(text)
+        fault = fault_of_list(source, "", None, {}, (), lambda name: False)
+        assert says in fault and (fault or not says), (text[:9], fault)
+    runs_of(text)
+    copy.write_text(text)
+    points, why = grade_fix(lab, lab.bugs[0], 1, "")
+    assert points == 0 and ("mend" in why or "has a " in why), why
+E8
+check "files without an end are looked at once" python3 -B "$folder/endless.py" "$folder/endless"
+
 # A mended copy is a mend: nothing of it is left out or brought in by the preprocessor or a comment.
 cp assignments/01_measuring/bugs/absdiff/bug1.c "$folder/bug1.c"
 mkdir -p "$submission/starter/absdiff"
@@ -305,7 +331,7 @@ import pathlib, sys
 sys.path.insert(0, "assignments")
 from types import SimpleNamespace as S
 import grading.bugs as bugs
-from grading.answers import read_answers
+from grading.answers import is_reason, read_answers, words_in
 from grading.grade import grade_prediction
 from grading.lab import Lab
 lab = Lab("01")
@@ -326,16 +352,49 @@ assert bugs.grade_fix(lab, bug, 18, "")[0] == bug["points"] and seeds[0] == 1 an
 copy.write_text("static int more;\n" + mended)
 far = bugs.grade_fix(lab, bug, 18, "")
 assert far[0] == 0 and "where nothing is wrong" in far[1], far
+loops = """for (int y = 0; y < out->height; y++) for (int i = 0; i < out->width * out->channels; i++)
+((uint8_t *)image_row(out, y))[i] = (uint8_t)abs(((uint8_t *)image_row(in, y))[i] - ((uint8_t *)image_row(in + 1, y))[i]);
+return STATUS_OK;"""
+second = lab.bugs[1]
+text = (lab.folder / second["file"]).read_text().splitlines()
+text[18] = loops
+(lab.place / "starter/absdiff/bug2.cu").write_text("\n".join(text))
+other = bugs.grade_fix(lab, second, 19, "")
+assert other[0] == 0 and "keep the algorithm" in other[1], other
 answers = lab.place / "answers.toml"
 answers.write_text("[predictions]\na = 2 because two cores share the rows\nb = 2\nc = 900\nd = 900 because I say so\ne = 900, because each core has a cache\n")
 said, fault = read_answers(answers, "answers.toml")
 assert fault is None and set(said["reasons"]) == {"a", "e"}, (said, fault)
 right, wrong = (S(task={"id": "omp"}, parts=[S(points=points)]) for points in (10, 0))
+page = words_in((lab.folder / "README.md").read_text())
+assert is_reason("because two cores share the rows", page, []) and not is_reason("two cores share the rows", page, ["the rows two cores share"])
+assert not is_reason("aa bb cc dd ee", page, []) and not is_reason("the the the cores cores", page, [])
 points = lambda name, outcome: grade_prediction({"id": name, "points": 2}, said, outcome, lambda: 2.1)[0]
 assert [points(name, right) for name in "abce"] == [2, 1, 0, 2] and points("missing", right) == 0
 assert [points(name, wrong) for name in "abc"] == [0, 0, 0]
 E6
 check "a mend is near the fault, and a prediction has a reason" python3 -B "$folder/honesty.py" "$submission"
+
+# One program handed in for two tasks, its names changed, is one answer; a lab's own answers are different programs.
+cat >"$folder/twins.py" <<'E9'
+import pathlib, re, sys
+sys.path.insert(0, "assignments")
+from grading.grade import is_twin
+from grading.lab import Lab
+lab = Lab("01")
+lab.place = pathlib.Path(sys.argv[1])
+omp, simd = lab.task("omp"), lab.task("simd")
+text = (lab.folder / "solution/grayscale/simd.c").read_text()
+for task in (omp, simd):
+    (lab.place / task["file"]).parent.mkdir(parents=True, exist_ok=True)
+(lab.place / simd["file"]).write_text(text)
+assert omp["unlike"] == ["simd"] and not is_twin(lab, omp, simd)
+(lab.place / omp["file"]).write_text("/* mine */ static int unused;\n" + re.sub(r"\b(in|out|[xy])\b", r"\1_", text))
+assert is_twin(lab, omp, simd)
+(lab.place / omp["file"]).write_text(pathlib.Path("cpu/grayscale/1_omp.c").read_text())
+assert not is_twin(lab, omp, simd)
+E9
+check "one program for two tasks is one answer" python3 -B "$folder/twins.py" "$folder/twins"
 
 # The page for the instructor: what stands elsewhere, and what nobody else uses.
 mkdir -p "$folder/class/one/starter/grayscale" "$folder/class/two/starter/grayscale"
@@ -365,6 +424,7 @@ for_show() { # LAB FOLDER
     by_lot "$1" "tests/grader/$2" --largest-pixels 600
 }
 for_show 02 shared
+for_show 04 trees
 for_show 05 corners
 for_show 06 lists
 for_show 07 windows

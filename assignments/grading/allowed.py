@@ -15,9 +15,11 @@ from grading.objects import bare, symbols
 from grading.unseen import PLACE, call_of, functions_of
 
 SEPARATOR = r"'\w|"  # in numbers of C++; in C it begins a character
-TOKEN = {suffix: re.compile(r"""(?P<space>[ \t\r\f\v\n]+|//[^\n]*|/\*.*?\*/)|(?P<word>[A-Za-z_]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|""" + separator +
-                            r"""[\w.])*)|(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?P<sign>%:%:|<<<|>>>|\#\#|<:|:>|<%|%>|%:|::|->|\S)""",
-                            re.S | re.A) for suffix, separator in ((".c", ""), (".cu", SEPARATOR))}
+# A comment or a text without its end is one token as well: tried anew at each of its letters, a megabyte of them would take hours.
+TOKEN = {suffix: re.compile(r"""(?P<space>[ \t\r\f\v\n]+|//[^\n]*|/\*.*?(?:\*/|\Z))|(?P<word>[A-Za-z_]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|""" + separator +
+                            r"""[\w.])*)|(?P<text>"(?:\\.|[^"\\\n])*(?P<end>"?)|'(?:\\.|[^'\\\n])*(?P<ends>'?))|"""
+                            r"""(?P<sign>%:%:|<<<|>>>|\#\#|<:|:>|<%|%>|%:|::|->|\S)""", re.S | re.A)
+         for suffix, separator in ((".c", ""), (".cu", SEPARATOR))}
 DIGRAPHS = {"<:": "[", ":>": "]", "<%": "{", "%>": "}", "%:": "#", "%:%:": "##"}
 DIRECTIVES = {"include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "pragma"}
 FEATURES = {"_GNU_SOURCE", "_DEFAULT_SOURCE", "_POSIX_C_SOURCE", "_XOPEN_SOURCE", "_ISOC11_SOURCE"}  # macros before headers, for them
@@ -88,7 +90,11 @@ def tokens_of(text, suffix):
         found = TOKEN[suffix].match(text, at)
         at = found.end()
         kind, word, line = found.lastgroup, found.group(0), lines[found.start()]
+        if kind == "text" and not (found.group("end") or found.group("ends")):
+            kind, word = "sign", word[0]
         if kind == "space":
+            if word.startswith("/*") and (len(word) < 4 or not word.endswith("*/")):
+                raise Refused(f"line {line} begins a comment that has no end")
             if "\n" in word and not word.startswith("/*"):
                 fresh, inside = True, False
             continue
@@ -289,7 +295,8 @@ def stack_is_code(file):
 
 def fault_of_list(source, object_file, written, added, headers, may_include):
     """What is wrong with a version, or "". `object_file`: of it, with all calls left calls, and `written` what the compiler wrote down of
-    it; "" where there are none, as on a GPU; `added`: what its lab allows besides; `headers`: whose functions it may call."""
+    it; "" where there are none, as before it is compiled and on a GPU; `added`: what its lab allows besides; `headers`: whose functions it
+    may call."""
     allowed = Allowed(source.suffix, added)
     try:
         lines = check_source(source.read_bytes().decode("utf-8", "replace"), allowed, may_include)

@@ -7,7 +7,8 @@ import operator
 import re
 
 MOST_BYTES = 1 << 16
-FEWEST_WORDS = 4  # of a reason
+FEWEST_WORDS = 4  # of a reason, all different,
+FEWEST_OF_LAB = 2  # and so many of them, of four letters and more, words of the lab's page
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
@@ -36,9 +37,21 @@ def evaluated(node):
     raise ValueError
 
 
-def read_answers(path, name):
+def words_in(text):
+    return set(re.findall(r"[^\W\d_]{2,}", text.lower()))
+
+
+def is_reason(why, page, others):
+    """Whether words behind `because` can be a reason: several, of what the lab is about (`page`: the words of its page, or None), and not
+    those of another prediction (`others`)."""
+    words = words_in(why)
+    about = page is None or len([w for w in words if len(w) > 3 and (w in page or w.rstrip("s") in page)]) >= FEWEST_OF_LAB
+    return len(words) >= FEWEST_WORDS and about and all(words != words_in(other) for other in others)
+
+
+def read_answers(path, name, page=None):
     """{"predictions": {id: number}, "bugs": {id: number}, "reasons": {id: what stands behind `because`}}, and what is wrong with the file, or None. Each line is read by
-    itself, so that a slip costs one answer."""
+    itself, so that a slip costs one answer. `page`: the words of the lab's page."""
     answers = {"predictions": {}, "bugs": {}, "reasons": {}}
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -59,7 +72,7 @@ def read_answers(path, name):
             value = number(said)
             if value is not None:
                 section[entry.group(1)] = value
-                if section is answers["predictions"] and len(re.findall(r"[^\W\d_]{2,}", why)) >= FEWEST_WORDS:
+                if section is answers["predictions"] and is_reason(why, page, answers["reasons"].values()):
                     answers["reasons"][entry.group(1)] = why.strip()
             elif said.strip("'\" "):
                 fault = fault or f"{name}: line {at}: '{said[:40]}' is no number"

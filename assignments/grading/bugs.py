@@ -8,14 +8,18 @@ from grading.build import build_version
 from grading.lab import fix_of, shown
 from grading.measure import USUAL, check_version, fault_of_counts
 from grading.races import find_kernel_race
+from grading.similarity import tokens
 
 CHANGES = 6  # lines that a fix may change, unless the lab says otherwise
 WIDTH = 120  # characters of a line, at most
 NEAR = 2     # lines between the one that is named and one that the fix changes
+# Words and signs that a fix may change: so many times those that the key's does, and so many besides. Another algorithm is a hundred.
+TIMES, BESIDES = 1.5, 30
 AROUND = 5   # lines between one that a student changes and one that the key does: what is further off is another program
 
 
-TEXT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
+# Whatever has no end goes on to the line's or the file's, so that none of it is looked at twice.
+TEXT = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?""", re.S)
 
 
 def lines_of(path):
@@ -31,7 +35,7 @@ def plain_lines(text):
 def directives(lines):
     """What the preprocessor is told but by #pragma, whatever its # is spelled like: it leaves out and brings in lines that nobody counts."""
     text = re.sub(r"(?:\\|\?\?/)\n", "", "\n".join(lines))
-    return [m.group(1) for m in re.finditer(r"^\s*(?:#|%:|\?\?=)\s*(?!pragma\b)(\w.*)$", text, re.M)]
+    return [m.group(1) for m in re.finditer(r"^ ?(?:#|%:|\?\?=) ?(?!pragma\b)(\w.*)$", text, re.M)]
 
 
 def weight(lines):
@@ -50,6 +54,12 @@ def changed_lines(broken, fixed):
     return lines, count
 
 
+def changed_tokens(broken, fixed):
+    """How many words and signs a fix changes."""
+    steps = difflib.SequenceMatcher(None, tokens("\n".join(broken)), tokens("\n".join(fixed)), autojunk=False).get_opcodes()
+    return sum(max(b - a, d - c) for tag, a, b, c, d in steps if tag != "equal")
+
+
 def grade_bug(lab, bug, said, pictures):
     """Points and the reason; `said` is the line (or figure) of answers.toml, or None."""
     return grade_figure(lab, bug, said) if "figure" in bug else grade_fix(lab, bug, said, pictures)
@@ -61,8 +71,10 @@ def grade_fix(lab, bug, said, pictures):
         return 0, f"no mended copy: make bug-{lab.number} BUG={bug['id']} says how to begin"
     broken = lines_of(lab.folder / bug["file"])
     mended = lines_of(mine)
-    lines, count = changed_lines(broken, mended)
     most = bug.get("changes", CHANGES)
+    if len(mended) > len(broken) + most:  # to compare a megabyte of lines would take hours
+        return 0, f"{copy} has {len(mended)} lines, {bug['file']} {len(broken)}: mend it, in at most {most}"
+    lines, count = changed_lines(broken, mended)
     if directives(mended) != directives(broken):
         return 0, f"{copy} has other lines for the preprocessor than {bug['file']}: mend the code itself"
     if count == 0:
@@ -73,10 +85,14 @@ def grade_fix(lab, bug, said, pictures):
         fault, cases = find_fault(lab, bug, shown(mine), pictures, seed)
         if fault:
             return 0, f"{copy}: {fault}" if cases else fault
-    right = lines_of_key(lab, bug)
+    key = key_of(lab, bug)
+    right = changed_lines(broken, key)[0] if key else set()
     far = sorted(line for line in lines if right and all(abs(line - other) > AROUND for other in right))
     if far:
         return 0, f"{copy} changes line {far[0]} of {bug['file']}, where nothing is wrong: mend what is, and keep the other lines"
+    found, allowed = changed_tokens(broken, mended), TIMES * changed_tokens(broken, key) + BESIDES
+    if key and found > allowed:
+        return 0, f"{copy} changes {found} words and signs of {bug['file']}, and {allowed:g} do: mend what is wrong, and keep the algorithm"
     half = bug["points"] / 2
     if said is None:
         return half, "mended; answers.toml does not say which line was wrong"
@@ -85,16 +101,15 @@ def grade_fix(lab, bug, said, pictures):
     return bug["points"], f"line {said:g} named and mended: all {cases} cases agree"
 
 
-def lines_of_key(lab, bug):
-    """The lines that the key's fix of a bug changes; none in a handout, which has no key."""
+def key_of(lab, bug):
+    """The lines of the broken version as the key mends it; none in a handout, which has no key."""
     fix = next((f for f in (lab.key or {}).get("fix", []) if f["bug"] == bug["id"]), None)
-    text = (lab.folder / bug["file"]).read_text(encoding="utf-8")
     if not fix:
-        return set()
-    mended = text
+        return []
+    text = (lab.folder / bug["file"]).read_text(encoding="utf-8")
     for old, new in fix["change"]:
-        mended = mended.replace(old, new)
-    return changed_lines(plain_lines(text), plain_lines(mended))[0]
+        text = text.replace(old, new)
+    return plain_lines(text)
 
 
 def find_fault(lab, bug, file, pictures, seed=USUAL):

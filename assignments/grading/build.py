@@ -179,14 +179,20 @@ def keeps_calls():
     return watches_kernels() and "clang" not in os.environ.get("CC", "") + os.environ.get("CXX", "")
 
 
-def fault_of_version(file, helpers, calls, added):
-    """What a version uses that is on no list, or ""; where it was compiled to be watched, of its symbols and calls as well."""
+def fault_of_version(file, helpers, calls, added, compiled):
+    """What a version uses that is on no list, or ""; where it was `compiled` to be watched, of its symbols and calls as well."""
     source, stem = ROOT / file, pathlib.Path(ROOT, BUILD, "races", file)
-    known = stem.with_name(stem.name + ".o").is_file()
+    known = compiled and stem.with_name(stem.name + ".o").is_file()
     included = [shown(path) for path in map(pathlib.Path, depends_on(stem.with_name(stem.name + ".d"))) if path.suffix in (".h", ".cuh")]
     headers = [path for path in included if re.match(r"common/algo/|cpu/|cuda/", path)]
     return fault_of_list(source, f"{BUILD}/races/{file}.o" if known else "", stem.with_name(stem.name + ".tsan"), added, {*headers, *helpers, *calls},
                          lambda name: name.startswith(("cpu/", "cuda/")) and may_include(source, name, helpers))
+
+
+def error_in(output):
+    """A compiler's first error, or its last words."""
+    error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
+    return error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]
 
 
 def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=True):
@@ -202,14 +208,22 @@ def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=
     worker.unlink(missing_ok=True)
     pathlib.Path(ROOT, race_worker_of(file)).unlink(missing_ok=True)
     watched, twice = watched and watches_kernels(), keeps_calls() and (watched or str(file).endswith(".c"))
+    fault = fault_of_version(file, helpers, calls, added or {}, False) if listed else ""  # before a compiler spends its time on it
+    if fault:
+        return None, fault, ""
     code, output = compile_objects(source, [f"{BUILD}/{file}.o", *([f"{BUILD}/races/{file}.o"] if twice else [])], helpers)
     if code != 0 or not twice:
         pathlib.Path(ROOT, f"{BUILD}/races/{file}.o").unlink(missing_ok=True)
+    if code is None:
+        return None, f"the compiler was not done after {COMPILE_SECONDS} s", output
     if code != 0 and twice:  # what is wrong is said once
+        said = output
         code, output = compile_objects(source, [f"{BUILD}/{file}.o"], helpers)
         if code == 0:
-            return None, "does not compile for the race detector, as it does otherwise", ""
-    fault = fault_of_version(file, helpers, calls, added or {}) if listed else ""
+            changes = re.search(r"^(\S+?):(\d+):\d+: note: in expansion of macro .((?:thread|block|grid)(?:Idx|Dim))\b", said, re.M)
+            return None, (f"line {changes.group(2)} takes the address of {changes.group(3)} or changes it: it is a value" if changes else
+                          f"does not compile where it is watched, as it does otherwise: {error_in(said)}"), ""
+    fault = fault_of_version(file, helpers, calls, added or {}, True) if listed else ""
     if fault:
         return None, fault, ""
     if code == 0:
@@ -239,8 +253,7 @@ def build_version(file, helpers=(), watched=False, calls=(), added=None, listed=
         if crossed:
             return None, (f"does not compile: {crossed.group(1)}: C++ lets no goto, such as that in TRY(), jump over the initialization of "
                           f"'{crossed.group(2)}': declare it above the first one, and set it here"), output
-        error = re.search(r"^(\S+?:\d+(?::\d+)?: (?:fatal )?error: .*)$", output, re.M)
-        return None, "does not compile: " + (error.group(1) if error else ([w for w in output.strip().splitlines() if not w.startswith("make")] or ["no message"])[-1]), output
+        return None, f"does not compile: {error_in(output)}", output
     for name in depends_on(stem.with_name(stem.name + ".d")):
         if not may_include(source, name, helpers):
             return None, f"includes {shown(pathlib.Path(ROOT, name))}: a version stands on the headers of common/ alone", ""

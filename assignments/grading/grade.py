@@ -10,11 +10,12 @@ from grading.build import build_version, has_gpu, reference_worker
 from grading.lab import maximum_of
 from grading.races import count_watched, find_kernel_race, find_race, has_threads
 from grading.measure import FULL, ZERO, check_version, fault_of_counts, time_version, usable_cores
+from grading.similarity import is_same
 from grading.worst import grade_worst
 
 MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
 CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
-         "watched": "for the lab's picture", "any_threads": "with one thread and with seven"}
+         "watched": "of a call that is watched", "any_threads": "with one thread and with seven"}
 ATTEMPTS = 4  # at a timing that does not earn all points
 # Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
 # has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two cores for a quarter of
@@ -95,6 +96,9 @@ def grade_task(lab, task, pictures, say):
     if fault:
         outcome.check = None
         return give_up(fault)
+    twin = next((other for other in task.get("unlike", []) if is_twin(lab, task, lab.task(other))), None)
+    if twin:
+        return give_up(f"is the same program as {lab.task(twin)['file']}, which is another task's answer: this task asks for its own")
     if has_threads(lab, task):
         say(f"{task['id']}: looking for data races")
         fault = find_race(lab, task)
@@ -102,9 +106,12 @@ def grade_task(lab, task, pictures, say):
             return give_up(fault)
     if task.get("watch"):
         say(f"{task['id']}: watching kernels for data races")
-        fault = find_kernel_race(lab, lab.file_of(task), name, task)
+        counts = {}
+        fault = find_kernel_race(lab, lab.file_of(task), name, task, counts)
         if fault:
             return give_up(fault)
+        if counts:
+            check["watched"] = counts
     if "picture" in task:
         counts = count_watched(lab, task)
         if counts is not None:
@@ -119,6 +126,11 @@ def grade_task(lab, task, pictures, say):
     if speed:
         grade_speed(lab, outcome, task, worker, good, say)
     return outcome
+
+
+def is_twin(lab, task, other):
+    files = [lab.place / t["file"] for t in (task, other)]
+    return all(f.is_file() for f in files) and is_same(*(f.read_text(encoding="utf-8", errors="replace") for f in files))
 
 
 def race_behind(lab, task, name, say):
@@ -156,7 +168,22 @@ def check_tunables(lab, task, worker, check, variant, pictures, say):
         if result["outcome"] != "pass":
             check.update(result)
             return f"with {' '.join(settings)}: {result['what']}"
+        found = result.get("second_call", {}).get(variant.get("sets"))
+        if found not in (None, value):
+            return f"with {' '.join(settings)}: its kernel runs with {variant['sets'].replace('_', ' ')} {found}: the tunable has no effect"
     return None
+
+
+def also_missing(need, check):
+    """What is missing of a need's further conditions, or "": effects that what only looks like the need's count does not have."""
+    for other in need.get("also", []):
+        call, what = other["count"].split(".")
+        found = check.get(call, {what: None}).get(what, "not counted")
+        if found is None or found != "not counted" and other.get("least", 0) <= found <= other.get("most", math.inf):
+            continue  # None: on a GPU or under the sanitizers
+        wanted = f"at most {other['most']}" if "most" in other else f"at least {other['least']}"
+        return f"{what.replace('_', ' ')} {CALLS[call]}: {found}, must be {wanted} {other['why']}"
+    return ""
 
 
 def grade_needs(outcome, task, check, hidden):
@@ -171,6 +198,11 @@ def grade_needs(outcome, task, check, hidden):
         if call not in check:
             outcome.parts.append(Part(need["title"], need["points"], need["points"],
                                       "not counted on a GPU or under the sanitizers, where the speed shows it"))
+            continue
+        short = also_missing(need, check)
+        if short:
+            outcome.parts.append(Part(need["title"], 0, need["points"], short))
+            good = False
             continue
         count = check[call][what]
         ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)

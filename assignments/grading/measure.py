@@ -11,6 +11,8 @@ from grading.words import explain
 
 USUAL = 1  # the judge's seed, where a student may see the same cases again
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
+MOST_TO_HOST = 1.25  # times the outputs' bytes that a call may copy to the host, which has no use for more,
+FLAGS = 4096  # and so many bytes besides
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
 
@@ -65,6 +67,10 @@ def fault_of_counts(check):
     if "second_call" in check and check["second_call"]["threads"] * MOST_SAMPLES < check["samples"]:
         return (f"{check['second_call']['threads']} threads for {check['samples']} samples: "
                 f"at least one for {MOST_SAMPLES} must be there")
+    copied, output = check.get("second_call", {}).get("to_host_bytes", 0), check.get("output_bytes", 0)
+    if copied > MOST_TO_HOST * output + FLAGS and "pipeline" not in check:  # whose last steps may be the host's
+        return (f"copies {copied} bytes to the host in a call, by cudaMemcpyDeviceToHost, HostToHost or Default, where its outputs have {output}: "
+                "what else would the host do with them but compute?")
     if check.get("needs_few_threads"):
         return "its result is right when one in eight of its threads does nothing: few threads do all the work"
     return None

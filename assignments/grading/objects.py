@@ -41,7 +41,7 @@ def is_ours(name):
     if inner:
         begin = inner.end()
         return name[begin:begin + int(inner.group(1))] not in words_of_the_emulator()
-    return name.startswith(("emulator_", "worker_", "__wrap_", "__tsan_"))
+    return name.startswith(("emulator_", "worker_", "__wrap_", "__seen_", "seen_copy_", "__tsan_"))
 
 
 def bare(name):

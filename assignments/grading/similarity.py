@@ -3,11 +3,13 @@
 import pathlib
 import re
 
+from grading.allowed import KEYWORDS
 from grading.build import reference_file
 from grading.lab import ROOT, shown
 
 RUN = 8  # tokens that must stand in the same order
 TOO_MUCH = 0.4  # share of an answer's own runs in another file that gives the answer away
+SAME = 0.85  # of the runs without names that two files have, those that both have: then they are one answer handed in twice
 FEWEST = 24  # runs of its own that an answer must have for that share to mean anything
 
 NAMES = re.compile(r"\b(absdiff|blur|boxes|correlation|eigen|grayscale|harris|kmeans|labelling|lbp|morphology|motion|nearest|otsu|threshold|filter)", re.I)
@@ -15,9 +17,9 @@ NAMES = re.compile(r"\b(absdiff|blur|boxes|correlation|eigen|grayscale|harris|km
 
 def tokens(text):
     """C without comments, includes, layout and the algorithm's name."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*|^\s*#\s*include[^\n]*", " ", text, flags=re.S | re.M)
+    text = re.sub(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#[ \t]*include[^\n]*", " ", text, flags=re.S | re.M)
     text = NAMES.sub("NAME", text)
-    return re.findall(r'"(?:[^"\\]|\\.)*"|\w+|<<<|>>>|[-+*/&|<>=!]=|&&|\|\||->|\+\+|--|\S', text)
+    return re.findall(r'"(?:[^"\\\n]|\\.)*"?|\w+|<<<|>>>|[-+*/&|<>=!]=|&&|\|\||->|\+\+|--|\S', text)
 
 
 def runs(path):
@@ -27,6 +29,16 @@ def runs(path):
 def runs_of(text):
     words = tokens(text)
     return {tuple(words[i:i + RUN]) for i in range(len(words) - RUN + 1)}
+
+
+def is_same(text, other):
+    """Whether two files are one program, whatever its names are."""
+    a, b = ({tuple(words[i:i + RUN]) for i in range(len(words) - RUN + 1)} for words in map(nameless, (text, other)))
+    return len(a & b) >= SAME * max(1, len(a | b))
+
+
+def nameless(text):
+    return ["a name" if re.fullmatch(r"[A-Za-z_]\w*", word) and word not in KEYWORDS else word for word in tokens(text)]
 
 
 def answers_of(lab):

@@ -140,7 +140,14 @@ static json_t *counts_json(const struct channel_counts *counts)
         {"streams", counts->streams},
         {"waited_bytes", counts->waited_bytes},
         {"busiest_bytes", counts->busiest_bytes},
+        {"stream_bytes", counts->stream_bytes},
+        {"to_host_bytes", counts->to_host_bytes},
+        {"block_width", counts->block_width},
+        {"block_height", counts->block_height},
         {"lane_steps", counts->lane_steps},
+        {"warp_steps", counts->warp_steps},
+        {"global_loads", counts->global_loads},
+        {"global_atomics", counts->global_atomics},
         {"busiest_steps", counts->busiest_steps},
         {"host_bytes", counts->host_bytes},
     };
@@ -313,7 +320,7 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     const size_t count = sizeof order / sizeof *order;
     bool right[LACKING_KINDS] = {[USUAL_RUN] = true};
     enum status status = STATUS_OK;
-    size_t bytes = 0; /* of inputs and outputs */
+    size_t bytes = 0, output_bytes = 0; /* `bytes`: of inputs and outputs */
     uint64_t random = lot();
 
     for (size_t i = count - 1; i > 0; i--) {
@@ -335,7 +342,9 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     for (int i = 0; i < counted->algorithm->input_count; i++)
         bytes += image_row_bytes(&counted->made[i]) * (size_t)counted->made[i].height;
     for (int i = 0; i < counted->algorithm->output_count; i++)
-        bytes += image_row_bytes(&counted->out[i]) * (size_t)counted->out[i].height;
+        output_bytes += image_row_bytes(&counted->out[i]) * (size_t)counted->out[i].height;
+    bytes += output_bytes;
+    json_object_set_new(result, "output_bytes", json_integer((json_int_t)output_bytes));
     json_object_set_new(result, "bytes", json_integer((json_int_t)bytes));
     json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
     json_object_set_new(result, "needs_no_kernels",

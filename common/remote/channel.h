@@ -46,17 +46,20 @@ enum channel_request {
 
 /* What the emulator counted during a call; all 0 on a GPU. */
 struct channel_counts {
-    uint64_t allocations;      /* of device memory */
-    uint64_t launches;         /* of kernels */
-    uint64_t threads;          /* of all of them */
-    uint64_t shared_bytes;     /* the most shared memory that a block had */
-    uint64_t barriers;         /* __syncthreads() that threads reached */
-    uint64_t atomics;          /* operations */
-    uint64_t stream_copies;    /* on streams of its own, from or to page-locked memory */
-    uint64_t stream_downloads; /* those of them to page-locked memory */
-    uint64_t streams;          /* the most of them that had work to do at the same time */
-    uint64_t waited_bytes;     /* between host and device while the host waited */
-    uint64_t busiest_bytes;    /* by the one stream that copied most */
+    uint64_t allocations;               /* of device memory and of page-locked memory */
+    uint64_t launches;                  /* of kernels */
+    uint64_t threads;                   /* of all of them */
+    uint64_t shared_bytes;              /* the most shared memory that a block had */
+    uint64_t barriers;                  /* __syncthreads() that threads reached */
+    uint64_t atomics;                   /* operations */
+    uint64_t stream_copies;             /* on streams of its own, from or to page-locked memory */
+    uint64_t stream_downloads;          /* those of them to page-locked memory */
+    uint64_t streams;                   /* the most of them that had work to do at the same time */
+    uint64_t waited_bytes;              /* between host and device while the host waited */
+    uint64_t busiest_bytes;             /* by the one stream that copied most */
+    uint64_t stream_bytes;              /* between host and device while the host did not wait */
+    uint64_t to_host_bytes;             /* copied to the host, from the device or from elsewhere on the host */
+    uint64_t block_width, block_height; /* of the launch with most threads */
     /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
 };

@@ -16,6 +16,8 @@
 /* common/emulator/races_hooks.cpp */
 void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller);
 void emulator_sees_host_call(const char *name);
+/* common/remote/kernels_seen.cu */
+void seen_copy_of_host(const void *at, size_t bytes);
 
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
 void *__wrap_memmove(void *to, const void *from, size_t bytes);
@@ -24,12 +26,16 @@ void *__wrap_memset(void *to, int value, size_t bytes);
 void *__wrap_memcpy(void *to, const void *from, size_t bytes)
 {
     emulator_sees_copy(to, from, bytes, __builtin_return_address(0));
+    seen_copy_of_host(to, bytes);
+    seen_copy_of_host(from, bytes);
     return memcpy(to, from, bytes);
 }
 
 void *__wrap_memmove(void *to, const void *from, size_t bytes)
 {
     emulator_sees_copy(to, from, bytes, __builtin_return_address(0));
+    seen_copy_of_host(to, bytes);
+    seen_copy_of_host(from, bytes);
     return memmove(to, from, bytes);
 }
 

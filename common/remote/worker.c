@@ -211,6 +211,8 @@ int main(void)
         channel->counts.stream_copies -= before.stream_copies;
         channel->counts.stream_downloads -= before.stream_downloads;
         channel->counts.waited_bytes -= before.waited_bytes;
+        channel->counts.stream_bytes -= before.stream_bytes;
+        channel->counts.to_host_bytes -= before.to_host_bytes;
         channel->counts.lane_steps -= before.lane_steps;
         channel->counts.warp_steps -= before.warp_steps;
         channel->counts.global_loads -= before.global_loads;

@@ -1,5 +1,7 @@
 #include "common/remote/worker.h"
 
+#include <string.h>
+
 #include "common/cuda/device.h"
 #include "common/verify/verify.h"
 
@@ -23,13 +25,65 @@ void worker_device_end(void)
             device_image_free(&device_out[i]);
 }
 
+#ifdef RUNGS_EMULATED
+#define EMULATED_ALLOCATE "_ZN8emulated8allocateEPPvmNS_6memoryE" /* emulated::allocate() */
+
+static struct {
+    uint64_t crossing_bytes, to_host_bytes, locked; /* since the program began; `locked`: allocations */
+    uint64_t threads, block[2];                     /* of the launch of this call that had most */
+} seen;
+
+static void see_launch(const char *, const unsigned grid[3], const unsigned block[3], size_t)
+{
+    uint64_t threads = 1;
+
+    for (int i = 0; i < 3; i++)
+        threads *= (uint64_t)grid[i] * block[i];
+    if (threads <= seen.threads)
+        return;
+    seen.threads = threads;
+    seen.block[0] = block[0], seen.block[1] = block[1];
+}
+
+/* A copy that leaves its direction to CUDA may be one to the host, and may be none that crosses. */
+static void see_copy(const char *what, size_t bytes)
+{
+    const bool upload = strcmp(what, "[CUDA memcpy HtoD]") == 0, download = strcmp(what, "[CUDA memcpy DtoH]") == 0,
+               any = strcmp(what, "[CUDA memcpy]") == 0;
+
+    if (upload || download)
+        seen.crossing_bytes += bytes;
+    if (download || any || strcmp(what, "[CUDA memcpy HtoH]") == 0)
+        seen.to_host_bytes += bytes;
+}
+
+/* Page-locked memory takes as long to get as the device's, and the emulator does not count it: the linker puts these in
+ * the place of its functions (assignments/labs.mk). */
+cudaError_t real_allocate(void **pointer, size_t bytes, emulated::memory kind) asm("__real_" EMULATED_ALLOCATE);
+cudaError_t wrap_allocate(void **pointer, size_t bytes, emulated::memory kind) asm("__wrap_" EMULATED_ALLOCATE);
+extern "C" cudaError_t __real_cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
+extern "C" cudaError_t __wrap_cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
+
+cudaError_t wrap_allocate(void **pointer, size_t bytes, emulated::memory kind)
+{
+    seen.locked += kind == emulated::memory::pinned;
+    return real_allocate(pointer, bytes, kind);
+}
+
+extern "C" cudaError_t __wrap_cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
+{
+    seen.locked++;
+    return __real_cudaHostRegister(pointer, bytes, flags);
+}
+#endif
+
 struct channel_counts worker_device_counts(void)
 {
     struct channel_counts counts = {};
 #ifdef RUNGS_EMULATED
     const struct emulator_counts emulated = emulator_count();
 
-    counts.allocations = emulated.allocations;
+    counts.allocations = emulated.allocations + seen.locked;
     counts.launches = emulated.launches;
     counts.threads = emulated.threads;
     counts.shared_bytes = emulated.shared_bytes;
@@ -40,6 +94,10 @@ struct channel_counts worker_device_counts(void)
     counts.streams = emulated.streams;
     counts.waited_bytes = emulated.waited_bytes;
     counts.busiest_bytes = emulated.busiest_bytes;
+    counts.stream_bytes = seen.crossing_bytes > emulated.waited_bytes ? seen.crossing_bytes - emulated.waited_bytes : 0;
+    counts.to_host_bytes = seen.to_host_bytes;
+    counts.block_width = seen.block[0];
+    counts.block_height = seen.block[1];
     counts.lane_steps = emulated.lane_steps;
     counts.warp_steps = emulated.warp_steps;
     counts.global_loads = emulated.global_loads;
@@ -53,6 +111,10 @@ struct channel_counts worker_device_counts(void)
 void worker_device_begin(int threads, int lack)
 {
 #ifdef RUNGS_EMULATED
+    static const struct emulator_observer observer = {see_launch, see_copy};
+
+    seen.threads = seen.block[0] = seen.block[1] = 0;
+    emulator_observe(&observer);
     emulator_configure((unsigned)threads, true, (enum emulator_lack)lack);
 #else
     (void)threads, (void)lack;

@@ -1,0 +1,172 @@
+/*
+ * kernels_seen.cu: what a version's kernels reach besides the memory that the emulator watches. The calls that
+ * -fsanitize=thread put into the version's object are renamed to those of this file (assignments/labs.mk), which look
+ * at the address first and hand the access on to the emulator's (common/emulator/races_hooks.cpp): by a jump, so that
+ * it still finds the version's own line behind the call.
+ *
+ * What a GPU could not reach ends the kernel: memory of the host that is not page-locked. What it can is counted as
+ * global memory is: variables of the program (__device__, __constant__), page-locked memory, allocations that are too
+ * large to be watched, atomic loads.
+ */
+#ifdef RUNGS_EMULATED
+#include "common/emulator/emulator_state.h"
+#include "common/emulator/races.h"
+#include "common/emulator/races_internal.h"
+#include "common/emulator/runtime_internal.h"
+#include "common/remote/channel.h"
+
+extern "C" char __executable_start, __data_start, _end;
+
+using namespace emulated;
+
+enum : ptrdiff_t { STACK_OF_KERNEL = 64 << 10, STACK_OF_HOST = 1 << 20 };
+/* A kernel's arguments lie in memory of the host, where all of its threads read them: CUDA has 4 KiB for them. What
+ * else is read there is a picture, so the places are counted, launch by launch. */
+enum { LINE = 64, MOST_LINES = 32 };
+
+static uint64_t lines_of_launch, lines[MOST_LINES];
+static int line_count;
+
+static bool is_within(const void *at, const void *first, size_t bytes)
+{
+    return (uintptr_t)at - (uintptr_t)first < bytes;
+}
+
+static void count_load()
+{
+    static_cast<task *>(self)->steps++;
+    global_loads.fetch_add(1, std::memory_order_relaxed);
+}
+
+static void look_at_line(const void *at)
+{
+    const uint64_t line = (uintptr_t)at / LINE;
+
+    if (lines_of_launch != active->launches)
+        line_count = 0;
+    lines_of_launch = active->launches;
+    for (int i = 0; i < line_count; i++)
+        if (lines[i] == line)
+            return;
+    if (line_count == MOST_LINES)
+        fault("reads or writes memory of the host, which a GPU cannot reach: copy to the device what kernels need");
+    lines[line_count++] = line;
+}
+
+/* Of any of the kernel's threads: a warp's collectives read what each lane brings. Pages that were found are kept. */
+static bool is_on_a_stack(const void *at)
+{
+    enum { PAGE = 4096, KEPT = 4096 };
+    static uintptr_t kept[KEPT];
+    const uintptr_t page = (uintptr_t)at / PAGE;
+
+    if (kept[page % KEPT] == page)
+        return true;
+    for (const fiber *f : active->fibers)
+        if (is_within(at, f->stack, f->stack_size)) {
+            kept[page % KEPT] = page;
+            return true;
+        }
+    return false;
+}
+
+/* Of an address that the emulator does not watch. */
+static __attribute__((noinline)) void look_further(const void *at, bool reads)
+{
+    if (is_within(at, __builtin_frame_address(0), STACK_OF_KERNEL) || is_within(at, self, sizeof(task)) ||
+        is_within(at, self->block, sizeof(worker)))
+        return;
+    if (is_within(at, &__executable_start, (size_t)(&_end - &__executable_start))) {
+        if (reads && (const char *)at >= &__data_start)
+            count_load();
+        return;
+    }
+    if (is_known(at) && reads)
+        count_load();
+    else if (!is_known(at) && !is_on_a_stack(at))
+        look_at_line(at);
+}
+
+static inline void look(const volatile void *address, bool reads)
+{
+    if (self != nullptr && !races_knows(address))
+        look_further(const_cast<const void *>(address), reads);
+}
+
+/* Atomic loads and stores, of which the emulator counts none. */
+static inline void count_atomic_access(const volatile void *address, size_t bytes, bool reads)
+{
+    ptrdiff_t offset;
+
+    if (self == nullptr) {
+        if (!is_within((const void *)address, (const char *)__builtin_frame_address(0) - STACK_OF_HOST,
+                       2 * STACK_OF_HOST))
+            host_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    } else if (!races_knows(address)) {
+        look_further(const_cast<const void *>(address), reads);
+    } else if (shared_name(const_cast<const void *>(address), &offset)[0] != '\0' || !reads) {
+        static_cast<task *>(self)->steps++;
+    } else {
+        count_load();
+    }
+}
+
+#define SEEN(name, reads)                                                                                              \
+    extern "C" void __tsan_##name(void *address);                                                                      \
+    extern "C" void __seen_##name(void *address);                                                                      \
+    extern "C" void __seen_##name(void *address)                                                                       \
+    {                                                                                                                  \
+        look(address, reads);                                                                                          \
+        __tsan_##name(address);                                                                                        \
+    }
+#define SEEN_OF(bytes)                                                                                                 \
+    SEEN(read##bytes, true)                                                                                            \
+    SEEN(write##bytes, false)                                                                                          \
+    SEEN(volatile_read##bytes, true)                                                                                   \
+    SEEN(volatile_write##bytes, false)
+SEEN_OF(1)
+SEEN_OF(2)
+SEEN_OF(4)
+SEEN_OF(8)
+SEEN_OF(16)
+
+#define SEEN_RANGE(name, reads)                                                                                        \
+    extern "C" void __tsan_##name(void *address, long bytes);                                                          \
+    extern "C" void __seen_##name(void *address, long bytes);                                                          \
+    extern "C" void __seen_##name(void *address, long bytes)                                                           \
+    {                                                                                                                  \
+        for (long i = 0; i < bytes; i += 16)                                                                           \
+            look((const char *)address + i, reads);                                                                    \
+        __tsan_##name(address, bytes);                                                                                 \
+    }
+SEEN_RANGE(read_range, true)
+SEEN_RANGE(write_range, false)
+
+#define SEEN_ATOMIC(bits, T)                                                                                           \
+    extern "C" T __tsan_atomic##bits##_load(const volatile T *address, int order);                                     \
+    extern "C" T __seen_atomic##bits##_load(const volatile T *address, int order);                                     \
+    extern "C" T __seen_atomic##bits##_load(const volatile T *address, int order)                                      \
+    {                                                                                                                  \
+        count_atomic_access(address, sizeof(T), true);                                                                 \
+        return __tsan_atomic##bits##_load(address, order);                                                             \
+    }                                                                                                                  \
+    extern "C" void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                              \
+    extern "C" void __seen_atomic##bits##_store(volatile T *address, T value, int order);                              \
+    extern "C" void __seen_atomic##bits##_store(volatile T *address, T value, int order)                               \
+    {                                                                                                                  \
+        count_atomic_access(address, sizeof(T), false);                                                                \
+        __tsan_atomic##bits##_store(address, value, order);                                                            \
+    }
+SEEN_ATOMIC(8, uint8_t)
+SEEN_ATOMIC(16, uint16_t)
+SEEN_ATOMIC(32, uint32_t)
+SEEN_ATOMIC(64, uint64_t)
+
+/* A copy by the C library on the host (races_of_kernels.c): from or to its stack, where accesses are not counted. */
+extern "C" void seen_copy_of_host(const void *at, size_t bytes);
+extern "C" void seen_copy_of_host(const void *at, size_t bytes)
+{
+    if (self == nullptr && is_within(at, (const char *)__builtin_frame_address(0) - STACK_OF_HOST, 2 * STACK_OF_HOST))
+        host_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+#endif
