@@ -25,6 +25,10 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+extern "C" {
+__thread dim3 emulated_block_size, emulated_grid_size; /* blockDim and gridDim of whole programs */
+}
+
 namespace emulated
 {
 
@@ -369,8 +373,8 @@ static bool begin_launch(worker &w, running_launch *launch)
     const launch_site &site = *launch->site;
 
     w.launch = launch;
-    w.size = site.block;
-    w.grid = site.grid;
+    w.size = emulated_block_size = site.block;
+    w.grid = emulated_grid_size = site.grid;
     w.tasks.resize(launch->threads);
     w.ready.resize(launch->threads);
     w.warps.resize((launch->threads + 31) / 32);

@@ -21,10 +21,15 @@
 #define __forceinline__  inline __attribute__((always_inline))
 #define __align__(bytes) alignas(bytes)
 
-#define threadIdx (static_cast<const uint3 &>(::emulated::self->index))
-#define blockIdx  (static_cast<const uint3 &>(::emulated::self->block->index))
-#define blockDim  (static_cast<const dim3 &>(::emulated::self->block->size))
-#define gridDim   (static_cast<const dim3 &>(::emulated::self->block->grid))
+#define threadIdx (static_cast<const ::uint3 &>(::emulated::self->index))
+#define blockIdx  (static_cast<const ::uint3 &>(::emulated::self->block->index))
+#ifdef EMULATED_PROGRAM
+/* No macros: host code of many programs has variables of these names. Of the launch that this host thread runs. */
+extern __thread const dim3 blockDim __asm__("emulated_block_size"), gridDim __asm__("emulated_grid_size");
+#else
+#define blockDim (static_cast<const ::dim3 &>(::emulated::self->block->size))
+#define gridDim  (static_cast<const ::dim3 &>(::emulated::self->block->grid))
+#endif
 inline constexpr int warpSize = 32;
 
 #define EMULATED_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
