@@ -116,6 +116,13 @@ says "several files" "326 3 two words /main.cu"
 run 0 "--compile" --compile -o "$folder/program" "a b/main.cu" "-Ielse where" twice.cpp
 if [ -x "$folder/program" ] && [ ! -s "$folder/stdout" ]; then ok; else bad "--compile leaves the program and does not run it"; fi
 
+# --- programs that check themselves
+top=$(pwd)
+for program in groups language halves; do
+    run 0 "$program" "$top/tests/cu/$program.cu"
+done
+run 0 "groups, watched" --race "$top/tests/cu/groups.cu"
+
 # --- exit status and messages
 cat >"$folder/status.cu" <<'CU'
 #include <stdlib.h>

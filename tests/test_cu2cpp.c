@@ -135,6 +135,14 @@ static void test_launches_in_macros(void **state)
     expect_same("#define LINE \"<<<\" /* <<< */ 1 << 2\n#error k<<<1, 2>>>(x)\n");
 }
 
+static void test_casts_of_kernels(void **state)
+{
+    (void)state;
+    expect("cudaLaunchKernel((void *)k, g, b);", "cudaLaunchKernel(k, g, b);");
+    expect("cudaLaunchCooperativeKernel ( (const void*) k<int>, g);", "cudaLaunchCooperativeKernel (  k<int>, g);");
+    expect_same("cudaLaunchKernel(k, (void *)p); f((void *)k);");
+}
+
 static void test_lines_stay(void **state)
 {
     (void)state;
@@ -223,13 +231,16 @@ static void test_shared_outside_of_functions(void **state)
 
 static void test_device_functions(void **state)
 {
-    static const char text[] = "__device__ int f() {\n#if __CUDA_ARCH__ >= 700\nreturn 1;\n#endif\n}\n";
-
     (void)state;
-    expect(text, "__device__ int f() {\n#define __CUDA_ARCH__ 900\n#line 1 \"x.cu\"\n\n#if __CUDA_ARCH__ >= "
-                 "700\nreturn 1;\n#endif\n\n#undef __CUDA_ARCH__\n#line 5 \"x.cu\"\n}\n");
-    expect_same("__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n#endif\n}\n");
-    expect_same("int f() {\n#ifdef __CUDA_ARCH__\n#endif\nasm(\"\"); }\n");
+    header_folder = ".";
+    expect_same("__device__ int f() {\n#if __CUDA_ARCH__ >= 700\nreturn 1;\n#endif\n}\n");
+    expect("__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n#endif\n}\n",
+           "__host__ __device__ int f() {\n#undef __CUDA_ARCH__\n#line 1 \"x.cu\"\n\n#ifdef "
+           "__CUDA_ARCH__\n#endif\n\n#define __CUDA_ARCH__ 900\n#line 4 \"x.cu\"\n}\n");
+    expect("int f() { return __CUDA_ARCH__; }", "int f() {\n#undef __CUDA_ARCH__\n#line 1 \"x.cu\"\n return "
+                                                "__CUDA_ARCH__; \n#define __CUDA_ARCH__ 900\n#line 1 \"x.cu\"\n}");
+    expect_same("int f() { asm(\"\"); }\n");
+    header_folder = NULL;
     expect(
         "__device__ void f() { asm volatile(\"\"); }",
         "__device__ void f() { _Pragma(\"GCC error \\\"inline PTX is not supported by cu\\\"\") asm volatile(\"\"); }");
@@ -336,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_launches_in_macros),
         cmocka_unit_test(test_shared_outside_of_functions),
         cmocka_unit_test(test_device_functions),
+        cmocka_unit_test(test_casts_of_kernels),
         cmocka_unit_test(test_lines_stay),
         cmocka_unit_test(test_left_alone),
         cmocka_unit_test(test_closing_angles),

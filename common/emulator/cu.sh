@@ -143,10 +143,10 @@ while [ "$1" != --arguments ]; do
     *.cu)
         mkdir "$headers/$number" || exit 2
         eval "\"\$here/cu2cpp\" --program \"\$headers/\$number\" $(tr '\n' ' ' <"$work/folders") \"\$source\" \"\$work/\$number.cpp\"" || exit 2
-        eval "$CXX $flags $cuda -D__CUDACC__ -D__NVCC__ $watch -I\"\$include\" -I\"\$beside\" $folders $extra -c \"\$work/\$number.cpp\" -o \"\$object\"" 2>"$work/messages"
+        eval "$CXX $flags $cuda -D__CUDACC__ -D__NVCC__ -D__CUDA_ARCH__=900 $watch -I\"\$include/program\" -I\"\$include\" -I\"\$beside\" $folders $extra -c \"\$work/\$number.cpp\" -o \"\$object\"" 2>"$work/messages"
         ;;
-    *.cpp | *.cc | *.cxx) eval "$CXX $flags $cuda -I\"\$include\" -I\"\$beside\" $folders $extra -c \"\$source\" -o \"\$object\"" 2>"$work/messages" ;;
-    *.c) eval "\${CC:-gcc} $flags -I\"\$beside\" $folders $extra -c \"\$source\" -o \"\$object\"" 2>"$work/messages" ;;
+    *.cpp | *.cc | *.cxx) eval "$CXX $flags $cuda -I\"\$include/program\" -I\"\$include\" -I\"\$beside\" $folders $extra -c \"\$source\" -o \"\$object\"" 2>"$work/messages" ;;
+    *.c) eval "\${CC:-gcc} -x c $flags -I\"\$beside\" $folders $extra -c \"\$source\" -o \"\$object\"" 2>"$work/messages" ;;
     *.o | *.a | *.so) object=$source ;;
     *) refuse "$source: wanted a file that ends in .cu, .cpp, .cc, .c, .o or .a" ;;
     esac

@@ -198,6 +198,19 @@ static bool find_launches(struct edit *edits)
     return true;
 }
 
+/* cudaLaunchKernel((void *)kernel, ...): without the cast, the kernel's parameters are known. */
+static void find_casts(struct edit *edits)
+{
+    for (int i = 0; (size_t)i < token_count; i++) {
+        const int open = after(after(i)), word = is_word(after(open), "const") ? after(after(open)) : after(open);
+
+        if ((is_word(i, "cudaLaunchKernel") || is_word(i, "cudaLaunchCooperativeKernel")) && is_mark(after(i), '(') &&
+            is_mark(open, '(') && is_word(word, "void") && is_mark(after(word), '*') &&
+            is_mark(after(after(word)), ')'))
+            edits[open] = (struct edit){"", after(after(word)) + 1 - open};
+    }
+}
+
 /* Goes on in line `line` of this file. */
 static void write_line(FILE *out, int line)
 {
@@ -273,11 +286,11 @@ static bool write_include(FILE *out, int i)
     return translate_file(source, made->target, true);
 }
 
-/* What a function of a program needs at its begin, and at its end. */
+/* What a function of a program needs at its begin, and at its end: the rest of the file is compiled as for a device. */
 static void write_begin(FILE *out, const struct function *f)
 {
-    if (asks_for_arch(f)) {
-        fputs("\n#define __CUDA_ARCH__ 900\n", out);
+    if (header_folder != NULL && asks_for_arch(f)) {
+        fputs("\n#undef __CUDA_ARCH__\n", out);
         write_line(out, tokens[f->open].line);
     }
     write_outer_references(out, f);
@@ -285,8 +298,8 @@ static void write_begin(FILE *out, const struct function *f)
 
 static void write_end(FILE *out, const struct function *f)
 {
-    if (asks_for_arch(f)) {
-        fputs("\n#undef __CUDA_ARCH__\n", out);
+    if (header_folder != NULL && asks_for_arch(f)) {
+        fputs("\n#define __CUDA_ARCH__ 900\n", out);
         write_line(out, tokens[f->close].line);
     }
 }
@@ -299,6 +312,8 @@ static bool translate(FILE *out, bool is_header)
     bool fine = edits != NULL && functions != NULL ? find_launches(edits) : fail(1, "no memory");
     int nesting = 0, spaces = 0; /* open braces, and those of them that are a namespace's */
 
+    if (fine)
+        find_casts(edits);
     if (!is_header)
         fputs("#include <cuda_runtime.h>\n", out);
     write_line(out, 1);

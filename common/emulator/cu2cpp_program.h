@@ -123,13 +123,13 @@ static inline bool is_assembly(int i)
            (is_mark(after(i), '(') || is_word(after(i), "volatile") || is_word(after(i), "__volatile__"));
 }
 
-/* Whether its text asks which device it is compiled for. */
+/* Whether it runs on the host, where __CUDA_ARCH__ is not defined, and its text asks. */
 static inline bool asks_for_arch(const struct function *f)
 {
     for (int i = f->open; i < f->close; i++)
         if (is_word(i, "__CUDA_ARCH__") ||
             (tokens[i].kind == DIRECTIVE && memmem(tokens[i].text, tokens[i].length, "__CUDA_ARCH__", 13) != NULL))
-            return f->device && !f->host;
+            return !f->device || f->host;
     return false;
 }
 

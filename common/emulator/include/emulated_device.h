@@ -18,7 +18,11 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __forceinline__  inline __attribute__((always_inline))
+#ifdef EMULATED_PROGRAM /* which may call one through a pointer: gcc refuses that where it must inline */
+#define __forceinline__ inline
+#else
+#define __forceinline__ inline __attribute__((always_inline))
+#endif
 #define __align__(bytes) alignas(bytes)
 
 #define threadIdx (static_cast<const ::uint3 &>(::emulated::self->index))
