@@ -117,6 +117,12 @@ $(addprefix nsys-,$(algorithms)): nsys-%: $$(call program,$$*) photograph
 $(addprefix ncu-,$(algorithms)): ncu-%: $$(call program,$$*) photograph
 	@sh common/build/nsight.sh ncu '$(report)' $(ladder) profile '$*:$(V)' $(profile_options)
 
+# A CUDA program of anybody's in the emulator: ARGS="..." its arguments, CU="--check" options of build/cu.
+.PHONY: cu
+cu: $(BUILD)/cu
+	@$(if $(FILE),,echo "make cu: name a program, for example  make cu FILE=mine.cu ARGS='100 7'" >&2; exit 2)
+	@$(BUILD)/cu $(CU) $(call files,$(FILE)) -- $(ARGS)
+
 # Threads that spin while they wait make checks slower, and timings faster.
 check: $(BUILD)/rungs
 	@OMP_WAIT_POLICY=passive $(rungs) check

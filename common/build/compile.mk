@@ -103,6 +103,15 @@ $(BUILD)/generated/emulator_%.cpp: $(BUILD)/settings $(BUILD)/files
 $(BUILD)/generated/emulator_%.cpp.o: $(BUILD)/generated/emulator_%.cpp
 	$(call say,c++,the emulator: its $*)
 	$(quiet)$(compile_cxx) -Icommon/emulator/include -c $< -o $@
+# The build machine's compiler, also in a cross build: this one runs here.
+HOSTCC ?= gcc
+$(BUILD)/cu2cpp: common/emulator/cu2cpp.c common/emulator/cu2cpp_program.h common/emulator/cu2cpp_tokens.h
+	@mkdir -p $(@D)
+	$(call say,cc,$<)
+	$(quiet)$(HOSTCC) -std=c11 -D_GNU_SOURCE -O2 $(warnings) -I. $< -o $@
+# Anybody's CUDA programs (docs/CU.md), also where versions are built for a GPU.
+$(BUILD)/cu: common/emulator/cu.sh $(BUILD)/cu2cpp $(foreach unit,scheduler runtime,$(BUILD)/generated/emulator_$(unit).cpp.o)
+	@sed "s,@ROOT@,$(CURDIR),; s,@CXX@,$(CXX)," $< >$@.part && chmod +x $@.part && mv $@.part $@
 ifeq ($(CUDA),native)
 $(BUILD)/common/profile/activity.cu.o: EXTRA_CUDA := $(cupti_flags)
 $(BUILD)/%.cu.o: %.cu $(BUILD)/settings
@@ -117,12 +126,6 @@ $(BUILD)/%.ptx: %.cu $(BUILD)/settings
 	$(call say,nvcc,$<)
 	$(quiet)$(filter-out -gencode=% -lineinfo,$(compile_cuda)) -arch=compute_$(lastword $(capability)) -ptx $< -o $@
 else
-# The build machine's compiler, also in a cross build: this one runs here.
-HOSTCC ?= gcc
-$(BUILD)/cu2cpp: common/emulator/cu2cpp.c
-	@mkdir -p $(@D)
-	$(call say,cc,$<)
-	$(quiet)$(HOSTCC) -std=c11 -D_GNU_SOURCE -O2 $(warnings) -I. $< -o $@
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
 	$(quiet)$(BUILD)/cu2cpp $< $@

@@ -11,269 +11,11 @@
  * debuggers speak of the .cu file. The file is cut into tokens once, so that comments, strings and directives cannot be
  * mistaken for code. Exit status 0, or 2 with "file:line: reason" on stderr and no output file.
  */
-#include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-enum kind { BLANK, DIRECTIVE, WORD, LITERAL, MARK }; /* BLANK: white space and comments; MARK: one character */
-
-struct token {
-    enum kind kind;
-    const char *text;
-    size_t length;
-    int line;
-};
-
-static const char *path;
-static struct token *tokens;
-static size_t token_count;
-enum { NONE = -1 }; /* the index of no token */
-
-static bool fail(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(int line, const char *format, ...)
-{
-    va_list arguments;
-
-    fprintf(stderr, "%s:%d: ", path, line);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    return false;
-}
-
-/* ------------------------------------------------------------------------------------------------- tokens */
-
-static bool is_word_character(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$';
-}
-
-/* Each end_of_...() takes the start of something and returns the first character after it, NULL if it never ends. */
-static const char *end_of_quoted(const char *p)
-{
-    const char quote = *p++;
-
-    for (; *p != '\0' && *p != '\n' && *p != quote; p++)
-        if (*p == '\\' && p[1] != '\0')
-            p++;
-    return *p == quote ? p + 1 : NULL;
-}
-
-static const char *end_of_raw_string(const char *quote)
-{
-    char closer[20] = ")"; /* a delimiter has at most 16 characters */
-    const size_t length = strcspn(quote + 1, "(");
-    const char *end;
-
-    if (length > 16 || quote[1 + length] != '(')
-        return NULL;
-    memcpy(closer + 1, quote + 1, length);
-    strcpy(closer + 1 + length, "\"");
-    end = strstr(quote + 1 + length, closer);
-    return end == NULL ? NULL : end + length + 2;
-}
-
-static const char *end_of_line(const char *p)
-{
-    while (*p != '\0' && *p != '\n')
-        p += p[0] == '\\' && p[1] == '\n' ? 2 : 1;
-    return p;
-}
-
-static const char *end_of_comment(const char *p)
-{
-    if (p[1] == '/')
-        return end_of_line(p);
-    p = strstr(p + 2, "*/");
-    return p == NULL ? NULL : p + 2;
-}
-
-static bool starts_comment(const char *p)
-{
-    return p[0] == '/' && (p[1] == '/' || p[1] == '*');
-}
-
-/* Stops at a launch, which is not translated inside a macro. */
-static const char *end_of_directive(const char *p)
-{
-    while (p != NULL && *p != '\0' && *p != '\n' && strncmp(p, "<<<", 3) != 0) {
-        const char *closed = *p == '"' ? end_of_quoted(p) : NULL;
-
-        if (starts_comment(p))
-            p = end_of_comment(p);
-        else
-            p = closed != NULL ? closed : p + (p[0] == '\\' && p[1] == '\n' ? 2 : 1);
-    }
-    return p;
-}
-
-static const char *end_of_number(const char *p)
-{
-    while (is_word_character(*p) || *p == '.' || (*p == '\'' && is_word_character(p[1])))
-        p += strchr("eEpP", *p) != NULL && (p[1] == '+' || p[1] == '-') ? 2 : 1;
-    return p;
-}
-
-static const char *end_of_word(const char *start, enum kind *kind)
-{
-    const char *p = start;
-    size_t length;
-
-    while (is_word_character(*p))
-        p++;
-    length = (size_t)(p - start);
-    if ((*p != '"' && *p != '\'') || length > 3 || strspn(start, "LuU8R") != length)
-        return p; /* not a prefix of a string */
-    *kind = LITERAL;
-    return p[-1] == 'R' && *p == '"' ? end_of_raw_string(p) : end_of_quoted(p);
-}
-
-static bool tokenize(const char *p)
-{
-    size_t capacity = 0;
-    bool line_start = true;
-    int line = 1;
-
-    while (*p != '\0') {
-        enum kind kind = MARK;
-        const char *end = p + 1;
-
-        if (isspace((unsigned char)*p) || (p[0] == '\\' && p[1] == '\n')) {
-            kind = BLANK;
-        } else if (starts_comment(p)) {
-            kind = BLANK;
-            if ((end = end_of_comment(p)) == NULL)
-                return fail(line, "this comment never ends");
-        } else if (*p == '#' && line_start) {
-            kind = DIRECTIVE;
-            if ((end = end_of_directive(p)) == NULL)
-                return fail(line, "a comment in this directive never ends");
-            if (*end == '<')
-                return fail(line, "a kernel launch (<<<) inside a macro is not supported");
-        } else if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))) {
-            kind = LITERAL;
-            end = end_of_number(p);
-        } else if (is_word_character(*p)) {
-            kind = WORD;
-            end = end_of_word(p, &kind);
-        } else if (*p == '"' || *p == '\'') {
-            kind = LITERAL;
-            end = end_of_quoted(p);
-        }
-        if (end == NULL)
-            return fail(line, "this string or character never ends");
-        if (token_count == capacity) {
-            struct token *grown = realloc(tokens, (capacity = 2 * capacity + 1024) * sizeof(*tokens));
-
-            if (grown == NULL)
-                return fail(line, "no memory");
-            tokens = grown;
-        }
-        tokens[token_count++] = (struct token){kind, p, (size_t)(end - p), line};
-        line_start = *p == '\n' || (line_start && kind == BLANK);
-        for (; p < end; p++)
-            line += *p == '\n';
-    }
-    return true;
-}
-
-static bool is_mark(int i, char c)
-{
-    return i >= 0 && (size_t)i < token_count && tokens[i].kind == MARK && *tokens[i].text == c;
-}
-
-static bool is_word(int i, const char *word)
-{
-    return i >= 0 && (size_t)i < token_count && tokens[i].kind == WORD && strlen(word) == tokens[i].length &&
-           memcmp(tokens[i].text, word, tokens[i].length) == 0;
-}
-
-static bool is_any_word(int i)
-{
-    return i >= 0 && (size_t)i < token_count && tokens[i].kind == WORD;
-}
-
-/* Whether the three marks from i on are c c c, with nothing between them. */
-static bool is_triple(int i, char c)
-{
-    return is_mark(i, c) && is_mark(i + 1, c) && is_mark(i + 2, c);
-}
-
-static bool is_skipped(int i)
-{
-    return i >= 0 && (size_t)i < token_count && (tokens[i].kind == BLANK || tokens[i].kind == DIRECTIVE);
-}
-
-static int after(int i)
-{
-    do
-        i++;
-    while (is_skipped(i));
-    return i;
-}
-
-static int before(int i)
-{
-    do
-        i--;
-    while (is_skipped(i));
-    return i;
-}
-
-static bool is_one_of(int i, const char *marks)
-{
-    return i >= 0 && (size_t)i < token_count && tokens[i].kind == MARK && strchr(marks, *tokens[i].text) != NULL;
-}
-
-/* The bracket that matches the one at i, searched in the direction of step (+1, -1); NONE if there is none. */
-static int matching(int i, int step)
-{
-    const char *const openers = step > 0 ? "([{" : ")]}", *const closers = step > 0 ? ")]}" : "([{";
-    char expected[256];
-    int depth = 0;
-
-    for (; i >= 0 && (size_t)i < token_count; i += step) {
-        if (is_one_of(i, openers)) {
-            if (depth == (int)sizeof(expected))
-                return NONE;
-            expected[depth++] = closers[strchr(openers, *tokens[i].text) - openers];
-        } else if (is_one_of(i, closers)) {
-            if (*tokens[i].text != expected[--depth])
-                return NONE;
-            if (depth == 0)
-                return i;
-        }
-    }
-    return NONE;
-}
-
-/* The same for the angle brackets of a template. */
-static int matching_angle(int i, int step)
-{
-    int depth = 0;
-
-    for (; i >= 0 && (size_t)i < token_count && !is_one_of(i, ";{}"); i += step) {
-        if (is_one_of(i, step > 0 ? "([" : ")]") && (i = matching(i, step)) == NONE)
-            return NONE;
-        if (is_mark(i, step > 0 ? '<' : '>'))
-            depth++;
-        else if (is_mark(i, step > 0 ? '>' : '<') && --depth == 0)
-            return i;
-    }
-    return NONE;
-}
-
-static void write_tokens(FILE *out, int first, int end)
-{
-    for (int i = first; i < end; i++)
-        fwrite(tokens[i].text, 1, tokens[i].length, out);
-}
+#include "common/emulator/cu2cpp_program.h"
+#include "common/emulator/cu2cpp_tokens.h"
 
 /* ------------------------------------------------------------------------------------------------- launches */
 
@@ -348,10 +90,13 @@ static bool is_alignment(int i)
     return (is_word(i, "__align__") || is_word(i, "alignas")) && is_mark(after(i), '(');
 }
 
-/* Whether the declaration that starts at i is one of __shared__ variables. */
+/* Whether the declaration that starts at i is one of __shared__ variables; the word may stand behind the type. */
 static bool starts_shared(int i)
 {
-    while (is_word(i, "extern") || is_word(i, "static") || is_word(i, "volatile") || is_alignment(i)) {
+    const bool starts = is_one_of(before(i), ";{}") || before(i) == NONE;
+
+    while (is_word(i, "extern") || is_word(i, "static") || is_word(i, "volatile") || is_alignment(i) ||
+           (starts && is_any_word(i) && !is_keyword(i) && !is_word(i, "__shared__"))) {
         i = is_alignment(i) ? matching(after(i), 1) : i;
         if (i == NONE)
             return false;
@@ -384,9 +129,15 @@ static bool write_shared(FILE *out, int first, int *next)
     }
     for (;;) { /* at the name of a declarator */
         array = is_mark(after(name = i), '[');
-        fputs(dynamic ? "*const " : array ? "(&" : "&", out);
+        if (dynamic && array) /* the first size is not known; a pointer to what the others say */
+            array = (i = matching(after(i), 1)) != NONE && is_mark(after(i), '[');
+        if (i == NONE)
+            return fail(line, "%s", reason);
+        fputs(dynamic ? array ? "(*const " : "*const " : array ? "(&" : "&", out);
         write_tokens(out, name, name + 1);
-        fputs(array && !dynamic ? ")" : "", out);
+        fputs(array ? ")" : "", out);
+        for (int k = name + 1; dynamic && is_skipped(k); k++)
+            write_tokens(out, k, k + 1);
         for (i = i + 1; !is_one_of(i, ",;"); i++) {
             const int start = i;
 
@@ -394,8 +145,7 @@ static bool write_shared(FILE *out, int first, int *next)
                 i = matching(i, 1);
             if (i == NONE || (!is_mark(i, ']') && !is_skipped(i)))
                 return fail(line, "%s", reason);
-            if (!dynamic || is_skipped(i))
-                write_tokens(out, start, i + 1);
+            write_tokens(out, start, i + 1);
         }
         fprintf(out, dynamic ? " = EMULATED_DYNAMIC_SHARED" : " = EMULATED_SHARED(%.*s)", (int)tokens[name].length,
                 tokens[name].text);
@@ -448,34 +198,152 @@ static bool find_launches(struct edit *edits)
     return true;
 }
 
-static bool translate(FILE *out)
+/* cudaLaunchKernel((void *)kernel, ...): without the cast, the kernel's parameters are known. */
+static void find_casts(struct edit *edits)
 {
-    struct edit *edits = calloc(token_count + 1, sizeof(*edits));
-    bool fine = edits != NULL ? find_launches(edits) : fail(1, "no memory");
-    int nesting = 0;
+    for (int i = 0; (size_t)i < token_count; i++) {
+        const int open = after(after(i)), word = is_word(after(open), "const") ? after(after(open)) : after(open);
 
-    fputs("#include <cuda_runtime.h>\n#line 1 \"", out);
+        if ((is_word(i, "cudaLaunchKernel") || is_word(i, "cudaLaunchCooperativeKernel")) && is_mark(after(i), '(') &&
+            is_mark(open, '(') && is_word(word, "void") && is_mark(after(word), '*') &&
+            is_mark(after(after(word)), ')'))
+            edits[open] = (struct edit){"", after(after(word)) + 1 - open};
+    }
+}
+
+/* Goes on in line `line` of this file. */
+static void write_line(FILE *out, int line)
+{
+    fprintf(out, "#line %d \"", line);
     for (const char *p = path; *p != '\0'; p++)
         fprintf(out, strchr("\"\\", *p) != NULL ? "\\%c" : "%c", *p);
     fputs("\"\n", out);
+}
+
+/* A declaration of shared variables outside of functions becomes a function for each: cu2cpp_program.h. */
+static bool write_outer_shared(FILE *out, int first, int *next)
+{
+    const int count = outer_count;
+
+    for (int i = first; (size_t)i < token_count && !is_mark(i, ';'); i++) {
+        struct outer_variable *const made = &outer[outer_count];
+
+        if (!is_any_word(i) || is_word(i, "__shared__") || !is_one_of(after(i), "[,;"))
+            continue;
+        if (outer_count == MOST_OUTER || tokens[i].length >= sizeof(made->name))
+            return fail(tokens[i].line, "too many __shared__ variables outside of functions, or too long a name");
+        snprintf(made->name, sizeof(made->name), "%.*s", (int)tokens[i].length, tokens[i].text);
+        made->dynamic = is_in(first, i, "extern");
+        outer_count++;
+        while (is_mark(after(i), '['))
+            if ((i = matching(after(i), 1)) == NONE)
+                return fail(tokens[first].line, "brackets do not match");
+    }
+    for (int k = count; k < outer_count; k++) {
+        fprintf(out, "static inline auto %semulated_shared_%s() { ", outer[k].dynamic ? "*" : "&", outer[k].name);
+        if (!write_shared(out, first, next))
+            return false;
+        fprintf(out, "; return %s; }\n", outer[k].name);
+    }
+    fputc('\n', out);
+    write_line(out, tokens[*next].line);
+    ++*next; /* the semicolon */
+    return true;
+}
+
+static bool translate_file(const char *in, const char *target, bool is_header);
+
+/* An #include in a program: of a local header its translation, of a library that is not there an error. */
+static bool write_include(FILE *out, int i)
+{
+    char name[PATH_MAX];
+    bool quoted;
+    char *source;
+
+    if (header_folder == NULL || !is_include(i, name, &quoted) || (source = find_header(name, quoted)) == NULL) {
+        for (int k = 0; k < UNSUPPORTED && header_folder != NULL && is_include(i, name, &quoted); k++)
+            if (begins_with_one_of(name, unsupported[k].headers))
+                return fprintf(out, "#error %s (%s) is not supported by cu", unsupported[k].what, name) > 0;
+        write_tokens(out, i, i + 1);
+        return true;
+    }
+    for (int k = 0; k < header_count; k++)
+        if (strcmp(headers[k].source, source) == 0) {
+            fprintf(out, "#include \"%s\"", headers[k].target);
+            free(source);
+            return true;
+        }
+    if (header_count == MOST_HEADERS)
+        return fail(tokens[i].line, "more than %d headers", (int)MOST_HEADERS);
+
+    struct header *const made = &headers[header_count++];
+
+    made->source = source;
+    if (asprintf(&made->target, "%s/%d_%s", header_folder, header_count,
+                 strrchr(source, '/') != NULL ? strrchr(source, '/') + 1 : source) < 0)
+        return fail(tokens[i].line, "no memory");
+    fprintf(out, "#include \"%s\"", made->target);
+    return translate_file(source, made->target, true);
+}
+
+/* What a function of a program needs at its begin, and at its end: the rest of the file is compiled as for a device. */
+static void write_begin(FILE *out, const struct function *f)
+{
+    if (header_folder != NULL && asks_for_arch(f)) {
+        fputs("\n#undef __CUDA_ARCH__\n", out);
+        write_line(out, tokens[f->open].line);
+    }
+    write_outer_references(out, f);
+}
+
+static void write_end(FILE *out, const struct function *f)
+{
+    if (header_folder != NULL && asks_for_arch(f)) {
+        fputs("\n#define __CUDA_ARCH__ 900\n", out);
+        write_line(out, tokens[f->close].line);
+    }
+}
+
+static bool translate(FILE *out, bool is_header)
+{
+    struct edit *edits = calloc(token_count + 1, sizeof(*edits));
+    int function_count, f = 0;
+    struct function *const functions = find_functions(&function_count);
+    bool fine = edits != NULL && functions != NULL ? find_launches(edits) : fail(1, "no memory");
+    int nesting = 0, spaces = 0; /* open braces, and those of them that are a namespace's */
+
+    if (fine)
+        find_casts(edits);
+    if (!is_header)
+        fputs("#include <cuda_runtime.h>\n", out);
+    write_line(out, 1);
     for (int i = 0; fine && (size_t)i < token_count;) {
+        const bool inside = f < function_count && i > functions[f].open;
         int next = i + 1;
 
         nesting += is_mark(i, '{') - is_mark(i, '}');
+        spaces = opens_namespace(i) ? spaces + 1 : spaces > nesting ? nesting : spaces;
+        if (f < function_count && i == functions[f].close)
+            write_end(out, &functions[f++]);
         if (edits[i].text != NULL)
             fputs(edits[i].text, out);
         if (edits[i].replaced > 0)
             next = i + edits[i].replaced;
-        else if (starts_shared(i) && nesting > 0)
-            fine = write_shared(out, i, &next);
         else if (starts_shared(i))
-            fine = fail(tokens[i].line, "__shared__ outside of a function: declare it in the kernel");
+            fine = inside || nesting > spaces ? write_shared(out, i, &next) : write_outer_shared(out, i, &next);
         else if (is_word(i, "__noinline__"))
             fputs("__attribute__((noinline))", out);
-        else if (!is_unroll(i))
+        else if (inside && functions[f].device && is_assembly(i))
+            fputs("_Pragma(\"GCC error \\\"inline PTX is not supported by cu\\\"\") asm", out);
+        else if (tokens[i].kind == DIRECTIVE && !is_unroll(i))
+            fine = write_include(out, i);
+        else if (tokens[i].kind != DIRECTIVE)
             write_tokens(out, i, next);
+        if (f < function_count && i == functions[f].open)
+            write_begin(out, &functions[f]);
         i = next;
     }
+    free(functions);
     free(edits);
     return fine;
 }
@@ -497,39 +365,63 @@ static char *read_file(const char *name)
     return text;
 }
 
-int main(int argc, char **argv)
+static bool translate_file(const char *in, const char *target, bool is_header)
 {
+    const char *const old_path = path;
+    struct token *const old_tokens = tokens;
+    const size_t old_count = token_count;
     char *text = NULL, *result = NULL;
     size_t result_size = 0;
     FILE *out = NULL, *file = NULL;
     struct stat there;
-    int status = 2;
+    bool fine = false;
 
-    if (argc != 3) {
-        fputs("usage: cu2cpp in.cu out.cpp\n", stderr);
-        return 2;
-    }
-    path = argv[1];
+    path = in;
+    tokens = NULL;
+    token_count = 0;
     if ((text = read_file(path)) == NULL || (out = open_memstream(&result, &result_size)) == NULL) {
         fprintf(stderr, "%s: %s\n", path, strerror(errno));
         goto out;
     }
-    if (!tokenize(text) || !translate(out) || fflush(out) != 0)
+    if (!tokenize(text) || !translate(out, is_header) || fflush(out) != 0)
         goto out;
-    file = fopen(argv[2], "wb");
-    if (file != NULL && fwrite(result, 1, result_size, file) == result_size && fflush(file) == 0)
-        status = 0;
-    else
-        fprintf(stderr, "%s: %s\n", argv[2], strerror(errno));
+    file = fopen(target, "wb");
+    fine = file != NULL && fwrite(result, 1, result_size, file) == result_size && fflush(file) == 0;
+    if (!fine)
+        fprintf(stderr, "%s: %s\n", target, strerror(errno));
 out:
     if (file != NULL)
         fclose(file);
-    if (status != 0 && stat(argv[2], &there) == 0 && S_ISREG(there.st_mode)) /* not /dev/null */
-        remove(argv[2]);
+    if (!fine && stat(target, &there) == 0 && S_ISREG(there.st_mode)) /* not /dev/null */
+        remove(target);
     if (out != NULL)
         fclose(out);
     free(result);
     free(text);
     free(tokens);
-    return status;
+    path = old_path;
+    tokens = old_tokens;
+    token_count = old_count;
+    return fine;
+}
+
+int main(int argc, char **argv)
+{
+    int i = 1;
+
+    if (argc == 2 && strcmp(argv[1], "--unsupported") == 0) {
+        print_unsupported();
+        return 0;
+    }
+    if (argc > 2 && strcmp(argv[1], "--program") == 0) {
+        header_folder = argv[2];
+        include_folders = (const char **)argv + 3;
+        include_count = argc - 5;
+        i = argc - 2;
+    }
+    if (argc - i != 2 || include_count < 0) {
+        fputs("usage: cu2cpp [--program FOLDER-FOR-HEADERS [INCLUDE-FOLDER]...] in.cu out.cpp\n", stderr);
+        return 2;
+    }
+    return translate_file(argv[i], argv[i + 1], false) ? 0 : 2;
 }

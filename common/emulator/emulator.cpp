@@ -25,6 +25,10 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+extern "C" {
+__thread dim3 emulated_block_size, emulated_grid_size; /* blockDim and gridDim of whole programs */
+}
+
 namespace emulated
 {
 
@@ -369,8 +373,8 @@ static bool begin_launch(worker &w, running_launch *launch)
     const launch_site &site = *launch->site;
 
     w.launch = launch;
-    w.size = site.block;
-    w.grid = site.grid;
+    w.size = emulated_block_size = site.block;
+    w.grid = emulated_grid_size = site.grid;
     w.tasks.resize(launch->threads);
     w.ready.resize(launch->threads);
     w.warps.resize((launch->threads + 31) / 32);
@@ -497,6 +501,8 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     launch.context = context;
     launch.threads = site.block.x * site.block.y * site.block.z;
     launch.blocks = (uint64_t)site.grid.x * site.grid.y * site.grid.z;
+    if (!begin_cooperative_launch(site, launch.blocks))
+        return;
     launch.seed = next_launch_seed();
     thread_count.fetch_add(launch.blocks * launch.threads, std::memory_order_relaxed);
     if (lacking == EMULATOR_LACKS_KERNELS)
@@ -506,7 +512,9 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
         host_threads = number_from_environment("RUNGS_EMULATOR_THREADS", std::thread::hardware_concurrency());
     host_threads = std::min({std::max(host_threads, (uint64_t)1), MOST_HOST_THREADS, launch.blocks,
                              1 + launch.blocks * launch.threads / THREADS_PER_HOST_THREAD});
-    if (races_begin_launch(site))
+    if (is_cooperative_launch())
+        host_threads = launch.blocks;
+    else if (races_begin_launch(site))
         host_threads = 1;
     install_crash_notes();
     try {

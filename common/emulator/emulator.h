@@ -20,6 +20,8 @@
  *                         device's memory fails, as does a launch on another device's stream
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
+ * RUNGS_EMULATOR_TELL     1: the error of a launch that the program never asks for is printed at its end, and its exit
+ *                         status is 1 if it was 0; build/cu sets it
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it
  *
  * Host threads live no longer than a launch, so a process may fork between launches.

@@ -85,6 +85,9 @@ inline uint64_t next_random(uint64_t *random)
 cudaError_t set_error(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Records the error that a broken kernel leaves: from now on every call returns it, as with a GPU's context. */
 void set_lasting_error(cudaError_t error, const std::string &message);
+/* The calling thread's last error, of a launch, is one that only asking for it shows: with RUNGS_EMULATOR_TELL=1 it is
+ * printed at the program's end if nobody has asked. */
+void owe_error();
 /* cudaSuccess, or the lasting error (which is then also the calling thread's last). */
 cudaError_t lasting_error();
 

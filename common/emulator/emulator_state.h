@@ -102,6 +102,12 @@ bool check_shared_guards(worker &w);
 /* Garbage in all of them, after a barrier when EMULATOR_LACKS_SHARED_MEMORY is asked for. */
 void forget_shared_memory(worker &w);
 
+/* ------------------------------------------------------------------------------------------- cooperative.cpp */
+
+/* Whether the launch may go on: it is cooperative when the calling thread wanted one, and then not too large. */
+bool begin_cooperative_launch(const launch_site &site, uint64_t blocks);
+bool is_cooperative_launch();
+
 /* ------------------------------------------------------------------------------------------------ random.cpp */
 
 uint64_t number_from_environment(const char *name, uint64_t preset);

@@ -44,12 +44,11 @@ static std::string broken_rule(const launch_site &site)
     return "";
 }
 
-bool launch_is_legal(const launch_site &site)
+/* Whether the launch is legal; if not, its error is set. */
+static bool obeys(const launch_site &site)
 {
     const std::string rule = broken_rule(site);
 
-    if (lasting_error() != cudaSuccess)
-        return false;
     if (!rule.empty()) {
         set_error(cudaErrorInvalidConfiguration, "kernel %s (%s:%d): %s", site.name, site.file, site.line,
                   rule.c_str());
@@ -67,6 +66,16 @@ bool launch_is_legal(const launch_site &site)
         return false;
     }
     return true;
+}
+
+bool launch_is_legal(const launch_site &site)
+{
+    if (lasting_error() != cudaSuccess)
+        return false;
+    if (obeys(site))
+        return true;
+    owe_error();
+    return false;
 }
 
 } /* namespace emulated */

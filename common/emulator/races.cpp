@@ -1,6 +1,7 @@
 #include "common/emulator/races.h"
 
 #include <algorithm>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <string>
@@ -233,7 +234,7 @@ void races_forget(const void *memory, size_t bytes, size_t guard)
  * may ask them; "" when binutils are not there. */
 static std::string line_of(uint32_t place)
 {
-    char command[96], text[512];
+    char command[96], text[512], folder[PATH_MAX];
     std::string line;
 
     if (place == 0)
@@ -242,6 +243,8 @@ static std::string line_of(uint32_t place)
         snprintf(text, sizeof(text), " at 0x%x", place - 1);
         return text;
     }
+    if (getcwd(folder, sizeof(folder)) == nullptr)
+        folder[0] = '\0';
     snprintf(command, sizeof(command), "addr2line -i -e /proc/%d/exe 0x%x 2>/dev/null", (int)getpid(), place - 1);
 
     FILE *const answer = popen(command, "r");
@@ -254,6 +257,9 @@ static std::string line_of(uint32_t place)
         if (!line.empty() || strchr(text, '?') != nullptr || strstr(text, "common/emulator/") != nullptr)
             continue;
         line = text;
+        if (const size_t length = strlen(folder);
+            length > 0 && strncmp(text, folder, length) == 0 && text[length] == '/')
+            line = text + length + 1;
         for (const char *const top : {"/cuda/", "/common/", "/tests/", "/assignments/", "/peers/"})
             if (const char *const found = strstr(text, top); found != nullptr)
                 line = found + 1; /* the compiler has put its folder before the name */

@@ -152,6 +152,17 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     p.l2CacheSize = 50 << 20;
     p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = 1;
     p.memoryBusWidth = 5120;
+    p.clockRate = p.memoryClockRate = 1000000; /* kHz: clock64() counts nanoseconds */
+    p.regsPerMultiprocessor = p.regsPerBlock;
+    p.managedMemory = p.concurrentManagedAccess = p.hostRegisterSupported = p.streamPrioritiesSupported = 1;
+    p.cooperativeLaunch = p.deviceOverlap = p.memoryPoolsSupported = 1;
+    p.globalL1CacheSupported = p.localL1CacheSupported = p.canUseHostPointerForRegisteredMem = 1;
+    p.memPitch = INT_MAX;
+    p.textureAlignment = p.surfaceAlignment = 512;
+    p.texturePitchAlignment = 32;
+    p.pciDeviceID = device;
+    p.singleToDoublePrecisionPerfRatio = 2;
+    p.maxTexture1D = p.maxTexture2D[0] = p.maxTexture2D[1] = 131072;
     *properties = p;
     return lasting_error();
 }
@@ -163,47 +174,53 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 
     if (error != cudaSuccess)
         return error;
-    switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = p.maxThreadsPerBlock;
-        return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = (int)p.sharedMemPerBlock;
-        return cudaSuccess;
-    case cudaDevAttrTotalConstantMemory:
-        *value = (int)p.totalConstMem;
-        return cudaSuccess;
-    case cudaDevAttrWarpSize:
-        *value = p.warpSize;
-        return cudaSuccess;
-    case cudaDevAttrMaxRegistersPerBlock:
-        *value = p.regsPerBlock;
-        return cudaSuccess;
-    case cudaDevAttrClockRate:
-        *value = 1000000; /* kHz: clock64() counts nanoseconds */
-        return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount:
-        *value = p.multiProcessorCount;
-        return cudaSuccess;
-    case cudaDevAttrL2CacheSize:
-        *value = p.l2CacheSize;
-        return cudaSuccess;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        *value = p.maxThreadsPerMultiProcessor;
-        return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = p.major;
-        return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = p.minor;
-        return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = (int)p.sharedMemPerMultiprocessor;
-        return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = (int)p.sharedMemPerBlockOptin;
-        return cudaSuccess;
-    }
+    const struct {
+        cudaDeviceAttr attribute;
+        int value;
+    } values[] = {
+        {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+        {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+        {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+        {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+        {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+        {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+        {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+        {cudaDevAttrMaxSharedMemoryPerBlock, (int)p.sharedMemPerBlock},
+        {cudaDevAttrTotalConstantMemory, (int)p.totalConstMem},
+        {cudaDevAttrWarpSize, p.warpSize},
+        {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+        {cudaDevAttrClockRate, p.clockRate},
+        {cudaDevAttrMemoryClockRate, p.memoryClockRate},
+        {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
+        {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+        {cudaDevAttrL2CacheSize, p.l2CacheSize},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+        {cudaDevAttrComputeCapabilityMajor, p.major},
+        {cudaDevAttrComputeCapabilityMinor, p.minor},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, (int)p.sharedMemPerMultiprocessor},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)p.sharedMemPerBlockOptin},
+        {cudaDevAttrGpuOverlap, p.deviceOverlap},
+        {cudaDevAttrKernelExecTimeout, p.kernelExecTimeoutEnabled},
+        {cudaDevAttrIntegrated, p.integrated},
+        {cudaDevAttrCanMapHostMemory, p.canMapHostMemory},
+        {cudaDevAttrComputeMode, p.computeMode},
+        {cudaDevAttrConcurrentKernels, p.concurrentKernels},
+        {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
+        {cudaDevAttrUnifiedAddressing, p.unifiedAddressing},
+        {cudaDevAttrManagedMemory, p.managedMemory},
+        {cudaDevAttrHostNativeAtomicSupported, p.hostNativeAtomicSupported},
+        {cudaDevAttrPageableMemoryAccess, p.pageableMemoryAccess},
+        {cudaDevAttrConcurrentManagedAccess, p.concurrentManagedAccess},
+        {cudaDevAttrCooperativeLaunch, p.cooperativeLaunch},
+        {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported},
+    };
+    for (const auto &known : values)
+        if (known.attribute == attribute) {
+            *value = known.value;
+            return cudaSuccess;
+        }
     return set_error(cudaErrorInvalidValue, "cudaDeviceGetAttribute: the emulator does not know attribute %d",
                      (int)attribute);
 }

@@ -477,3 +477,44 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
 }
 
 } /* extern "C" */
+
+namespace emulated
+{
+
+/* Declared in include/program/calls.h. */
+cudaError_t make_graph(cudaGraph_t *graph);
+cudaError_t count_nodes(cudaGraph_t graph, size_t *count);
+cudaError_t host_function_in_turn(cudaStream_t stream, void (*function)(void *), void *data);
+cudaError_t callback_in_turn(cudaStream_t stream, void (*function)(cudaStream_t, cudaError_t, void *), void *data);
+
+cudaError_t make_graph(cudaGraph_t *graph)
+{
+    *graph = the_graphs().create();
+    return lasting_error();
+}
+
+cudaError_t count_nodes(cudaGraph_t graph, size_t *count)
+{
+    if (!the_graphs().has(graph))
+        return set_error(cudaErrorInvalidValue, "cudaGraphGetNodes: this graph does not exist");
+    *count = graph->works.size();
+    return lasting_error();
+}
+
+cudaError_t host_function_in_turn(cudaStream_t stream, void (*function)(void *), void *data)
+{
+    return in_turn("cudaLaunchHostFunc", stream, [function, data] {
+        function(data);
+        return cudaSuccess;
+    });
+}
+
+cudaError_t callback_in_turn(cudaStream_t stream, void (*function)(cudaStream_t, cudaError_t, void *), void *data)
+{
+    return in_turn("cudaStreamAddCallback", stream, [stream, function, data] {
+        function(stream, lasting_error(), data);
+        return cudaSuccess;
+    });
+}
+
+} /* namespace emulated */

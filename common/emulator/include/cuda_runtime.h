@@ -13,6 +13,15 @@
 #define RUNGS_EMULATED 1
 #define CUDART_VERSION 13000
 
+#ifdef EMULATED_PROGRAM
+/* Programs define this function themselves, which C++17, the default of nvcc, does not have. */
+#define lerp emulated_lerp
+#include <cmath>
+#include <math.h>
+#undef lerp
+#include "program/nvidia_names.h"
+#endif
+
 #include "emulated_core.h"
 #include "emulated_device.h"
 #include "emulated_intrinsics.h"
@@ -35,15 +44,25 @@ typedef enum cudaError {
     cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorInsufficientDriver = 35,
     cudaErrorInvalidDeviceFunction = 98,
+    cudaErrorNotYetImplemented = 31,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidKernelImage = 200,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorUnsupportedLimit = 215,
+    cudaErrorPeerAccessUnsupported = 217,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
     cudaErrorLaunchOutOfResources = 701,
+    cudaErrorLaunchTimeout = 702,
+    cudaErrorPeerAccessAlreadyEnabled = 704,
+    cudaErrorPeerAccessNotEnabled = 705,
+    cudaErrorAssert = 710,
     cudaErrorHostMemoryAlreadyRegistered = 712,
     cudaErrorHostMemoryNotRegistered = 713,
     cudaErrorLaunchFailure = 719,
+    cudaErrorCooperativeLaunchTooLarge = 720,
     cudaErrorNotSupported = 801,
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901,
@@ -77,7 +96,32 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    /* What the emulator says to these stands in runtime.cpp. */
+    cudaDevAttrMaxBlockDimX = 2,
+    cudaDevAttrMaxBlockDimY = 3,
+    cudaDevAttrMaxBlockDimZ = 4,
+    cudaDevAttrMaxGridDimX = 5,
+    cudaDevAttrMaxGridDimY = 6,
+    cudaDevAttrMaxGridDimZ = 7,
+    cudaDevAttrGpuOverlap = 15,
+    cudaDevAttrKernelExecTimeout = 17,
+    cudaDevAttrIntegrated = 18,
+    cudaDevAttrCanMapHostMemory = 19,
+    cudaDevAttrComputeMode = 20,
+    cudaDevAttrConcurrentKernels = 31,
+    cudaDevAttrMemoryClockRate = 36,
+    cudaDevAttrGlobalMemoryBusWidth = 37,
+    cudaDevAttrAsyncEngineCount = 40,
+    cudaDevAttrUnifiedAddressing = 41,
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+    cudaDevAttrManagedMemory = 83,
+    cudaDevAttrHostNativeAtomicSupported = 86,
+    cudaDevAttrPageableMemoryAccess = 88,
+    cudaDevAttrConcurrentManagedAccess = 89,
+    cudaDevAttrCooperativeLaunch = 95,
+    cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+    cudaDevAttrMemoryPoolsSupported = 115
 };
 
 struct cudaDeviceProp {
@@ -86,6 +130,16 @@ struct cudaDeviceProp {
     int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
     int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor, l2CacheSize;
     int integrated, canMapHostMemory, concurrentKernels, asyncEngineCount, unifiedAddressing, memoryBusWidth;
+    /* What programs print or ask for. The clocks have left CUDA 13; here they say that the time is a CPU's. */
+    int managedMemory, concurrentManagedAccess, pageableMemoryAccess, cooperativeLaunch, computePreemptionSupported;
+    int regsPerMultiprocessor, clockRate, memoryClockRate, deviceOverlap, computeMode, kernelExecTimeoutEnabled;
+    int ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, isMultiGpuBoard, multiGpuBoardGroupID;
+    int hostNativeAtomicSupported, singleToDoublePrecisionPerfRatio, directManagedMemAccessFromHost;
+    int streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported, canUseHostPointerForRegisteredMem;
+    int pageableMemoryAccessUsesHostPageTables, hostRegisterSupported, memoryPoolsSupported;
+    int persistingL2CacheMaxSize, accessPolicyMaxWindowSize, cooperativeMultiDeviceLaunch, maxTexture1D;
+    int maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2], maxTexture2DLayered[3], maxTexture2DLinear[3];
+    size_t memPitch, textureAlignment, texturePitchAlignment, surfaceAlignment, reservedSharedMemPerBlock;
 };
 
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
@@ -100,9 +154,17 @@ struct cudaLaunchAttribute {
     cudaLaunchAttributeValue val;
 };
 
-/* Initialised in order: gridDim and blockDim, as CUDA calls its first members, are macros here. */
+/* Initialised in order: gridDim and blockDim, as CUDA calls its first members, are macros but in whole programs. */
 struct cudaLaunchConfig_t {
+#ifdef EMULATED_PROGRAM
+    dim3 gridDim, blockDim;
+#define EMULATED_GRID  gridDim
+#define EMULATED_BLOCK blockDim
+#else
     dim3 grid, block;
+#define EMULATED_GRID  grid
+#define EMULATED_BLOCK block
+#endif
     size_t dynamicSmemBytes;
     cudaStream_t stream;
     cudaLaunchAttribute *attrs;
@@ -111,7 +173,7 @@ struct cudaLaunchConfig_t {
 
 /* The attributes only allow the kernel to start early, which the emulator never does. */
 #define cudaLaunchKernelEx(config, kernel, ...)                                                                        \
-    (EMULATED_KERNEL(kernel)((config)->grid, (config)->block, (config)->dynamicSmemBytes,                              \
+    (EMULATED_KERNEL(kernel)((config)->EMULATED_GRID, (config)->EMULATED_BLOCK, (config)->dynamicSmemBytes,            \
                              (config)->stream)(__VA_ARGS__),                                                           \
      cudaPeekAtLastError())
 
@@ -291,5 +353,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Function,
 {
     return emulated::occupancy(blocks, threads, dynamic_bytes);
 }
+
+#ifdef EMULATED_PROGRAM
+#include "texture_indirect_functions.h"
+
+#include "program/calls.h"
+#include "program/intrinsics.h"
+#endif
 
 #endif

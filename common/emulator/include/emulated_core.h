@@ -53,6 +53,10 @@ inline void count_atomic()
         yield();
 }
 
+/* cooperative.cpp: all threads of the grid meet, in a launch for which all blocks run at the same time. */
+bool grid_can_meet();
+void grid_barrier(const char *file, int line);
+
 enum class vote { none, count, all, any };
 /* __syncthreads() and its three voting forms. */
 int barrier(vote kind, int value, const char *name, const char *file, int line);
@@ -116,6 +120,13 @@ template <class Argument> bool check_argument(const launch_site &site, int posit
         return true;
 }
 
+template <class Body> void run_now(const launch_site &site, const Body &body)
+{
+    run(
+        site, [](void *context) { (*static_cast<const Body *>(context))(); },
+        const_cast<void *>(static_cast<const void *>(&body)));
+}
+
 /* Arguments are copies made once, on the host, as in CUDA; kernel(arguments...) is one thread. */
 template <class Kernel, class... Arguments>
 void run_with(const launch_site &site, const Kernel &kernel, const Arguments &...arguments)
@@ -124,9 +135,7 @@ void run_with(const launch_site &site, const Kernel &kernel, const Arguments &..
     [[maybe_unused]] int position = 0;
 
     if ((check_argument(site, ++position, arguments) && ...))
-        run(
-            site, [](void *context) { (*static_cast<decltype(body) *>(context))(); },
-            const_cast<void *>(static_cast<const void *>(&body)));
+        run_now(site, body);
 }
 
 /* Whether a launch is for later: cudaStreamBeginCapture() has been called for its stream and the end has not, so that
@@ -155,6 +164,36 @@ void run_or_keep(const launch_site &site, const Kernel &kernel, const Arguments 
         [](void *context) { delete static_cast<Body *>(context); });
 }
 
+/* A parameter with a copy constructor or a destructor of its own. CUDA copies it once, on the host, and hands its bytes
+ * to each thread, where nothing is constructed or destroyed. Such a parameter is passed by address (Itanium C++ ABI,
+ * 3.1.2), so the kernel can be called with the address of a copy of the bytes. */
+template <class T>
+inline constexpr bool has_own_copies =
+    !std::is_trivially_copy_constructible_v<T> || !std::is_trivially_move_constructible_v<T> ||
+    !std::is_trivially_destructible_v<T>;
+
+template <class T> struct bytes_of {
+    alignas(T) unsigned char bytes[sizeof(T)];
+
+    explicit bytes_of(const T &value)
+    {
+        __builtin_memcpy(bytes, static_cast<const void *>(&value), sizeof(T));
+    }
+    operator void *()
+    {
+        return bytes;
+    }
+};
+
+template <class... Parameters> struct bytes_kernel {
+    void (*kernel)(std::conditional_t<has_own_copies<Parameters>, void *, Parameters>...);
+
+    void operator()(const Parameters &...arguments) const
+    {
+        kernel(std::conditional_t<has_own_copies<Parameters>, bytes_of<Parameters>, Parameters>(arguments)...);
+    }
+};
+
 /* What is left to call with the arguments. With the kernel's pointer known they become its parameters' types here, as
  * NULL must; else the kernel's name is looked up with the types that they have. */
 template <class Kernel, class... Parameters> struct launcher {
@@ -163,10 +202,25 @@ template <class Kernel, class... Parameters> struct launcher {
 
     void operator()(Parameters... arguments) const
     {
-        if (is_for_later(site)) /* `kernel` may refer to a variable that holds the pointer */
+        if constexpr ((std::is_lvalue_reference_v<Parameters> || ...)) /* to managed memory: never copied */
+            run_now(site,
+                    [&] { reinterpret_cast<void (*)(Parameters...)>(const_cast<void *>(site.kernel))(arguments...); });
+        else if constexpr ((has_own_copies<Parameters> || ...))
+            run_or_keep(site,
+                        bytes_kernel<Parameters...>{reinterpret_cast<decltype(bytes_kernel<Parameters...>::kernel)>(
+                            const_cast<void *>(site.kernel))},
+                        arguments...);
+        else if (is_for_later(site)) /* `kernel` may refer to a variable that holds the pointer */
             run_or_keep(site, reinterpret_cast<void (*)(Parameters...)>(const_cast<void *>(site.kernel)), arguments...);
         else
             run_with(site, kernel, arguments...);
+    }
+
+    /* The kernel's default arguments stand for the rest. */
+    template <class... First>
+    requires(sizeof...(First) < sizeof...(Parameters)) void operator()(First... first) const
+    {
+        run_or_keep(site, kernel, first...);
     }
 };
 

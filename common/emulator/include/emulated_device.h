@@ -18,13 +18,22 @@
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __forceinline__  inline __attribute__((always_inline))
+#ifdef EMULATED_PROGRAM /* which may call one through a pointer: gcc refuses that where it must inline */
+#define __forceinline__ inline
+#else
+#define __forceinline__ inline __attribute__((always_inline))
+#endif
 #define __align__(bytes) alignas(bytes)
 
-#define threadIdx (static_cast<const uint3 &>(::emulated::self->index))
-#define blockIdx  (static_cast<const uint3 &>(::emulated::self->block->index))
-#define blockDim  (static_cast<const dim3 &>(::emulated::self->block->size))
-#define gridDim   (static_cast<const dim3 &>(::emulated::self->block->grid))
+#define threadIdx (static_cast<const ::uint3 &>(::emulated::self->index))
+#define blockIdx  (static_cast<const ::uint3 &>(::emulated::self->block->index))
+#ifdef EMULATED_PROGRAM
+/* No macros: host code of many programs has variables of these names. Of the launch that this host thread runs. */
+extern __thread const dim3 blockDim __asm__("emulated_block_size"), gridDim __asm__("emulated_grid_size");
+#else
+#define blockDim (static_cast<const ::dim3 &>(::emulated::self->block->size))
+#define gridDim  (static_cast<const ::dim3 &>(::emulated::self->block->grid))
+#endif
 inline constexpr int warpSize = 32;
 
 #define EMULATED_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()

@@ -1,0 +1,212 @@
+#!/bin/sh
+# build/cu: whole CUDA programs in the emulator: files, headers, arguments and options; exit status and messages with the student's own
+# file and line; libraries that are refused by name; and that docs/CU.md says what is so.
+# Not under the sanitizers: build/cu takes the emulator of a plain build.
+# usage: sh tests/test_cu.sh BUILD [--write]          (--write: the list in docs/CU.md made anew)
+set -u
+build=${1:?usage: sh tests/test_cu.sh BUILD [--write]}
+. tests/guard.sh
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0 skipped=0
+page=docs/CU.md
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed = 0 ]
+    exit
+}
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "FAIL $1"
+    sed 's/^/     /' "$folder/stdout" "$folder/stderr" | head -n 20
+}
+make --no-print-directory -s "$build/cu" BUILD="$build" >"$folder/stdout" 2>"$folder/stderr" || { bad "make $build/cu"; finish; }
+cu=$(cd "$build" && pwd)/cu
+
+listed() {
+    echo
+    "$cu" --unsupported | awk -F '\t' '{
+        gsub(/ /, "`, `", $2); gsub(/ /, "`, `", $3)
+        headers = $2 == "-" ? "" : ": headers `" $2 "`..."
+        print "- " $1 headers ($3 == "-" ? "" : (headers == "" ? ":" : ",") " names `" $3 "`...") }'
+    echo '- inline PTX: `asm` in a kernel or in a `__device__` function'
+    echo
+}
+if [ "${2:-}" = --write ]; then
+    listed >"$folder/list"
+    awk -v list="$folder/list" '/^<!-- \/unsupported/ { skip = 0 } !skip { print } /^<!-- unsupported/ { skip = 1; while ((getline line < list) > 0) print line }' \
+        "$page" >"$folder/page" && cp "$folder/page" "$page"
+    exit
+fi
+
+# run STATUS TITLE ARGUMENTS...: in $folder
+run() {
+    wanted=$1 title=$2
+    shift 2
+    (cd "$folder" && guarded 60 "$cu" "$@") >"$folder/stdout" 2>"$folder/stderr" </dev/null
+    code=$?
+    if [ $code = "$wanted" ]; then ok; else bad "$title: exit status $code instead of $wanted"; fi
+}
+says() { # TITLE TEXT: on stdout
+    if grep -qF -- "$2" "$folder/stdout"; then ok; else bad "$1: no '$2'"; fi
+}
+complains() { # TITLE TEXT: on stderr
+    if grep -qF -- "$2" "$folder/stderr"; then ok; else bad "$1: no '$2'"; fi
+}
+
+# --- the examples of the page: each program, the command and what it prints
+example() { # NAME: its program, which is the indented text that has its kernel
+    awk -v name="$1" '/^    / { text = text substr($0, 5) "\n"; next } { if (index(text, "void " name "(") > 0) printf "%s", text; text = "" }' "$page" >"$folder/$1.cu"
+    [ -s "$folder/$1.cu" ] || bad "$page has no example $1"
+}
+for name in fill count sum; do
+    example $name
+    option=
+    [ $name != count ] || option=--race
+    run 1 "example $name" $option $name.cu
+    while IFS= read -r line; do
+        if grep -qxF -- "    $line" "$page"; then ok; else bad "$page has another text for $name"; fi
+    done <"$folder/stderr"
+    complains "example $name" "never asked for this error"
+done
+
+# --- what a program is made of
+mkdir -p "$folder/a b/inc" "$folder/else where"
+cat >"$folder/a b/main.cu" <<'CU'
+#include <stdio.h>
+#include <string.h>
+#include "inc/kernels.cuh"
+#include <other.h>
+int twice(int x);
+int main(int argc, char **argv)
+{
+    int *x;
+    dim3 gridDim(2), blockDim(32);
+    cudaMallocManaged(&x, 64 * sizeof(int));
+    FILL(x, OTHER);
+    if (cudaDeviceSynchronize() != cudaSuccess || x[63] != 63 + OTHER)
+        return 3;
+    printf("%d %d %s %s\n", twice(x[63]), argc, argv[1], strrchr(__FILE__, '/'));
+    return 0;
+}
+CU
+cat >"$folder/a b/inc/kernels.cuh" <<'CU'
+#pragma once
+#include "deeper.cuh"
+__global__ void fill(int *x, int n)
+{
+    __shared__ int s[32];
+    s[threadIdx.x] = blockIdx.x * blockDim.x + threadIdx.x;
+    __syncthreads();
+    x[blockIdx.x * blockDim.x + threadIdx.x] = deeper(s[threadIdx.x], n);
+}
+#define FILL(x, n) fill<<<gridDim, blockDim>>>(x, n)
+CU
+cat >"$folder/a b/inc/deeper.cuh" <<'CU'
+#pragma once
+#include "kernels.cuh"
+__device__ int deeper(int a, int b) { return a + b; }
+CU
+echo '#define OTHER 100' >"$folder/else where/other.h"
+echo 'int twice(int x) { return 2 * x; }' >"$folder/twice.cpp"
+run 0 "several files" "a b/main.cu" -I "else where" twice.cpp -O3 -arch=sm_90 -- "two words" b
+says "several files" "326 3 two words /main.cu"
+run 0 "--compile" --compile -o "$folder/program" "a b/main.cu" "-Ielse where" twice.cpp
+if [ -x "$folder/program" ] && [ ! -s "$folder/stdout" ]; then ok; else bad "--compile leaves the program and does not run it"; fi
+
+# --- programs that check themselves
+top=$(pwd)
+for program in groups language halves; do
+    run 0 "$program" "$top/tests/cu/$program.cu"
+done
+run 0 "groups, watched" --race "$top/tests/cu/groups.cu"
+
+# --- exit status and messages
+cat >"$folder/status.cu" <<'CU'
+#include <stdlib.h>
+int main(int argc, char **argv) { return atoi(argv[1]); }
+CU
+run 7 "the program's own status" status.cu -- 7
+run 2 "no file"
+complains "no file" "usage: build/cu"
+run 2 "a file that is not there" missing.cu
+complains "a file that is not there" "cu: missing.cu: no such file"
+run 2 "an option that is not there" --fast status.cu
+complains "an option that is not there" "cu: --fast: not an option of cu"
+printf 'int main()\n{\n    int x = y;\n}\n' >"$folder/wrong.cu"
+run 2 "a mistake" wrong.cu
+complains "a mistake" "wrong.cu:3:"
+printf '__global__ void k() {}\nint main()\n{\n    k<<<1, 2(3);\n}\n' >"$folder/launch.cu"
+run 2 "a mistake in a launch" launch.cu
+complains "a mistake in a launch" "launch.cu:4: this <<< has no >>>"
+printf 'int main()\n{\n    cudaLaunchSomething();\n}\n' >"$folder/call.cu"
+run 2 "a call that the emulator lacks" call.cu
+complains "a call that the emulator lacks" "call.cu:3: cudaLaunchSomething, which the emulator does not have"
+printf '#include "oops.h"\nint main() {}\n' >"$folder/header.cu"
+printf '\nint x = ;\n' >"$folder/oops.h"
+run 2 "a mistake in a header" header.cu
+complains "a mistake in a header" "oops.h:2:"
+cat >"$folder/asked.cu" <<'CU'
+__global__ void k(int *x) { x[0] = 1; }
+int main()
+{
+    k<<<1, 2048>>>(nullptr);
+    return cudaGetLastError() == cudaSuccess;
+}
+CU
+run 0 "an error that the program asks for" asked.cu
+run 0 "no race" --check status.cu -- 0
+cat >"$folder/late.cu" <<'CU'
+#include <stdio.h>
+__global__ void k(int *x) { *x = 5; }
+int main()
+{
+    int *d, *h;
+    cudaStream_t s;
+    cudaMalloc(&d, sizeof(int));
+    cudaMallocHost(&h, sizeof(int));
+    *h = 0;
+    cudaStreamCreate(&s);
+    k<<<1, 1, 0, s>>>(d);
+    cudaMemcpyAsync(h, d, sizeof(int), cudaMemcpyDeviceToHost, s);
+    return *h != 5;
+}
+CU
+run 0 "a wait that is missing, at once" late.cu
+run 1 "a wait that is missing, late" --check late.cu
+complains "a wait that is missing, late" "cu: with seed 1"
+
+# --- libraries are refused by name and line
+"$cu" --unsupported >"$folder/unsupported"
+while IFS="$(printf '\t')" read -r what headers names; do
+    for header in ${headers#-}; do
+        case $header in */) header=${header}some.h ;; *.h) ;; */*) ;; *) header=$header.h ;; esac
+        printf '\n#include <%s>\nint main() {}\n' "$header" >"$folder/library.cu"
+        run 2 "$what" library.cu
+        complains "$what" "library.cu:2: $what ($header) is not supported by cu"
+    done
+    for name in ${names#-}; do
+        case $name in
+        thrust | cub | cute | cutlass) printf '\nint main()\n{\n    %s::f();\n}\n' "$name" >"$folder/library.cu" ;;
+        *) name=${name}X; printf '\nint main()\n{\n    %s();\n}\n' "$name" >"$folder/library.cu" ;;
+        esac
+        run 2 "$name" library.cu
+        complains "$name" "library.cu:4: $name: $what is not supported by cu"
+    done
+done <"$folder/unsupported"
+printf '__device__ int lane()\n{\n    int x;\n    asm volatile("mov.u32 %%0, %%laneid;" : "=r"(x));\n    return x;\n}\nint main() {}\n' >"$folder/ptx.cu"
+run 2 "inline PTX" ptx.cu
+complains "inline PTX" "ptx.cu:4: inline PTX is not supported by cu"
+printf '#ifdef NEVER\n#include <curand.h>\n__device__ void f() { asm(""); }\n#endif\nint main() {}\n' >"$folder/never.cu"
+run 0 "what the preprocessor leaves out" never.cu
+listed >"$folder/stdout"
+sed -n '/^<!-- unsupported/,/^<!-- \/unsupported/p' "$page" | sed '1d; $d' >"$folder/stderr"
+if cmp -s "$folder/stdout" "$folder/stderr"; then ok; else bad "$page has another list: sh tests/test_cu.sh $build --write"; fi
+
+# --- make
+if make --no-print-directory -s cu FILE="$folder/status.cu" ARGS=0 BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"; then ok; else bad "make cu"; fi
+make --no-print-directory -s cu BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"
+complains "make cu without a file" "make cu: name a program"
+finish
