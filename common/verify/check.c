@@ -20,6 +20,7 @@
 #include "common/core/process.h"
 #include "common/image/pattern.h"
 #include "common/verify/check_cases.h"
+#include "common/verify/circumstances.h"
 #include "common/verify/diagnose.h"
 #include "common/verify/growth.h"
 #include "common/verify/outputs.h"
@@ -197,59 +198,6 @@ static enum status parse_settings(const struct algorithm *algorithm, const char 
     return params_parse_text(algorithm, settings ? settings : "", params);
 }
 
-static void append(char *text, size_t size, const char *format, int number)
-{
-    const size_t length = strlen(text);
-
-    snprintf(text + length, size - length, format, number);
-}
-
-/* Legal launch parameters by lot, and a small device; the defaults where `drawn` is false. */
-static void draw_tunables(const struct version *version, const struct image in[], const void *params, bool drawn,
-                          uint64_t random)
-{
-    enum { ATTEMPTS = 8 };
-
-    for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
-        for (struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++) {
-            int values = 0;
-
-            while (tunable->legal[values])
-                values++;
-            *tunable->value = drawn && attempt < ATTEMPTS ? tunable->legal[pattern_random(&random) % (uint64_t)values]
-                                                          : tunable->preset;
-        }
-        if (!version->illegal || !version->illegal(in, params))
-            return;
-    }
-}
-
-/* Sets what a case is tried with beside its parameters, and no result may depend on; in `words` it is named. */
-static void set_circumstances(const struct job *job, const struct check_case *item, const struct image in[],
-                              const void *params, uint64_t seed, char words[160])
-{
-    static const int blocks[] = {0, 1, 132, 2, 3};
-    const struct version *version = job->version;
-    uint64_t random = seed ^ 0x7d2a11;
-    const bool small = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote;
-    const int few = small ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)] : 0;
-
-    words[0] = '\0';
-    if (!version->remote)
-        draw_tunables(version, in, params, item->drawn, seed ^ 0x10a7);
-    if (!version->remote && item->drawn && version->tunables) {
-        snprintf(words, 160, ", ");
-        version_describe_tunables(version, words + 2, 160 - 2);
-    }
-    if (few)
-        append(words, 160, ", %d multiprocessors", few);
-    if (item->threads)
-        append(words, 160, ", %d threads", item->threads);
-    omp_set_num_threads(item->threads ? item->threads : job->threads);
-    if (version_is_cuda(version))
-        device_make_small(few);
-}
-
 /* "97x89, 3 channels, random, ksize=15 sigma=2.6" */
 static void describe_case(const struct algorithm *algorithm, const struct check_case *item, const void *params,
                           char *text, size_t size)
@@ -300,7 +248,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
                                     .seed = seed,
                                     .hard_case = item->hard_case};
     struct verdict verdict;
-    char words[160], description[sizeof shared->current], name[128], picture[1024] = "";
+    char words[CIRCUMSTANCES_WORDS], description[sizeof shared->current], name[128], picture[1024] = "";
     const size_t params_size = algorithm->params_size ? algorithm->params_size : 1;
     void *params = calloc(1, params_size), *between = calloc(1, params_size);
     const clock_t start = clock();
@@ -331,7 +279,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
-    set_circumstances(job, item, in, params, seed, words);
+    circumstances_set(job->version, item, in, params, seed, job->threads, words);
     snprintf(description + strlen(description), sizeof description - strlen(description), "%s", words);
     if ((item->drawn || item->threads) && !is_asked_for(job, item, description))
         goto out;

@@ -48,16 +48,26 @@ static uint8_t *map_pages(struct guarded *guarded)
     return memory;
 }
 
-enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, bool is_input,
+static struct guard_layout laid_out;
+
+void guard_lay_out(struct guard_layout layout)
+{
+    laid_out = layout;
+}
+
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, int slot, bool is_input,
                            const struct version_remote *remote)
 {
     struct verify_buffer *buffer = &guarded->buffer;
+    const int further = is_input ? laid_out.in_apart : laid_out.out_apart;
 
     memset(guarded, 0, sizeof *guarded);
     if (like->width == 0)
         return STATUS_OK;
     buffer->image = *like;
     buffer->image.stride = image_minimal_stride(like) + apart;
+    if (laid_out.in_apart || laid_out.out_apart)
+        buffer->image.stride += (size_t)(further + 2 * slot) * IMAGE_ALIGNMENT;
 
     /* Room for two rows too many on either side, of very long rows for 64 KiB. An odd multiple of 64: image.h promises
      * that alignment and no more. */

@@ -26,10 +26,17 @@ struct guarded {
     size_t mapped;   /* bytes of pages of its own, which can be made read-only; 0: it is on the heap */
 };
 
-/* A buffer for an image of the shape of `like` with `apart` bytes more than need be between the rows; of an absent slot
- * (width 0) a zeroed one. Memory that a worker sees, too, when `remote` is not NULL; else an input's has pages of its
- * own. */
-enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, bool is_input,
+/* Where buffers that are made from now on have their rows: so many times IMAGE_ALIGNMENT bytes farther apart than
+ * guarded_create() is told, two more for each further input or output. */
+struct guard_layout {
+    int in_apart, out_apart;
+};
+void guard_lay_out(struct guard_layout layout);
+
+/* A buffer for input or output number `slot`, an image of the shape of `like` with `apart` bytes more than need be
+ * between the rows; of an absent slot (width 0) a zeroed one. When `remote` is not NULL it is memory that a worker
+ * sees, too; else an input's has pages of its own. */
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, int slot, bool is_input,
                            const struct version_remote *remote);
 void guarded_free(struct guarded *guarded, const struct version_remote *remote);
 
