@@ -487,6 +487,9 @@ static void report_death(const struct job *job, const struct process_result *res
     else if (!result->signal)
         snprintf(report->diagnosis, sizeof report->diagnosis,
                  "the version ended the process: a call of exit(), or a check of a library that failed");
+    else if (strstr(current, CIRCUMSTANCES_PAGE))
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "crash: probably a read past the end of its input, where nothing can be read in this case");
     else
         snprintf(report->diagnosis, sizeof report->diagnosis,
                  "crash: probably a pointer or an index out of bounds (make check SANITIZE=1 names the line)");

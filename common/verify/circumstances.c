@@ -1,6 +1,7 @@
 #include "common/verify/circumstances.h"
 
 #include <omp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +9,14 @@
 #include "common/image/pattern.h"
 #include "common/verify/guard.h"
 
-static void append(char *text, const char *format, int number)
+__attribute__((format(printf, 2, 3))) static void append(char *text, const char *format, ...)
 {
     const size_t length = strlen(text);
+    va_list arguments;
 
-    snprintf(text + length, CIRCUMSTANCES_WORDS - length, format, number);
+    va_start(arguments, format);
+    vsnprintf(text + length, CIRCUMSTANCES_WORDS - length, format, arguments);
+    va_end(arguments);
 }
 
 /* Legal launch parameters by lot; the defaults where `drawn` is false. */
@@ -35,8 +39,9 @@ static void draw_tunables(const struct version *version, const struct image in[]
     }
 }
 
-/* Rows of inputs and of outputs farther apart than they need be, by two different numbers, in one in three of the cases
- * that are one call: those with all calls have rows apart in their second one. */
+/* Of the cases that are one call one in three has rows of inputs and of outputs farther apart than they need be, by two
+ * different numbers, and one in three a page beside each input that can't be read. Those with all calls have rows apart
+ * in their second one, and garbage on both sides. */
 static struct guard_layout draw_layout(const struct version *version, const struct check_case *item, uint64_t random)
 {
     struct guard_layout layout = {0};
@@ -49,6 +54,8 @@ static struct guard_layout draw_layout(const struct version *version, const stru
         layout.in_apart = (int)(pattern_random(&random) % 4);
         layout.out_apart = layout.in_apart ^ 1;
     }
+    if (pattern_random(&random) % 3 == 0)
+        layout.page = pattern_random(&random) % 4 ? VERIFY_PAGE_BEHIND : VERIFY_PAGE_BEFORE;
     return layout;
 }
 
@@ -72,10 +79,13 @@ void circumstances_set(const struct version *version, const struct check_case *i
         append(words, ", %d multiprocessors", few);
     if (item->threads)
         append(words, ", %d threads", item->threads);
-    if (layout.in_apart || layout.out_apart) {
-        append(words, ", rows %d bytes farther apart in the input", layout.in_apart * IMAGE_ALIGNMENT);
-        append(words, " and %d in the output", layout.out_apart * IMAGE_ALIGNMENT);
-    }
+    if (layout.in_apart || layout.out_apart)
+        append(words, ", rows %d bytes farther apart in the input and %d in the output",
+               layout.in_apart * IMAGE_ALIGNMENT, layout.out_apart * IMAGE_ALIGNMENT);
+    if (layout.page == VERIFY_PAGE_BEHIND)
+        append(words, ", " CIRCUMSTANCES_PAGE "behind the input");
+    if (layout.page == VERIFY_PAGE_BEFORE)
+        append(words, ", " CIRCUMSTANCES_PAGE "before the input");
     omp_set_num_threads(item->threads ? item->threads : threads);
     if (version_is_cuda(version))
         device_make_small(few);

@@ -9,6 +9,9 @@
 
 enum { CIRCUMSTANCES_WORDS = 200 }; /* bytes of the words below, with the 0 that ends them */
 
+/* Stands in the words of a case with a page beside the input that can't be read. */
+#define CIRCUMSTANCES_PAGE "nothing that can be read "
+
 /* Sets launch parameters, the size of an emulated device, threads of OpenMP (`threads` where the case names none) and
  * the layout of the buffers that the case will be tried in, all by lot of `seed` where the case lets it draw. `words`
  * name them, each behind ", ". */

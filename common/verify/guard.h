@@ -23,13 +23,16 @@ extern const int guard_heap_bytes[2];
 struct guarded {
     struct verify_buffer buffer;
     uint8_t *before; /* what the memory held before the call */
-    size_t mapped;   /* bytes of pages of its own, which can be made read-only; 0: it is on the heap */
+    uint8_t *pages;  /* of its own, which can be made read-only; NULL: it is on the heap */
+    size_t mapped;   /* bytes of them */
 };
 
-/* Where buffers that are made from now on have their rows: so many times IMAGE_ALIGNMENT bytes farther apart than
- * guarded_create() is told, two more for each further input or output. */
+/* Of buffers that are made from now on. Rows lie so many times IMAGE_ALIGNMENT bytes farther apart than
+ * guarded_create() is told, two more for each further input or output. An input has no guard bytes on the side of the
+ * page: the first byte that its contract lets nobody read lies on it. */
 struct guard_layout {
     int in_apart, out_apart;
+    enum verify_page page;
 };
 void guard_lay_out(struct guard_layout layout);
 
