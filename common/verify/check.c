@@ -363,6 +363,11 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
         report->cases--;
         return false;
     }
+    if (item->long_emulated && report->emulated && !job->options->thorough) {
+        report->cases--;
+        report->too_long++;
+        return false;
+    }
     /* Threads beside a narrow picture are emulated, too: a warp is 32 wide. */
     const double emulated_pixels = (double)((item->width + 31) / 32 * 32) * item->height;
 
