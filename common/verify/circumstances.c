@@ -7,6 +7,7 @@
 
 #include "common/contract/device_info.h"
 #include "common/image/pattern.h"
+#include "common/trace/openmp.h"
 #include "common/verify/guard.h"
 
 __attribute__((format(printf, 2, 3))) static void append(char *text, const char *format, ...)
@@ -59,6 +60,16 @@ static struct guard_layout draw_layout(const struct version *version, const stru
     return layout;
 }
 
+/* Which thread of a team is late, in one case in three of a version of the CPU that has more than one thread; 0:
+ * nobody. */
+static uint64_t draw_late(const struct version *version, const struct check_case *item, int threads, uint64_t random)
+{
+    if (version_is_cuda(version) || version_is_peer(version) || version->remote || item->golden || item->growth ||
+        (item->threads ? item->threads : threads) < 2 || !openmp_can_record())
+        return 0;
+    return pattern_random(&random) % 3 ? 0 : pattern_random(&random) | 1;
+}
+
 void circumstances_set(const struct version *version, const struct check_case *item, const struct image in[],
                        const void *params, uint64_t seed, int threads, char words[CIRCUMSTANCES_WORDS])
 {
@@ -67,6 +78,8 @@ void circumstances_set(const struct version *version, const struct check_case *i
     const bool small = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote;
     const int few = small ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)] : 0;
     const struct guard_layout layout = draw_layout(version, item, seed ^ 0x57a1de5);
+
+    const uint64_t late = draw_late(version, item, threads, seed ^ 0x1a7e);
 
     words[0] = '\0';
     if (!version->remote)
@@ -79,6 +92,8 @@ void circumstances_set(const struct version *version, const struct check_case *i
         append(words, ", %d multiprocessors", few);
     if (item->threads)
         append(words, ", %d threads", item->threads);
+    if (late)
+        append(words, item->threads ? ", one of them late" : ", a late thread");
     if (layout.in_apart || layout.out_apart)
         append(words, ", rows %d bytes farther apart in the input and %d in the output",
                layout.in_apart * IMAGE_ALIGNMENT, layout.out_apart * IMAGE_ALIGNMENT);
@@ -89,5 +104,6 @@ void circumstances_set(const struct version *version, const struct check_case *i
     omp_set_num_threads(item->threads ? item->threads : threads);
     if (version_is_cuda(version))
         device_make_small(few);
+    openmp_hold_up(late);
     guard_lay_out(layout);
 }
