@@ -147,7 +147,8 @@ static double uniform(uint64_t *state)
 
 /* Matrices: by the request's pattern zeros, ones (one eigenvalue n, all others 0), unit matrices (all the same), a
  * gradient or random entries; by hard case correlations of few spectra (values over many orders of magnitude), pairs of
- * values that differ in sign only, random entries of 1e-200 or 1e200, a diagonal of 1e-300 to 1e300, and a NaN. */
+ * values that differ in sign only, random entries of 1e-200 or 1e200, a diagonal of 1e-300 to 1e300, a NaN, and numbers
+ * below the diagonal that nobody may read. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     const int n = request->width, count = request->height > n ? request->height / n : 1;
@@ -174,13 +175,17 @@ static enum status make_inputs(const struct input_request *request, struct image
                 value = x == y ? pow(10, n > 1 ? 600.0 * x / (n - 1) - 300 : 0) : 0;
             else if (hard[0] == 'n' && x == n / 2 && y == n / 2)
                 value = NAN;
-            *entry(in, x, top + y) = *entry(in, y, top + x) = value;
+            *entry(in, x, top + y) = value;
+            if (x != y)
+                *entry(in, y, top + x) = hard[0] == 'g' ? 1e100 * uniform(&seed) : value;
         }
 out:
     return status;
 }
 
 static const int sides[][3] = {{8, 24, 1}, {33, 33, 1}, {0}};
+/* 65,537 blocks in y would be two more than CUDA allows. */
+static const int many[][3] = {{1, 65537, 1}, {0}};
 static const struct hard_case hard_cases[] = {
     {.name = "correlation of neighbours", .shapes = sides},
     {.name = "pairs of values with both signs", .shapes = sides},
@@ -188,6 +193,8 @@ static const struct hard_case hard_cases[] = {
     {.name = "huge entries, whose squares are infinite", .shapes = sides},
     {.name = "diagonal of all orders of magnitude", .shapes = sides},
     {.name = "not a number", .shapes = sides, .unanswered = true},
+    {.name = "garbage below the diagonal", .shapes = sides, .further = true},
+    {.name = "more matrices than a grid has rows", .shapes = many, .further = true, .long_emulated = true},
     {0},
 };
 static const int check_shapes[][3] = {

@@ -67,6 +67,8 @@ struct hard_case {
     const char *name;       /* "spiral" */
     const int (*shapes)[3]; /* width, height, channels; a zeroed entry ends */
     const char *settings;   /* as after -p, NULL: the defaults */
+    bool further;           /* tried behind all other cases, whose numbers and seeds stay as they were without it */
+    bool long_emulated;     /* not for the emulator, in which it takes half a minute, unless --thorough */
     bool unanswered;        /* the contract has no answer: a version may fail, but must end (verify_unanswered()) */
 };
 

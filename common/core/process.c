@@ -346,6 +346,12 @@ void process_describe(const struct process_result *result, char *text, size_t si
                 snprintf(text, size, "killed by %s (%s)", signals[i].name, signals[i].meaning);
         if (!text[0])
             snprintf(text, size, "killed by signal %d", result->signal);
+        /* The emulator's last words (common/emulator/faults.cpp): which thread of which kernel it was. */
+        const char *note = strstr(result->output, "in kernel ");
+        const size_t length = strlen(text);
+
+        if (note && (note == result->output || note[-1] == '\n'))
+            snprintf(text + length, size - length, " %.*s", (int)strcspn(note, "\n"), note);
     } else if (result->exit_code) {
         /* The last line it wrote is the likeliest to say why. */
         const char *end = result->output + strlen(result->output), *begin;

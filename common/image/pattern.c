@@ -13,6 +13,8 @@ const char *pattern_name(enum pattern pattern)
         return "gradient";
     case PATTERN_RANDOM:
         return "random";
+    case PATTERN_BLOCKS:
+        return "blocks";
     case PATTERN_COUNT:
         break;
     }
@@ -59,6 +61,7 @@ static void store(void *row, size_t i, enum pixel_type type, uint64_t value)
 
 void pattern_fill(struct image *image, enum pattern pattern, uint64_t seed)
 {
+    enum { BLOCK = 32 };
     const size_t channels = (size_t)image->channels;
     /* The largest i32 is 2^31 - 1; of the other types it is all ones. */
     const uint64_t maximum = image->type == PIXEL_I32 ? UINT64_MAX >> 1 : UINT64_MAX;
@@ -68,7 +71,7 @@ void pattern_fill(struct image *image, enum pattern pattern, uint64_t seed)
 
         for (size_t i = 0; i < (size_t)image->width * channels; i++) {
             const uint64_t x = i / channels, c = i % channels;
-            uint64_t value = 0;
+            uint64_t value = 0, block;
 
             switch (pattern) {
             case PATTERN_MAXIMUM:
@@ -83,6 +86,10 @@ void pattern_fill(struct image *image, enum pattern pattern, uint64_t seed)
                 break;
             case PATTERN_RANDOM:
                 value = pattern_random(&seed);
+                break;
+            case PATTERN_BLOCKS:
+                block = seed + (x / BLOCK) + (uint64_t)y / BLOCK * 0x10001;
+                value = pattern_random(&block);
                 break;
             case PATTERN_ZERO:
             case PATTERN_COUNT:

@@ -14,6 +14,7 @@ enum pattern {
     PATTERN_CHECKERBOARD, /* 0 and the maximum, pixel by pixel: the worst case for sums and saturation */
     PATTERN_GRADIENT,     /* rises along x, y and the channels, all different: transposed or shifted reads show */
     PATTERN_RANDOM,       /* uniform over the whole range, from a seed */
+    PATTERN_BLOCKS, /* blocks of 32 x 32 pixels, each of one random value in all channels: ties, long runs, carries */
     PATTERN_COUNT
 };
 

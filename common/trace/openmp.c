@@ -88,6 +88,47 @@ static bool outermost(void)
     return recording && omp_get_level() == 0;
 }
 
+/* ------------------------------------------------------------------------------------------- a thread that is late */
+
+enum { MOST_HOLDS = 8 }; /* of all that a lot holds up: a call may have thousands of regions */
+static const struct timespec hold = {.tv_nsec = 300 * 1000}; /* longer than a small picture takes */
+
+static uint64_t held_lot; /* 0 = nobody; changes only outside of parallel regions */
+static _Atomic int holds;
+static _Thread_local uint64_t places; /* of the region, at which this thread could have been held up */
+
+struct held_region {
+    void (*function)(void *);
+    void *data;
+};
+
+void openmp_hold_up(uint64_t lot)
+{
+    held_lot = lot;
+    holds = MOST_HOLDS;
+}
+
+/* All threads of a team come to the same places: at each of them one, by lot, waits. */
+static void come_late(void)
+{
+    const int threads = omp_get_num_threads();
+    const uint64_t late = (held_lot + places++ * 0x9e3779b97f4a7c15) >> 11;
+
+    if (threads > 1 && (int)(late % (uint64_t)threads) == omp_get_thread_num() && atomic_fetch_sub(&holds, 1) > 0)
+        nanosleep(&hold, NULL);
+}
+
+static void in_held_region(void *argument)
+{
+    const struct held_region *region = argument;
+
+    places = 0;
+    come_late();
+    region->function(region->data);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the wraps */
+
 static void begin(struct region *region, void (*function)(void *), void *data)
 {
     region->function = function;
@@ -116,7 +157,12 @@ static void end(const struct region *region)
     void __wrap_##name parameters                                                                                      \
     {                                                                                                                  \
         void (*const called)(void *) = function;                                                                       \
+        struct held_region held = {function, data};                                                                    \
                                                                                                                        \
+        if (held_lot && holds > 0) {                                                                                   \
+            function = in_held_region;                                                                                 \
+            data = &held;                                                                                              \
+        }                                                                                                              \
         if (!outermost()) {                                                                                            \
             __real_##name(__VA_ARGS__);                                                                                \
             return;                                                                                                    \
@@ -169,6 +215,8 @@ WRAP_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
             waited += end - start;                                                                                     \
             add_wait(what, omp_get_thread_num(), start, end);                                                          \
         }                                                                                                              \
+        if (held_lot)                                                                                                  \
+            come_late();                                                                                               \
     }
 
 WRAP_WAIT(GOMP_barrier, "wait: barrier")
@@ -190,6 +238,11 @@ void openmp_record_start(struct trace *trace)
 
 void openmp_record_stop(void)
 {
+}
+
+void openmp_hold_up(uint64_t lot)
+{
+    (void)lot;
 }
 
 #endif

@@ -22,4 +22,9 @@ bool openmp_can_record(void);
 void openmp_record_start(struct trace *trace);
 void openmp_record_stop(void);
 
+/* From now on one thread of a team comes 0.3 ms late to the region, and one, mostly another, leaves each barrier as
+ * much later than the rest: a race in which a thread must be late shows then. The lot says which; 0: nobody, as at
+ * the start. The first eight times only. Does nothing in a build of another compiler, as above. */
+void openmp_hold_up(uint64_t lot);
+
 #endif

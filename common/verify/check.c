@@ -20,6 +20,7 @@
 #include "common/core/process.h"
 #include "common/image/pattern.h"
 #include "common/verify/check_cases.h"
+#include "common/verify/circumstances.h"
 #include "common/verify/diagnose.h"
 #include "common/verify/growth.h"
 #include "common/verify/outputs.h"
@@ -197,59 +198,6 @@ static enum status parse_settings(const struct algorithm *algorithm, const char 
     return params_parse_text(algorithm, settings ? settings : "", params);
 }
 
-static void append(char *text, size_t size, const char *format, int number)
-{
-    const size_t length = strlen(text);
-
-    snprintf(text + length, size - length, format, number);
-}
-
-/* Legal launch parameters by lot, and a small device; the defaults where `drawn` is false. */
-static void draw_tunables(const struct version *version, const struct image in[], const void *params, bool drawn,
-                          uint64_t random)
-{
-    enum { ATTEMPTS = 8 };
-
-    for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
-        for (struct tunable *tunable = version->tunables; tunable && tunable->name; tunable++) {
-            int values = 0;
-
-            while (tunable->legal[values])
-                values++;
-            *tunable->value = drawn && attempt < ATTEMPTS ? tunable->legal[pattern_random(&random) % (uint64_t)values]
-                                                          : tunable->preset;
-        }
-        if (!version->illegal || !version->illegal(in, params))
-            return;
-    }
-}
-
-/* Sets what a case is tried with beside its parameters, and no result may depend on; in `words` it is named. */
-static void set_circumstances(const struct job *job, const struct check_case *item, const struct image in[],
-                              const void *params, uint64_t seed, char words[160])
-{
-    static const int blocks[] = {0, 1, 132, 2, 3};
-    const struct version *version = job->version;
-    uint64_t random = seed ^ 0x7d2a11;
-    const bool small = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote;
-    const int few = small ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)] : 0;
-
-    words[0] = '\0';
-    if (!version->remote)
-        draw_tunables(version, in, params, item->drawn, seed ^ 0x10a7);
-    if (!version->remote && item->drawn && version->tunables) {
-        snprintf(words, 160, ", ");
-        version_describe_tunables(version, words + 2, 160 - 2);
-    }
-    if (few)
-        append(words, 160, ", %d multiprocessors", few);
-    if (item->threads)
-        append(words, 160, ", %d threads", item->threads);
-    omp_set_num_threads(item->threads ? item->threads : job->threads);
-    if (version_is_cuda(version))
-        device_make_small(few);
-}
-
 /* "97x89, 3 channels, random, ksize=15 sigma=2.6" */
 static void describe_case(const struct algorithm *algorithm, const struct check_case *item, const void *params,
                           char *text, size_t size)
@@ -287,6 +235,26 @@ static bool is_asked_for(const struct job *job, const struct check_case *item, c
     return false;
 }
 
+/* A version that declines the defaults would pass without a case: it gets one of the contract's other settings, the
+ * first behind number `seed` that it takes. False when *params stays as it is. */
+static bool find_settings(const struct version *version, const struct check_case *item, const struct image in[],
+                          uint64_t seed, void *params)
+{
+    const struct algorithm *algorithm = version->algorithm;
+    size_t count = 0;
+
+    if (item->settings || item->golden || item->between || !version->declines || !version->declines(in, params))
+        return false;
+    while (algorithm->check_settings && algorithm->check_settings[count])
+        count++;
+    for (size_t i = 0; i < count; i++)
+        if (parse_settings(algorithm, algorithm->check_settings[(seed / 1000 + i) % count], params) == STATUS_OK &&
+            !version->declines(in, params))
+            return true;
+    parse_settings(algorithm, NULL, params); /* the defaults again */
+    return false;
+}
+
 static enum status try_case(struct job *job, const struct check_case *item, uint64_t seed)
 {
     const struct algorithm *algorithm = job->version->algorithm;
@@ -300,7 +268,7 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
                                     .seed = seed,
                                     .hard_case = item->hard_case};
     struct verdict verdict;
-    char words[160], description[sizeof shared->current], name[128], picture[1024] = "";
+    char words[CIRCUMSTANCES_WORDS], description[sizeof shared->current], name[128], picture[1024] = "";
     const size_t params_size = algorithm->params_size ? algorithm->params_size : 1;
     void *params = calloc(1, params_size), *between = calloc(1, params_size);
     const clock_t start = clock();
@@ -315,15 +283,17 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     else
         TRY(parse_settings(algorithm, item->settings, params));
     TRY(parse_settings(algorithm, item->between, between));
-    describe_case(algorithm, item, params, description, sizeof description);
-    if (!item->drawn && !item->threads && !is_asked_for(job, item, description))
-        goto out;
     if (item->golden) {
         TRY(golden_inputs(algorithm, item->golden, in));
     } else {
         request.params = params;
         TRY(inputs_make(algorithm, &request, in));
+        if (find_settings(job->version, item, in, seed, params)) {
+            inputs_free(algorithm, in);
+            TRY(inputs_make(algorithm, &request, in));
+        }
     }
+    describe_case(algorithm, item, params, description, sizeof description);
     /* A shape that the contract refuses is no case. */
     if (algorithm->shape(in, params, shapes) != STATUS_OK ||
         (item->between && algorithm->shape(in, between, shapes) != STATUS_OK)) {
@@ -331,9 +301,9 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
         goto out;
     }
 
-    set_circumstances(job, item, in, params, seed, words);
+    circumstances_set(job->version, item, in, params, seed, job->threads, words);
     snprintf(description + strlen(description), sizeof description - strlen(description), "%s", words);
-    if ((item->drawn || item->threads) && !is_asked_for(job, item, description))
+    if (!is_asked_for(job, item, description))
         goto out;
     shared->tiny = item->width == 1 || item->height == 1 || item->width * item->height < TINY_PIXELS;
     memcpy(shared->current, description, sizeof description);
@@ -391,6 +361,11 @@ static bool is_wanted(const struct job *job, const struct check_case *item)
     /* Bands count as well: a few pixels of 198 bands are no small input. */
     if (item->left_out || (largest && (pixels > largest || pixels * item->channels > 3 * largest))) {
         report->cases--;
+        return false;
+    }
+    if (item->long_emulated && report->emulated && !job->options->thorough) {
+        report->cases--;
+        report->too_long++;
         return false;
     }
     /* Threads beside a narrow picture are emulated, too: a warp is 32 wide. */
@@ -539,6 +514,9 @@ static void report_death(const struct job *job, const struct process_result *res
     else if (!result->signal)
         snprintf(report->diagnosis, sizeof report->diagnosis,
                  "the version ended the process: a call of exit(), or a check of a library that failed");
+    else if (strstr(current, CIRCUMSTANCES_PAGE))
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "crash: probably a read past the end of its input, where nothing can be read in this case");
     else
         snprintf(report->diagnosis, sizeof report->diagnosis,
                  "crash: probably a pointer or an index out of bounds (make check SANITIZE=1 names the line)");

@@ -6,21 +6,8 @@
 #include <string.h>
 
 #include "common/contract/pipeline.h"
-
-static enum status add(struct case_list *list, struct check_case item)
-{
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 128;
-        struct check_case *items = realloc(list->items, capacity * sizeof *items);
-
-        if (!items)
-            return status_set(STATUS_NO_MEMORY, "no memory for the list of cases");
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = item;
-    return STATUS_OK;
-}
+#include "common/verify/check_further.h"
+#include "common/verify/check_values.h"
 
 bool check_settings_name(const char *settings, const char *parameter)
 {
@@ -61,18 +48,6 @@ static int frames_over_depth(const struct version *version)
 /* A contract's own shapes that are larger than this are there for their size. */
 enum { ALL_CALLS_PIXELS = 20000 };
 
-/* One call, of either entry in turn. */
-static enum check_calls one_call_of(size_t number)
-{
-    return number % 2 ? CHECK_ONE_LAUNCH : CHECK_ONE_RUN;
-}
-
-/* For the case that comes next. */
-static enum check_calls one_call(const struct case_list *list)
-{
-    return one_call_of(list->count);
-}
-
 #define LENGTH(array) ((int)(sizeof(array) / sizeof *(array)))
 
 /* The shapes that an algorithm on other things than pictures names: each with random content, every third one with the
@@ -89,18 +64,19 @@ static enum status add_shapes(struct case_list *list, const struct algorithm *al
                                   .height = algorithm->check_shapes[i][1],
                                   .channels = algorithm->check_shapes[i][2]};
 
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++) {
+        for (int pattern = 0; pattern <= PATTERN_RANDOM; pattern++) {
             item.pattern = (enum pattern)pattern;
-            item.calls = pattern == PATTERN_RANDOM && item.width * item.height <= ALL_CALLS_PIXELS ? CHECK_ALL_CALLS
-                                                                                                   : one_call(list);
+            item.calls = pattern == PATTERN_RANDOM && item.width * item.height <= ALL_CALLS_PIXELS
+                             ? CHECK_ALL_CALLS
+                             : case_one_call(list);
             if (pattern == PATTERN_RANDOM || i % 3 == 0)
-                TRY(add(list, item));
+                TRY(case_add(list, item));
         }
         item.pattern = PATTERN_RANDOM;
         for (int s = i % 3; s < settings; s += 3) {
             item.settings = algorithm->check_settings[s];
-            item.calls = one_call(list);
-            TRY(add(list, item));
+            item.calls = case_one_call(list);
+            TRY(case_add(list, item));
         }
     }
 out:
@@ -109,93 +85,12 @@ out:
 
 /* ------------------------------------------------------------------------------------------- values of parameters */
 
-/* Up to so many values of a parameter are tried by every version; up to the second number each by some version. */
-enum { ALL_VALUES = 64, SHARED_VALUES = 1024 };
 /* Of others, of REAL parameters, and of all parameters at once. */
 enum { DRAWN_VALUES = 2, DRAWN_SETS = 3 };
 
-static const int value_size[2] = {19, 17}, set_size[2] = {67, 35};
+static const int set_size[2] = {67, 35};
 /* Both ends of each range: several tiles of any kind, wider and taller than the largest window. */
 static const int end_size[2] = {131, 67};
-
-/* Keeps a copy of settings until check_cases_free(); NULL when there is no memory, or the contract refuses them. */
-static const char *keep_settings(struct case_list *list, const struct algorithm *algorithm, const char *settings)
-{
-    void *params = calloc(1, algorithm->params_size);
-    char **texts = realloc(list->texts, (list->text_count + 1) * sizeof *texts);
-    char *text = NULL;
-
-    if (texts)
-        list->texts = texts;
-    if (texts && params && params_parse_text(algorithm, settings, params) == STATUS_OK && (text = strdup(settings)))
-        list->texts[list->text_count++] = text;
-    free(params);
-    return text;
-}
-
-/* Values that a check can choose: names of other versions and of files are none. */
-static bool is_drawn(const struct parameter *p)
-{
-    return p->kind == PARAMETER_INT || p->kind == PARAMETER_REAL || p->kind == PARAMETER_CHOICE;
-}
-
-static double largest_tried(const struct parameter *p)
-{
-    return p->check_maximum > 0 ? p->check_maximum : p->maximum;
-}
-
-/* The first value and their number: those of a range, with the words before it; 0 for a REAL. */
-static int first_value(const struct parameter *p, int *count)
-{
-    int words = 0;
-
-    *count = 0;
-    while (p->words && p->words[words])
-        words++;
-    if (p->kind == PARAMETER_REAL)
-        return 0;
-    if (p->kind == PARAMETER_CHOICE) {
-        *count = words;
-        return 0;
-    }
-    *count = (int)(largest_tried(p) - p->minimum) + 1 + words;
-    return (int)p->minimum - words;
-}
-
-/* " name=value" for value number `index`. */
-static void append_value(char *text, size_t size, const struct parameter *p, int index)
-{
-    const size_t length = strlen(text);
-    int count;
-    const int value = first_value(p, &count) + index, below = (int)p->minimum - value;
-    const char *const blank = length ? " " : "";
-
-    if (p->kind == PARAMETER_CHOICE)
-        snprintf(text + length, size - length, "%s%s=%s", blank, p->name, p->words[value]);
-    else if (below > 0) /* a word: the first one stands nearest to the range */
-        snprintf(text + length, size - length, "%s%s=%s", blank, p->name, p->words[below - 1]);
-    else
-        snprintf(text + length, size - length, "%s%s=%d", blank, p->name, value);
-}
-
-/* The same for one drawn by lot. Ranges of many orders of magnitude are drawn from by their logarithm, every fourth
- * time evenly. */
-static void append_drawn(char *text, size_t size, const struct parameter *p, uint64_t *random)
-{
-    const size_t length = strlen(text);
-    const double share = (double)(pattern_random(random) >> 11) * 0x1p-53, range = p->maximum - p->minimum;
-    const bool evenly = pattern_random(random) % 4 == 0;
-    int count;
-
-    first_value(p, &count);
-    if (p->kind == PARAMETER_REAL)
-        snprintf(text + length, size - length, "%s%s=%.4g", length ? " " : "", p->name,
-                 p->minimum + (evenly ? share * range : range * expm1(share * log1p(999)) / 999));
-    else if (count <= SHARED_VALUES || evenly)
-        append_value(text, size, p, (int)(share * count));
-    else
-        append_value(text, size, p, (int)fmin(expm1(share * log1p(count)), count - 1));
-}
 
 /* Both ends of every range by itself, then of all ranges together, for every version. */
 static enum status add_ends(const struct algorithm *algorithm, struct check_case item, struct case_list *list)
@@ -208,24 +103,19 @@ static enum status add_ends(const struct algorithm *algorithm, struct check_case
 
         for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
             char text[96] = "";
-            int values;
 
-            if (!is_drawn(p))
+            if (!value_is_drawn(p))
                 continue;
-            first_value(p, &values);
-            if (p->kind == PARAMETER_REAL)
-                snprintf(text, sizeof text, "%s=%.9g", p->name, end ? largest_tried(p) : p->minimum);
-            else
-                append_value(text, sizeof text, p, end ? values - 1 : 0);
+            value_append_end(text, sizeof text, p, end == 1);
             if (strlen(all) + strlen(text) + 2 < sizeof all)
                 snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? " " : "", text);
-            if (p->kind != PARAMETER_CHOICE && (item.settings = keep_settings(list, algorithm, text))) {
-                item.calls = one_call(list);
-                TRY(add(list, item));
+            if (p->kind != PARAMETER_CHOICE && (item.settings = case_keep_settings(list, algorithm, text))) {
+                item.calls = case_one_call(list);
+                TRY(case_add(list, item));
             }
         }
-        if (all[0] && (item.settings = keep_settings(list, algorithm, all)))
-            TRY(add(list, item));
+        if (all[0] && (item.settings = case_keep_settings(list, algorithm, all)))
+            TRY(case_add(list, item));
     }
 out:
     return status;
@@ -238,31 +128,19 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
     const struct algorithm *algorithm = version->algorithm;
     struct version *const *versions;
     size_t count, place = 0, parameters = 0;
-    struct check_case item = {.width = value_size[0],
-                              .height = value_size[1],
-                              .channels = algorithm->check_channels ? algorithm->check_channels[0] : 1,
-                              .pattern = PATTERN_RANDOM,
-                              .calls = CHECK_ONE_RUN};
+    struct check_case item = check_values_case(algorithm);
     uint64_t random = seed;
     enum status status = STATUS_OK;
 
     registry_versions(algorithm, &versions, &count);
     while (place < count && versions[place] != version)
         place++;
-    if (algorithm->check_shapes) /* the first that is neither small nor flat */
-        for (int i = 0; algorithm->check_shapes[i][0]; i++) {
-            const int *shape = algorithm->check_shapes[i];
-
-            if (item.channels = shape[2], item.width = shape[0], item.height = shape[1],
-                shape[0] > 8 && shape[1] > 8 && shape[0] * shape[1] * shape[2] >= value_size[0] * value_size[1])
-                break;
-        }
     for (const struct parameter *p = algorithm->parameters; p && p->name; p++, parameters++) {
         int values;
 
-        if (!is_drawn(p))
+        if (!value_is_drawn(p))
             continue;
-        first_value(p, &values);
+        value_first(p, &values);
         const bool all = p->kind != PARAMETER_REAL && values <= SHARED_VALUES;
         const int first = all && values > ALL_VALUES ? (int)place : 0,
                   step = all && values > ALL_VALUES ? (int)count : 1;
@@ -272,11 +150,11 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
             char text[96] = "";
 
             if (all)
-                append_value(text, sizeof text, p, i);
+                value_append(text, sizeof text, p, i);
             else
-                append_drawn(text, sizeof text, p, &random);
-            if ((item.settings = keep_settings(list, algorithm, text)))
-                TRY(add(list, item));
+                value_append_drawn(text, sizeof text, p, &random);
+            if ((item.settings = case_keep_settings(list, algorithm, text)))
+                TRY(case_add(list, item));
         }
     }
     item.own = false;
@@ -289,24 +167,24 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
     for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
         int values;
 
-        if (!is_drawn(p) || version->remote) /* a worker has one state */
+        if (!value_is_drawn(p) || version->remote) /* a worker has one state */
             continue;
-        first_value(p, &values);
+        value_first(p, &values);
         item.settings = item.between = NULL;
         for (int i = 0; i < 16 && !item.between; i++) {
             char text[96] = "";
 
             if (p->kind == PARAMETER_REAL || values > SHARED_VALUES)
-                append_drawn(text, sizeof text, p, &random);
+                value_append_drawn(text, sizeof text, p, &random);
             else
-                append_value(text, sizeof text, p, (int)((uint64_t)i * 7 % (uint64_t)values));
+                value_append(text, sizeof text, p, (int)((uint64_t)i * 7 % (uint64_t)values));
             if (!item.settings)
-                item.settings = keep_settings(list, algorithm, text);
+                item.settings = case_keep_settings(list, algorithm, text);
             else if (strcmp(item.settings, text) != 0)
-                item.between = keep_settings(list, algorithm, text);
+                item.between = case_keep_settings(list, algorithm, text);
         }
         if (item.between)
-            TRY(add(list, item));
+            TRY(case_add(list, item));
     }
     /* The same of a model: the default one, and another that the contract's settings name. */
     for (const struct parameter *p = algorithm->parameters; p && p->name && !version->remote; p++)
@@ -314,7 +192,7 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
             if (check_settings_name(algorithm->check_settings[s], p->name)) {
                 item.settings = NULL;
                 item.between = algorithm->check_settings[s];
-                TRY(add(list, item));
+                TRY(case_add(list, item));
                 break;
             }
     item.between = NULL;
@@ -328,11 +206,11 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
         char text[512] = "";
 
         for (const struct parameter *p = algorithm->parameters; p->name; p++)
-            if (is_drawn(p) && pattern_random(&random) % 2)
-                append_drawn(text, sizeof text, p, &random);
-        if (!*text || !(item.settings = keep_settings(list, algorithm, text)))
+            if (value_is_drawn(p) && pattern_random(&random) % 2)
+                value_append_drawn(text, sizeof text, p, &random);
+        if (!*text || !(item.settings = case_keep_settings(list, algorithm, text)))
             continue;
-        TRY(add(list, item));
+        TRY(case_add(list, item));
         set++;
     }
     item = plain;
@@ -344,7 +222,7 @@ static enum status add_values(const struct version *version, uint64_t seed, stru
     item = plain;
     item.growth = true;
     if (!version->remote)
-        TRY(add(list, item));
+        TRY(case_add(list, item));
 out:
     return status;
 }
@@ -363,74 +241,76 @@ enum status check_cases_make(const struct version *version, uint64_t seed, struc
         channel_counts++;
     for (int i = 0; !algorithm->check_shapes && i < LENGTH(sizes); i++)
         for (int c = 0; c < channel_counts; c++)
-            TRY(add(list, (struct check_case){.width = sizes[i][0],
-                                              .height = sizes[i][1],
-                                              .channels = channels[c],
-                                              .pattern = PATTERN_RANDOM,
-                                              .calls = i % channel_counts == c ? CHECK_ALL_CALLS : one_call(list)}));
+            TRY(case_add(
+                list, (struct check_case){.width = sizes[i][0],
+                                          .height = sizes[i][1],
+                                          .channels = channels[c],
+                                          .pattern = PATTERN_RANDOM,
+                                          .calls = i % channel_counts == c ? CHECK_ALL_CALLS : case_one_call(list)}));
     for (int i = 0; !algorithm->check_shapes && i < LENGTH(pattern_sizes); i++)
-        for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
+        for (int pattern = 0; pattern <= PATTERN_RANDOM; pattern++)
             if (pattern != PATTERN_RANDOM)
-                TRY(add(list, (struct check_case){.width = pattern_sizes[i][0],
-                                                  .height = pattern_sizes[i][1],
-                                                  .channels = channels[(i + pattern) % channel_counts],
-                                                  .pattern = (enum pattern)pattern,
-                                                  .calls = i == 0 ? CHECK_ALL_CALLS : one_call(list)}));
+                TRY(case_add(list, (struct check_case){.width = pattern_sizes[i][0],
+                                                       .height = pattern_sizes[i][1],
+                                                       .channels = channels[(i + pattern) % channel_counts],
+                                                       .pattern = (enum pattern)pattern,
+                                                       .calls = i == 0 ? CHECK_ALL_CALLS : case_one_call(list)}));
     for (int s = 0; !algorithm->check_shapes && algorithm->check_settings && algorithm->check_settings[s]; s++)
         for (int i = 0; i < LENGTH(setting_sizes); i++)
-            TRY(add(list, (struct check_case){.width = with_settings[i][0],
-                                              .height = with_settings[i][1],
-                                              .channels = channels[(i + s) % channel_counts],
-                                              .pattern = PATTERN_RANDOM,
-                                              .settings = algorithm->check_settings[s],
-                                              .calls = i == 1 ? CHECK_ALL_CALLS : one_call(list)}));
+            TRY(case_add(list, (struct check_case){.width = with_settings[i][0],
+                                                   .height = with_settings[i][1],
+                                                   .channels = channels[(i + s) % channel_counts],
+                                                   .pattern = PATTERN_RANDOM,
+                                                   .settings = algorithm->check_settings[s],
+                                                   .calls = i == 1 ? CHECK_ALL_CALLS : case_one_call(list)}));
     TRY(add_shapes(list, algorithm));
     for (const struct hard_case *hard = algorithm->hard_cases; hard && hard->name; hard++)
-        for (int i = 0; hard->shapes[i][0]; i++)
-            TRY(add(list,
-                    (struct check_case){.width = hard->shapes[i][0],
-                                        .height = hard->shapes[i][1],
-                                        .channels = hard->shapes[i][2],
-                                        .pattern = PATTERN_RANDOM,
-                                        .settings = hard->settings,
-                                        .hard_case = hard->name,
-                                        .unanswered = hard->unanswered,
-                                        .calls = i == 0 && hard->shapes[i][0] * hard->shapes[i][1] <= ALL_CALLS_PIXELS
-                                                     ? CHECK_ALL_CALLS
-                                                     : one_call(list)}));
+        for (int i = 0; !hard->further && hard->shapes[i][0]; i++)
+            TRY(case_add(
+                list, (struct check_case){.width = hard->shapes[i][0],
+                                          .height = hard->shapes[i][1],
+                                          .channels = hard->shapes[i][2],
+                                          .pattern = PATTERN_RANDOM,
+                                          .settings = hard->settings,
+                                          .hard_case = hard->name,
+                                          .unanswered = hard->unanswered,
+                                          .calls = i == 0 && hard->shapes[i][0] * hard->shapes[i][1] <= ALL_CALLS_PIXELS
+                                                       ? CHECK_ALL_CALLS
+                                                       : case_one_call(list)}));
     if (strcmp(version->source->id, "cpu/serial") == 0)
         for (const struct golden *golden = algorithm->goldens; golden && golden->name; golden++)
-            TRY(add(list, (struct check_case){.width = golden->width,
-                                              .height = golden->height,
-                                              .channels = golden->channels,
-                                              .pattern = PATTERN_COUNT,
-                                              .settings = golden->settings,
-                                              .golden = golden}));
+            TRY(case_add(list, (struct check_case){.width = golden->width,
+                                                   .height = golden->height,
+                                                   .channels = golden->channels,
+                                                   .pattern = PATTERN_COUNT,
+                                                   .settings = golden->settings,
+                                                   .golden = golden}));
     for (int i = 0; algorithm->video && i < LENGTH(setting_sizes); i++) {
-        TRY(add(list, (struct check_case){.width = setting_sizes[i][0],
-                                          .height = setting_sizes[i][1],
-                                          .channels = channels[0],
-                                          .pattern = PATTERN_GRADIENT,
-                                          .frames = frames_over_depth(version)}));
+        TRY(case_add(list, (struct check_case){.width = setting_sizes[i][0],
+                                               .height = setting_sizes[i][1],
+                                               .channels = channels[0],
+                                               .pattern = PATTERN_GRADIENT,
+                                               .frames = frames_over_depth(version)}));
         for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
             if (s % LENGTH(setting_sizes) == i)
-                TRY(add(list, (struct check_case){.width = with_settings[i][0],
-                                                  .height = with_settings[i][1],
-                                                  .channels = channels[0],
-                                                  .pattern = PATTERN_GRADIENT,
-                                                  .settings = algorithm->check_settings[s],
-                                                  .frames = VIDEO_FRAMES}));
+                TRY(case_add(list, (struct check_case){.width = with_settings[i][0],
+                                                       .height = with_settings[i][1],
+                                                       .channels = channels[0],
+                                                       .pattern = PATTERN_GRADIENT,
+                                                       .settings = algorithm->check_settings[s],
+                                                       .frames = VIDEO_FRAMES}));
     }
     for (int i = 0; version->queue && i < LENGTH(queue_sizes); i++)
-        TRY(add(list, (struct check_case){.width = queue_sizes[i][0],
-                                          .height = queue_sizes[i][1],
-                                          .channels = channels ? channels[0] : algorithm->check_shapes[0][2],
-                                          .pattern = PATTERN_RANDOM,
-                                          .settings =
-                                              i > 0 && algorithm->check_settings ? algorithm->check_settings[0] : NULL,
-                                          .queue = true}));
+        TRY(case_add(list, (struct check_case){
+                               .width = queue_sizes[i][0],
+                               .height = queue_sizes[i][1],
+                               .channels = channels ? channels[0] : algorithm->check_shapes[0][2],
+                               .pattern = PATTERN_RANDOM,
+                               .settings = i > 0 && algorithm->check_settings ? algorithm->check_settings[0] : NULL,
+                               .queue = true}));
     if (!version_is_peer(version)) /* each state of one may be a process */
         TRY(add_values(version, seed, list));
+    TRY(check_cases_further(version, seed, list));
 out:
     return status;
 }
@@ -442,7 +322,7 @@ static const struct {
 } large_cases[] = {
     {4099, 37, PATTERN_RANDOM},   {37, 4099, PATTERN_RANDOM},   {65535, 3, PATTERN_MAXIMUM},
     {3, 65535, PATTERN_MAXIMUM},  {2049, 2051, PATTERN_RANDOM}, {2051, 2049, PATTERN_MAXIMUM},
-    {4099, 4103, PATTERN_RANDOM},
+    {4099, 4103, PATTERN_RANDOM}, {5, 33001, PATTERN_RANDOM},   {2051, 2049, PATTERN_BLOCKS},
 };
 
 enum status check_cases_make_large(const struct version *version, struct case_list *list)
@@ -454,12 +334,12 @@ enum status check_cases_make_large(const struct version *version, struct case_li
     while (algorithm->check_channels && algorithm->check_channels[channel_counts])
         channel_counts++;
     for (int i = 0; !algorithm->check_shapes && i < LENGTH(large_cases); i++)
-        TRY(add(list, (struct check_case){.width = large_cases[i].width,
-                                          .height = large_cases[i].height,
-                                          .channels = algorithm->check_channels[i % channel_counts],
-                                          .pattern = large_cases[i].pattern,
-                                          .large = true,
-                                          .calls = CHECK_ONE_RUN}));
+        TRY(case_add(list, (struct check_case){.width = large_cases[i].width,
+                                               .height = large_cases[i].height,
+                                               .channels = algorithm->check_channels[i % channel_counts],
+                                               .pattern = large_cases[i].pattern,
+                                               .large = true,
+                                               .calls = CHECK_ONE_RUN}));
 out:
     return status;
 }
@@ -543,7 +423,7 @@ void check_cases_deal(const struct version *version, struct case_list *list, int
         else if (item->settings || item->between || item->hard_case || item->pattern != PATTERN_RANDOM || item->large)
             item->left_out |= (first + others++) % hands != 0;
         else if (item->calls == CHECK_ALL_CALLS && (first + shapes++) % hands != 0)
-            item->calls = one_call_of(i);
+            item->calls = case_one_call_of(i);
     }
 }
 

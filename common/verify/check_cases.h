@@ -24,6 +24,7 @@ struct check_case {
     bool drawn;            /* launch parameters and the size of the device by lot */
     const char *hard_case; /* one of the contract's; NULL: the pattern */
     bool unanswered;       /* that hard case has no answer */
+    bool long_emulated;    /* not for the emulator, unless --thorough */
     bool large;            /* of check_cases_make_large() */
     bool own;              /* no other version of the ladder tries it */
     bool left_out;         /* not tried; it stays in the list, so that those behind it keep their numbers and seeds */

@@ -22,49 +22,73 @@
 const uint8_t guard_poisons[2] = {0xa5, 0x5a};
 const int guard_heap_bytes[2] = {0x3c, 0xc7};
 
+enum { PAGE = 64 * 1024 }; /* the largest of aarch64 */
+
 void guarded_free(struct guarded *guarded, const struct version_remote *remote)
 {
     if (remote)
         remote->release(guarded->buffer.memory);
-    else if (guarded->mapped)
-        munmap(guarded->buffer.memory, guarded->mapped);
+    else if (guarded->pages)
+        munmap(guarded->pages - PAGE, guarded->mapped + 2 * PAGE);
     else
         free(guarded->buffer.memory);
     free(guarded->before);
     memset(guarded, 0, sizeof *guarded);
 }
 
-enum { PAGE = 64 * 1024 }; /* the largest of aarch64 */
-
-/* Pages of its own for the buffer; NULL when there are none. */
+/* Pages of its own for the buffer, between two that can't be read; NULL when there are none. The buffer fills them to
+ * the end on the side where its own page is to lie. */
 static uint8_t *map_pages(struct guarded *guarded)
 {
     const size_t bytes = (guarded->buffer.bytes + PAGE - 1) / PAGE * PAGE;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *const all = mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (memory == MAP_FAILED)
+    if (all == MAP_FAILED)
         return NULL;
+    guarded->pages = all + PAGE;
     guarded->mapped = bytes;
-    return memory;
+    if (mprotect(guarded->pages, bytes, PROT_READ | PROT_WRITE) != 0)
+        return NULL;
+    return guarded->buffer.page == VERIFY_PAGE_BEHIND ? guarded->pages + bytes - guarded->buffer.bytes : guarded->pages;
 }
 
-enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, bool is_input,
+static struct guard_layout laid_out;
+
+void guard_lay_out(struct guard_layout layout)
+{
+    laid_out = layout;
+}
+
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, int slot, bool is_input,
                            const struct version_remote *remote)
 {
     struct verify_buffer *buffer = &guarded->buffer;
+    const int further = is_input ? laid_out.in_apart : laid_out.out_apart;
 
     memset(guarded, 0, sizeof *guarded);
     if (like->width == 0)
         return STATUS_OK;
     buffer->image = *like;
     buffer->image.stride = image_minimal_stride(like) + apart;
+    if (laid_out.in_apart || laid_out.out_apart)
+        buffer->image.stride += (size_t)(further + 2 * slot) * IMAGE_ALIGNMENT;
 
     /* Room for two rows too many on either side, of very long rows for 64 KiB. An odd multiple of 64: image.h promises
      * that alignment and no more. */
     const size_t rows = 2 * buffer->image.stride < 1 << 16 ? 2 * buffer->image.stride : 1 << 16;
-    const size_t guard = (rows + 1024) / 128 * 128 + IMAGE_ALIGNMENT;
+    const size_t guard = (rows + 1024) / 128 * 128 + IMAGE_ALIGNMENT,
+                 pixels = buffer->image.stride * (size_t)like->height;
+    size_t before = guard, behind = guard;
 
-    buffer->bytes = buffer->image.stride * (size_t)like->height + 2 * guard;
+#ifndef UNDER_ADDRESS_SANITIZER /* which lets nobody read what is not a pixel's */
+    if (is_input && !remote)
+        buffer->page = laid_out.page;
+#endif
+    if (buffer->page == VERIFY_PAGE_BEFORE)
+        before = 0;
+    buffer->bytes = before + pixels + behind;
+    if (buffer->page == VERIFY_PAGE_BEHIND) /* behind what may be read of the last row */
+        buffer->bytes -= behind + buffer->image.stride - image_minimal_stride(like);
     buffer->memory = remote     ? remote->allocate(buffer->bytes)
                      : is_input ? map_pages(guarded)
                                 : aligned_alloc(2 * IMAGE_ALIGNMENT, (buffer->bytes + 127) / 128 * 128);
@@ -74,7 +98,7 @@ enum status guarded_create(struct guarded *guarded, const struct image *like, si
         return status_set(STATUS_NO_MEMORY, "no memory to verify with an image of %dx%d pixels", like->width,
                           like->height);
     }
-    buffer->image.data = buffer->memory + guard;
+    buffer->image.data = buffer->memory + before;
     return STATUS_OK;
 }
 
@@ -92,11 +116,10 @@ static void note_write(int signal_number, siginfo_t *info, void *context)
     for (int i = 0; i < forbidden_count; i++) {
         const struct guarded *guarded = &forbidden[i];
 
-        if (guarded->mapped && address >= guarded->buffer.memory &&
-            address < guarded->buffer.memory + guarded->mapped) {
+        if (guarded->pages && address >= guarded->pages && address < guarded->pages + guarded->mapped) {
             if (!first_write)
                 first_write = address;
-            mprotect(guarded->buffer.memory, guarded->mapped, PROT_READ | PROT_WRITE);
+            mprotect(guarded->pages, guarded->mapped, PROT_READ | PROT_WRITE);
             return;
         }
     }
@@ -112,21 +135,21 @@ void guarded_forbid_writes(struct guarded in[], int inputs)
     first_write = NULL;
     sigaction(SIGSEGV, &action, &before_forbidding);
     for (int i = 0; i < inputs; i++)
-        if (in[i].mapped)
-            mprotect(in[i].buffer.memory, in[i].mapped, PROT_READ);
+        if (in[i].pages)
+            mprotect(in[i].pages, in[i].mapped, PROT_READ);
 }
 
 bool guarded_allow_writes(struct guarded in[], int inputs, int *which, int *x, int *y)
 {
     for (int i = 0; i < inputs; i++)
-        if (in[i].mapped)
-            mprotect(in[i].buffer.memory, in[i].mapped, PROT_READ | PROT_WRITE);
+        if (in[i].pages)
+            mprotect(in[i].pages, in[i].mapped, PROT_READ | PROT_WRITE);
     sigaction(SIGSEGV, &before_forbidding, NULL);
     forbidden_count = 0;
     for (int i = 0; i < inputs && first_write; i++) {
         const struct image *image = &in[i].buffer.image;
 
-        if (first_write < in[i].buffer.memory || first_write >= in[i].buffer.memory + in[i].mapped)
+        if (first_write < in[i].pages || first_write >= in[i].pages + in[i].mapped)
             continue;
 
         const ptrdiff_t offset = first_write - (uint8_t *)image->data, stride = (ptrdiff_t)image->stride;
@@ -209,14 +232,15 @@ bool guarded_overrun(const struct guarded *guarded, const char *name, char *what
         return false;
 
     const size_t start = (size_t)((uint8_t *)image->data - guarded->buffer.memory);
-    const size_t row_bytes = image_row_bytes(image), end = start + image->stride * (size_t)image->height;
+    const size_t row_bytes = image_row_bytes(image), bytes = guarded->buffer.bytes;
+    const size_t rows_end = start + image->stride * (size_t)image->height, end = rows_end < bytes ? rows_end : bytes;
     size_t first = 0, last = 0, rows = 0;
     int row = -1;
     bool at_end = false;
 
     for (int y = 0; y < image->height; y++) {
         const size_t from = start + (size_t)y * image->stride + row_bytes;
-        const size_t to = start + (size_t)(y + 1) * image->stride;
+        const size_t next = start + (size_t)(y + 1) * image->stride, to = next < end ? next : end;
         size_t row_first, row_last;
 
         if (from == to || !changed(guarded, from, to, &row_first, &row_last))
@@ -235,28 +259,28 @@ bool guarded_overrun(const struct guarded *guarded, const char *name, char *what
                  plural(rows));
         snprintf(cause, cause_size, "overrun: writes left of the first column, where x < 0");
     } else if (rows) {
-        const size_t bytes = last + 1 - (start + (size_t)row * image->stride + row_bytes);
+        const size_t many = last + 1 - (start + (size_t)row * image->stride + row_bytes);
 
-        snprintf(what, what_size, "wrote %zu byte%s past the end of row %d of the %s (%zu such row%s)", bytes,
-                 plural(bytes), row, name, rows, plural(rows));
+        snprintf(what, what_size, "wrote %zu byte%s past the end of row %d of the %s (%zu such row%s)", many,
+                 plural(many), row, name, rows, plural(rows));
         snprintf(cause, cause_size, "overrun: writes right of the last column, into the row's padding (x >= %d)",
                  image->width);
-    } else if (changed(guarded, end, guarded->buffer.bytes, &first, &last)) {
-        const size_t bytes = last + 1 - end, too_many = (bytes + image->stride - 1) / image->stride;
+    } else if (changed(guarded, end, bytes, &first, &last)) {
+        const size_t many = last + 1 - end, too_many = (many + image->stride - 1) / image->stride;
 
-        snprintf(what, what_size, "wrote %zu byte%s past the last row of the %s", bytes, plural(bytes), name);
+        snprintf(what, what_size, "wrote %zu byte%s past the last row of the %s", many, plural(many), name);
         if (first - end < row_bytes || first - end >= image->stride)
             snprintf(cause, cause_size, "overrun: writes below the last row, %zu row%s too many (y >= %d)", too_many,
                      plural(too_many), image->height);
         else
             snprintf(cause, cause_size, "overrun: writes behind the last row's pixels");
     } else if (changed(guarded, 0, start, &first, &last)) {
-        const size_t bytes = start - first;
+        const size_t many = start - first;
 
-        snprintf(what, what_size, "wrote %zu byte%s before the first row of the %s", bytes, plural(bytes), name);
+        snprintf(what, what_size, "wrote %zu byte%s before the first row of the %s", many, plural(many), name);
         snprintf(cause, cause_size, "%s",
-                 bytes <= image->stride - row_bytes ? "overrun: writes left of the first column, where x < 0"
-                                                    : "overrun: writes above the first row, where y < 0");
+                 many <= image->stride - row_bytes ? "overrun: writes left of the first column, where x < 0"
+                                                   : "overrun: writes above the first row, where y < 0");
     } else {
         return false;
     }

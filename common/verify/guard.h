@@ -23,13 +23,23 @@ extern const int guard_heap_bytes[2];
 struct guarded {
     struct verify_buffer buffer;
     uint8_t *before; /* what the memory held before the call */
-    size_t mapped;   /* bytes of pages of its own, which can be made read-only; 0: it is on the heap */
+    uint8_t *pages;  /* of its own, which can be made read-only; NULL: it is on the heap */
+    size_t mapped;   /* bytes of them */
 };
 
-/* A buffer for an image of the shape of `like` with `apart` bytes more than need be between the rows; of an absent slot
- * (width 0) a zeroed one. Memory that a worker sees, too, when `remote` is not NULL; else an input's has pages of its
- * own. */
-enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, bool is_input,
+/* Of buffers that are made from now on. Rows lie so many times IMAGE_ALIGNMENT bytes farther apart than
+ * guarded_create() is told, two more for each further input or output. An input has no guard bytes on the side of the
+ * page: the first byte that its contract lets nobody read lies on it. */
+struct guard_layout {
+    int in_apart, out_apart;
+    enum verify_page page;
+};
+void guard_lay_out(struct guard_layout layout);
+
+/* A buffer for input or output number `slot`, an image of the shape of `like` with `apart` bytes more than need be
+ * between the rows; of an absent slot (width 0) a zeroed one. When `remote` is not NULL it is memory that a worker
+ * sees, too; else an input's has pages of its own. */
+enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, int slot, bool is_input,
                            const struct version_remote *remote);
 void guarded_free(struct guarded *guarded, const struct version_remote *remote);
 

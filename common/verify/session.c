@@ -47,10 +47,10 @@ enum status session_open(struct session *session, const struct image in[])
 
     for (size_t s = 0; s < (session->once ? 1 : 2); s++) {
         for (int i = 0; i < session->algorithm->input_count; i++)
-            TRY(guarded_create(&session->in[s][i], &in[i], 3 * s * IMAGE_ALIGNMENT, true, remote));
+            TRY(guarded_create(&session->in[s][i], &in[i], (size_t)(3 + 2 * i) * s * IMAGE_ALIGNMENT, i, true, remote));
         for (int slot = 0; slot < session->algorithm->output_count; slot++)
-            TRY(guarded_create(&session->out[s][slot], &session->expected[slot], 2 * s * IMAGE_ALIGNMENT, false,
-                               remote));
+            TRY(guarded_create(&session->out[s][slot], &session->expected[slot],
+                               (size_t)(2 + 2 * slot) * s * IMAGE_ALIGNMENT, slot, false, remote));
     }
     TRY(session_new_state(session));
 out:

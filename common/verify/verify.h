@@ -109,11 +109,16 @@ void reference_store_close(void);
 extern "C" {
 #endif
 
-/* Host memory that holds an image with guard bytes around it; verify_launch() makes a device copy of all of it. */
+/* A page that can't be read, right before memory[0] or right behind the last byte of memory. */
+enum verify_page { VERIFY_NO_PAGE, VERIFY_PAGE_BEHIND, VERIFY_PAGE_BEFORE };
+
+/* Host memory that holds an image with guard bytes around it; verify_launch() makes a device copy of all of it, with
+ * such a page in the emulator. */
 struct verify_buffer {
     struct image image; /* its pixels lie inside memory */
     uint8_t *memory;
     size_t bytes;
+    enum verify_page page;
 };
 
 /* For what verify_launch() waits before launch(). */

@@ -1,12 +1,16 @@
 #include "common/verify/verify.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/cuda/device.h"
 
 /* A buffer's copy on the device: all of it, guards included. */
 struct device_copy {
-    void *memory;
+    void *allocated;
+    uint8_t *memory; /* in it */
+    void *page;      /* of an input in the emulator: one that can't be read, as the host's buffer has it */
     struct image image;
     void *
         pixels; /* of an input: page-locked, without padding, so that a copy from here waits for its turn on a stream */
@@ -27,12 +31,22 @@ static __global__ void hold_kernel()
 static enum status copy_up(struct device_copy *copy, const struct verify_buffer *buffer, bool is_input)
 {
     const size_t offset = (size_t)((uint8_t *)buffer->image.data - buffer->memory);
+    const size_t page = device_is_emulated() && buffer->page ? (size_t)sysconf(_SC_PAGESIZE) : 0;
     enum status status = STATUS_OK;
 
-    CUDA_TRY(cudaMalloc(&copy->memory, buffer->bytes));
+    CUDA_TRY(cudaMalloc(&copy->allocated, buffer->bytes + 2 * page));
+    copy->memory = (uint8_t *)copy->allocated;
+    if (page) {
+        const size_t first = buffer->page == VERIFY_PAGE_BEHIND ? buffer->bytes : 0;
+        uint8_t *const bad = (uint8_t *)(((uintptr_t)copy->memory + first + page - 1) / page * page);
+
+        copy->memory = first ? bad - buffer->bytes : bad + page;
+        if (mprotect(bad, page, PROT_NONE) == 0)
+            copy->page = bad;
+    }
     CUDA_TRY(cudaMemcpy(copy->memory, buffer->memory, buffer->bytes, cudaMemcpyHostToDevice));
     copy->image = buffer->image;
-    copy->image.data = (uint8_t *)copy->memory + offset;
+    copy->image.data = copy->memory + offset;
     if (device_is_emulated())
         verify_protect(buffer, copy->memory, is_input, true);
 out:
@@ -66,9 +80,11 @@ out:
 
 static void release(struct device_copy *copy, size_t bytes)
 {
+    if (copy->page)
+        mprotect(copy->page, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
     if (copy->memory)
         cudaMemset(copy->memory, GARBAGE, bytes);
-    cudaFree(copy->memory);
+    cudaFree(copy->allocated);
     cudaFreeHost(copy->pixels);
 }
 

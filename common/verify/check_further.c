@@ -1,0 +1,165 @@
+#include "common/verify/check_further.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/image/pattern.h"
+#include "common/verify/check_values.h"
+
+/* Every other of the contract's settings, by lot: more columns than a block of any version has, and few rows. */
+static const int wide_sizes[][2] = {{1030, 7}, {517, 13}};
+/* Several blocks of one value, and several tiles of any kind. */
+static const int blocks_size[2] = {257, 131};
+static const int ends_size[2] = {97, 67};
+
+static enum status add_hard_cases(const struct algorithm *algorithm, struct case_list *list)
+{
+    enum status status = STATUS_OK;
+
+    for (const struct hard_case *hard = algorithm->hard_cases; hard && hard->name; hard++)
+        for (int i = 0; hard->further && hard->shapes[i][0]; i++)
+            TRY(case_add(list, (struct check_case){.width = hard->shapes[i][0],
+                                                   .height = hard->shapes[i][1],
+                                                   .channels = hard->shapes[i][2],
+                                                   .pattern = PATTERN_RANDOM,
+                                                   .settings = hard->settings,
+                                                   .hard_case = hard->name,
+                                                   .unanswered = hard->unanswered,
+                                                   .long_emulated = hard->long_emulated,
+                                                   .calls = case_one_call(list)}));
+out:
+    return status;
+}
+
+static enum status add_wide(const struct algorithm *algorithm, uint64_t seed, struct case_list *list)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++) {
+        const int *size = wide_sizes[s / 2 % 2];
+
+        if ((s + seed) % 2)
+            continue;
+        TRY(case_add(list, (struct check_case){.width = size[0],
+                                               .height = size[1],
+                                               .channels = algorithm->check_channels[0],
+                                               .pattern = PATTERN_RANDOM,
+                                               .settings = algorithm->check_settings[s],
+                                               .calls = case_one_call(list)}));
+    }
+out:
+    return status;
+}
+
+/* An end of a parameter's range; of ranges with more than MANY whole numbers a small one is the upper end: a table of a
+ * million rows would take longer than all else, and those ends are tried alone. */
+static void append_end(char *text, size_t size, const struct parameter *p, bool upper)
+{
+    enum { MANY = 4096, UPPER = 300 };
+    int values;
+
+    value_first(p, &values);
+    if (upper && p->kind == PARAMETER_INT && values > MANY)
+        value_append(text, size, p, UPPER);
+    else
+        value_append_end(text, size, p, upper);
+}
+
+enum { MAX_FACTORS = 7, RUNS = 8 };
+
+/* Every two parameters at each pair of their ends, in RUNS sets: the columns of an orthogonal array of two levels. Lots
+ * say which parameters stand in it where there are more than it has columns, and which level is the lower end. The one
+ * set in which all are at the same end is tried already. */
+static enum status add_pairs(const struct algorithm *algorithm, struct check_case item, uint64_t random,
+                             struct case_list *list)
+{
+    const struct parameter *factors[MAX_FACTORS];
+    int count = 0, seen = 0;
+    enum status status = STATUS_OK;
+
+    for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
+        if (!value_is_drawn(p))
+            continue;
+        seen++;
+        if (count < MAX_FACTORS)
+            factors[count++] = p;
+        else if (pattern_random(&random) % (uint64_t)seen < MAX_FACTORS)
+            factors[pattern_random(&random) % MAX_FACTORS] = p;
+    }
+    if (count < 2)
+        goto out;
+    const unsigned turned = (unsigned)pattern_random(&random);
+    /* Three columns need two bits. */
+    for (unsigned run = 0; run < (count <= 3 ? RUNS / 2 : RUNS); run++) {
+        char text[512] = "";
+
+        for (int f = 0; f < count; f++) {
+            const unsigned column = (unsigned)f + 1; /* which of the bits of `run` count */
+
+            append_end(text, sizeof text, factors[f], (__builtin_popcount(run & column) & 1) != (int)(turned >> f & 1));
+        }
+        item.calls = case_one_call(list);
+        if ((item.settings = case_keep_settings(list, algorithm, text)))
+            TRY(case_add(list, item));
+    }
+out:
+    return status;
+}
+
+/* At the lower ends of all ranges, then at the upper ones; where the contract refuses all together, at the first that
+ * it allows alone. */
+static enum status add_growth(const struct algorithm *algorithm, struct check_case item, struct case_list *list)
+{
+    enum status status = STATUS_OK;
+
+    item.growth = true;
+    for (int end = 0; end < 2; end++) {
+        char all[512] = "";
+
+        item.settings = NULL;
+        for (const struct parameter *p = algorithm->parameters; p && p->name; p++)
+            if (value_is_drawn(p))
+                append_end(all, sizeof all, p, end == 1);
+        if (all[0])
+            item.settings = case_keep_settings(list, algorithm, all);
+        for (const struct parameter *p = algorithm->parameters; all[0] && !item.settings && p->name; p++) {
+            char one[96] = "";
+
+            if (!value_is_drawn(p))
+                continue;
+            append_end(one, sizeof one, p, end == 1);
+            item.settings = case_keep_settings(list, algorithm, one);
+        }
+        if (item.settings)
+            TRY(case_add(list, item));
+    }
+out:
+    return status;
+}
+
+enum status check_cases_further(const struct version *version, uint64_t seed, struct case_list *list)
+{
+    const struct algorithm *algorithm = version->algorithm;
+    struct check_case item = check_values_case(algorithm);
+    const struct check_case growth = item;
+    enum status status = STATUS_OK;
+
+    TRY(add_hard_cases(algorithm, list));
+    if (!algorithm->check_shapes) {
+        item.width = ends_size[0];
+        item.height = ends_size[1];
+        TRY(add_wide(algorithm, seed, list));
+        TRY(case_add(list, (struct check_case){.width = blocks_size[0],
+                                               .height = blocks_size[1],
+                                               .channels = algorithm->check_channels[0],
+                                               .pattern = PATTERN_BLOCKS,
+                                               .calls = case_one_call(list)}));
+    }
+    if (version_is_peer(version)) /* each state of one may be a process */
+        goto out;
+    TRY(add_pairs(algorithm, item, seed ^ 0x0a7a, list));
+    if (!version->remote)
+        TRY(add_growth(algorithm, growth, list));
+out:
+    return status;
+}
