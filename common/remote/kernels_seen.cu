@@ -38,36 +38,53 @@ static void count_load()
     global_loads.fetch_add(1, std::memory_order_relaxed);
 }
 
-static void look_at_line(const void *at)
+static void look_at_line(const void *at, bool reads)
 {
     const uint64_t line = (uintptr_t)at / LINE;
 
     if (lines_of_launch != active->launches)
         line_count = 0;
     lines_of_launch = active->launches;
-    for (int i = 0; i < line_count; i++)
+    for (int i = 0; i < line_count && reads; i++)
         if (lines[i] == line)
             return;
-    if (line_count == MOST_LINES)
-        fault("reads or writes memory of the host, which a GPU cannot reach: copy to the device what kernels need");
+    if (line_count == MOST_LINES || !reads)
+        fault("%s memory of the host, which a GPU cannot reach: copy %s", reads ? "reads" : "writes",
+              reads ? "to the device what kernels need" : "to the host what it needs");
     lines[line_count++] = line;
 }
 
-/* Of any of the kernel's threads: a warp's collectives read what each lane brings. Pages that were found are kept. */
+/* Of any of the kernel's threads: a warp's collectives read what each lane brings. */
 static bool is_on_a_stack(const void *at)
 {
-    enum { PAGE = 4096, KEPT = 4096 };
-    static uintptr_t kept[KEPT];
-    const uintptr_t page = (uintptr_t)at / PAGE;
-
-    if (kept[page % KEPT] == page)
-        return true;
     for (const fiber *f : active->fibers)
-        if (is_within(at, f->stack, f->stack_size)) {
-            kept[page % KEPT] = page;
+        if (is_within(at, f->stack, f->stack_size))
             return true;
-        }
     return false;
+}
+
+enum place { UNKNOWN, ON_A_STACK, IN_REACH };
+
+/* What was found of a page is kept: stacks stay, and what was page-locked or a large allocation of the device has no
+ * other pages. */
+static enum place place_of(const void *at)
+{
+    enum { PAGE = 4096, KEPT = 4096 };
+    static struct {
+        uintptr_t page;
+        enum place place;
+    } kept[KEPT];
+    const uintptr_t page = (uintptr_t)at / PAGE;
+    auto &its = kept[page % KEPT];
+
+    if (its.page != page) {
+        const enum place found = is_on_a_stack(at) ? ON_A_STACK : is_known(at) ? IN_REACH : UNKNOWN;
+
+        if (found == UNKNOWN)
+            return found;
+        its = {page, found};
+    }
+    return its.place;
 }
 
 /* Of an address that the emulator does not watch. */
@@ -81,10 +98,12 @@ static __attribute__((noinline)) void look_further(const void *at, bool reads)
             count_load();
         return;
     }
-    if (is_known(at) && reads)
+    const enum place place = place_of(at);
+
+    if (place == UNKNOWN)
+        look_at_line(at, reads);
+    else if (place == IN_REACH && reads)
         count_load();
-    else if (!is_known(at) && !is_on_a_stack(at))
-        look_at_line(at);
 }
 
 static inline void look(const volatile void *address, bool reads)

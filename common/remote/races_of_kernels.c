@@ -64,8 +64,18 @@ FOR_THE_HOST(void *, bsearch,
              (const void *key, const void *list, size_t count, size_t bytes,
               int (*order)(const void *a, const void *b)),
              key, list, count, bytes, order)
-FOR_THE_HOST(void, image_copy, (struct image * to, const struct image *from), to, from)
 FOR_THE_HOST(void, image_fill, (struct image * image, uint8_t byte), image, byte)
+
+void __wrap_image_copy(struct image *to, const struct image *from);
+void __wrap_image_copy(struct image *to, const struct image *from)
+{
+    const size_t bytes = image_row_bytes(from) * (size_t)from->height;
+
+    emulator_sees_host_call("image_copy()");
+    seen_copy_of_host(to->data, bytes);
+    seen_copy_of_host(from->data, bytes);
+    image_copy(to, from);
+}
 
 int __wrap_snprintf(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int __wrap_snprintf(char *to, size_t size, const char *format, ...)
