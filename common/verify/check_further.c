@@ -3,14 +3,41 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/contract/device_info.h"
 #include "common/image/pattern.h"
 #include "common/verify/check_values.h"
 
+/* The second of two is for pipelines: the reference takes naive steps one after the other. */
+
 /* Every other of the contract's settings, by lot: more columns than a block of any version has, and few rows. */
-static const int wide_sizes[][2] = {{1030, 7}, {517, 13}};
+static const int wide_sizes[2][2][2] = {{{1030, 7}, {517, 13}}, {{517, 5}, {261, 9}}};
 /* Several blocks of one value, and several tiles of any kind. */
-static const int blocks_size[2] = {257, 131};
-static const int ends_size[2] = {97, 67};
+static const int blocks_size[2][2] = {{257, 131}, {97, 67}};
+static const int ends_size[2][2] = {{97, 67}, {65, 35}};
+
+/* Of what is dealt out, emulated versions, of which a ladder has many, get every other one, the next version the
+ * others. */
+struct hand {
+    bool half;
+    uint64_t turn;
+};
+
+static bool is_dealt(struct hand hand, unsigned number)
+{
+    return !hand.half || (number + hand.turn) % 2 == 0;
+}
+
+/* Among the versions of its ladder. */
+static size_t place_of(const struct version *version)
+{
+    struct version *const *versions;
+    size_t count, place = 0;
+
+    registry_versions(version->algorithm, &versions, &count);
+    while (place < count && versions[place] != version)
+        place++;
+    return place;
+}
 
 static enum status add_hard_cases(const struct algorithm *algorithm, struct case_list *list)
 {
@@ -36,7 +63,7 @@ static enum status add_wide(const struct algorithm *algorithm, uint64_t seed, st
     enum status status = STATUS_OK;
 
     for (size_t s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++) {
-        const int *size = wide_sizes[s / 2 % 2];
+        const int *size = wide_sizes[algorithm->video][s / 2 % 2];
 
         if ((s + seed) % 2)
             continue;
@@ -71,7 +98,7 @@ enum { MAX_FACTORS = 7, RUNS = 8 };
  * say which parameters stand in it where there are more than it has columns, and which level is the lower end. The one
  * set in which all are at the same end is tried already. */
 static enum status add_pairs(const struct algorithm *algorithm, struct check_case item, uint64_t random,
-                             struct case_list *list)
+                             struct hand hand, struct case_list *list)
 {
     const struct parameter *factors[MAX_FACTORS];
     int count = 0, seen = 0;
@@ -93,6 +120,8 @@ static enum status add_pairs(const struct algorithm *algorithm, struct check_cas
     for (unsigned run = 0; run < (count <= 3 ? RUNS / 2 : RUNS); run++) {
         char text[512] = "";
 
+        if (!is_dealt(hand, run))
+            continue;
         for (int f = 0; f < count; f++) {
             const unsigned column = (unsigned)f + 1; /* which of the bits of `run` count */
 
@@ -108,7 +137,8 @@ out:
 
 /* At the lower ends of all ranges, then at the upper ones; where the contract refuses all together, at the first that
  * it allows alone. */
-static enum status add_growth(const struct algorithm *algorithm, struct check_case item, struct case_list *list)
+static enum status add_growth(const struct algorithm *algorithm, struct check_case item, struct hand hand,
+                              struct case_list *list)
 {
     enum status status = STATUS_OK;
 
@@ -116,6 +146,8 @@ static enum status add_growth(const struct algorithm *algorithm, struct check_ca
     for (int end = 0; end < 2; end++) {
         char all[512] = "";
 
+        if (!is_dealt(hand, (unsigned)end))
+            continue;
         item.settings = NULL;
         for (const struct parameter *p = algorithm->parameters; p && p->name; p++)
             if (value_is_drawn(p))
@@ -142,24 +174,26 @@ enum status check_cases_further(const struct version *version, uint64_t seed, st
     const struct algorithm *algorithm = version->algorithm;
     struct check_case item = check_values_case(algorithm);
     const struct check_case growth = item;
+    const struct hand hand = {.half = version_is_cuda(version) && device_is_emulated(),
+                              .turn = place_of(version) + seed};
     enum status status = STATUS_OK;
 
     TRY(add_hard_cases(algorithm, list));
     if (!algorithm->check_shapes) {
-        item.width = ends_size[0];
-        item.height = ends_size[1];
+        item.width = ends_size[algorithm->video][0];
+        item.height = ends_size[algorithm->video][1];
         TRY(add_wide(algorithm, seed, list));
-        TRY(case_add(list, (struct check_case){.width = blocks_size[0],
-                                               .height = blocks_size[1],
+        TRY(case_add(list, (struct check_case){.width = blocks_size[algorithm->video][0],
+                                               .height = blocks_size[algorithm->video][1],
                                                .channels = algorithm->check_channels[0],
                                                .pattern = PATTERN_BLOCKS,
                                                .calls = case_one_call(list)}));
     }
     if (version_is_peer(version)) /* each state of one may be a process */
         goto out;
-    TRY(add_pairs(algorithm, item, seed ^ 0x0a7a, list));
+    TRY(add_pairs(algorithm, item, seed ^ 0x0a7a, hand, list));
     if (!version->remote)
-        TRY(add_growth(algorithm, growth, list));
+        TRY(add_growth(algorithm, growth, hand, list));
 out:
     return status;
 }
