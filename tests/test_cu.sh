@@ -121,6 +121,14 @@ top=$(pwd)
 for program in groups language halves; do
     run 0 "$program" "$top/tests/cu/$program.cu"
 done
+run 0 "order" --race --compile -o "$folder/order" "$top/tests/cu/order.cu"
+for kernel in 0 1 2 3 4 5; do
+    for seed in 1 2 3; do
+        RUNGS_EMULATOR_SEED=$seed RUNGS_EMULATOR_RACES=1 guarded 60 "$folder/order" $kernel >"$folder/stdout" 2>"$folder/stderr"
+        if [ $? = $((kernel % 2)) ]; then ok; else bad "order $kernel, seed $seed: a race where there is none, or none where there is one"; fi
+    done
+    [ $((kernel % 2)) = 0 ] || says "order $kernel" "race: "
+done
 run 0 "groups, watched" --race "$top/tests/cu/groups.cu"
 
 # --- exit status and messages
@@ -158,6 +166,30 @@ int main()
 CU
 run 0 "an error that the program asks for" asked.cu
 run 0 "no race" --check status.cu -- 0
+cat >"$folder/many.cu" <<'CU'
+__global__ void add(int *x)
+{
+    *x += 1;
+}
+__global__ void set(char *x) { x[(size_t)blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+int main(int argc, char **argv)
+{
+    int *x;
+    char *large;
+    cudaMalloc(&x, sizeof(int));
+    cudaMalloc(&large, 64 << 20);
+    if (argc == 1)
+        add<<<1000, 100>>>(x);
+    else
+        set<<<1 << 11, 1024>>>(large);
+    return 0;
+}
+CU
+run 1 "a race of 100,000 threads" --race many.cu
+complains "a race of 100,000 threads" "many.cu:3, this one"
+run 0 "too many threads to be watched" --race many.cu -- large
+complains "too many threads to be watched" "emulator: 67108864 bytes of device memory are not watched for races: more than 16777216"
+complains "too many threads to be watched" "emulator: kernel set (many.cu:15) is not watched for races: 2097152 threads, more than 1048576"
 cat >"$folder/late.cu" <<'CU'
 #include <stdio.h>
 __global__ void k(int *x) { *x = 5; }
