@@ -237,6 +237,26 @@ listed >"$folder/stdout"
 sed -n '/^<!-- unsupported/,/^<!-- \/unsupported/p' "$page" | sed '1d; $d' >"$folder/stderr"
 if cmp -s "$folder/stdout" "$folder/stderr"; then ok; else bad "$page has another list: sh tests/test_cu.sh $build --write"; fi
 
+# --- the survey
+if python3 -c '' 2>/dev/null; then
+    mkdir -p "$folder/all/parts" "$folder/all/common"
+    printf '#include <stdio.h>\n#include <ours.h>\nint two();\nint main() { printf("Test %%s\\n", two() == TWO ? "PASSED" : "FAILED"); }\n' >"$folder/all/parts/main.cu"
+    echo 'int two() { return 2; }' >"$folder/all/parts/two.cu"
+    echo '#define TWO 2' >"$folder/all/common/ours.h"
+    printf '#include <curand.h>\nint main() {}\n' >"$folder/all/no.cu"
+    printf '#include <stdio.h>\nint main() { puts("FAILED"); return 3; }\n' >"$folder/all/bad.cu"
+    printf 'int main() { for (volatile int x = 0; ; x++); }\n' >"$folder/all/slow.cu"
+    make --no-print-directory -s survey DIR="$folder/all" LIMIT=1 BUILD="$build" >"$folder/stdout" 2>"$folder/stderr" || bad "make survey"
+    for line in '4 programs: 3 compile, 1 end as they should, 1 are too slow' '| parts/main.cu | yes | yes | passes |  |' \
+        '| bad.cu | yes | status 3 | fails | FAILED |' '| no.cu | no | - | - | no.cu:1: cuRAND (curand.h) is not supported by cu |' \
+        '| slow.cu | yes | too slow | - | more than 1 s of a processor |'; do
+        says "the survey" "$line"
+    done
+else
+    skipped=$((skipped + 1))
+    echo "SKIP the survey: no python3"
+fi
+
 # --- make
 if make --no-print-directory -s cu FILE="$folder/status.cu" ARGS=0 BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"; then ok; else bad "make cu"; fi
 make --no-print-directory -s cu BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"
