@@ -121,6 +121,14 @@ top=$(pwd)
 for program in groups language halves; do
     run 0 "$program" "$top/tests/cu/$program.cu"
 done
+run 0 "order" --race --compile -o "$folder/order" "$top/tests/cu/order.cu"
+for kernel in 0 1 2 3 4 5; do
+    for seed in 1 2 3; do
+        RUNGS_EMULATOR_SEED=$seed RUNGS_EMULATOR_RACES=1 guarded 60 "$folder/order" $kernel >"$folder/stdout" 2>"$folder/stderr"
+        if [ $? = $((kernel % 2)) ]; then ok; else bad "order $kernel, seed $seed: a race where there is none, or none where there is one"; fi
+    done
+    [ $((kernel % 2)) = 0 ] || says "order $kernel" "race: "
+done
 run 0 "groups, watched" --race "$top/tests/cu/groups.cu"
 
 # --- exit status and messages
@@ -158,6 +166,30 @@ int main()
 CU
 run 0 "an error that the program asks for" asked.cu
 run 0 "no race" --check status.cu -- 0
+cat >"$folder/many.cu" <<'CU'
+__global__ void add(int *x)
+{
+    *x += 1;
+}
+__global__ void set(char *x) { x[(size_t)blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+int main(int argc, char **argv)
+{
+    int *x;
+    char *large;
+    cudaMalloc(&x, sizeof(int));
+    cudaMalloc(&large, 64 << 20);
+    if (argc == 1)
+        add<<<1000, 100>>>(x);
+    else
+        set<<<1 << 11, 1024>>>(large);
+    return 0;
+}
+CU
+run 1 "a race of 100,000 threads" --race many.cu
+complains "a race of 100,000 threads" "many.cu:3, this one"
+run 0 "too many threads to be watched" --race many.cu -- large
+complains "too many threads to be watched" "emulator: 67108864 bytes of device memory are not watched for races: more than 16777216"
+complains "too many threads to be watched" "emulator: kernel set (many.cu:15) is not watched for races: 2097152 threads, more than 1048576"
 cat >"$folder/late.cu" <<'CU'
 #include <stdio.h>
 __global__ void k(int *x) { *x = 5; }
@@ -204,6 +236,26 @@ run 0 "what the preprocessor leaves out" never.cu
 listed >"$folder/stdout"
 sed -n '/^<!-- unsupported/,/^<!-- \/unsupported/p' "$page" | sed '1d; $d' >"$folder/stderr"
 if cmp -s "$folder/stdout" "$folder/stderr"; then ok; else bad "$page has another list: sh tests/test_cu.sh $build --write"; fi
+
+# --- the survey
+if python3 -c '' 2>/dev/null; then
+    mkdir -p "$folder/all/parts" "$folder/all/common"
+    printf '#include <stdio.h>\n#include <ours.h>\nint two();\nint main() { printf("Test %%s\\n", two() == TWO ? "PASSED" : "FAILED"); }\n' >"$folder/all/parts/main.cu"
+    echo 'int two() { return 2; }' >"$folder/all/parts/two.cu"
+    echo '#define TWO 2' >"$folder/all/common/ours.h"
+    printf '#include <curand.h>\nint main() {}\n' >"$folder/all/no.cu"
+    printf '#include <stdio.h>\nint main() { puts("FAILED"); return 3; }\n' >"$folder/all/bad.cu"
+    printf 'int main() { for (volatile int x = 0; ; x++); }\n' >"$folder/all/slow.cu"
+    make --no-print-directory -s survey DIR="$folder/all" LIMIT=1 BUILD="$build" >"$folder/stdout" 2>"$folder/stderr" || bad "make survey"
+    for line in '4 programs: 3 compile, 1 end as they should, 1 are too slow' '| parts/main.cu | yes | yes | passes |  |' \
+        '| bad.cu | yes | status 3 | fails | FAILED |' '| no.cu | no | - | - | no.cu:1: cuRAND (curand.h) is not supported by cu |' \
+        '| slow.cu | yes | too slow | - | more than 1 s of a processor |'; do
+        says "the survey" "$line"
+    done
+else
+    skipped=$((skipped + 1))
+    echo "SKIP the survey: no python3"
+fi
 
 # --- make
 if make --no-print-directory -s cu FILE="$folder/status.cu" ARGS=0 BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"; then ok; else bad "make cu"; fi

@@ -165,7 +165,7 @@ eval "$CXX -rdynamic $(tr '\n' ' ' <"$work/objects") \"\$here/generated/emulator
 
 case $program in */*) ;; *) program=./$program ;; esac
 export RUNGS_EMULATOR_TELL=1
-[ -z "$race" ] || export RUNGS_EMULATOR_RACES=1
+[ -z "$race" ] || export RUNGS_EMULATOR_RACES=2
 [ -z "$check" ] || export RUNGS_EMULATOR_LATE=1
 seeds=$seed
 [ -z "$check" ] || seeds="$seed $((seed + 1)) $((seed + 2))"

@@ -285,7 +285,7 @@ static void complete_collective(worker &w, warp &its, const task &first)
     its.waiting &= ~participants;
     count_warp(its);
     if (first.compute == compute_nothing) { /* __syncwarp(): no other collective orders accesses to memory */
-        const unsigned clock = races_warp_barrier(first.place / 32);
+        const unsigned clock = races_warp_barrier(first.place / 32, participants);
 
         for (unsigned left = participants; left != 0; left &= left - 1)
             lanes[__builtin_ctz(left)].warp_clock = clock;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <string>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -26,6 +25,7 @@ struct segment {
     uint32_t block, epoch; /* the block, and how many barriers it had had */
     uint16_t thread;       /* of the block, or one of the numbers below */
     uint16_t clock;        /* barriers of its warp, as far as the thread took part */
+    uint16_t part;         /* fences that the thread had made (races_block.cpp) */
 };
 enum : uint16_t { A_WARP = 0x8000 /* and the warp's number */, A_BLOCK = 0xffff };
 enum : uint32_t { THE_GRID = 0xffffffff /* as a block */ };
@@ -76,8 +76,10 @@ static uint32_t add_segment(const segment &made)
 static uint32_t own_segment(thread &own)
 {
     if (own.segment < first_name || segment_of(own.segment).epoch != epoch || segment_of(own.segment).block != block ||
-        segment_of(own.segment).clock != (uint16_t)own.warp_clock || segment_of(own.segment).thread != own.place)
-        own.segment = add_segment({block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock});
+        segment_of(own.segment).clock != (uint16_t)own.warp_clock || segment_of(own.segment).thread != own.place ||
+        segment_of(own.segment).part != part_of_thread(own.place))
+        own.segment =
+            add_segment({block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock, part_of_thread(own.place)});
     return own.segment;
 }
 
@@ -116,7 +118,8 @@ static bool is_over(uint32_t name, const segment &own, bool in_shared)
         return true;
     if (old.thread == own.thread)
         return true;
-    return old.thread != A_BLOCK && warp_of(old) == warp_of(own) && old.clock < own.clock;
+    return old.thread != A_BLOCK && ((warp_of(old) == warp_of(own) && old.clock < own.clock) ||
+                                     block_order_knows(own.thread, old.thread, old.part, warp_of(old), old.clock));
 }
 
 /* A segment that stands for both. */
@@ -192,28 +195,33 @@ static void fill_cells(uintptr_t first, size_t bytes, uint32_t name)
     }
 }
 
-static bool is_told; /* by emulator_watch_races() */
-
 static bool are_wanted()
 {
     static const bool wanted = [] {
         const char *const text = getenv("RUNGS_EMULATOR_RACES");
         const uintptr_t first = (uintptr_t)&__data_start, end = (uintptr_t)&_end;
 
-        return can_watch && (is_told || (text != nullptr && strcmp(text, "1") == 0)) && make_cells(first, end);
+        return can_watch && (is_told || of_program() || (text != nullptr && strcmp(text, "1") == 0)) &&
+               make_cells(first, end);
     }();
 
     return wanted;
 }
 
 /* Memory of more bytes is not watched: its cells are sixteen times as large. */
-static const size_t MOST_BYTES = 4 << 20;
+static size_t most_bytes()
+{
+    return of_program() ? 16 << 20 : 4 << 20;
+}
 
 void races_register(const void *memory, size_t bytes, size_t guard)
 {
     const uintptr_t first = (uintptr_t)memory;
 
-    if (!are_wanted() || bytes == 0 || bytes > MOST_BYTES || !make_cells(first - guard, first + bytes + guard))
+    if (are_wanted() && of_program() && bytes > most_bytes())
+        fprintf(stderr, "emulator: %zu bytes of device memory are not watched for races: more than %zu\n", bytes,
+                most_bytes());
+    if (!are_wanted() || bytes == 0 || bytes > most_bytes() || !make_cells(first - guard, first + bytes + guard))
         return;
     fill_cells(first - guard, guard, GUARD);
     fill_cells(first, bytes, UNTOUCHED);
@@ -224,7 +232,7 @@ void races_forget(const void *memory, size_t bytes, size_t guard)
 {
     const uintptr_t first = (uintptr_t)memory;
 
-    if (are_wanted() && bytes > 0 && bytes <= MOST_BYTES && find_cell(first) != nullptr)
+    if (are_wanted() && bytes > 0 && bytes <= most_bytes() && find_cell(first) != nullptr)
         fill_cells(first - guard, bytes + 2 * guard, NOT_DEVICE_MEMORY);
 }
 
@@ -462,56 +470,26 @@ void races_atomic_access(access kind, volatile void *address, size_t bytes, cons
     races_access(kind, address, bytes, caller);
     if (find_cell((uintptr_t)address) == nullptr)
         return;
+    block_order_atomic((uintptr_t)address, self->place, kind == access::atomic_write);
     learn((uintptr_t)address);
     if (kind == access::atomic_write)
         publish((uintptr_t)address);
 }
 
-void races_fence()
+void races_fence(bool of_device)
 {
-    if (watching && self != nullptr)
+    if (!watching || self == nullptr)
+        return;
+    block_order_fence(self->place, self->warp_clock);
+    if (of_device)
         fence_epoch = epoch + 1;
 }
 
 /* ------------------------------------------------------------------------------------------------ the scheduler's */
 
-/* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which the
- * next ones are let go: a race that a shape has shows in the first of them, unless its author has put others before it.
- * So in emulator_watch_races() no grid is too large, and one in so many of the next ones is drawn by lot. */
-static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 18;
-static const unsigned ONE_IN = 8;
-
-static bool is_drawn()
-{
-    static uint64_t random = [] {
-        const void *const bytes = (const void *)getauxval(AT_RANDOM); /* 16, the kernel's */
-        uint64_t seed = 1;
-
-        if (bytes != nullptr)
-            memcpy(&seed, bytes, sizeof(seed));
-        return seed;
-    }();
-
-    return is_told && next_random(&random) % ONE_IN == 0;
-}
-
 bool races_begin_launch(const launch_site &site)
 {
-    static std::unordered_map<uint64_t, uint64_t> *const watched = new std::unordered_map<uint64_t, uint64_t>;
-    const uint64_t numbers[] = {(uintptr_t)site.name, (uintptr_t)site.line, site.grid.x,  site.grid.y,      site.grid.z,
-                                site.block.x,         site.block.y,         site.block.z, site.shared_bytes};
-    uint64_t key = 1;
-
-    if (!are_wanted() ||
-        (!is_told && (uint64_t)site.grid.x * site.grid.y * site.grid.z * site.block.x * site.block.y * site.block.z >
-                         MOST_THREADS_WATCHED))
-        return false;
-    for (const uint64_t number : numbers) {
-        key ^= number;
-        key = next_random(&key);
-    }
-    accesses = &(*watched)[key];
-    watching = *accesses < MOST_ACCESSES_WATCHED || is_drawn();
+    watching = are_wanted() && is_to_be_watched(site, &accesses);
     if (!watching)
         return false;
     first_name = next_name;
@@ -537,6 +515,7 @@ void races_begin_block(uint32_t number, unsigned warps)
     many_in_warp.assign(warps, 0);
     many_in_block = 0;
     acquired.clear();
+    block_order_begins(32 * warps);
 }
 
 void races_thread_ends()
@@ -550,20 +529,17 @@ void races_barrier()
     if (!watching)
         return;
     settle();
+    block_order_barrier();
     epoch++;
 }
 
-unsigned races_warp_barrier(unsigned warp)
+unsigned races_warp_barrier(unsigned warp, unsigned lanes)
 {
     if (!watching)
         return 0;
     settle();
+    block_order_warp(warp, lanes);
     return ++warp_clocks[warp];
 }
 
 } /* namespace emulated */
-
-extern "C" void emulator_watch_races(void)
-{
-    emulated::is_told = true;
-}

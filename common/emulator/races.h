@@ -5,8 +5,8 @@
  * The Makefile compiles .cu files with the instrumentation of -fsanitize=thread, which calls __tsan_read4(address) and
  * its relatives before each access. ThreadSanitizer itself is not there: races.cpp has these functions, and knows what
  * orders the threads of a grid: __syncthreads() all of a block, __syncwarp() those of a warp that take part,
- * __threadfence() with an atomic operation behind it those that see its result. No access has to happen at the wrong
- * moment to be seen, so a race that a run meets is found in each.
+ * __threadfence() with an atomic operation behind it those that see its result (of one block: races_block.cpp). No
+ * access has to happen at the wrong moment to be seen, so a race that a run meets is found in each.
  *
  * For each byte of device memory a cell holds who wrote it last, and who has read it since. "Who" is a segment: what a
  * thread does between two barriers. Where several have read, or added atomically, one segment stands for a warp, a
@@ -39,7 +39,7 @@ void races_thread_ends();
 /* All threads of the block have met. */
 void races_barrier();
 /* Some lanes of a warp have met: their clock is now the one returned. */
-unsigned races_warp_barrier(unsigned warp);
+unsigned races_warp_barrier(unsigned warp, unsigned lanes);
 
 /* Device memory between guards: an access to these is a fault. */
 void races_register(const void *memory, size_t bytes, size_t guard);

@@ -138,10 +138,10 @@ HOOK void __tsan_vptr_update(void **, void *)
 }
 
 HOOK void __tsan_atomic_thread_fence(int order);
-HOOK void __tsan_atomic_thread_fence(int)
+HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches: emulated_device.h */
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    emulated::races_fence();
+    emulated::races_fence(order == __ATOMIC_SEQ_CST);
 }
 
 #define CALLER __builtin_return_address(0)

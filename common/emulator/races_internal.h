@@ -22,7 +22,22 @@ extern bool watching;
 void races_access(access kind, const volatile void *at, size_t bytes, const void *caller);
 /* Besides, an atomic operation tells what was known before a fence to those that see its result. */
 void races_atomic_access(access kind, volatile void *address, size_t bytes, const void *caller);
-void races_fence();
+void races_fence(bool of_device); /* or of the block alone: __threadfence_block() */
+/* races_which.cpp: told by emulator_watch_races(); RUNGS_EMULATOR_RACES=2; whether a launch is one to watch, and where
+ * accesses of launches of its shape are counted. */
+extern bool is_told;
+bool of_program();
+bool is_to_be_watched(const struct launch_site &site, uint64_t **counter);
+/* races_block.cpp, for threads of the block that runs: what orders them between two barriers. */
+void block_order_begins(unsigned threads);
+void block_order_barrier();
+void block_order_fence(unsigned thread, unsigned clock);
+void block_order_atomic(uintptr_t address, unsigned thread, bool writes);
+void block_order_warp(unsigned warp, unsigned lanes); /* these lanes have met at __syncwarp() */
+/* How often this thread has fenced in its block. */
+uint16_t part_of_thread(unsigned thread);
+/* Whether `thread` knows that what `other`, of that warp, did in this part at this clock is over. */
+bool block_order_knows(unsigned thread, unsigned other, unsigned part, unsigned warp, unsigned clock);
 /* Whether this is global or shared memory of the device whose accesses are watched. */
 bool races_knows(const volatile void *address);
 

@@ -65,9 +65,10 @@ inline void __threadfence()
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/* Another order than the device's, by which the watch over races tells them apart. */
 inline void __threadfence_block()
 {
-    __threadfence();
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
 }
 
 inline void __threadfence_system()
