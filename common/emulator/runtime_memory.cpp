@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <string>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/emulator/emulator_state.h"
@@ -55,12 +56,61 @@ ptrdiff_t guarded_damage(const void *pointer, size_t bytes)
     return 0;
 }
 
+/* Memory of the device lies between pages that nobody can reach, its end close to the ones behind it: what a kernel
+ * writes far outside would else be the emulator's own memory, and a kernel argument that it spoils there keeps the
+ * kernel busy for ever. AddressSanitizer needs the heap. */
+enum : size_t { UNREACHABLE = 64 << 10, PAGE = 4096, MOST_IN_PAGES = 8192 /* of 65530 mappings of a process */ };
+
+static size_t rounded_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* Of the pages that can be reached, and how far from their end the memory begins. */
+static size_t reachable_bytes(size_t bytes)
+{
+    return rounded_up(rounded_up(bytes, ALLOCATION_ALIGNMENT) + 2 * GUARD_BYTES, PAGE);
+}
+
+static size_t bytes_to_end(size_t bytes)
+{
+    return rounded_up(bytes, ALLOCATION_ALIGNMENT) + GUARD_BYTES;
+}
+
+static void *pages_allocate(size_t bytes)
+{
+    const size_t reachable = reachable_bytes(bytes);
+    char *const base = (char *)mmap(nullptr, reachable + 2 * UNREACHABLE, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (base == MAP_FAILED)
+        return nullptr;
+    if (mprotect(base + UNREACHABLE, reachable, PROT_READ | PROT_WRITE) != 0) {
+        munmap(base, reachable + 2 * UNREACHABLE);
+        return nullptr;
+    }
+    char *const memory = base + UNREACHABLE + reachable - bytes_to_end(bytes);
+    memset(memory - GUARD_BYTES, GUARD_VALUE, GUARD_BYTES);
+    memset(memory + bytes, GUARD_VALUE, GUARD_BYTES);
+    races_register(memory, bytes, GUARD_BYTES);
+    return memory;
+}
+
+static void pages_free(void *memory, size_t bytes)
+{
+    const size_t reachable = reachable_bytes(bytes);
+
+    races_forget(memory, bytes, GUARD_BYTES);
+    munmap((char *)memory + bytes_to_end(bytes) - reachable - UNREACHABLE, reachable + 2 * UNREACHABLE);
+}
+
 /* ---------------------------------------------------------------------------------------------- the memory table */
 
 struct allocation {
     size_t bytes;
     memory kind;
-    int device; /* that was current; it matters for device memory */
+    int device;    /* that was current; it matters for device memory */
+    bool in_pages; /* pages_allocate() made it */
 };
 
 struct memory_table {
@@ -75,6 +125,14 @@ static memory_table &the_table()
     static memory_table *const it = new memory_table;
 
     return *it;
+}
+
+static void free_allocation(void *pointer, const allocation &its)
+{
+    if (its.in_pages)
+        pages_free(pointer, its.bytes);
+    else
+        guarded_free(pointer, its.bytes);
 }
 
 /* The allocation that holds `pointer` or ends there; the table is locked. */
@@ -122,12 +180,14 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
     *pointer = nullptr;
     if (bytes == 0)
         return cudaSuccess;
+    const bool in_pages =
+        GUARD_BYTES > 0 && kind == memory::device && bytes < SIZE_MAX / 2 && table.allocations.size() < MOST_IN_PAGES;
     if (bytes <= room_for(table, kind))
-        *pointer = guarded_allocate(bytes);
+        *pointer = in_pages ? pages_allocate(bytes) : guarded_allocate(bytes);
     if (*pointer == nullptr)
         return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);
     fill_fresh_device_memory(*pointer, bytes, &table.random);
-    table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device};
+    table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device, in_pages};
     table.count += kind == memory::device || kind == memory::managed;
     return cudaSuccess;
 }
@@ -165,7 +225,7 @@ static cudaError_t release(void *pointer, bool on_host)
            (on_host ? it->second.kind == memory::pinned
                     : it->second.kind == memory::device || it->second.kind == memory::managed);
     if (fits) {
-        guarded_free(pointer, it->second.bytes);
+        free_allocation(pointer, it->second);
         table.allocations.erase(it);
     }
     if (lasting_error() != cudaSuccess)
@@ -226,7 +286,7 @@ void *symbol_address(const void *symbol, size_t bytes)
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
-    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol, 0};
+    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol, 0, false};
     return const_cast<void *>(symbol);
 }
 
@@ -368,7 +428,7 @@ void free_memory_of_device()
         if (of_device ? its.device != current_device : device_count() > 1)
             return false;
         if (its.kind != memory::symbol && its.kind != memory::registered)
-            guarded_free((void *)address, its.bytes);
+            free_allocation((void *)address, its);
         return true;
     });
 }
