@@ -39,6 +39,7 @@ struct counted {
     const struct algorithm *algorithm;
     const void *params;
     const int *shape; /* width, height, channels */
+    const struct tunable *tunables;
     struct remote_options options;
     struct remote *remote;
     struct image made[ALGORITHM_MAX_INPUTS];   /* the judge's own */
@@ -86,7 +87,7 @@ static bool says_something(const struct image outputs[])
     return false;
 }
 
-/* A worker, and places for the images that have been made. */
+/* A worker with the launch parameters that are asked for, and places for the images that have been made. */
 static enum status start_counted(struct counted *counted)
 {
     struct image shapes[ALGORITHM_MAX_OUTPUTS] = {{0}};
@@ -97,6 +98,11 @@ static enum status start_counted(struct counted *counted)
     TRY(remote_start(&counted->options, &counted->remote));
     struct channel *const channel = remote_channel(counted->remote);
 
+    for (const struct tunable *t = counted->tunables; t && t->name; t++) {
+        channel->tunable = (int)(t - counted->tunables);
+        channel->value = *t->value;
+        TRY(remote_call(counted->remote, CHANNEL_TUNE, NULL));
+    }
     TRY(judge_place_params(counted->remote, counted->algorithm, counted->params));
     for (int i = 0; i < counted->algorithm->input_count; i++) {
         TRY(judge_place(counted->remote, &counted->in[i], &counted->made[i]));
@@ -215,6 +221,7 @@ static enum status compare_threads(const struct judge_arguments *arguments, cons
     struct counted counted = {.algorithm = version->algorithm,
                               .params = params,
                               .shape = arguments->shape[0] ? arguments->shape : usual_shape,
+                              .tunables = version->tunables,
                               .options = arguments->worker};
     enum status status = STATUS_OK;
     bool same = true;
@@ -364,6 +371,7 @@ static enum status count_calls(const struct judge_arguments *arguments, const st
     struct counted counted = {.algorithm = version->algorithm,
                               .params = params,
                               .shape = arguments->shape[0] ? arguments->shape : usual_shape,
+                              .tunables = version->tunables,
                               .options = arguments->worker};
     enum status status = STATUS_OK;
 
