@@ -93,7 +93,7 @@ static enum status run(const struct image *in, struct image *out, const struct {
 
 RUNGS_CPU_VERSION({algorithm})
 ''',
-    "solution/answers.toml": "[predictions]\nomp = 2 because two cores share the rows\n",
+    "solution/answers.toml": "[predictions]\nomp = 2 because two cores share the rows of serial\n",
     "solution/key.toml": "# The figures of the bugs that are programs, from and to; and a fix of each other bug.\n[bugs]\n",
     "solution/mutants.toml": '''# Mistakes that students make, each a change of a rung, with the points and the words that it deserves.
 
