@@ -36,7 +36,7 @@ static __device__ inline void texture_load_line(const struct image &in, int x, i
         unsigned rgb[3 * COUNT];
         for (int i = 0; i < 3; i++) {
             lbp_loaded<PATCH> loaded = {};
-            if (inside && y < in.height && 3 * x + 4 * COUNT * i < (int)in.stride)
+            if (inside && y < in.height && 3 * x + 4 * COUNT * i < 3 * in.width)
                 loaded = from[i];
             for (int w = 0; w < COUNT; w++)
                 rgb[COUNT * i + w] = loaded.words[w];
