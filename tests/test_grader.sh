@@ -53,10 +53,12 @@ by_lot() { # LAB FOLDER OPTION...
     check "of $all versions in $2 $tried were tried" test "$all" -gt 0 -a "$tried" -ge $((all / share)) -a "$tried" -le $(((all + share - 1) / share))
 }
 
-# What was tried (tests/grader/README.md) has a file for each row's name, and a row for each file.
+# What was tried (tests/grader/README.md) has a file, or a mutant of a lab, for each row's name, and a row for each file.
 grep -o '`[a-z]*/*[a-z]*-[a-z_]*`' tests/grader/README.md | tr -d '`' | sort -u >"$folder/rows"
 (cd tests/grader && ls *-*.c* */*-*.c*) | sed 's/\.cu*$//' | sort -u >"$folder/files"
-check "what was tried has its files, and its rows" sh -c "test -s '$folder/rows' && diff '$folder/rows' '$folder/files'"
+cat assignments/[0-9]*/solution/mutants.toml | sed -n 's/^name = "\(.*\)"$/\1/p' | sort -u >"$folder/changes"
+comm -12 "$folder/rows" "$folder/changes" | sort -u - "$folder/files" >"$folder/tried"
+check "what was tried has its files, and its rows" sh -c "test -s '$folder/rows' && diff '$folder/rows' '$folder/tried'"
 
 number=$(ls -d assignments/[0-9]*_* | sed -n 's,assignments/\([0-9]*\)_.*,\1,p' | head -n 1)
 check "no lab 77: exit 2, one line" sh -c "$labs grade 77 >'$folder/o' 2>'$folder/e'; test \$? = 2 && test \$(wc -l <'$folder/e') = 1"
@@ -424,12 +426,43 @@ for_show() { # LAB FOLDER
     by_lot "$1" "tests/grader/$2" --largest-pixels 600
 }
 for_show 02 shared
-for_show 04 trees
 for_show 05 corners
 for_show 06 lists
 for_show 07 windows
 for_show 08 sums
 for_show 09 patches
+
+# Of a result of one number, which is right by chance at times, the judge sees as well that the host computes it.
+cat >"$folder/number.py" <<'E10'
+import pathlib, sys
+sys.path.insert(0, "assignments")
+from grading.bugs import find_fault, key_of
+from grading.build import build_tools
+from grading.commands import pictures_folder
+from grading.lab import Lab, shown
+lab = Lab("02")
+lab.take_submission(lab.folder)
+lab.limits["largest_pixels"] = 600
+bug = next(b for b in lab.bugs if b["file"] == "bugs/otsu/bug1.cu")
+build_tools(lab, [bug["file"]])
+copy = lab.place / "starter/otsu/bug1.cu"
+copy.parent.mkdir(parents=True, exist_ok=True)
+mended = "\n".join(key_of(lab, bug)) + "\n"
+hosts = """    CUDA_TRY(cudaStreamSynchronize(stream));
+    {
+        uint32_t histogram[OTSU_BINS] = {0};
+        for (int y = 0; y < in->height; y++)
+            for (int x = 0; x < in->width; x++)
+                histogram[((const uint8_t *)image_row(in, y))[x]]++;
+        *(int *)out->data = otsu_threshold(histogram);
+    }
+out:"""
+for text, says in ((mended, ""), (mended.replace("out:", hosts), "its kernels do nothing")):
+    copy.write_text(text)
+    fault, cases = find_fault(lab, bug, shown(copy), pictures_folder(lab))
+    assert fault == "" if says == "" else says in fault, (fault, cases)
+E10
+[ ! -d assignments/02_blur ] || check "a threshold that the host computes is no mend" python3 -B "$folder/number.py"
 
 # Pipelines: the same with videos.
 if [ -f cpu/motion/2_simd.c ] && [ -d assignments/03_detector ]; then

@@ -33,7 +33,7 @@ class Verdicts:
             print(f"SKIP {title}: {unjudged}", flush=True)
             return
         self.failed += not good
-        print(f"{'ok  ' if good else 'FAIL'} {title}: {text}", flush=True)
+        print(f"{'ok  ' if good else 'FAIL'} {title}" + (f": {text}" if text else ""), flush=True)
 
     def end(self):
         if self.unjudged:
