@@ -123,8 +123,8 @@ for course in [[lab] for lab in labs] + [labs]:
 from grading.lab import ROOT, Lab
 from grading.similarity import giveaways
 assert "cuda/morphology/v1.1_buffers.cu" in giveaways([Lab("02")], ["cuda/morphology/v1.1_buffers.cu", "cpu/otsu/0_serial.c"])'
-    check "its README names only what is there" python '
-import pathlib, re, shutil, tempfile
+    check "its pages name only what is there" python '
+import os, pathlib, re, shutil, tempfile
 from grading.handout import cut_readme, files_of
 from grading.lab import ROOT, Lab
 labs = [Lab(p.parent.name[:2]) for p in sorted((ROOT / "assignments").glob("[0-9]*/lab.toml"))]
@@ -135,7 +135,10 @@ cut_readme(folder / "README.md", labs, files)
 text = (folder / "README.md").read_text()
 here = set(files) | {str(p) for f in files for p in pathlib.PurePosixPath(f).parents}
 gone = [t for t in re.findall(r"\]\(([^)#]+)", text) if "://" not in t and t.rstrip("/") not in here]
-assert not gone and "Lab 02" in text, gone'
+assert not gone and "Lab 02" in text, gone
+for page in (f for f in files if f.startswith("docs/")):
+    gone = [t for t in re.findall(r"\]\(([^)#]+)", (ROOT / page).read_text()) if "://" not in t and os.path.normpath("docs/" + t) not in here]
+    assert not gone, (page, gone)'
     # So whatever they write, it passes or fails as it did before.
     check "make test of a handout neither builds nor reads what students write" sh -c "make -nB CUDA=emulated test-programs >'$folder/commands' 2>&1 &&
         grep -q 'cpu/blur/0_serial.c' '$folder/commands' && ! grep 'assignments/[0-9]' '$folder/commands'"
