@@ -237,7 +237,15 @@ listed >"$folder/stdout"
 sed -n '/^<!-- unsupported/,/^<!-- \/unsupported/p' "$page" | sed '1d; $d' >"$folder/stderr"
 if cmp -s "$folder/stdout" "$folder/stderr"; then ok; else bad "$page has another list: sh tests/test_cu.sh $build --write"; fi
 
-# --- the survey
+# --- the survey, and what the page says of the one that is committed
+survey=results/cpu2_xeon/emulator/survey.md
+if [ ! -f $survey ]; then # a handout
+    skipped=$((skipped + 1))
+elif grep '^[0-9]* programs: ' $survey >"$folder/stdout" && grep -qxF "> $(cat "$folder/stdout")" "$page"; then
+    ok
+else
+    bad "$page says something else than $survey"
+fi
 if python3 -c '' 2>/dev/null; then
     mkdir -p "$folder/all/parts" "$folder/all/common"
     printf '#include <stdio.h>\n#include <ours.h>\nint two();\nint main() { printf("Test %%s\\n", two() == TWO ? "PASSED" : "FAILED"); }\n' >"$folder/all/parts/main.cu"
@@ -251,6 +259,13 @@ if python3 -c '' 2>/dev/null; then
         '| bad.cu | yes | status 3 | fails | FAILED |' '| no.cu | no | - | - | no.cu:1: cuRAND (curand.h) is not supported by cu |' \
         '| slow.cu | yes | too slow | - | more than 1 s of a processor |'; do
         says "the survey" "$line"
+    done
+    for option in 'LIST=none.tsv' 'OUT=/nowhere/table.md'; do # said before an hour's work
+        if make --no-print-directory -s survey DIR="$folder/all" "$option" BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"; then
+            bad "make survey $option"
+        else
+            complains "make survey $option" "${option#*=}: "
+        fi
     done
 else
     skipped=$((skipped + 1))

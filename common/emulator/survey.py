@@ -18,7 +18,7 @@ import tempfile
 MAIN = re.compile(r"^[ \t]*(?:int|void|auto)?[ \t\n]*main[ \t]*\(", re.MULTILINE)
 # What the own check of a program prints. "error" may stand before a number that is small; a program that exits with 0 knows that.
 GOOD = re.compile(r"\b(pass(?:ed|es)?|success(?:ful(?:ly)?)?|correct(?:ly)?|ok|match(?:es)?|results? (?:are|is) (?:equal|the same))\b", re.IGNORECASE)
-BAD = re.compile(r"\b(fail(?:ed|ure)|mismatch(?:es)?|incorrect|wrong|not (?:equal|correct)|do(?:es)? ?n.t match|CUDA error)", re.IGNORECASE)
+BAD = re.compile(r"(?<!\b0 )\b(fail(?:ed|ure)|mismatch(?:es)?|incorrect|wrong|not (?:equal|correct)|do(?:es)? ?n.t match|CUDA error)", re.IGNORECASE)
 LONGEST = 900  # seconds on the wall, for what waits for ever; a busy machine makes no program too slow
 SOURCES = {".cu", ".cpp", ".cc", ".c"}
 Program = collections.namedtuple("Program", "name folder files arguments")
@@ -86,7 +86,7 @@ def survey(cu, program, limit, top):
                                       stdin=subprocess.DEVNULL, env=environment, timeout=LONGEST,
                                       preexec_fn=lambda: limits(limit), check=False).returncode
                 output.seek(0)
-                said = output.read(1 << 20)
+                said = output.read(1 << 20).replace(f"{top}/", "")
         except subprocess.TimeoutExpired:
             return program, "yes", "too slow", "-", f"more than {LONGEST} s"
         if code in (-9, -24):
@@ -113,6 +113,11 @@ def main():
     top = options.folder.resolve()
     if not top.is_dir():
         parser.error(f"{options.folder}: no such folder")
+    for file in (options.cu, options.list):  # before the hour that it may take
+        if file and not os.path.isfile(file):
+            parser.error(f"{file}: no such file")
+    if options.out and not os.access(os.path.dirname(os.path.abspath(options.out)), os.W_OK):
+        parser.error(f"{options.out}: cannot be written")
     found = programs_of(options.list, top) if options.list else programs_below(top)
     programs = [p for p in found if options.only in p.name]
     rows = []
