@@ -234,13 +234,22 @@ static enum status draw(const struct image in[], const struct image out[], const
 }
 
 /* Stripes of 3 pixels, like a barcode's, in a noise of three levels: whatever the pattern, there is something to
- * find. */
+ * find. The hard case: every other patch of every other row has columns of 1 and 9, a texture of models/hand.npy, and
+ * all else is 0. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type types[] = {PIXEL_U8};
     enum status status = inputs_make_pictures(request, types, 1, in);
 
-    for (int y = in->height / 8; status == STATUS_OK && !request->photograph && y < in->height * 7 / 8; y++) {
+    for (int y = 0; status == STATUS_OK && request->hard_case && y < in->height; y++) {
+        uint8_t *row = image_row(in, y);
+        for (int x = 0; x < in->width * in->channels; x++)
+            row[x] = x / in->channels / BARCODE_PATCH % 2 == 0 && y / BARCODE_PATCH % 2 == 0
+                         ? (uint8_t)(1 + 8 * (x / in->channels % 2))
+                         : 0;
+    }
+    for (int y = in->height / 8;
+         status == STATUS_OK && !request->photograph && !request->hard_case && y < in->height * 7 / 8; y++) {
         uint8_t *row = image_row(in, y);
         for (int x = in->width / 8 * in->channels; x < in->width * 7 / 8 * in->channels; x++)
             row[x] = x / in->channels / 3 * 7 % 5 < 2 ? 30 : 220;
@@ -256,6 +265,15 @@ static const char *const check_settings[] = {
     "ksize=5 sigma=1 min_area=4 value=60",
     /* Labels beyond 64, and without a blur patches that touch at corners. */
     "model=common/algo/texture/hard.npy ksize=3 sigma=0.1 min_area=1 value=128 ratio=1024", NULL};
+/* 17 x 17 barcodes of one patch each, more candidates than a block has threads. */
+static const int many_shapes[][3] = {{528, 528, 1}, {0}};
+static const struct hard_case hard_cases[] = {
+    {.name = "many of one patch",
+     .shapes = many_shapes,
+     .settings = "model=models/hand.npy ksize=3 sigma=0.1 value=100 min_area=1 max_boxes=400",
+     .further = true},
+    {0},
+};
 static const char *const columns[] = {"x", "y", "width", "height", NULL};
 
 /* ------------------------------------------------------------------------------ answers worked out by hand
@@ -318,6 +336,7 @@ static struct algorithm barcode = {
     .radius = radius,
     .describe = describe,
     .make_inputs = make_inputs,
+    .hard_cases = hard_cases,
     .check_settings = check_settings,
     .goldens = goldens,
     .check_channels = (const int[]){1, 0},

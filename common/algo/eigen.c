@@ -147,8 +147,9 @@ static double uniform(uint64_t *state)
 
 /* Matrices: by the request's pattern zeros, ones (one eigenvalue n, all others 0), unit matrices (all the same), a
  * gradient or random entries; by hard case correlations of few spectra (values over many orders of magnitude), pairs of
- * values that differ in sign only, random entries of 1e-200 or 1e200, a diagonal of 1e-300 to 1e300, a NaN, and numbers
- * below the diagonal that nobody may read. */
+ * values that differ in sign only, random entries of 1e-200 or 1e200, a diagonal of 1e-300 to 1e300, a NaN, numbers
+ * below the diagonal that nobody may read, a diagonal beside which the squares of entries are denormal, and one with a
+ * single entry beside it. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     const int n = request->width, count = request->height > n ? request->height / n : 1;
@@ -175,6 +176,10 @@ static enum status make_inputs(const struct input_request *request, struct image
                 value = x == y ? pow(10, n > 1 ? 600.0 * x / (n - 1) - 300 : 0) : 0;
             else if (hard[0] == 'n' && x == n / 2 && y == n / 2)
                 value = NAN;
+            else if (hard[0] == 's')
+                value = x == y ? 1 + (double)x / n : 1e-160 * value;
+            else if (hard[0] == 'l')
+                value = x == y ? 1 + x : y == 0 && x == n - 1 ? 0.5 : 0;
             *entry(in, x, top + y) = value;
             if (x != y)
                 *entry(in, y, top + x) = hard[0] == 'g' ? 1e100 * uniform(&seed) : value;
@@ -186,6 +191,8 @@ out:
 static const int sides[][3] = {{8, 24, 1}, {33, 33, 1}, {0}};
 /* 65,537 blocks in y would be two more than CUDA allows. */
 static const int many[][3] = {{1, 65537, 1}, {0}};
+/* 161 columns of f64 are more than a block's shared memory holds. */
+static const int large[][3] = {{161, 322, 1}, {0}};
 static const struct hard_case hard_cases[] = {
     {.name = "correlation of neighbours", .shapes = sides},
     {.name = "pairs of values with both signs", .shapes = sides},
@@ -195,6 +202,8 @@ static const struct hard_case hard_cases[] = {
     {.name = "not a number", .shapes = sides, .unanswered = true},
     {.name = "garbage below the diagonal", .shapes = sides, .further = true},
     {.name = "more matrices than a grid has rows", .shapes = many, .further = true, .long_emulated = true},
+    {.name = "small beside the diagonal, with denormal squares", .shapes = sides, .further = true},
+    {.name = "large, nearly diagonal, two of them", .shapes = large, .further = true},
     {0},
 };
 static const int check_shapes[][3] = {

@@ -385,7 +385,7 @@ static double uniform(uint64_t *state)
 
 /* By hard case: "three spectra" mixed in shares of all sizes with 1 % noise, which is what cubes are like; "alike":
  * every pixel has the same spectrum, so that a covariance is 0; "equal bands": all are the same picture, so that all
- * components but the first are 0. */
+ * components but the first are 0; "negative": the mixtures times -1, so that the first component is below 0. */
 static enum status make_inputs(const struct input_request *request, struct image in[])
 {
     static const enum pixel_type chosen[] = {PIXEL_F32, PIXEL_U8, PIXEL_U16};
@@ -404,7 +404,11 @@ static enum status make_inputs(const struct input_request *request, struct image
             for (int band = 0; band < in->channels; band++) {
                 const double at = (band + 0.5) / in->channels, hill = exp(-20 * (at - 0.3) * (at - 0.3));
                 const double mixed = 0.98 * (a * hill + b * at + c * (1 - 0.8 * sin(3.1 * at))) + 0.01 * uniform(&seed);
-                image_set_sample(in, x, y, band, most * (hard[0] == 'a' ? at : hard[0] == 'e' ? a : mixed));
+                image_set_sample(in, x, y, band,
+                                 most * (hard[0] == 'a'   ? at
+                                         : hard[0] == 'e' ? a
+                                         : hard[0] == 'n' ? -mixed
+                                                          : mixed));
             }
         }
 out:
@@ -426,6 +430,7 @@ static const struct hard_case hard_cases[] = {
     {.name = "alike", .shapes = few},
     {.name = "alike", .shapes = few, .settings = "stretch=sigma center=0"},
     {.name = "alike", .shapes = singles, .settings = "type=u16"},
+    {.name = "negative", .shapes = mixtures, .settings = "center=0", .further = true},
     {0},
 };
 

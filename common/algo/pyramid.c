@@ -173,6 +173,17 @@ static const struct golden goldens[] = {
 static const char *const check_settings[] = {"scale=1.1 window=1", "scale=2 window=4", "scale=4 window=1 fill=255",
                                              "scale=1.37 window=9", NULL};
 
+/* A level begins 1 to 3 columns behind a multiple of 4 and has 126 to 128 columns up to the end of its shelf, so that
+ * whole words from that multiple on take a column more than it has. */
+static const int shifted_shapes[][3] = {{221, 16, 1}, {225, 16, 1}, {330, 16, 1}, {0}};
+static const struct hard_case hard_cases[] = {
+    {.name = "levels that begin inside a word",
+     .shapes = shifted_shapes,
+     .settings = "scale=1.37 window=1",
+     .further = true},
+    {0},
+};
+
 static struct algorithm pyramid = {
     .name = "pyramid",
     .summary = "multi-resolution pyramid, u8 gray: a picture and its smaller copies in one picture",
@@ -184,6 +195,7 @@ static struct algorithm pyramid = {
     .cost = cost,
     .radius = radius,
     .describe = describe,
+    .hard_cases = hard_cases,
     .check_settings = check_settings,
     .check_channels = (const int[]){1, 0},
     .goldens = goldens,

@@ -19,6 +19,7 @@
 #include "common/core/clock.h"
 #include "common/core/process.h"
 #include "common/image/pattern.h"
+#include "common/verify/case_settings.h"
 #include "common/verify/check_cases.h"
 #include "common/verify/circumstances.h"
 #include "common/verify/diagnose.h"
@@ -27,7 +28,7 @@
 
 /* ----------------------------------------------------------------------------------------------- in the child */
 
-enum { TINY_PIXELS = 64 };
+enum { TINY_PIXELS = 64, ALONE_CALLS = 8 };
 
 /* Seconds of a processor that all large pictures of a version may take, by what their pixels took before; and when one
  * that takes longer than that is given up, because its version's time does not grow with the pixels alone. */
@@ -43,6 +44,7 @@ struct shared {
     bool finished;        /* the child came to its own end; a version can call exit(0) too */
     bool tiny;            /* the case being tried is a row, a column, or has fewer than TINY_PIXELS pixels */
     int left;             /* cases, with the one being tried */
+    int number;           /* of the case being tried, from 1 */
     int telling;          /* of the failure kept in the report, see telling() */
     char message[512];    /* why the check itself could not be done; "" when it could */
 };
@@ -52,6 +54,7 @@ struct job {
     int threads;                   /* of OpenMP, by the environment or the machine */
     const struct version *trusted; /* whose results are right for large pictures; NULL: the other cases */
     double large_used;             /* seconds of a processor that large pictures have taken */
+    int alone;                     /* number of a case that is tried ALONE_CALLS times, and no other; 0: all once */
     struct check_options *options;
     struct shared *shared;
     void (*watch)(const struct check_report *report);
@@ -103,6 +106,7 @@ static void take_verdict(struct job *job, const struct verdict *verdict, const c
         return;
     }
     shared->telling = telling(verdict, shared->tiny);
+    report->failed_number = verdict->vague ? 0 : shared->number;
     snprintf(report->failed_case, sizeof report->failed_case, "%s", shared->current);
     snprintf(report->what, sizeof report->what, "%s", verdict->what);
     snprintf(report->diagnosis, sizeof report->diagnosis, "%s", verdict->diagnosis);
@@ -180,48 +184,6 @@ static void count_time(struct job *job, const struct check_case *item, double se
     }
 }
 
-/* Settings as after -p, "" for NULL; counts of steps that they do not name are as small as a check wants them, where
- * the contract allows that together with the rest. */
-static enum status parse_settings(const struct algorithm *algorithm, const char *settings, void *params)
-{
-    char text[256];
-
-    snprintf(text, sizeof text, "%s", settings ? settings : "");
-    for (const struct parameter *p = algorithm->parameters; p && p->name; p++) {
-        const size_t length = strlen(text);
-
-        if (p->check_maximum > 0 && p->preset > p->check_maximum && !check_settings_name(text, p->name))
-            snprintf(text + length, sizeof text - length, "%s%s=%g", length ? " " : "", p->name, p->check_maximum);
-    }
-    if (params_parse_text(algorithm, text, params) == STATUS_OK)
-        return STATUS_OK;
-    return params_parse_text(algorithm, settings ? settings : "", params);
-}
-
-/* "97x89, 3 channels, random, ksize=15 sigma=2.6" */
-static void describe_case(const struct algorithm *algorithm, const struct check_case *item, const void *params,
-                          char *text, size_t size)
-{
-    char settings[256] = "";
-
-    params_describe(algorithm, params, settings, sizeof settings);
-    if (item->between)
-        snprintf(settings + strlen(settings), sizeof settings - strlen(settings), " and %s in turn", item->between);
-    snprintf(text, size, "%s%dx%d, %d channel%s, %s%s, %s",
-             item->frames   ? "video, "
-             : item->queue  ? "many pictures, "
-             : item->growth ? "memory of many calls, "
-                            : "",
-             item->width, item->height, item->channels, item->channels == 1 ? "" : "s",
-             item->golden      ? "answer worked out by hand: "
-             : item->hard_case ? "hard case: "
-                               : pattern_name(item->pattern),
-             item->golden      ? item->golden->name
-             : item->hard_case ? item->hard_case
-                               : "",
-             settings);
-}
-
 /* Whether --case lets this one be tried; counts it out where not. */
 static bool is_asked_for(const struct job *job, const struct check_case *item, const char *description)
 {
@@ -232,28 +194,6 @@ static bool is_asked_for(const struct job *job, const struct check_case *item, c
     report->cases--;
     report->goldens -= item->golden != NULL;
     report->large -= job->trusted != NULL;
-    return false;
-}
-
-/* A version that declines the defaults would pass without a case: it gets one of the contract's other settings, the
- * first behind number `seed` that it takes. Not a peer, whose habits may be another's where values are equal. False
- * when *params stays as it is. */
-static bool find_settings(const struct version *version, const struct check_case *item, const struct image in[],
-                          uint64_t seed, void *params)
-{
-    const struct algorithm *algorithm = version->algorithm;
-    size_t count = 0;
-
-    if (item->settings || item->golden || item->between || version_is_peer(version) || !version->declines ||
-        !version->declines(in, params))
-        return false;
-    while (algorithm->check_settings && algorithm->check_settings[count])
-        count++;
-    for (size_t i = 0; i < count; i++)
-        if (parse_settings(algorithm, algorithm->check_settings[(seed / 1000 + i) % count], params) == STATUS_OK &&
-            !version->declines(in, params))
-            return true;
-    parse_settings(algorithm, NULL, params); /* the defaults again */
     return false;
 }
 
@@ -283,19 +223,19 @@ static enum status try_case(struct job *job, const struct check_case *item, uint
     if (item->golden) /* whose answer is to its defaults */
         TRY(params_parse_text(algorithm, item->settings ? item->settings : "", params));
     else
-        TRY(parse_settings(algorithm, item->settings, params));
-    TRY(parse_settings(algorithm, item->between, between));
+        TRY(case_parse_settings(algorithm, item->settings, params));
+    TRY(case_parse_settings(algorithm, item->between, between));
     if (item->golden) {
         TRY(golden_inputs(algorithm, item->golden, in));
     } else {
         request.params = params;
         TRY(inputs_make(algorithm, &request, in));
-        if (find_settings(job->version, item, in, seed, params)) {
+        if (case_find_settings(job->version, item, in, seed, params)) {
             inputs_free(algorithm, in);
             TRY(inputs_make(algorithm, &request, in));
         }
     }
-    describe_case(algorithm, item, params, description, sizeof description);
+    case_describe(algorithm, item, params, description, sizeof description);
     /* A shape that the contract refuses is no case. */
     if (algorithm->shape(in, params, shapes) != STATUS_OK ||
         (item->between && algorithm->shape(in, between, shapes) != STATUS_OK)) {
@@ -440,14 +380,16 @@ static int check_body(void *argument)
     for (size_t i = 0; i < list.count && shared->used < job->options->total_seconds; i++) {
         const struct check_case *item = &list.items[i];
 
-        if (!is_wanted(job, item))
+        if ((job->alone && (int)i + 1 != job->alone) || !is_wanted(job, item))
             continue;
+        shared->number = (int)i + 1;
         report->goldens += item->golden != NULL;
         report->large += job->trusted != NULL;
         shared->left = (int)(list.count - i);
         if (job->trusted && !job->options->thorough)
             setitimer(ITIMER_PROF, &limit, NULL);
-        TRY(try_case(job, item, job->options->seed + 1000 * i));
+        for (int call = 0; call < (job->alone ? ALONE_CALLS : 1) && (call == 0 || !report->failed); call++)
+            TRY(try_case(job, item, job->options->seed + 1000 * i));
         /* A kernel that failed takes the device's context with it: what follows would say nothing. */
         const struct version_remote *remote = job->version->remote;
         const bool lost =
@@ -492,6 +434,7 @@ static void report_death(const struct job *job, const struct process_result *res
 
     report->failed++;
     report->checked++;
+    report->failed_number = 0;
     report->ended_early = true;
     snprintf(report->failed_case, sizeof report->failed_case, "%s", current[0] ? current : "before the first case");
     if (job->shared->in_reference)
@@ -526,14 +469,15 @@ static void report_death(const struct job *job, const struct process_result *res
     log_failure(report, report->failed_case, report->what);
 }
 
-/* Runs the cases in a child; *report is what is known so far. */
-static enum status run_child(const struct version *version, const struct version *trusted,
+/* Runs the cases in a child, or one of them `alone` (struct job); *report is what is known so far. */
+static enum status run_child(const struct version *version, const struct version *trusted, int alone,
                              const struct check_options *options, void (*watch)(const struct check_report *report),
                              struct check_report *report)
 {
     struct check_options own = *options;
     struct shared *shared = process_shared_allocate(sizeof *shared);
-    struct job job = {.version = version, .trusted = trusted, .options = &own, .shared = shared, .watch = watch};
+    struct job job = {
+        .version = version, .trusted = trusted, .alone = alone, .options = &own, .shared = shared, .watch = watch};
     struct process_result result;
     char how[400];
     enum status status = STATUS_OK;
@@ -561,11 +505,34 @@ out:
     return status;
 }
 
+/* The case that failed, in a process that tries no other. Right there each time: what another case left behind was
+ * wrong. */
+static void explain_alone(const struct version *version, const struct check_options *options,
+                          struct check_report *report)
+{
+    struct check_options own = *options;
+    struct check_report alone = {0};
+
+    own.pictures = NULL;
+    own.first = false;
+    if (run_child(version, NULL, report->failed_number, &own, NULL, &alone) == STATUS_OK && alone.failed == 0 &&
+        alone.checked == ALONE_CALLS)
+        snprintf(report->diagnosis, sizeof report->diagnosis,
+                 "right in a process of its own, wrong after other cases: something is kept from one of them, in a "
+                 "static variable or in __constant__ memory");
+}
+
 enum status check_version(const struct version *version, const struct check_options *options,
                           void (*watch)(const struct check_report *report), struct check_report *report)
 {
+    enum status status = STATUS_OK;
+
     memset(report, 0, sizeof *report);
-    return run_child(version, NULL, options, watch, report);
+    TRY(run_child(version, NULL, 0, options, watch, report));
+    if (report->outcome == OUTCOME_FAIL && report->failed_number > 1 && !version->remote)
+        explain_alone(version, options, report);
+out:
+    return status;
 }
 
 enum status check_version_large(const struct version *version, const struct version *trusted,
@@ -574,5 +541,5 @@ enum status check_version_large(const struct version *version, const struct vers
 {
     const bool good = report->outcome == OUTCOME_PASS || (options->only && report->checked + report->declined == 0);
 
-    return good ? run_child(version, trusted, options, watch, report) : STATUS_OK;
+    return good ? run_child(version, trusted, 0, options, watch, report) : STATUS_OK;
 }

@@ -37,6 +37,7 @@ struct check_report {
 
     /* FAIL: the most telling case. */
     char failed_case[384], what[512], diagnosis[256], picture[1024];
+    int failed_number;   /* its place in the list, from 1; 0: the child died, or the case found a race */
     char failures[8192]; /* every case that failed, one line each, as far as there is room */
 };
 

@@ -9,16 +9,6 @@
 #include "common/verify/check_further.h"
 #include "common/verify/check_values.h"
 
-bool check_settings_name(const char *settings, const char *parameter)
-{
-    const size_t length = strlen(parameter);
-
-    for (const char *at = settings; (at = strstr(at, parameter)); at += length)
-        if ((at == settings || at[-1] == ' ') && at[length] == '=')
-            return true;
-    return false;
-}
-
 /* Single pixels, rows and columns; tile sides 16, 32, 64, 128, one less and one more, along x and y; primes, which no
  * tile divides; flat and tall; and one image of several tiles of any kind. */
 static const int sizes[][2] = {
@@ -315,7 +305,7 @@ out:
     return status;
 }
 
-/* Flat and tall first; then pixels by the million. */
+/* Flat and tall first; then pixels by the million; at last, in colour where there is, the most bytes that a row has. */
 static const struct {
     int width, height;
     enum pattern pattern;
@@ -323,6 +313,7 @@ static const struct {
     {4099, 37, PATTERN_RANDOM},   {37, 4099, PATTERN_RANDOM},   {65535, 3, PATTERN_MAXIMUM},
     {3, 65535, PATTERN_MAXIMUM},  {2049, 2051, PATTERN_RANDOM}, {2051, 2049, PATTERN_MAXIMUM},
     {4099, 4103, PATTERN_RANDOM}, {5, 33001, PATTERN_RANDOM},   {2051, 2049, PATTERN_BLOCKS},
+    {65535, 1, PATTERN_RANDOM},
 };
 
 enum status check_cases_make_large(const struct version *version, struct case_list *list)

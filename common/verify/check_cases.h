@@ -74,9 +74,6 @@ void check_cases_deal(const struct version *version, struct case_list *list, int
  * for its borders. */
 void check_cases_thin(struct case_list *list, int share, uint64_t seed);
 
-/* Whether one of the settings, as after -p, is this parameter's. */
-bool check_settings_name(const char *settings, const char *parameter);
-
 void check_cases_free(struct case_list *list);
 
 #endif

@@ -14,6 +14,9 @@ static const int wide_sizes[2][2][2] = {{{1030, 7}, {517, 13}}, {{517, 5}, {261,
 /* Several blocks of one value, and several tiles of any kind. */
 static const int blocks_size[2][2] = {{257, 131}, {97, 67}};
 static const int ends_size[2][2] = {{97, 67}, {65, 35}};
+/* Flat pictures of 7 to 12 times 64 columns, each as it is and with a few more columns, by lot: whatever number of
+ * vectors up to six a version takes at once, some end with the last of these and some behind each part of it. */
+static const int strip_heights[] = {3, 5, 2, 7, 4, 6};
 
 /* Of what is dealt out, emulated versions, of which a ladder has many, get every other one, the next version the
  * others. */
@@ -78,6 +81,30 @@ out:
     return status;
 }
 
+static enum status add_strips(const struct algorithm *algorithm, uint64_t random, struct hand hand,
+                              struct case_list *list)
+{
+    enum { LEAST = 7, UNIT = 64, WIDTHS = sizeof strip_heights / sizeof *strip_heights };
+    int channel_counts = 0;
+    enum status status = STATUS_OK;
+
+    while (algorithm->check_channels[channel_counts])
+        channel_counts++;
+    for (unsigned i = 0; i < 2 * WIDTHS; i++) {
+        const int more = i < WIDTHS ? 0 : 1 + (int)(pattern_random(&random) % (UNIT - 1));
+
+        if (!is_dealt(hand, i / WIDTHS + i))
+            continue;
+        TRY(case_add(list, (struct check_case){.width = UNIT * (LEAST + (int)(i % WIDTHS)) + more,
+                                               .height = strip_heights[i % WIDTHS],
+                                               .channels = algorithm->check_channels[i % (unsigned)channel_counts],
+                                               .pattern = PATTERN_RANDOM,
+                                               .calls = case_one_call(list)}));
+    }
+out:
+    return status;
+}
+
 /* An end of a parameter's range; of ranges with more than MANY whole numbers a small one is the upper end: a table of a
  * million rows would take longer than all else, and those ends are tried alone. */
 static void append_end(char *text, size_t size, const struct parameter *p, bool upper)
@@ -131,6 +158,39 @@ static enum status add_pairs(const struct algorithm *algorithm, struct check_cas
         if ((item.settings = case_keep_settings(list, algorithm, text)))
             TRY(case_add(list, item));
     }
+out:
+    return status;
+}
+
+/* Each other model that the contract's settings name, with both ends of what those settings leave at its default. */
+static enum status add_models(const struct algorithm *algorithm, struct check_case item, struct case_list *list)
+{
+    enum { PIXELS = 8000 }; /* more patches than a version takes at once */
+    enum status status = STATUS_OK;
+
+    for (int i = 0; algorithm->check_shapes && algorithm->check_shapes[i][0]; i++) {
+        item.width = algorithm->check_shapes[i][0];
+        item.height = algorithm->check_shapes[i][1];
+        item.channels = algorithm->check_shapes[i][2];
+        if (item.width * item.height >= PIXELS)
+            break;
+    }
+    for (const struct parameter *model = algorithm->parameters; model && model->name; model++)
+        for (int s = 0; algorithm->check_settings && algorithm->check_settings[s]; s++)
+            for (const struct parameter *p = algorithm->parameters; p->name; p++)
+                for (int end = 0; end < 2; end++) {
+                    const char *own = algorithm->check_settings[s];
+                    char text[512];
+
+                    if (model->kind != PARAMETER_MODEL || !check_settings_name(own, model->name) ||
+                        !value_is_drawn(p) || check_settings_name(own, p->name))
+                        continue;
+                    snprintf(text, sizeof text, "%s", own);
+                    append_end(text, sizeof text, p, end == 1);
+                    item.calls = case_one_call(list);
+                    if ((item.settings = case_keep_settings(list, algorithm, text)))
+                        TRY(case_add(list, item));
+                }
 out:
     return status;
 }
@@ -194,6 +254,9 @@ enum status check_cases_further(const struct version *version, uint64_t seed, st
     TRY(add_pairs(algorithm, item, seed ^ 0x0a7a, hand, list));
     if (!version->remote)
         TRY(add_growth(algorithm, growth, hand, list));
+    TRY(add_models(algorithm, growth, list));
+    if (!algorithm->check_shapes)
+        TRY(add_strips(algorithm, seed ^ 0x571195, hand, list));
 out:
     return status;
 }

@@ -46,6 +46,16 @@ const char *case_keep_settings(struct case_list *list, const struct algorithm *a
     return text;
 }
 
+bool check_settings_name(const char *settings, const char *parameter)
+{
+    const size_t length = strlen(parameter);
+
+    for (const char *at = settings; (at = strstr(at, parameter)); at += length)
+        if ((at == settings || at[-1] == ' ') && at[length] == '=')
+            return true;
+    return false;
+}
+
 bool value_is_drawn(const struct parameter *p)
 {
     return p->kind == PARAMETER_INT || p->kind == PARAMETER_REAL || p->kind == PARAMETER_CHOICE;

@@ -20,6 +20,8 @@ enum check_calls case_one_call(const struct case_list *list);
 /* Keeps a copy of settings until check_cases_free(); NULL when there is no memory, or the contract refuses them. */
 const char *case_keep_settings(struct case_list *list, const struct algorithm *algorithm, const char *settings);
 
+/* Whether one of the settings, as after -p, is this parameter's. */
+bool check_settings_name(const char *settings, const char *parameter);
 /* Values that a check can choose: names of other versions and of files are none. */
 bool value_is_drawn(const struct parameter *p);
 /* The first value and their number: those of a range, with the words before it; 0 for a REAL. */

@@ -40,23 +40,30 @@ static void draw_tunables(const struct version *version, const struct image in[]
     }
 }
 
-/* Of the cases that are one call one in three has rows of inputs and of outputs farther apart than they need be, by two
- * different numbers, and one in three a page beside each input that can't be read. Those with all calls have rows apart
- * in their second one, and garbage on both sides. */
-static struct guard_layout draw_layout(const struct version *version, const struct check_case *item, uint64_t random)
+/* Of the cases of one call six in eight have rows of inputs and of outputs farther apart than need be, by two
+ * different numbers, and seven in eight a page beside each input that can't be read: five have both, behind the input,
+ * for a load that ends with the stride shows only there. Where a row ends fewer than CLOSE bytes before what may be
+ * read, a vector too many shows, and all have that page. Those with all calls have rows as close as they may be in
+ * their first one, apart in their second one, and garbage on both sides. */
+static struct guard_layout draw_layout(const struct version *version, const struct check_case *item,
+                                       const struct image *in, uint64_t random)
 {
+    enum { LOTS = 8, APART = 6, BEFORE = 5, NO_PAGE = 6, CLOSE = 16 };
     struct guard_layout layout = {0};
     const bool once = item->calls == CHECK_ONE_RUN || item->calls == CHECK_ONE_LAUNCH;
+    const unsigned lot = (unsigned)(pattern_random(&random) % LOTS);
 
     if (version->remote || item->golden || item->frames || item->queue || item->between || item->growth ||
         item->unanswered || !once)
         return layout;
-    if (pattern_random(&random) % 3 == 0) {
-        layout.in_apart = (int)(pattern_random(&random) % 4);
+    if (lot < APART) {
+        layout.in_apart = 1 + (int)(pattern_random(&random) % 3);
         layout.out_apart = layout.in_apart ^ 1;
     }
-    if (pattern_random(&random) % 3 == 0)
-        layout.page = pattern_random(&random) % 4 ? VERIFY_PAGE_BEHIND : VERIFY_PAGE_BEFORE;
+    if (lot != NO_PAGE)
+        layout.page = lot == BEFORE ? VERIFY_PAGE_BEFORE : VERIFY_PAGE_BEHIND;
+    if (image_minimal_stride(in) - image_row_bytes(in) < CLOSE)
+        layout.page = VERIFY_PAGE_BEHIND;
     return layout;
 }
 
@@ -77,7 +84,7 @@ void circumstances_set(const struct version *version, const struct check_case *i
     uint64_t random = seed ^ 0x7d2a11;
     const bool small = item->drawn && version_is_cuda(version) && !version_is_peer(version) && !version->remote;
     const int few = small ? blocks[pattern_random(&random) % (sizeof blocks / sizeof *blocks)] : 0;
-    const struct guard_layout layout = draw_layout(version, item, seed ^ 0x57a1de5);
+    const struct guard_layout layout = draw_layout(version, item, in, seed ^ 0x57a1de5);
 
     const uint64_t late = draw_late(version, item, threads, seed ^ 0x1a7e);
 

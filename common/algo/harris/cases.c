@@ -7,13 +7,22 @@
 
 /* --------------------------------------------------------------------------------------------------- inputs */
 
+/* Of two pixels in a square of 16 x 16, the second four rows below the first and two columns beside it or none. */
+static bool is_of_pair(int x, int y)
+{
+    const int beside = x / 16 % 3 * 2 - 2;
+
+    return (y % 16 == 4 && x % 16 == 8) || (y % 16 == 8 && x % 16 == 8 + beside);
+}
+
 /* steep: stripes two pixels wide, black and white, along both diagonals of 2 x 2 cells: the largest gradients that
  * there are. tiles: squares of 8 x 8, whose corners all have the same responses, in plateaus. dots: single pixels of
  * one of two values, so that strengths tie and corners lie near each other. last: faint ones, and in the last eighth of
  * the rows strong ones, which alone decide what is strong enough. heavy: 8 x 8 pixels again and again, around whose
  * fourth of the fourth row a Gaussian of 5 gives a c > 2^53, which a double rounds. stripes: three pixels wide along
  * one diagonal, so that gx = gy and a = b = c; a Gaussian of 5 makes 1539 * 255^2 of them on all but every third
- * diagonal, whose square is odd and above 2^53. */
+ * diagonal, whose square is odd and above 2^53. pairs: with a radius of 4 and more
+ * the first of each two counts. */
 enum status harris_make_inputs(const struct input_request *request, struct image in[])
 {
     static const uint8_t heavy[] = {0x07, 0x01, 0x31, 0x39, 0x19, 0x98, 0x98, 0xc3};
@@ -28,6 +37,7 @@ enum status harris_make_inputs(const struct input_request *request, struct image
                              : strcmp(request->hard_case, "tiles") == 0   ? (x / 8 + y / 8) % 2
                              : strcmp(request->hard_case, "heavy") == 0   ? heavy[y % 8] >> (7 - x % 8) & 1
                              : strcmp(request->hard_case, "stripes") == 0 ? (x + y) % 6 < 3
+                             : strcmp(request->hard_case, "pairs") == 0   ? is_of_pair(x, y)
                                                                           : pattern_random(&state) % 64 == 0;
             row[x] = !odd                                      ? 0
                      : strcmp(request->hard_case, "dots") == 0 ? (uint8_t)(200 + 55 * (x / 4 % 2))
@@ -57,6 +67,7 @@ const struct hard_case harris_hard_cases[] = {
     {.name = "stripes", .shapes = small_shapes, .settings = FUSED},
     {.name = "last", .shapes = tall_shapes, .settings = "outputs=corners gradient=central"},
     {.name = "dots", .shapes = large_shapes, .settings = "gradient=central distance=9 maximum=65534 outputs=corners"},
+    {.name = "pairs", .shapes = large_shapes, .settings = "radius=5", .further = true},
     {0},
 };
 
