@@ -1,7 +1,7 @@
 /*
  * Problem:  In cuda/v1.3 a block loads its tile, waits, and only then begins to sum.
- * Idea:     Double buffering (Huet 2023, future work): a block walks down 4 tiles. It loads the next
- *           to registers before it sums the present one, and to a second tile afterwards.
+ * Idea:     Double buffering (left open by Huet 2023): a block walks down 4 tiles. It loads the
+ *           next to registers before it sums the present one, and to a second tile afterwards.
  * Expect:   0.9 to 1.0 times as fast: other blocks of the multiprocessor compute while one waits.
  * Result:   0.83 times as fast as cuda/v1.3, 674 us: 56 registers, not 30, so half as many blocks
  *           reside (results/h200/blur/blur_3840x2160_double_buffer.json).
