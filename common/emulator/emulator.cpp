@@ -527,9 +527,11 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     for (std::thread &helper : helpers)
         helper.join();
     races_end_launch();
-    if (launch.failed)
-        set_lasting_error(cudaErrorLaunchFailure, launch.message);
-    else if (const std::string damage = damaged_allocation(); !damage.empty())
+    if (launch.failed) {
+        const std::string line = line_of(launch.place);
+
+        set_lasting_error(launch.error, launch.message + (line.empty() ? "" : "," + line));
+    } else if (const std::string damage = damaged_allocation(); !damage.empty())
         set_lasting_error(cudaErrorIllegalAddress,
                           formatted("kernel %s (%s:%d): ", site.name, site.file, site.line) + damage);
 }

@@ -15,7 +15,13 @@ namespace emulated
 extern thread_local cudaError_t last_error;
 void clear_errors();
 
-/* ---------------------------------------------------------------------------------------- runtime_memory.cpp */
+/* ----------------------------------------------------------------------- guarded_memory.cpp, runtime_memory.cpp */
+
+/* Memory of exactly `bytes` bytes between guards, its end close to pages that nobody can reach; NULL when there is
+ * none. */
+enum : size_t { MOST_IN_PAGES = 8192 /* allocations at a time: each is three of 65530 mappings of a process */ };
+void *pages_allocate(size_t bytes);
+void pages_free(void *memory, size_t bytes);
 
 /* Whether these bytes are device memory, or page-locked: memory that the device can reach by itself. */
 bool is_known(const void *pointer);
