@@ -276,13 +276,13 @@ static cudaError_t check_side(const char *call, const char *side, const void *po
     return cudaSuccess;
 }
 
-static bool is_device_memory(const void *pointer)
+std::optional<memory> kind_of(const void *pointer)
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
     const auto it = find_allocation(table, pointer);
 
-    return it != table.allocations.end() && it->second.kind != memory::pinned && it->second.kind != memory::registered;
+    return it == table.allocations.end() ? std::nullopt : std::optional(it->second.kind);
 }
 
 /* Checks both sides of a copy; each spans that many bytes. */
@@ -304,24 +304,6 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     if (error == cudaSuccess)
         error = check_side(call, "source", from, from_bytes, from_device);
     return error;
-}
-
-bool is_known(const void *pointer)
-{
-    memory_table &table = the_table();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-
-    return find_allocation(table, pointer) != table.allocations.end();
-}
-
-bool is_page_locked(const void *pointer)
-{
-    memory_table &table = the_table();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-    const auto found = find_allocation(table, pointer);
-
-    return found != table.allocations.end() &&
-           (found->second.kind == memory::pinned || found->second.kind == memory::registered);
 }
 
 static void observe_copy_of(cudaMemcpyKind kind, size_t bytes, bool crosses)
@@ -408,6 +390,20 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
     *free_bytes = (size_t)sysconf(_SC_AVPHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     *total_bytes = device_bytes();
+    return lasting_error();
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer)
+{
+    const std::optional<memory> kind = kind_of(pointer);
+    const bool on_host = kind == memory::pinned || kind == memory::registered || kind == memory::managed;
+    void *const known = kind ? const_cast<void *>(pointer) : nullptr;
+    const cudaMemoryType type = kind == memory::managed ? cudaMemoryTypeManaged
+                                : on_host               ? cudaMemoryTypeHost
+                                : kind                  ? cudaMemoryTypeDevice
+                                                        : cudaMemoryTypeUnregistered;
+
+    *attributes = {type, kind ? current_device : -2, known, on_host ? known : nullptr};
     return lasting_error();
 }
 
