@@ -5,6 +5,7 @@
  *           memory of our own; one band is uploaded, one computed, one downloaded at a time.
  * Expect:   8 times as fast end to end, 0.4 ms: both pictures take the bus 0.30 ms at 55 GB/s; of
  *           the way back only the last band shows, and of the host's copies the first and the last.
+ * Result:   4.5 times, 0.58 ms (results/h200/absdiff/absdiff_3840x2160_staged.json).
  * Run:      make diff-absdiff A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/algo/absdiff.h"

@@ -5,6 +5,7 @@
  *           memory of our own; one band is uploaded, one computed, one downloaded at a time.
  * Expect:   8 times as fast end to end, 0.5 ms: 25 MB take the bus 0.45 ms at 55 GB/s; of the way
  *           back only the last band shows, and of the host's copies the first and the last.
+ * Result:   5.5 times, 0.83 ms (results/h200/grayscale/grayscale_3840x2160_staged.json).
  * Run:      make diff-grayscale A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/algo/grayscale.h"

@@ -4,8 +4,8 @@
  * Idea:     Pinned memory of our own: all threads copy a band of rows, one of up to 16, into it
  *           while the bus carries the band before (common/cuda/staging.h).
  * Expect:   2.5 to 3.8 times as fast, 1 to 1.5 ms: 41 MB take 0.8 ms, and one band is not hidden.
- * Result:   2.7 times as fast as cuda/v2.3 end to end, 1.3 ms with 16 cores
- *           (results/h100/harris/harris_3840x2160.json).
+ * Result:   3.8 times as fast as cuda/v2.3 end to end, 0.99 ms with 16 cores
+ *           (results/h200/harris/harris_3840x2160_response_staged.json).
  * Run:      make diff-harris A=cuda/v2.3 B=cuda/v2.4
  */
 #include "common/algo/harris.h"

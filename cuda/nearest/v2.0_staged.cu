@@ -5,6 +5,7 @@
  *           own, a band while the bus carries the one before.
  * Expect:   8 times as fast end to end, 0.5 ms: 24 MB take the bus 0.45 ms at 55 GB/s, and the
  *           first band is copied before that, 0.03 ms.
+ * Result:   2.7 times, 1.13 ms (results/h200/nearest/nearest_252x189_staged.json).
  * Run:      make diff-nearest A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/algo/nearest.h"

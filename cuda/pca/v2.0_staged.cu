@@ -5,6 +5,7 @@
  *           own, a band while the bus carries the one before.
  * Expect:   5 times as fast end to end, 4 ms: 130 MB take the bus 2.4 ms at 55 GB/s, the first
  *           band is copied before that, 0.2 ms, and kernels and 13 MB of result come after it.
+ * Result:   4.0 times, 4.86 ms (results/h200/pca/pca_1024x1024_staged.json).
  * Run:      make diff-pca A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/algo/pca.h"

@@ -2,10 +2,10 @@
  * Problem:  In cuda/v1.3 a call takes 1.9 ms, its kernel 7.5 us: one thread of the driver copies
  *           17 MB to and from page-locked memory, 9 GB/s, and the bus waits for it.
  * Idea:     Staged copies: all threads of the host copy bands of rows through page-locked memory
- *           of our own, a band while the bus carries the one before. Otsu's value needs all rows
- *           first.
+ *           of our own, a band while the bus carries the one before. Otsu's value needs all rows.
  * Expect:   5 times as fast end to end, 0.36 ms: 8.3 MB take the bus 0.15 ms each way at 55 GB/s,
  *           and one band each way is copied while nothing is on the bus, 0.02 ms.
+ * Result:   3.3 times, 0.49 ms (results/h200/threshold/threshold_3840x2160_staged.json).
  * Run:      make diff-threshold A=cuda/v1.3 B=cuda/v2.0
  */
 #include "common/algo/threshold.h"

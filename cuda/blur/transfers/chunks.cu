@@ -1,10 +1,10 @@
 /*
  * Problem:  In cuda/staged the bus has one direction at a time, and none while the kernel runs.
- * Idea:     Pipelining: a band is computed as soon as its rows and ksize / 2 below it have arrived,
- *           and goes back as soon as it is computed. Uploads, kernels and downloads have a stream
- *           each; events say which band waits for which.
+ * Idea:     Pipelining: a band is computed once its rows and ksize / 2 below it have arrived, and
+ *           goes back at once. Uploads, kernels, downloads: a stream each, in order by events.
  * Expect:   1.6 times as fast, 0.34 ms: kernels and the way back are done soon after the upload,
  *           0.18 ms; then the threads still have 8 bands of 1 MB to copy, 0.02 ms each.
+ * Result:   1.5 times, 0.54 ms (results/h200/blur/blur_3840x2160_staged.json).
  * Run:      make diff-blur A=cuda/staged B=cuda/chunks
  * From:     cuda/staged
  */

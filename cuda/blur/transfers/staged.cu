@@ -1,10 +1,10 @@
 /*
- * Problem:  In cuda/v2.0 a call takes 2.2 ms, its kernel 0.17 ms: one thread of the driver copies
- *           the picture to page-locked memory, which the bus needs, and from it, 8 GB/s.
+ * Problem:  In cuda/v2.0 a call takes 2.2 ms, its kernel 0.17 ms: one thread copies it all.
  * Idea:     Page-locked memory of our own: all threads copy a band of rows, one of 8, while the bus
  *           carries the band before it; on the way back they copy the one that has arrived.
  * Expect:   4 times as fast, 0.55 ms: 8.3 MB take the bus 0.15 ms each way; one band of copying
  *           each way is not hidden, 0.02 ms, nor is the kernel, 0.17 ms.
+ * Result:   2.8 times, 0.81 ms (results/h200/blur/blur_3840x2160_staged.json).
  * Run:      make diff-blur A=cuda/v2.0 B=cuda/staged
  * From:     cuda/v2.0
  */
