@@ -36,9 +36,11 @@ static const char help[] =
     "  --pictures DIR    where to put pictures of differences\n"
     "  --tune NAME=N     a tunable of the version\n"
     "  --size WxH[xC]    of the input of the calls that are counted (default 130x70)\n"
+    "  --large           of a version for the CPU: large pictures, too\n"
     "  --any-threads     of a version for the CPU: whether one thread gives the same bits as more\n"
     "count:\n"
     "  --picture FILE    the input\n"
+    "  --moved           count a second call, on the picture moved round by lot\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "time:\n"
     "  --reference FILE  the worker of the rung to compare with\n"
@@ -102,7 +104,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         UNCONFINED,
         FRAMES,
         ALGORITHM,
-        ANY_THREADS
+        ANY_THREADS,
+        MOVED,
+        LARGE
     };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},
@@ -129,6 +133,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"frames", required_argument, NULL, FRAMES},
         {"algorithm", required_argument, NULL, ALGORITHM},
         {"any-threads", no_argument, NULL, ANY_THREADS},
+        {"moved", no_argument, NULL, MOVED},
+        {"large", no_argument, NULL, LARGE},
         {0},
     };
     double value = 0;
@@ -233,6 +239,12 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             break;
         case ALGORITHM:
             a->algorithm = optarg;
+            break;
+        case LARGE:
+            a->large = true;
+            break;
+        case MOVED:
+            a->moved = true;
             break;
         case UNCONFINED:
             a->worker.unconfined = true;
