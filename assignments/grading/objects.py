@@ -21,7 +21,8 @@ def names_of(*files):
             {name for name, kind in found if kind == "U" and not name.startswith("_Z")})
 
 
-MOST_VARIABLES = 65536  # bytes of a file in CUDA: as many are of __constant__ memory
+# Bytes of a file's variables: as many as __constant__ memory has, or a table of 65536 words and some.
+MOST_VARIABLES = {".cu.o": 65536, ".c.o": 327680}
 
 THREADS = re.compile(r"(?:GOMP_|GOACC_|omp_|pthread_|thrd_)")
 
@@ -87,8 +88,9 @@ def fault_of(file, program, counts_starts):
             starts += int(size, 16) // 8
         if name.startswith((".bss", ".data", ".tbss", ".tdata")):
             variables += int(size, 16)
-    if file.endswith(".cu.o") and variables > MOST_VARIABLES:
-        return f"has {variables} bytes of variables that last, and {MOST_VARIABLES} may be: memory for pictures of any size is allocated"
+    most = next((n for suffix, n in MOST_VARIABLES.items() if file.endswith(suffix)), variables)
+    if counts_starts and variables > most:
+        return f"has {variables} bytes of variables that last, and {most} may be: memory for pictures of any size is allocated"
     if counts_starts and starts > 1:
         return "has a constructor besides the line that registers it, which is code that runs before it is called"
     return ""
