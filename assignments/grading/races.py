@@ -126,7 +126,7 @@ def find_kernel_race(lab, file, name, task=None, counts=None):
         return unseen
     check = watched_check(lab, worker, name, task.get("without", []), KERNEL_SECONDS,
                           ["--memory", 8192, "--largest", min(KERNEL_PIXELS, largest), "--threads", 1,
-                           *(["--size", counted] if counted else []), *(word for setting in task.get("counted", ()) for word in ("--tune", setting))])
+                           "--watched", *(["--size", counted] if counted else []), *(word for setting in task.get("counted", ()) for word in ("--tune", setting))])
     if counts is not None:
         counts.update(check.get("second_call", {}))
     what = check.get("what", "")

@@ -37,6 +37,7 @@ static const char help[] =
     "  --tune NAME=N     a tunable of the version\n"
     "  --size WxH[xC]    of the input of the calls that are counted (default 130x70)\n"
     "  --large           of a version for the CPU: large pictures, too\n"
+    "  --watched         count calls alone: what they can do without is seen of the same version unwatched\n"
     "  --any-threads     of a version for the CPU: whether one thread gives the same bits as more\n"
     "count:\n"
     "  --picture FILE    the input\n"
@@ -106,7 +107,8 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         ALGORITHM,
         ANY_THREADS,
         MOVED,
-        LARGE
+        LARGE,
+        WATCHED
     };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},
@@ -135,6 +137,7 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"any-threads", no_argument, NULL, ANY_THREADS},
         {"moved", no_argument, NULL, MOVED},
         {"large", no_argument, NULL, LARGE},
+        {"watched", no_argument, NULL, WATCHED},
         {0},
     };
     double value = 0;
@@ -239,6 +242,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             break;
         case ALGORITHM:
             a->algorithm = optarg;
+            break;
+        case WATCHED:
+            a->watched = true;
             break;
         case LARGE:
             a->large = true;

@@ -22,6 +22,7 @@ struct judge_arguments {
     bool kernel;
     bool any_threads; /* compare the bits of one thread with those of more */
     bool large;       /* check large pictures, too, of a version for the CPU */
+    bool watched;     /* count calls alone, of a version that is seen without the watch, too */
     bool moved;       /* count a call on the picture moved round, too */
 };
 

@@ -349,7 +349,6 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     const size_t count = sizeof order / sizeof *order;
     bool right[LACKING_KINDS] = {[USUAL_RUN] = true};
     enum status status = STATUS_OK;
-    size_t bytes = 0, output_bytes = 0; /* `bytes`: of inputs and outputs */
     uint64_t random = lot();
 
     for (size_t i = count - 1; i > 0; i--) {
@@ -370,14 +369,6 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
         else
             right[order[i]] |= now;
     }
-    for (int i = 0; i < counted->algorithm->input_count; i++)
-        bytes += image_row_bytes(&counted->made[i]) * (size_t)counted->made[i].height;
-    for (int i = 0; i < counted->algorithm->output_count; i++)
-        output_bytes += image_row_bytes(&counted->out[i]) * (size_t)counted->out[i].height;
-    bytes += output_bytes;
-    json_object_set_new(result, "output_bytes", json_integer((json_int_t)output_bytes));
-    json_object_set_new(result, "bytes", json_integer((json_int_t)bytes));
-    json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
     json_object_set_new(result, "needs_no_kernels",
                         json_boolean(right[RUN_WITHOUT_KERNELS] || right[LAUNCH_WITHOUT_KERNELS]));
     json_object_set_new(result, "needs_few_threads", json_boolean(right[RUN_WITHOUT_SOME_THREADS]));
@@ -386,6 +377,21 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     json_object_set_new(result, "wavers", json_boolean(!right[USUAL_RUN]));
 out:
     return status;
+}
+
+/* "bytes": of inputs and outputs. */
+static void add_sizes(const struct counted *counted, json_t *result)
+{
+    size_t bytes = 0, output_bytes = 0;
+
+    for (int i = 0; i < counted->algorithm->input_count; i++)
+        bytes += image_row_bytes(&counted->made[i]) * (size_t)counted->made[i].height;
+    for (int i = 0; i < counted->algorithm->output_count; i++)
+        output_bytes += image_row_bytes(&counted->out[i]) * (size_t)counted->out[i].height;
+    bytes += output_bytes;
+    json_object_set_new(result, "output_bytes", json_integer((json_int_t)output_bytes));
+    json_object_set_new(result, "bytes", json_integer((json_int_t)bytes));
+    json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
 }
 
 /* Counts what calls do, and sees what they can do without. */
@@ -403,6 +409,9 @@ static enum status count_calls(const struct judge_arguments *arguments, const st
     TRY(new_inputs(&counted, FIRST_SEED));
     TRY(start_counted(&counted));
     TRY(count_two(&counted, result));
+    add_sizes(&counted, result);
+    if (arguments->watched)
+        goto out;
     TRY(compare_bits(&counted, result));
     TRY(see_lacking(&counted, !version->pipeline, result));
 out:
