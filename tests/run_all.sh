@@ -141,7 +141,7 @@ suite() { # BUILD-FOLDER LADDER-BUDGET CHECK-OPTIONS
     for program in "$build"/tests/test_*; do
         if [ ! -x "$program" ] || [ -d "$program" ]; then
             continue
-        elif waits "tests/${program##*/}.c"; then
+        elif waits "$(ls "tests/${program##*/}".c*)"; then
             printf '%s\t%s\n' "$program" "$program" >>"$work/waiting"
         else
             plan 0 0 "$program" "$program"

@@ -206,6 +206,24 @@ int main()
     return *h != 5;
 }
 CU
+cat >"$folder/far.cu" <<'CU'
+__global__ void scale(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i * n] *= 2;
+}
+int main()
+{
+    float *x;
+    cudaMalloc(&x, 1000 * sizeof(float));
+    scale<<<4, 250>>>(x, 4);
+    cudaDeviceSynchronize();
+    return 0;
+}
+CU
+run 1 "far outside of memory" far.cu
+complains "far outside of memory" "an illegal memory access was encountered: kernel scale (far.cu:10), block ("
+complains "far outside of memory" " bytes behind an allocation of 4000 bytes, in "
 run 0 "a wait that is missing, at once" late.cu
 run 1 "a wait that is missing, late" --check late.cu
 complains "a wait that is missing, late" "cu: with seed 1"

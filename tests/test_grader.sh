@@ -333,7 +333,7 @@ import pathlib, sys
 sys.path.insert(0, "assignments")
 from types import SimpleNamespace as S
 import grading.bugs as bugs
-from grading.answers import is_reason, read_answers, words_in
+from grading.answers import is_reason, read_answers
 from grading.grade import grade_prediction
 from grading.lab import Lab
 lab = Lab("01")
@@ -368,8 +368,9 @@ answers.write_text("[predictions]\na = 2 because two cores share the rows\nb = 2
 said, fault = read_answers(answers, "answers.toml")
 assert fault is None and set(said["reasons"]) == {"a", "e"}, (said, fault)
 right, wrong = (S(task={"id": "omp"}, parts=[S(points=points)]) for points in (10, 0))
-page = words_in((lab.folder / "README.md").read_text())
+page = (lab.folder / "README.md").read_text()
 assert is_reason("because two cores share the rows", page, []) and not is_reason("two cores share the rows", page, ["the rows two cores share"])
+assert not is_reason("counts how often the second call allocates device memory", page, []) and is_reason("buffers last, as nobody calls free", page, [])
 assert not is_reason("aa bb cc dd ee", page, []) and not is_reason("the the the cores cores", page, [])
 points = lambda name, outcome: grade_prediction({"id": name, "points": 2}, said, outcome, lambda: 2.1)[0]
 assert [points(name, right) for name in "abce"] == [2, 1, 0, 2] and points("missing", right) == 0
@@ -392,6 +393,9 @@ for task in (omp, simd):
 (lab.place / simd["file"]).write_text(text)
 assert omp["unlike"] == ["simd"] and not is_twin(lab, omp, simd)
 (lab.place / omp["file"]).write_text("/* mine */ static int unused;\n" + re.sub(r"\b(in|out|[xy])\b", r"\1_", text))
+assert is_twin(lab, omp, simd)
+ballast = re.sub(r"\brun\b", "ballast", pathlib.Path("cpu/grayscale/0_serial.c").read_text().split("RUNGS_")[0].split("*/", 1)[1])
+(lab.place / omp["file"]).write_text(text + ballast.replace("static", "static __attribute__((unused))") + "int more[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};")
 assert is_twin(lab, omp, simd)
 (lab.place / omp["file"]).write_text(pathlib.Path("cpu/grayscale/1_omp.c").read_text())
 assert not is_twin(lab, omp, simd)
@@ -426,6 +430,7 @@ for_show() { # LAB FOLDER
     by_lot "$1" "tests/grader/$2" --largest-pixels 600
 }
 for_show 02 shared
+for_show 04 passes
 for_show 05 corners
 for_show 06 lists
 for_show 07 windows

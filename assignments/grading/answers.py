@@ -41,17 +41,22 @@ def words_in(text):
     return set(re.findall(r"[^\W\d_]{2,}", text.lower()))
 
 
+def spoken(text):
+    return " " + " ".join(re.findall(r"[^\W_]+", text.lower())) + " "
+
+
 def is_reason(why, page, others):
-    """Whether words behind `because` can be a reason: several, of what the lab is about (`page`: the words of its page, or None), and not
-    those of another prediction (`others`)."""
-    words = words_in(why)
-    about = page is None or len([w for w in words if len(w) > 3 and (w in page or w.rstrip("s") in page)]) >= FEWEST_OF_LAB
-    return len(words) >= FEWEST_WORDS and about and all(words != words_in(other) for other in others)
+    """Whether words behind `because` can be a reason: several, of what the lab is about (`page`: the text of its page, or None), but none of
+    its sentences, and not those of another prediction (`others`)."""
+    words, known = words_in(why), words_in(page or "")
+    about = page is None or len([w for w in words if len(w) > 3 and (w in known or w.rstrip("s") in known)]) >= FEWEST_OF_LAB
+    copied = page is not None and spoken(why) in spoken(page)
+    return len(words) >= FEWEST_WORDS and about and not copied and all(words != words_in(other) for other in others)
 
 
 def read_answers(path, name, page=None):
     """{"predictions": {id: number}, "bugs": {id: number}, "reasons": {id: what stands behind `because`}}, and what is wrong with the file, or None. Each line is read by
-    itself, so that a slip costs one answer. `page`: the words of the lab's page."""
+    itself, so that a slip costs one answer. `page`: the text of the lab's page."""
     answers = {"predictions": {}, "bugs": {}, "reasons": {}}
     try:
         if path.stat().st_size > MOST_BYTES:

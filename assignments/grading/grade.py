@@ -3,19 +3,22 @@
 import math
 import os
 import re
+import secrets
 import time
 
 from grading.bugs import grade_bug
-from grading.build import build_version, has_gpu, reference_worker
-from grading.lab import maximum_of
+from grading.build import build_version, has_gpu, reference_file, reference_worker
+from grading.lab import ROOT, maximum_of
 from grading.races import count_watched, find_kernel_race, find_race, has_threads
 from grading.measure import FULL, ZERO, check_version, fault_of_counts, time_version, usable_cores
 from grading.similarity import is_same
 from grading.worst import grade_worst
 
 MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
+MOST_OTHERS = 8  # samples for each thread of launches whose blocks a tunable does not shape
 CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
          "watched": "of a call that is watched", "any_threads": "with one thread and with seven"}
+MOST_SIDE = 65535  # pixels, of any contract's pictures
 ATTEMPTS = 4  # at a timing that does not earn all points
 # Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
 # has other work. Either alone proves nothing: threads that wake up beside each other wait as well (on two cores for a quarter of
@@ -96,9 +99,9 @@ def grade_task(lab, task, pictures, say):
     if fault:
         outcome.check = None
         return give_up(fault)
-    twin = next((other for other in task.get("unlike", []) if is_twin(lab, task, lab.task(other))), None)
+    twin = twin_of(lab, task)
     if twin:
-        return give_up(f"is the same program as {lab.task(twin)['file']}, which is another task's answer: this task asks for its own")
+        return give_up(f"is the same program as {twin}: this task asks for its own")
     if has_threads(lab, task):
         say(f"{task['id']}: looking for data races")
         fault = find_race(lab, task)
@@ -126,6 +129,18 @@ def grade_task(lab, task, pictures, say):
     if speed:
         grade_speed(lab, outcome, task, worker, good, say)
     return outcome
+
+
+def twin_of(lab, task):
+    """Which program that this task does not ask for a version is, in words; "" where it is its own."""
+    for name in task.get("unlike", []):
+        if "/" not in name:
+            if is_twin(lab, task, lab.task(name)):
+                return f"{lab.task(name)['file']}, which is another task's answer"
+        elif is_same(*((ROOT / f).read_text(encoding="utf-8", errors="replace")
+                       for f in (lab.file_of(task), reference_file(name, task["algorithm"], lab)))):
+            return f"{name}, which was handed out"
+    return ""
 
 
 def is_twin(lab, task, other):
@@ -171,6 +186,9 @@ def check_tunables(lab, task, worker, check, variant, pictures, say):
         found = result.get("second_call", {}).get(variant.get("sets"))
         if found not in (None, value):
             return f"with {' '.join(settings)}: its kernel runs with {variant['sets'].replace('_', ' ')} {found}: the tunable has no effect"
+        if result.get("second_call", {}).get("other_threads", 0) * MOST_OTHERS > result.get("samples", 0):
+            return (f"with {' '.join(settings)}: a kernel whose blocks are others has {result['second_call']['other_threads']} threads, where there "
+                    f"are {result['samples']} samples: the tunable has no effect on it")
     return None
 
 
@@ -179,11 +197,16 @@ def also_missing(need, check):
     for other in need.get("also", []):
         call, what = other["count"].split(".")
         found = check.get(call, {what: None}).get(what, "not counted")
-        if found is None or found != "not counted" and other.get("least", 0) <= found <= other.get("most", math.inf):
+        if found is None or found != "not counted" and is_within(other, check[call], what):
             continue  # None: on a GPU or under the sanitizers
         wanted = f"at most {other['most']}" if "most" in other else f"at least {other['least']}"
         return f"{what.replace('_', ' ')} {CALLS[call]}: {found}, must be {wanted} {other['why']}"
     return ""
+
+
+def is_within(need, counts, what):
+    """Whether a count is as asked for, on the lab's picture moved round by lot as well, which nobody knows."""
+    return all(need.get("least", 0) <= found[what] <= need.get("most", math.inf) for found in (counts, counts.get("moved", counts)))
 
 
 def grade_needs(outcome, task, check, hidden):
@@ -205,7 +228,7 @@ def grade_needs(outcome, task, check, hidden):
             good = False
             continue
         count = check[call][what]
-        ok = count <= need.get("most", math.inf) and count >= need.get("least", 0)
+        ok = is_within(need, check[call], what)
         for_show = ok and "least" in need and what in ("shared_bytes", "barriers")  # could be: asked for, and not used
         if for_show and check.get("needs_no_shared_memory"):
             outcome.parts.append(Part(need["title"], 0, need["points"], "its result is right when shared memory loses at "
@@ -233,6 +256,8 @@ def grade_needs(outcome, task, check, hidden):
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
+        if not ok and is_within(need, {what: count}, what):
+            wanted += f", also for the picture moved round, where it is {check[call]['moved'][what]}"
         shown_count = "counted; the number when you have predicted it in answers.toml" if what in hidden else count
         words = f"{what.replace('_', ' ')} {CALLS[call]}: {shown_count}"
         outcome.parts.append(Part(need["title"], need["points"] if ok else 0, need["points"],
@@ -265,7 +290,7 @@ def grade_speed(lab, outcome, task, worker, good, say):
         give(0, f"not judged: this machine lends the grader {usable_cores():g} cores, and what threads bring shows on 2 or more")
         return
     worst, zero = 0, speed.get("zero", ZERO)
-    for size in speed["sizes"]:
+    for size in map(drawn_size, speed["sizes"]):
         timing = time_quietly(lab, task, worker, reference, size, say)
         if timing is None:
             outcome.unjudged = True
@@ -288,6 +313,14 @@ def grade_speed(lab, outcome, task, worker, good, say):
         return
     give(share_of(worst, speed | {"zero": zero}), f"{worst:.2f} times the time of {speed['reference']} ("
          f"all from {speed.get('full', FULL)} down, none from {zero:.3g} up)")
+
+
+def drawn_size(size):
+    """A size that nobody can know before, for arrays that are as large as the lab's: up to a sixteenth more, as many lanes behind the last
+    vector."""
+    width, height, *rest = map(int, size.split("x"))
+    grown = [width + 16 * secrets.randbelow(width // 256 + 1), height + secrets.randbelow(height // 16 + 1)]
+    return "x".join(str(min(side, MOST_SIDE)) for side in grown) + "".join(f"x{n}" for n in rest)
 
 
 def time_quietly(lab, task, worker, reference, size, say):

@@ -6,7 +6,7 @@ import shutil
 import stat
 import tomllib
 
-from grading.answers import read_answers, words_in
+from grading.answers import read_answers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = os.environ.get("BUILD", "build")
@@ -72,7 +72,7 @@ def read_regular(folder, path):
 
 POINTS = 100  # of every lab
 TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables", "watch", "largest",
-             "counted", "counted_size", "helpers", "calls", "picture", "unlike"}
+             "counted", "counted_size", "helpers", "calls", "picture", "picture_params", "unlike"}
 BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}
@@ -123,7 +123,7 @@ class Lab:
 
     def answers(self):
         """The student's answers, and what is wrong with the file, or None."""
-        page = words_in((self.folder / "README.md").read_text(encoding="utf-8")) if (self.folder / "README.md").is_file() else None
+        page = (self.folder / "README.md").read_text(encoding="utf-8") if (self.folder / "README.md").is_file() else None
         return read_answers(self.place / "answers.toml", shown(self.place / "answers.toml"), page)
 
     def unpredicted(self, task):

@@ -35,7 +35,7 @@ def check_version(lab, worker, name, pictures, tune=(), total=None, algorithm=No
     limits = lab.limits
     total = total or limits["total_seconds"]
     arguments = ["check", "--worker", worker, "--id", name, "--limit", limits["case_seconds"], "--total", total,
-                 "--memory", limits["memory_mib"], "--pictures", pictures, "--seed", seed]
+                 "--memory", limits["memory_mib"], "--pictures", pictures, "--seed", seed, "--large"]
     for parameter in without:
         arguments += ["--without", parameter]
     if algorithm:

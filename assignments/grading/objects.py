@@ -21,6 +21,9 @@ def names_of(*files):
             {name for name, kind in found if kind == "U" and not name.startswith("_Z")})
 
 
+# Bytes of a file's variables: as many as __constant__ memory has, or a table of 65536 words and some.
+MOST_VARIABLES = {".cu.o": 65536, ".c.o": 327680}
+
 THREADS = re.compile(r"(?:GOMP_|GOACC_|omp_|pthread_|thrd_)")
 
 
@@ -77,12 +80,17 @@ def fault_of(file, program, counts_starts):
         if kind == "U" and file.endswith(".c.o") and name.startswith("cuda"):
             return f"uses {name}: a file in C is for the CPU"
     sections = subprocess.run(["readelf", "-SW", file], capture_output=True, text=True, errors="replace", cwd=ROOT).stdout
-    starts = 0
+    starts = variables = 0
     for name, size in re.findall(r"^\s*\[\s*\d+\]\s+(\S+)\s+\S+\s+[0-9a-f]+\s+[0-9a-f]+\s+([0-9a-f]+)", sections, re.M):
         if name.startswith((".preinit_array", ".ctors", ".init")) and not name.startswith(".init_array"):
             return f"has a section {name}, which is code that runs before it is called"
         if name.startswith(".init_array"):
             starts += int(size, 16) // 8
+        if name.startswith((".bss", ".data", ".tbss", ".tdata")):
+            variables += int(size, 16)
+    most = next((n for suffix, n in MOST_VARIABLES.items() if file.endswith(suffix)), variables)
+    if counts_starts and variables > most:
+        return f"has {variables} bytes of variables that last, and {most} may be: memory for pictures of any size is allocated"
     if counts_starts and starts > 1:
         return "has a constructor besides the line that registers it, which is code that runs before it is called"
     return ""

@@ -126,7 +126,7 @@ def find_kernel_race(lab, file, name, task=None, counts=None):
         return unseen
     check = watched_check(lab, worker, name, task.get("without", []), KERNEL_SECONDS,
                           ["--memory", 8192, "--largest", min(KERNEL_PIXELS, largest), "--threads", 1,
-                           *(["--size", counted] if counted else []), *(word for setting in task.get("counted", ()) for word in ("--tune", setting))])
+                           "--watched", *(["--size", counted] if counted else []), *(word for setting in task.get("counted", ()) for word in ("--tune", setting))])
     if counts is not None:
         counts.update(check.get("second_call", {}))
     what = check.get("what", "")
@@ -154,7 +154,8 @@ def fault_of_watched(check):
 
 
 def count_watched(lab, task):
-    """What the emulator counts while it watches one call of a right version on the lab's picture; None where nothing is watched."""
+    """What the emulator counts while it watches one call of a right version on the lab's picture, and ["moved"] what on that picture moved
+    round by lot; None where nothing is watched."""
     if not watches_kernels():
         return None
     worker = race_worker_of(lab.file_of(task))
@@ -162,9 +163,10 @@ def count_watched(lab, task):
         build(["watched-headers"])
         if not build_for_races(lab.file_of(task), task.get("helpers", ())):
             return {}
-    counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--limit", COUNT_SECONDS,
-                            "--memory", 8192, "--threads", 1], 2 * COUNT_SECONDS)
-    return counts if counts and counts["right"] else {}
+    counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--moved", "--limit", COUNT_SECONDS,
+                            "--memory", 8192, "--threads", 1, *(word for setting in task.get("picture_params", ()) for word in ("-p", setting))],
+                      2 * COUNT_SECONDS)
+    return counts if counts and counts["right"] and counts["moved"]["right"] else {}
 
 
 def short(place):

@@ -1,7 +1,8 @@
 # What the tests are made of, and `make test`. Included by the Makefile.
-unit_tests := $(patsubst %.c,%,$(wildcard tests/test_*.c))
-test_programs := $(addprefix $(BUILD)/,$(unit_tests))
-$(test_programs): $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(library_objects) $(call object,$(filter cpu/%,$(version_files) $(helper_files))) \
+unit_tests := $(wildcard tests/test_*.c $(if $(filter cuda,$(SIDES)),tests/test_*.cu))
+test_programs := $(addprefix $(BUILD)/,$(basename $(unit_tests)))
+$(foreach test,$(unit_tests),$(eval $(BUILD)/$(basename $(test)): $(call object,$(test))))
+$(test_programs): $(library_objects) $(call object,$(filter cpu/%,$(version_files) $(helper_files))) \
                   $(BUILD)/generated/tests.c.o
 	$(call say,link,$@)
 	$(quiet)$(link) $^ $(libraries) -lcmocka -o $@

@@ -79,6 +79,10 @@ struct version {
     /* A peer whose result says the same in other words (components in another order): puts *out, on the host, into the
      * contract's words before it is compared. Not timed, so that the peer does not pay for our convention. */
     void (*normalise)(const struct image in[], struct image *out, const void *params);
+    /* A CUDA version whose run() copies through page-locked memory, by several threads of the host while the bus is at
+     * work (common/cuda/staging.h). */
+    bool staged;
+    bool by_rows; /* staged, and row y of the outputs needs nothing but row y of the inputs: launch() gets bands */
     const struct version_queue *queue; /* of a version that can have many pictures under way, else NULL */
     const struct pipeline *pipeline;   /* of every version of a video algorithm, else NULL */
     /* Of a peer in another process (process_peer.h), else NULL: how many seconds this state's calls so far have taken

@@ -40,7 +40,7 @@ static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run 
 
 /* ------------------------------------------------------------------------------------------------- counts */
 
-static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count, atomic_count;
+static std::atomic<uint64_t> launch_count, thread_count, shared_most, barrier_count, wait_count, atomic_count;
 static std::atomic<enum emulator_lack> lacking;
 std::atomic<uint64_t> lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
 
@@ -248,6 +248,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
             drop_block();
         }
         barrier_count.fetch_add(1, std::memory_order_relaxed);
+        wait_count.fetch_add(w.at_barrier, std::memory_order_relaxed);
         for (warp &its : w.warps)
             count_warp(its);
         races_barrier();
@@ -527,9 +528,11 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     for (std::thread &helper : helpers)
         helper.join();
     races_end_launch();
-    if (launch.failed)
-        set_lasting_error(cudaErrorLaunchFailure, launch.message);
-    else if (const std::string damage = damaged_allocation(); !damage.empty())
+    if (launch.failed) {
+        const std::string line = line_of(launch.place);
+
+        set_lasting_error(launch.error, launch.message + (line.empty() ? "" : "," + line));
+    } else if (const std::string damage = damaged_allocation(); !damage.empty())
         set_lasting_error(cudaErrorIllegalAddress,
                           formatted("kernel %s (%s:%d): ", site.name, site.file, site.line) + damage);
 }
@@ -560,5 +563,5 @@ struct emulator_counts emulator_count(void)
             emulated::busiest_bytes(),     emulated::lane_steps,
             emulated::warp_steps,          emulated::global_loads,
             emulated::global_atomics,      emulated::busiest_steps,
-            emulated::host_bytes};
+            emulated::host_bytes,          emulated::wait_count};
 }

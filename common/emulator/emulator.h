@@ -102,6 +102,7 @@ struct emulator_counts {
     /* Of such a program too, since emulator_configure(): the steps of the one lane that took most; and the bytes that
      * code of the host read or wrote by itself, but for those of its stack. */
     uint64_t busiest_steps, host_bytes;
+    uint64_t barrier_waits; /* threads that waited at a barrier, each time that one did */
 };
 struct emulator_counts emulator_count(void);
 

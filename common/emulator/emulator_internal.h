@@ -66,6 +66,15 @@ void *guarded_allocate(size_t bytes);
 void guarded_free(void *pointer, size_t bytes);
 /* The offset from `pointer` of a guard byte that has changed; 0 when all are intact. */
 ptrdiff_t guarded_damage(const void *pointer, size_t bytes);
+/* Makes the guards intact again. */
+void guarded_mend(void *pointer, size_t bytes);
+
+/* For handlers of signals; neither finds anything while the table of allocations is in use. Of the one nearest to an
+ * address outside of all: its size, and how many bytes the address lies behind its end (at least 0) or before its
+ * start (below 0). */
+bool nearest_allocation(const void *address, size_t *bytes, ptrdiff_t *distance);
+/* The size of the freed allocation, one of the last 256, that held the address; 0 for none. */
+size_t freed_bytes_at(const void *address);
 
 /* Fills memory with garbage drawn from *random. */
 void fill_with_garbage(void *memory, size_t bytes, uint64_t *random);

@@ -57,6 +57,8 @@ struct running_launch {
     std::mutex mutex;
     uint64_t failed_block; /* the lowest one, so that the message does not depend on which came first */
     std::string message;
+    cudaError_t error;
+    uint32_t place; /* in the program, behind the instruction (line_of() in races.h); 0: not known */
 };
 
 /* What one host thread needs to run blocks; kept from launch to launch for its stacks. */
@@ -126,12 +128,14 @@ inline unsigned random_below(uint64_t *random, unsigned limit)
 
 std::string formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Keeps what went wrong in the block that runs now, as "kernel blur (cuda/blur/x.cu:70), block (1,0,0): text". */
-void keep_message(const std::string &kind, const std::string &text);
+void keep_message(const std::string &kind, const std::string &text, cudaError_t error = cudaErrorLaunchFailure,
+                  uint32_t place = 0);
 /* Leaves the block for good. What runs now is dropped without its destructors, so no caller may hold a std::string. */
 [[noreturn]] void drop_block();
 /* Explains why no task of the block can go on. */
 void keep_divergence(const worker &w);
-/* For wild pointers and overflowing stacks of fibers. Leaves alone what the program has installed itself. */
+/* For wild pointers and stacks of fibers that are full: they end the kernel with an error, or, where the C library was
+ * called with one, the process with a note. Leaves alone what the program has installed itself. */
 void install_crash_notes();
 
 } /* namespace emulated */

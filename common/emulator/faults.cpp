@@ -2,15 +2,18 @@
  * faults.cpp: what an emulated kernel did wrong, in words.
  */
 #include <algorithm>
+#include <dlfcn.h>
 #include <mutex>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <string>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "common/emulator/emulator_state.h"
+#include "common/emulator/races.h"
 #ifdef EMULATED_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
@@ -60,7 +63,7 @@ static std::string describe(const task &t)
     return "runs";
 }
 
-void keep_message(const std::string &kind, const std::string &text)
+void keep_message(const std::string &kind, const std::string &text, cudaError_t error, uint32_t place)
 {
     const worker &w = *active;
     const launch_site &site = *w.launch->site;
@@ -68,6 +71,8 @@ void keep_message(const std::string &kind, const std::string &text)
 
     if (w.launch->message.empty() || w.number < w.launch->failed_block) {
         w.launch->failed_block = w.number;
+        w.launch->error = error;
+        w.launch->place = place;
         w.launch->message =
             kind + formatted("kernel %s (%s:%d), block ", site.name, site.file, site.line) + describe(w.index) + text;
     }
@@ -155,8 +160,78 @@ void install_crash_notes()
     __asan_set_error_report_callback([](const char *) { note_running_thread(); });
 }
 #else
-static void note_and_die(int signal_number)
+#if defined(__x86_64__)
+static const void *instruction_of(const ucontext_t *context)
 {
+    return (const void *)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static const char *verb_of(const ucontext_t *context)
+{
+    return (context->uc_mcontext.gregs[REG_ERR] & 2) != 0 ? "writes" : "reads";
+}
+#elif defined(__aarch64__)
+static const void *instruction_of(const ucontext_t *context)
+{
+    return (const void *)context->uc_mcontext.pc;
+}
+
+static const char *verb_of(const ucontext_t *)
+{
+    return "reads or writes";
+}
+#else
+static const void *instruction_of(const ucontext_t *)
+{
+    return nullptr;
+}
+
+static const char *verb_of(const ucontext_t *)
+{
+    return "reads or writes";
+}
+#endif
+
+/* The C library may hold locks of its own there, which nobody would give back. */
+static bool is_of_c_library(const void *instruction)
+{
+    Dl_info info;
+
+    return instruction == nullptr || dladdr(instruction, &info) == 0 || strstr(info.dli_fname, "/libc.") != nullptr;
+}
+
+static std::string describe_access(const char *verb, const void *address)
+{
+    const uintptr_t first_page = 64 << 10;
+    const ptrdiff_t near = 1 << 30;
+    ptrdiff_t distance;
+    size_t bytes;
+
+    if (fiber_is_full(active->current, address))
+        return "has no room left on its stack";
+    if ((uintptr_t)address < first_page)
+        return formatted("%s at address %p, through a pointer that is NULL", verb, address);
+    if ((bytes = freed_bytes_at(address)) > 0)
+        return formatted("%s memory that has been freed, an allocation of %zu bytes", verb, bytes);
+    if (!nearest_allocation(address, &bytes, &distance) || distance > near || distance < -near)
+        return formatted("%s at address %p, where nothing is allocated", verb, address);
+    return distance < 0 ? formatted("%s %td bytes before an allocation of %zu bytes", verb, -distance, bytes)
+                        : formatted("%s %td bytes behind an allocation of %zu bytes", verb, distance, bytes);
+}
+
+extern "C" const char __executable_start; /* the linker's */
+
+static void end_kernel_or_process(int signal_number, siginfo_t *info, void *context_of_signal)
+{
+    const ucontext_t *const context = static_cast<const ucontext_t *>(context_of_signal);
+    const char *const instruction = static_cast<const char *>(instruction_of(context));
+
+    if (self != nullptr && active != nullptr && signal_number != SIGFPE && info->si_code > 0 &&
+        !is_of_c_library(instruction)) {
+        keep_message("", ", thread " + describe(self->index) + ": " + describe_access(verb_of(context), info->si_addr),
+                     cudaErrorIllegalAddress, (uint32_t)(instruction - &__executable_start) + 1);
+        drop_block();
+    }
     note_running_thread();
     signal(signal_number, SIG_DFL); /* the instruction runs again and ends the process */
 }
@@ -165,8 +240,8 @@ void install_crash_notes()
 {
     struct sigaction action = {}, old;
 
-    action.sa_handler = note_and_die;
-    action.sa_flags = SA_ONSTACK;
+    action.sa_sigaction = end_kernel_or_process;
+    action.sa_flags = SA_ONSTACK | SA_SIGINFO | SA_NODEFER; /* a handler that never returns would keep it blocked */
     for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE})
         if (sigaction(signal_number, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(signal_number, &action, nullptr);

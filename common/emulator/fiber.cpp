@@ -112,6 +112,13 @@ fiber *fiber_create(unsigned colour)
     return f;
 }
 
+bool fiber_is_full(const fiber *f, const void *address)
+{
+    const char *const lowest = (const char *)f->stack, *const at = (const char *)address;
+
+    return f->stack != nullptr && at < lowest && at >= lowest - PAGE_BYTES;
+}
+
 void fiber_start_at(fiber *f, void (*entry)(), bool dropped)
 {
 #ifdef EMULATED_ASAN

@@ -45,6 +45,9 @@ struct fiber {
  * reused. */
 fiber *fiber_create(unsigned colour);
 
+/* Whether an access to this address met the guard below the fiber's stack. */
+bool fiber_is_full(const fiber *f, const void *address);
+
 /* Prepares the fiber to start at entry(), which must first call fiber_entered() and never return. Whatever waits on its
  * stack is forgotten; `dropped` says that this may be more than entry() itself, that is, after fiber_abandon(). */
 void fiber_start_at(fiber *f, void (*entry)(), bool dropped);

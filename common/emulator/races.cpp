@@ -238,9 +238,8 @@ void races_forget(const void *memory, size_t bytes, size_t guard)
 
 /* ------------------------------------------------------------------------------------------------------- reports */
 
-/* " in cuda/blur/v1.2_tiled.cu:41" for a place in the program; its address where programs may not be asked, for whoever
- * may ask them; "" when binutils are not there. */
-static std::string line_of(uint32_t place)
+/* races.h; the address where programs may not be asked, for whoever may ask them. */
+std::string line_of(uint32_t place)
 {
     char command[96], text[512], folder[PATH_MAX];
     std::string line;

@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string>
 
 namespace emulated
 {
@@ -47,6 +48,10 @@ void races_forget(const void *memory, size_t bytes, size_t guard);
 
 /* emulator.cpp: the name of the memory of this block that holds an address, shared or other; "" for none. */
 const char *shared_name(const void *address, ptrdiff_t *offset);
+
+/* " in cuda/blur/v1.2_tiled.cu:41" for a place behind an instruction, in bytes from the program's start; "" for 0 and
+ * where binutils are not there. */
+std::string line_of(uint32_t place);
 
 } /* namespace emulated */
 

@@ -4,6 +4,8 @@
 #ifndef RUNGS_EMULATOR_RUNTIME_INTERNAL_H
 #define RUNGS_EMULATOR_RUNTIME_INTERNAL_H
 
+#include <optional>
+
 #include "common/emulator/emulator_internal.h"
 
 namespace emulated
@@ -15,11 +17,28 @@ namespace emulated
 extern thread_local cudaError_t last_error;
 void clear_errors();
 
-/* ---------------------------------------------------------------------------------------- runtime_memory.cpp */
+/* ----------------------------------------------------------------------- guarded_memory.cpp, runtime_memory.cpp */
 
-/* Whether these bytes are device memory, or page-locked: memory that the device can reach by itself. */
-bool is_known(const void *pointer);
-bool is_page_locked(const void *pointer);
+/* Memory of exactly `bytes` bytes between guards, its end close to pages that nobody can reach; NULL when there is
+ * none. */
+enum : size_t { MOST_IN_PAGES = 8192 /* allocations at a time: each is three of 65530 mappings of a process */ };
+void *pages_allocate(size_t bytes);
+void pages_free(void *memory, size_t bytes);
+
+/* Which memory this is that the device can reach by itself; none: the host's ordinary memory. */
+std::optional<memory> kind_of(const void *pointer);
+inline bool is_known(const void *pointer)
+{
+    return kind_of(pointer).has_value();
+}
+inline bool is_page_locked(const void *pointer)
+{
+    return kind_of(pointer) == memory::pinned || kind_of(pointer) == memory::registered;
+}
+inline bool is_device_memory(const void *pointer)
+{
+    return is_known(pointer) && !is_page_locked(pointer);
+}
 void free_memory_of_device(); /* of the current one, and what is page-locked when there is no other */
 
 /* --------------------------------------------------------------------------------------- runtime_streams.cpp */

@@ -1,15 +1,14 @@
 /*
- * runtime_memory.cpp: the memory of the emulator's CUDA runtime: allocations between guards, the table of all of them,
- * copies.
+ * runtime_memory.cpp: the memory of the emulator's CUDA runtime: the table of all allocations, copies.
  */
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <string>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/emulator/emulator_state.h"
@@ -18,91 +17,6 @@
 
 namespace emulated
 {
-
-/* ------------------------------------------------------------------------------------------------ guarded memory */
-
-enum { ALLOCATION_ALIGNMENT = 256, GUARD_VALUE = 0xB7 };
-
-void *guarded_allocate(size_t bytes)
-{
-    void *memory = nullptr;
-
-    if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, ALLOCATION_ALIGNMENT, bytes + 2 * GUARD_BYTES) != 0)
-        return nullptr;
-    memset(memory, GUARD_VALUE, GUARD_BYTES);
-    memset((char *)memory + GUARD_BYTES + bytes, GUARD_VALUE, GUARD_BYTES);
-    races_register((char *)memory + GUARD_BYTES, bytes, GUARD_BYTES);
-    return (char *)memory + GUARD_BYTES;
-}
-
-void guarded_free(void *pointer, size_t bytes)
-{
-    if (pointer == nullptr)
-        return;
-    races_forget(pointer, bytes, GUARD_BYTES);
-    free((char *)pointer - GUARD_BYTES);
-}
-
-ptrdiff_t guarded_damage(const void *pointer, size_t bytes)
-{
-    const unsigned char *p = static_cast<const unsigned char *>(pointer);
-
-    for (ptrdiff_t i = 0; i < GUARD_BYTES; i++)
-        if (p[bytes + (size_t)i] != GUARD_VALUE)
-            return (ptrdiff_t)bytes + i;
-    for (ptrdiff_t i = 1; i <= GUARD_BYTES; i++)
-        if (p[-i] != GUARD_VALUE)
-            return -i;
-    return 0;
-}
-
-/* Memory of the device lies between pages that nobody can reach, its end close to the ones behind it: what a kernel
- * writes far outside would else be the emulator's own memory, and a kernel argument that it spoils there keeps the
- * kernel busy for ever. AddressSanitizer needs the heap. */
-enum : size_t { UNREACHABLE = 64 << 10, PAGE = 4096, MOST_IN_PAGES = 8192 /* of 65530 mappings of a process */ };
-
-static size_t rounded_up(size_t bytes, size_t to)
-{
-    return (bytes + to - 1) / to * to;
-}
-
-/* Of the pages that can be reached, and how far from their end the memory begins. */
-static size_t reachable_bytes(size_t bytes)
-{
-    return rounded_up(rounded_up(bytes, ALLOCATION_ALIGNMENT) + 2 * GUARD_BYTES, PAGE);
-}
-
-static size_t bytes_to_end(size_t bytes)
-{
-    return rounded_up(bytes, ALLOCATION_ALIGNMENT) + GUARD_BYTES;
-}
-
-static void *pages_allocate(size_t bytes)
-{
-    const size_t reachable = reachable_bytes(bytes);
-    char *const base = (char *)mmap(nullptr, reachable + 2 * UNREACHABLE, PROT_NONE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (base == MAP_FAILED)
-        return nullptr;
-    if (mprotect(base + UNREACHABLE, reachable, PROT_READ | PROT_WRITE) != 0) {
-        munmap(base, reachable + 2 * UNREACHABLE);
-        return nullptr;
-    }
-    char *const memory = base + UNREACHABLE + reachable - bytes_to_end(bytes);
-    memset(memory - GUARD_BYTES, GUARD_VALUE, GUARD_BYTES);
-    memset(memory + bytes, GUARD_VALUE, GUARD_BYTES);
-    races_register(memory, bytes, GUARD_BYTES);
-    return memory;
-}
-
-static void pages_free(void *memory, size_t bytes)
-{
-    const size_t reachable = reachable_bytes(bytes);
-
-    races_forget(memory, bytes, GUARD_BYTES);
-    munmap((char *)memory + bytes_to_end(bytes) - reachable - UNREACHABLE, reachable + 2 * UNREACHABLE);
-}
 
 /* ---------------------------------------------------------------------------------------------- the memory table */
 
@@ -118,6 +32,11 @@ struct memory_table {
     std::map<uintptr_t, allocation> allocations; /* by address */
     uint64_t random = 0x52756E6773;              /* for garbage */
     uint64_t count = 0;                          /* of all that were ever made on the device */
+    struct {
+        uintptr_t address;
+        size_t bytes;
+    } freed[256] = {}; /* the last, in a ring */
+    unsigned next_freed = 0;
 };
 
 static memory_table &the_table()
@@ -226,6 +145,7 @@ static cudaError_t release(void *pointer, bool on_host)
                     : it->second.kind == memory::device || it->second.kind == memory::managed);
     if (fits) {
         free_allocation(pointer, it->second);
+        table.freed[table.next_freed++ % std::size(table.freed)] = {it->first, it->second.bytes};
         table.allocations.erase(it);
     }
     if (lasting_error() != cudaSuccess)
@@ -249,12 +169,51 @@ std::string damaged_allocation()
         if (offset != 0) {
             snprintf(text, sizeof(text), "a thread wrote outside of an allocation of %zu bytes at byte %td", its.bytes,
                      offset);
-            memset((char *)address - GUARD_BYTES, GUARD_VALUE, GUARD_BYTES);
-            memset((char *)address + its.bytes, GUARD_VALUE, GUARD_BYTES);
+            guarded_mend((void *)address, its.bytes);
             return text;
         }
     }
     return "";
+}
+
+size_t freed_bytes_at(const void *address)
+{
+    memory_table &table = the_table();
+    size_t bytes = 0;
+
+    if (!table.mutex.try_lock())
+        return 0;
+    for (const auto &its : table.freed)
+        if ((uintptr_t)address - its.address < its.bytes)
+            bytes = its.bytes;
+    table.mutex.unlock();
+    return bytes;
+}
+
+bool nearest_allocation(const void *address, size_t *bytes, ptrdiff_t *distance)
+{
+    memory_table &table = the_table();
+    const uintptr_t at = (uintptr_t)address;
+
+    if (!table.mutex.try_lock())
+        return false;
+    const auto next = table.allocations.upper_bound(at);
+    auto nearest = next;
+    *distance = next != table.allocations.end() ? (ptrdiff_t)(at - next->first) : PTRDIFF_MIN;
+    if (next != table.allocations.begin()) {
+        const auto before = std::prev(next);
+        const ptrdiff_t behind = (ptrdiff_t)(at - before->first - before->second.bytes);
+
+        if (*distance == PTRDIFF_MIN || behind < -*distance) {
+            nearest = before;
+            *distance = behind;
+        }
+    }
+    const bool found = nearest != table.allocations.end();
+    if (found)
+        *bytes = nearest->second.bytes;
+    table.mutex.unlock();
+    return found;
 }
 
 bool check_pointer(const launch_site &site, int position, const volatile void *pointer)
@@ -317,13 +276,13 @@ static cudaError_t check_side(const char *call, const char *side, const void *po
     return cudaSuccess;
 }
 
-static bool is_device_memory(const void *pointer)
+std::optional<memory> kind_of(const void *pointer)
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
     const auto it = find_allocation(table, pointer);
 
-    return it != table.allocations.end() && it->second.kind != memory::pinned && it->second.kind != memory::registered;
+    return it == table.allocations.end() ? std::nullopt : std::optional(it->second.kind);
 }
 
 /* Checks both sides of a copy; each spans that many bytes. */
@@ -345,24 +304,6 @@ static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes,
     if (error == cudaSuccess)
         error = check_side(call, "source", from, from_bytes, from_device);
     return error;
-}
-
-bool is_known(const void *pointer)
-{
-    memory_table &table = the_table();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-
-    return find_allocation(table, pointer) != table.allocations.end();
-}
-
-bool is_page_locked(const void *pointer)
-{
-    memory_table &table = the_table();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-    const auto found = find_allocation(table, pointer);
-
-    return found != table.allocations.end() &&
-           (found->second.kind == memory::pinned || found->second.kind == memory::registered);
 }
 
 static void observe_copy_of(cudaMemcpyKind kind, size_t bytes, bool crosses)
@@ -452,6 +393,20 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
     return lasting_error();
 }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer)
+{
+    const std::optional<memory> kind = kind_of(pointer);
+    const bool on_host = kind == memory::pinned || kind == memory::registered || kind == memory::managed;
+    void *const known = kind ? const_cast<void *>(pointer) : nullptr;
+    const cudaMemoryType type = kind == memory::managed ? cudaMemoryTypeManaged
+                                : on_host               ? cudaMemoryTypeHost
+                                : kind                  ? cudaMemoryTypeDevice
+                                                        : cudaMemoryTypeUnregistered;
+
+    *attributes = {type, kind ? current_device : -2, known, on_host ? known : nullptr};
+    return lasting_error();
+}
+
 cudaError_t cudaFree(void *pointer)
 {
     wait_for_all_streams();
@@ -476,7 +431,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 
     if (pointer == nullptr || bytes == 0)
         return set_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
-    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0}}).second)
+    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0, false}}).second)
         return set_error(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister(%p)", pointer);
     return lasting_error();
 }

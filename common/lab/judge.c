@@ -36,9 +36,12 @@ static const char help[] =
     "  --pictures DIR    where to put pictures of differences\n"
     "  --tune NAME=N     a tunable of the version\n"
     "  --size WxH[xC]    of the input of the calls that are counted (default 130x70)\n"
+    "  --large           of a version for the CPU: large pictures, too\n"
+    "  --watched         count calls alone: what they can do without is seen of the same version unwatched\n"
     "  --any-threads     of a version for the CPU: whether one thread gives the same bits as more\n"
     "count:\n"
     "  --picture FILE    the input\n"
+    "  --moved           count a second call, on the picture moved round by lot\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "time:\n"
     "  --reference FILE  the worker of the rung to compare with\n"
@@ -102,7 +105,10 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         UNCONFINED,
         FRAMES,
         ALGORITHM,
-        ANY_THREADS
+        ANY_THREADS,
+        MOVED,
+        LARGE,
+        WATCHED
     };
     static const struct option options[] = {
         {"worker", required_argument, NULL, WORKER},
@@ -129,6 +135,9 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
         {"frames", required_argument, NULL, FRAMES},
         {"algorithm", required_argument, NULL, ALGORITHM},
         {"any-threads", no_argument, NULL, ANY_THREADS},
+        {"moved", no_argument, NULL, MOVED},
+        {"large", no_argument, NULL, LARGE},
+        {"watched", no_argument, NULL, WATCHED},
         {0},
     };
     double value = 0;
@@ -233,6 +242,15 @@ static bool parse(int argc, char **argv, struct judge_arguments *a)
             break;
         case ALGORITHM:
             a->algorithm = optarg;
+            break;
+        case WATCHED:
+            a->watched = true;
+            break;
+        case LARGE:
+            a->large = true;
+            break;
+        case MOVED:
+            a->moved = true;
             break;
         case UNCONFINED:
             a->worker.unconfined = true;

@@ -21,6 +21,9 @@ struct judge_arguments {
     int fewer;    /* threads of the version; 0: as many as the reference has */
     bool kernel;
     bool any_threads; /* compare the bits of one thread with those of more */
+    bool large;       /* check large pictures, too, of a version for the CPU */
+    bool watched;     /* count calls alone, of a version that is seen without the watch, too */
+    bool moved;       /* count a call on the picture moved round, too */
 };
 
 /* Verify, or time, the version in arguments->worker and write what was found to arguments->json. A failure means that

@@ -44,7 +44,7 @@ struct counted {
     struct remote *remote;
     struct image made[ALGORITHM_MAX_INPUTS];   /* the judge's own */
     double share_around;                       /* share_found() where shared memory loses what it holds */
-    struct image first[ALGORITHM_MAX_OUTPUTS]; /* results of the first call */
+    struct image first[ALGORITHM_MAX_OUTPUTS]; /* results of a call with the inputs of FIRST_SEED */
     struct image in[ALGORITHM_MAX_INPUTS], out[ALGORITHM_MAX_OUTPUTS];
 };
 
@@ -140,6 +140,7 @@ static json_t *counts_json(const struct channel_counts *counts)
         {"threads", counts->threads},
         {"shared_bytes", counts->shared_bytes},
         {"barriers", counts->barriers},
+        {"barrier_waits", counts->barrier_waits},
         {"stream_copies", counts->stream_copies},
         {"stream_downloads", counts->stream_downloads},
         {"atomics", counts->atomics},
@@ -150,6 +151,7 @@ static json_t *counts_json(const struct channel_counts *counts)
         {"to_host_bytes", counts->to_host_bytes},
         {"block_width", counts->block_width},
         {"block_height", counts->block_height},
+        {"other_threads", counts->other_threads},
         {"lane_steps", counts->lane_steps},
         {"warp_steps", counts->warp_steps},
         {"global_loads", counts->global_loads},
@@ -167,7 +169,8 @@ enum { FIRST_SEED = 7 }; /* of the inputs that calls are counted with */
 static const int usual_shape[3] = {130, 70, 0};
 
 /* What two calls with one state do on the device, as the emulator counts it. What the first call allocates and the
- * second does not is kept in the state, and in the calls after them, of which nobody knows how many there are. */
+ * second does not is kept in the state, and in the calls after them, of which nobody knows how many there are. Each has
+ * other inputs than the one before, so that no answer is kept; the last has the second one's. */
 static enum status count_two(struct counted *counted, json_t *result)
 {
     static const char *const names[2] = {"first_call", "second_call"};
@@ -175,15 +178,15 @@ static enum status count_two(struct counted *counted, json_t *result)
     uint64_t most = 0; /* allocations of a call after the first */
 
     for (int call = 0; call < 2; call++) {
+        TRY(new_inputs(counted, FIRST_SEED + 1 - (uint64_t)call));
         TRY(request(counted, CHANNEL_RUN));
-        if (call == 0) {
-            TRY(outputs_create_like(counted->first, counted->out));
-            outputs_copy(counted->first, counted->out);
-        }
         json_object_set_new(result, names[call], counts_json(&remote_channel(counted->remote)->counts));
         most = remote_channel(counted->remote)->counts.allocations;
     }
+    TRY(outputs_create_like(counted->first, counted->out));
+    outputs_copy(counted->first, counted->out);
     for (uint64_t more = 2 + lot() % 3; more > 0; more--) {
+        TRY(new_inputs(counted, more > 1 ? lot() : FIRST_SEED));
         TRY(request(counted, CHANNEL_RUN));
         if (remote_channel(counted->remote)->counts.allocations > most)
             most = remote_channel(counted->remote)->counts.allocations;
@@ -193,9 +196,9 @@ out:
     return status;
 }
 
-/* "same_bits" of the second call is 1 where results are those of the first call to the bit although blocks and threads
- * ran in another order: in a call of the same state, and in another process, which knows nothing of it, behind a call
- * with other inputs. */
+/* "same_bits" of the second call is 1 where the same inputs give the same results to the bit although blocks and
+ * threads ran in another order: in a call of the same state, and in another process, which knows nothing of it, behind
+ * a call with other inputs. */
 static enum status compare_bits(struct counted *counted, json_t *result)
 {
     bool same = outputs_same(counted->first, counted->out);
@@ -346,7 +349,6 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     const size_t count = sizeof order / sizeof *order;
     bool right[LACKING_KINDS] = {[USUAL_RUN] = true};
     enum status status = STATUS_OK;
-    size_t bytes = 0, output_bytes = 0; /* `bytes`: of inputs and outputs */
     uint64_t random = lot();
 
     for (size_t i = count - 1; i > 0; i--) {
@@ -367,14 +369,6 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
         else
             right[order[i]] |= now;
     }
-    for (int i = 0; i < counted->algorithm->input_count; i++)
-        bytes += image_row_bytes(&counted->made[i]) * (size_t)counted->made[i].height;
-    for (int i = 0; i < counted->algorithm->output_count; i++)
-        output_bytes += image_row_bytes(&counted->out[i]) * (size_t)counted->out[i].height;
-    bytes += output_bytes;
-    json_object_set_new(result, "output_bytes", json_integer((json_int_t)output_bytes));
-    json_object_set_new(result, "bytes", json_integer((json_int_t)bytes));
-    json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
     json_object_set_new(result, "needs_no_kernels",
                         json_boolean(right[RUN_WITHOUT_KERNELS] || right[LAUNCH_WITHOUT_KERNELS]));
     json_object_set_new(result, "needs_few_threads", json_boolean(right[RUN_WITHOUT_SOME_THREADS]));
@@ -383,6 +377,21 @@ static enum status see_lacking(struct counted *counted, bool launches, json_t *r
     json_object_set_new(result, "wavers", json_boolean(!right[USUAL_RUN]));
 out:
     return status;
+}
+
+/* "bytes": of inputs and outputs. */
+static void add_sizes(const struct counted *counted, json_t *result)
+{
+    size_t bytes = 0, output_bytes = 0;
+
+    for (int i = 0; i < counted->algorithm->input_count; i++)
+        bytes += image_row_bytes(&counted->made[i]) * (size_t)counted->made[i].height;
+    for (int i = 0; i < counted->algorithm->output_count; i++)
+        output_bytes += image_row_bytes(&counted->out[i]) * (size_t)counted->out[i].height;
+    bytes += output_bytes;
+    json_object_set_new(result, "output_bytes", json_integer((json_int_t)output_bytes));
+    json_object_set_new(result, "bytes", json_integer((json_int_t)bytes));
+    json_object_set_new(result, "samples", json_integer((json_int_t)outputs_samples(counted->out)));
 }
 
 /* Counts what calls do, and sees what they can do without. */
@@ -400,6 +409,9 @@ static enum status count_calls(const struct judge_arguments *arguments, const st
     TRY(new_inputs(&counted, FIRST_SEED));
     TRY(start_counted(&counted));
     TRY(count_two(&counted, result));
+    add_sizes(&counted, result);
+    if (arguments->watched)
+        goto out;
     TRY(compare_bits(&counted, result));
     TRY(see_lacking(&counted, !version->pipeline, result));
 out:
@@ -492,7 +504,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     struct remote_options quiet = arguments->worker;
     struct remote *remote = NULL;
     const struct algorithm *algorithm;
-    const struct version *version;
+    const struct version *version, *trusted;
     json_t *result = NULL, *tunables = json_object();
     enum status status = STATUS_OK;
     void *params = NULL;
@@ -536,6 +548,11 @@ enum status judge_check(const struct judge_arguments *arguments)
         snprintf(report.reason, sizeof report.reason, "%s", facts.unavailable);
     } else {
         TRY(check_version(version, &options, NULL, &report));
+        /* More pixels than an array has that is large enough for all other cases. */
+        if (arguments->large && !version_is_cuda(version) && !version->pipeline) {
+            TRY(registry_find_version(algorithm, "cpu/serial", &trusted));
+            TRY(check_version_large(version, trusted, &options, NULL, &report));
+        }
     }
     result = report_json(&report);
     json_object_set_new(result, "cuda", json_boolean(version_is_cuda(version)));

@@ -50,7 +50,8 @@ struct channel_counts {
     uint64_t launches;                  /* of kernels */
     uint64_t threads;                   /* of all of them */
     uint64_t shared_bytes;              /* the most shared memory that a block had */
-    uint64_t barriers;                  /* __syncthreads() that threads reached */
+    uint64_t barriers;                  /* __syncthreads() that threads reached, once per block */
+    uint64_t barrier_waits;             /* threads that reached one, each time */
     uint64_t atomics;                   /* operations */
     uint64_t stream_copies;             /* on streams of its own, from or to page-locked memory */
     uint64_t stream_downloads;          /* those of them to page-locked memory */
@@ -60,6 +61,7 @@ struct channel_counts {
     uint64_t stream_bytes;              /* between host and device while the host did not wait */
     uint64_t to_host_bytes;             /* copied to the host, from the device or from elsewhere on the host */
     uint64_t block_width, block_height; /* of the launch with most threads */
+    uint64_t other_threads;             /* of all launches with blocks of another width or height */
     /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
 };

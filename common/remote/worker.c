@@ -207,6 +207,7 @@ int main(void)
         channel->counts.launches -= before.launches;
         channel->counts.threads -= before.threads;
         channel->counts.barriers -= before.barriers;
+        channel->counts.barrier_waits -= before.barrier_waits;
         channel->counts.atomics -= before.atomics;
         channel->counts.stream_copies -= before.stream_copies;
         channel->counts.stream_downloads -= before.stream_downloads;

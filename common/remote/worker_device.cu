@@ -28,9 +28,14 @@ void worker_device_end(void)
 #ifdef RUNGS_EMULATED
 #define EMULATED_ALLOCATE "_ZN8emulated8allocateEPPvmNS_6memoryE" /* emulated::allocate() */
 
+enum { MOST_SHAPES = 16 };
+
 static struct {
     uint64_t crossing_bytes, to_host_bytes, locked; /* since the program began; `locked`: allocations */
     uint64_t threads, block[2];                     /* of the launch of this call that had most */
+    struct shape {
+        uint64_t block[2], threads;
+    } shapes[MOST_SHAPES]; /* of this call's launches; the last has all that find no other place */
 } seen;
 
 static void see_launch(const char *, const unsigned grid[3], const unsigned block[3], size_t)
@@ -39,6 +44,12 @@ static void see_launch(const char *, const unsigned grid[3], const unsigned bloc
 
     for (int i = 0; i < 3; i++)
         threads *= (uint64_t)grid[i] * block[i];
+    for (auto &shape : seen.shapes)
+        if (shape.threads == 0 || (shape.block[0] == block[0] && shape.block[1] == block[1]) ||
+            &shape == &seen.shapes[MOST_SHAPES - 1]) {
+            shape = {{block[0], block[1]}, shape.threads + threads};
+            break;
+        }
     if (threads <= seen.threads)
         return;
     seen.threads = threads;
@@ -88,6 +99,7 @@ struct channel_counts worker_device_counts(void)
     counts.threads = emulated.threads;
     counts.shared_bytes = emulated.shared_bytes;
     counts.barriers = emulated.barriers;
+    counts.barrier_waits = emulated.barrier_waits;
     counts.atomics = emulated.atomics;
     counts.stream_copies = emulated.stream_copies;
     counts.stream_downloads = emulated.stream_downloads;
@@ -98,6 +110,9 @@ struct channel_counts worker_device_counts(void)
     counts.to_host_bytes = seen.to_host_bytes;
     counts.block_width = seen.block[0];
     counts.block_height = seen.block[1];
+    for (const auto &shape : seen.shapes)
+        if (shape.block[0] != seen.block[0] || shape.block[1] != seen.block[1])
+            counts.other_threads += shape.threads;
     counts.lane_steps = emulated.lane_steps;
     counts.warp_steps = emulated.warp_steps;
     counts.global_loads = emulated.global_loads;
@@ -114,6 +129,7 @@ void worker_device_begin(int threads, int lack)
     static const struct emulator_observer observer = {see_launch, see_copy};
 
     seen.threads = seen.block[0] = seen.block[1] = 0;
+    memset(seen.shapes, 0, sizeof seen.shapes);
     emulator_observe(&observer);
     emulator_configure((unsigned)threads, true, (enum emulator_lack)lack);
 #else

@@ -126,6 +126,9 @@ static void explain_status(struct session *session, enum status status)
     } causes[] = {
         {"race: ", "race: two threads touch the same memory unordered (a missing barrier, or no atomic?)"},
         {"out-of-bounds: ", "out-of-bounds access in a kernel"},
+        {"memory that has been freed",
+         "a kernel uses memory that has been freed: a pointer is kept from an earlier call"},
+        {"illegal memory access", "out-of-bounds access in a kernel"},
         {"system call", "a version may compute and nothing else: no files, processes, signals or network"},
         {"threads, of which", "threads are started in every call, and never end"},
         {"memory limit", "far too much memory: is something allocated in every call, and never freed?"},
@@ -135,7 +138,6 @@ static void explain_status(struct session *session, enum status status)
          "illegal launch shape: a block has at most 1024 threads; grids and shared memory have limits too"},
         {"too many resources", "illegal launch shape: the block needs more registers or shared memory than there are"},
         {"launch", "the kernel launch failed"},
-        {"illegal memory access", "out-of-bounds access in a kernel"},
         {"out-of-bounds", "out-of-bounds access in a kernel"},
         {"misaligned address",
          "misaligned access: a vector load or store on an address that is no multiple of its size"},

@@ -205,4 +205,4 @@ static void teardown(struct state *state)
     device_free(state->matrices);
 }
 
-RUNGS_CUDA_VERSION(blur, .unavailable = blur_tensor_unavailable)
+RUNGS_CUDA_VERSION(blur, .unavailable = blur_tensor_unavailable, .staged = true)

@@ -173,4 +173,4 @@ static void teardown(struct state *state)
     device_free(state->counts);
 }
 
-RUNGS_CUDA_VERSION(boxes)
+RUNGS_CUDA_VERSION(boxes, .staged = true)

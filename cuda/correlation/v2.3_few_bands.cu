@@ -239,4 +239,4 @@ static const char *unavailable(void)
     return device_needs_capability(80);
 }
 
-RUNGS_CUDA_VERSION(correlation, .unavailable = unavailable)
+RUNGS_CUDA_VERSION(correlation, .unavailable = unavailable, .staged = true)

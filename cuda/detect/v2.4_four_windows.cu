@@ -246,5 +246,5 @@ static void teardown(struct state *state)
     *state = {};
 }
 
-RUNGS_CUDA_VERSION(detect, .declines = planes_declines, .tunables = tunables, .illegal = illegal,
+RUNGS_CUDA_VERSION(detect, .declines = planes_declines, .tunables = tunables, .illegal = illegal, .staged = true,
                    .queue = &recorded_queue)

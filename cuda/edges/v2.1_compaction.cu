@@ -230,4 +230,4 @@ static void teardown(struct state *state)
     device_free(state->counts);
 }
 
-RUNGS_CUDA_VERSION(edges, .tunables = tunables, .illegal = illegal)
+RUNGS_CUDA_VERSION(edges, .tunables = tunables, .illegal = illegal, .staged = true)

@@ -1,15 +1,13 @@
 /*
  * Problem:  In cuda/v2.3 98 % of a call are copies: one thread of the driver copies each picture
  *           into the driver's own small pinned buffer, from which the bus takes it.
- * Idea:     Pinned memory of our own: all threads copy a band of rows, one of 8, into it while the
- *           bus carries the band before, so both copies overlap.
+ * Idea:     Pinned memory of our own: all threads copy a band of rows, one of up to 16, into it
+ *           while the bus carries the band before (common/cuda/staging.h).
  * Expect:   2.5 to 3.8 times as fast, 1 to 1.5 ms: 41 MB take 0.8 ms, and one band is not hidden.
- * Result:   2.7 times as fast as cuda/v2.3 end to end, 1.3 ms with 16 cores
- *           (results/h100/harris/harris_3840x2160.json).
+ * Result:   3.8 times as fast as cuda/v2.3 end to end, 0.99 ms with 16 cores
+ *           (results/h200/harris/harris_3840x2160_response_staged.json).
  * Run:      make diff-harris A=cuda/v2.3 B=cuda/v2.4
  */
-#include <string.h>
-
 #include "common/algo/harris.h"
 #include "common/cuda/device.h"
 #include "common/cuda/devices_queue.h"
@@ -17,13 +15,9 @@
 #include "cuda/harris/shared/strongest.h"
 
 enum { TURN = 2 /* rows that a warp loads together */, WARPS = 4 /* of a block, one below the other */ };
-enum { BANDS = 8 /* of rows, copied one after the other */, WORTH_THREADS = 64 << 10 /* bytes of a band */ };
 
 struct state {
     struct strongest_step corners;
-    struct image in, out[2];
-    char *locked; /* page-locked memory of the host, for an image */
-    cudaEvent_t arrived[BANDS];
 };
 
 /* The response of `count` rows from `top` on; returns the largest. */
@@ -148,91 +142,9 @@ out:
     return status;
 }
 
-/* Returns when all has left the host's image and is enqueued. */
-static enum status staging_upload(char *locked, struct image *device, const struct image *host, cudaStream_t stream)
-{
-    const size_t row_bytes = image_row_bytes(host), stride = device->stride;
-    const int rows = (int)ceiling_divide(host->height, BANDS);
-    enum status status = STATUS_OK;
-
-    phase_begin(PHASE_UPLOAD, image_pixel_bytes(host));
-    for (int first = 0; first < host->height; first += rows) {
-        const int end = min(first + rows, host->height);
-#pragma omp parallel for schedule(static) if (row_bytes * rows > WORTH_THREADS)
-        for (int y = first; y < end; y++)
-            memcpy(locked + y * stride, image_row(host, y), row_bytes);
-        CUDA_TRY(cudaMemcpyAsync(image_row(device, first), locked + first * stride, (end - first) * stride,
-                                 cudaMemcpyHostToDevice, stream));
-    }
-out:
-    return status;
-}
-
-/* Returns when all is in the host's image: the threads copy a band while the bus carries the next. */
-static enum status staging_download(char *locked, cudaEvent_t arrived[BANDS], struct image *host,
-                                    const struct image *device, cudaStream_t stream)
-{
-    const size_t row_bytes = image_row_bytes(host), stride = device->stride;
-    const int rows = (int)ceiling_divide(host->height, BANDS);
-    enum status status = STATUS_OK;
-
-    phase_begin(PHASE_DOWNLOAD, image_pixel_bytes(host));
-    for (int first = 0; first < host->height; first += rows) {
-        CUDA_TRY(cudaMemcpyAsync(locked + first * stride, image_row(device, first),
-                                 min(rows, host->height - first) * stride, cudaMemcpyDeviceToHost, stream));
-        CUDA_TRY(cudaEventRecord(arrived[first / rows], stream));
-    }
-    for (int first = 0; first < host->height; first += rows) {
-        const int end = min(first + rows, host->height);
-        CUDA_TRY(cudaEventSynchronize(arrived[first / rows]));
-#pragma omp parallel for schedule(static) if (row_bytes * rows > WORTH_THREADS)
-        for (int y = first; y < end; y++)
-            memcpy(image_row(host, y), locked + y * stride, row_bytes);
-    }
-out:
-    return status;
-}
-
 static void teardown(struct state *state)
 {
     strongest_teardown(&state->corners);
-    for (cudaEvent_t event : state->arrived)
-        if (event)
-            cudaEventDestroy(event);
-    cudaFreeHost(state->locked);
-    device_image_free(&state->in);
-    device_image_free(&state->out[0]);
-    device_image_free(&state->out[1]);
-    *state = {};
 }
 
-static enum status run(struct state *state, const struct image in[], struct image *out,
-                       const struct harris_params *params)
-{
-    enum status status = STATUS_OK;
-
-    TRY(setup(state, in, params));
-    if (!state->in.data)
-        TRY(device_image_create(&state->in, in));
-    for (int slot = 0; slot < 2; slot++)
-        if (out[slot].data && !state->out[slot].data)
-            TRY(device_image_create(&state->out[slot], &out[slot]));
-    if (!state->locked) {
-        const size_t bytes = in->height * max(state->in.stride, state->out[0].stride);
-        CUDA_TRY(cudaMallocHost(&state->locked, bytes));
-        memset(state->locked, 0, bytes); /* padding of rows goes to the device, too */
-        for (cudaEvent_t &event : state->arrived)
-            CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    }
-    TRY(staging_upload(state->locked, &state->in, in, 0));
-    phase_begin(PHASE_KERNEL, 0);
-    TRY(launch(state, &state->in, state->out, params, 0));
-    if (out[0].data)
-        TRY(staging_download(state->locked, state->arrived, &out[0], &state->out[0], 0));
-    if (out[1].data)
-        TRY(device_download(&out[1], &state->out[1]));
-out:
-    return status;
-}
-
-RUNGS_CUDA_VERSION_WITH_RUN(harris, .declines = walk_declines, .queue = &recorded_queue)
+RUNGS_CUDA_VERSION(harris, .declines = walk_declines, .staged = true, .queue = &recorded_queue)

@@ -209,4 +209,4 @@ static void teardown(struct state *state)
     tiles_teardown(&state->tiles);
 }
 
-RUNGS_CUDA_VERSION(hough, .tunables = tunables)
+RUNGS_CUDA_VERSION(hough, .tunables = tunables, .staged = true)

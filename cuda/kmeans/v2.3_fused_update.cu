@@ -140,4 +140,5 @@ static const char *unavailable(void)
     return device_needs_capability(80);
 }
 
-RUNGS_CUDA_VERSION(kmeans, .unavailable = unavailable, .declines = kmeans_all_rows, .tunables = tunables)
+RUNGS_CUDA_VERSION(kmeans, .unavailable = unavailable, .declines = kmeans_all_rows, .tunables = tunables,
+                   .staged = true)

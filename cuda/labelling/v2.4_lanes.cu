@@ -242,4 +242,4 @@ static void teardown(struct state *state)
     numbers_free(&state->numbers);
 }
 
-RUNGS_CUDA_VERSION(labelling, .tunables = tunables)
+RUNGS_CUDA_VERSION(labelling, .tunables = tunables, .staged = true)

@@ -99,4 +99,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(lbp, .tunables = tunables)
+RUNGS_CUDA_VERSION(lbp, .tunables = tunables, .staged = true)

@@ -212,4 +212,4 @@ static void teardown(struct state *state)
     device_image_free(&state->between);
 }
 
-RUNGS_CUDA_VERSION(morphology)
+RUNGS_CUDA_VERSION(morphology, .staged = true)

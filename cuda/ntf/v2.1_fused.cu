@@ -192,4 +192,4 @@ static const char *unavailable(void)
     return device_needs_capability(80);
 }
 
-RUNGS_CUDA_VERSION(ntf, .unavailable = unavailable)
+RUNGS_CUDA_VERSION(ntf, .unavailable = unavailable, .staged = true)

@@ -121,4 +121,4 @@ static void teardown(struct state *state)
     device_free(state->scratch);
 }
 
-RUNGS_CUDA_VERSION(otsu, .tunables = tunables)
+RUNGS_CUDA_VERSION(otsu, .tunables = tunables, .staged = true)

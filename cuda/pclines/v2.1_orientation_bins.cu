@@ -160,4 +160,4 @@ static const char *declines(const struct image in[], const void *params)
                : NULL;
 }
 
-RUNGS_CUDA_VERSION(pclines, .declines = declines)
+RUNGS_CUDA_VERSION(pclines, .declines = declines, .staged = true)

@@ -137,4 +137,4 @@ out:
     return status;
 }
 
-RUNGS_CUDA_VERSION(pyramid)
+RUNGS_CUDA_VERSION(pyramid, .staged = true)

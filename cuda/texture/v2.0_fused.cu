@@ -241,4 +241,4 @@ static const char *unavailable(void)
     return device_needs_capability(80);
 }
 
-RUNGS_CUDA_VERSION(texture, .unavailable = unavailable, .tunables = tunables, .queue = &streams_queue)
+RUNGS_CUDA_VERSION(texture, .unavailable = unavailable, .tunables = tunables, .staged = true, .queue = &streams_queue)

@@ -458,6 +458,16 @@ static __global__ void null_write(int *pointer)
         *(volatile int *)pointer = 1;
 }
 
+static __global__ void read_at(const int *pointer, ptrdiff_t index, int *out)
+{
+    *out = ((const volatile int *)pointer)[index];
+}
+
+static __global__ void copy_to_null(int *pointer, size_t bytes, const int *from)
+{
+    memcpy(pointer, from, bytes);
+}
+
 static void overflow_stack()
 {
     recurse<<<1, 8>>>(small_allocation(), 1000000);
@@ -468,16 +478,49 @@ static void write_to_null()
     null_write<<<1, 8>>>(NULL);
 }
 
-static void test_crashes_are_explained(void **)
+static void read_far_behind()
 {
-    char *text = stderr_of(overflow_stack);
+    int *const memory = small_allocation();
 
-    assert_non_null(strstr(text, "in kernel recurse (" HERE));
-    free(text);
-    text = stderr_of(write_to_null);
-    assert_non_null(strstr(text, "in kernel null_write (" HERE));
-    assert_non_null(strstr(text, ", block (0,0,0), thread (5,0,0)\n"));
-    free(text);
+    read_at<<<1, 8>>>(memory, 100000, memory);
+}
+
+static void read_far_before()
+{
+    int *const memory = small_allocation();
+
+    read_at<<<3000, 64>>>(memory, -100000, memory); /* on several threads of the host */
+}
+
+static void go_on_after_a_wild_write()
+{
+    write_to_null();
+    if (cudaDeviceReset() == cudaSuccess) {
+        write_at<<<1, 8>>>(small_allocation(), 3);
+        fprintf(stderr, "%s, then ", cudaGetErrorString(cudaDeviceSynchronize()));
+    }
+    read_far_behind();
+}
+
+static void call_the_c_library()
+{
+    int *const memory = small_allocation();
+
+    copy_to_null<<<1, 8>>>(NULL, 40, memory);
+}
+
+static void test_wild_accesses_end_the_kernel(void **)
+{
+    expect_in_stderr(write_to_null, "",
+                     ", block (0,0,0), thread (5,0,0): writes at address (nil), through a pointer that is NULL");
+    expect_in_stderr(read_far_behind, "", "kernel read_at (" HERE);
+    expect_in_stderr(read_far_behind, "", "reads 399960 bytes behind an allocation of 40 bytes, in " HERE);
+    expect_in_stderr(read_far_before, "", "reads 400000 bytes before an allocation of 40 bytes, in " HERE);
+    expect_in_stderr(overflow_stack, "", ": has no room left on its stack");
+    expect_in_stderr(go_on_after_a_wild_write, "",
+                     "no error, then an illegal memory access was encountered: kernel read_at");
+    /* There the process ends: the library may hold locks. */
+    expect_in_stderr(call_the_c_library, "", "in kernel copy_to_null (" HERE);
 }
 #endif
 
@@ -630,7 +673,7 @@ int main(void)
         cmocka_unit_test(test_launches_with_attributes),
         cmocka_unit_test(test_threads_that_are_left_out),
 #if !defined(EMULATED_ASAN)
-        cmocka_unit_test(test_crashes_are_explained),
+        cmocka_unit_test(test_wild_accesses_end_the_kernel),
 #endif
     };
 

@@ -226,6 +226,28 @@ static void test_host_memory(void **)
     free(plain);
 }
 
+static void test_pointers_tell_their_memory(void **)
+{
+    int *pinned = NULL, *managed = NULL, *device = NULL, plain[4];
+    struct cudaPointerAttributes attributes;
+
+    assert_int_equal(cudaMallocHost(&pinned, 8 * sizeof(int)), cudaSuccess);
+    assert_int_equal(cudaMallocManaged(&managed, 8 * sizeof(int)), cudaSuccess);
+    assert_int_equal(cudaMalloc(&device, 8 * sizeof(int)), cudaSuccess);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, pinned + 3), cudaSuccess);
+    assert_true(attributes.type == cudaMemoryTypeHost && attributes.hostPointer == pinned + 3);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, managed), cudaSuccess);
+    assert_true(attributes.type == cudaMemoryTypeManaged && attributes.hostPointer == managed);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, device + 7), cudaSuccess);
+    assert_true(attributes.type == cudaMemoryTypeDevice && attributes.devicePointer == device + 7);
+    assert_true(attributes.device == 0 && attributes.hostPointer == NULL);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, plain), cudaSuccess);
+    assert_true(attributes.type == cudaMemoryTypeUnregistered && attributes.devicePointer == NULL);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFree(managed), cudaSuccess);
+    assert_int_equal(cudaFree(device), cudaSuccess);
+}
+
 static void test_allocation_limits(void **)
 {
     void *pointer = &counter;
@@ -383,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_fresh_memory_holds_what_it_is_told),
         cmocka_unit_test(test_symbols),
         cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_pointers_tell_their_memory),
         cmocka_unit_test(test_allocation_limits),
         cmocka_unit_test(test_streams_and_events),
         cmocka_unit_test(test_graphs),
