@@ -203,17 +203,20 @@ static bool is_of_c_library(const void *instruction)
 static std::string describe_access(const char *verb, const void *address)
 {
     const uintptr_t first_page = 64 << 10;
-    const ptrdiff_t near = 1 << 30;
-    ptrdiff_t distance;
-    size_t bytes;
+    const ptrdiff_t close = 64 << 10, near = 1 << 30;
+    ptrdiff_t distance = 0;
+    size_t bytes = 0;
 
     if (fiber_is_full(active->current, address))
         return "has no room left on its stack";
     if ((uintptr_t)address < first_page)
         return formatted("%s at address %p, through a pointer that is NULL", verb, address);
-    if ((bytes = freed_bytes_at(address)) > 0)
-        return formatted("%s memory that has been freed, an allocation of %zu bytes", verb, bytes);
-    if (!nearest_allocation(address, &bytes, &distance) || distance > near || distance < -near)
+    /* Close to an allocation lie its own unreachable pages, even where another one was before it. */
+    const bool known = nearest_allocation(address, &bytes, &distance);
+    const ptrdiff_t apart = distance < 0 ? -distance : distance;
+    if (const size_t freed = freed_bytes_at(address); freed > 0 && (!known || apart > close))
+        return formatted("%s memory that has been freed, an allocation of %zu bytes", verb, freed);
+    if (!known || apart > near)
         return formatted("%s at address %p, where nothing is allocated", verb, address);
     return distance < 0 ? formatted("%s %td bytes before an allocation of %zu bytes", verb, -distance, bytes)
                         : formatted("%s %td bytes behind an allocation of %zu bytes", verb, distance, bytes);

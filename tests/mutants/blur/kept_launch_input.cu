@@ -1,7 +1,7 @@
 /*
  * Idea:     the launch is prepared once, with its arguments, and repeated for every call, as a CUDA graph is.
  * Changed:  the input of the first call stays among the arguments.
- * Expect:   a kernel uses memory that has been freed | keeps a pointer to the input of an earlier call
+ * Expect:   memory that has been freed | the input of an earlier call | out-of-bounds access in a kernel
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"
