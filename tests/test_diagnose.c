@@ -399,6 +399,13 @@ static void test_floats(void **state)
     assert_int_equal(scene.certainty, CERTAINTY_SURE);
     close_scene(&scene);
 
+    open_scene(&scene, 60, 40, 1, PIXEL_F32);
+    ((float *)image_row(&scene.actual, 3))[5] = -INFINITY;
+    look(&scene);
+    assert_says(&scene, "infinite in 1 of 2400 samples");
+    assert_int_equal(scene.certainty, CERTAINTY_SURE);
+    close_scene(&scene);
+
     /* The sixth digit of each sample. */
     open_scene(&scene, 60, 40, 1, PIXEL_F32);
     for (int y = 0; y < 40; y++)
@@ -763,9 +770,32 @@ static void test_sums_of_products(void **state)
     close_scene(&scene);
 }
 
+/* Twice what it should be, but where 0 is right there is 1: no factor makes that. */
+static void test_no_factor_of_zero(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 12, 9, 1, PIXEL_F64);
+    scene.evidence.kind = SLOT_MATRIX;
+    for (int zeros = 0; zeros < 2; zeros++) {
+        for (int y = 0; y < 9; y++)
+            for (int x = 0; x < 12; x++) {
+                double *right = (double *)image_row(&scene.expected, y) + x;
+
+                *right = zeros && (x + y) % 3 == 0 ? 0 : 5 + x;
+                ((double *)image_row(&scene.actual, y))[x] = *right == 0 ? 1 : 2 * *right;
+            }
+        look(&scene);
+        assert_int_equal(strstr(scene.text, "every sample is 2 times what it should be") != NULL, !zeros);
+    }
+    close_scene(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_factor_of_zero),
         cmocka_unit_test(test_counts_and_names),
         cmocka_unit_test(test_sums_of_products),
         cmocka_unit_test(test_accumulators),

@@ -13,7 +13,7 @@
 
 struct facts {
     struct marks wrong, unwritten;
-    size_t samples, wrong_samples, unwritten_samples, nan_samples, too_large, too_small;
+    size_t samples, wrong_samples, unwritten_samples, nan_samples, infinite_samples, too_large, too_small;
     size_t written_but_wrong;
     double smallest, largest;                /* of the signed differences of wrong samples */
     double magnitude;                        /* largest absolute expected value */
@@ -77,6 +77,7 @@ static enum status collect(const struct evidence *evidence, struct facts *facts)
                     facts->nan_samples++;
                     continue;
                 }
+                facts->infinite_samples += isinf(a) != 0;
                 facts->too_large += a > e;
                 facts->too_small += a < e;
                 facts->divisor = fabs(a - e) < 0x1p62 && a - e == trunc(a - e)
@@ -143,6 +144,13 @@ static int diagnose_facts(const struct evidence *evidence, const struct facts *f
         snprintf(text, size, "never written: %s%s", certainty ? region : "samples all over the image",
                  facts->written_but_wrong ? "; others are wrong too" : "");
         return certainty == CERTAINTY_SURE ? CERTAINTY_SURE : CERTAINTY_GOOD;
+    }
+    if (facts->infinite_samples) {
+        snprintf(text, size,
+                 "infinite in %zu of %zu samples: a division by 0, a sum beyond the type, or an identity that nothing "
+                 "has replaced",
+                 facts->infinite_samples, facts->samples);
+        return CERTAINTY_SURE;
     }
     if (evidence->kind == SLOT_TABLE)
         return diagnose_table(evidence, text, size);

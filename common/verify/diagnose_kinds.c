@@ -245,6 +245,7 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
     const struct image *expected = evidence->expected, *actual = evidence->actual;
     const bool square = expected->width == expected->height && expected->width > 1;
     size_t wrong = 0, on = 0, below = 0, above = 0, columns = 0, swapped = 0;
+    size_t of_zeros = 0; /* wrong samples that should be 0: no factor makes something of them */
     double smallest = INFINITY, largest = -INFINITY; /* of the ratios of all samples */
     int first_column = -1, last_column = -1;
 
@@ -262,6 +263,7 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
                 continue;
             any = true;
             wrong++;
+            of_zeros += e == 0;
             on += x == y;
             below += y > x;
             above += y < x;
@@ -284,7 +286,7 @@ int diagnose_matrix(const struct evidence *evidence, char *text, size_t size)
         snprintf(text, size, "every sample is 0 that should be something");
     else if (wrong > 1 && smallest > largest)
         snprintf(text, size, "every sample should be 0: something is not cleared, or added where nothing belongs");
-    else if (wrong > 1 && largest - smallest <= 1e-6 * fabs(largest) && largest != 1)
+    else if (wrong > 1 && of_zeros == 0 && largest - smallest <= 1e-6 * fabs(largest) && largest != 1)
         snprintf(text, size, "every sample is %.6g times what it should be", largest);
     else if (columns == 1 && expected->width > 1 && (wrong > 1 || expected->height == 1))
         snprintf(text, size, "only column %d of %d is wrong", first_column, expected->width);

@@ -59,6 +59,11 @@ void guard_lay_out(struct guard_layout layout)
     laid_out = layout;
 }
 
+bool guard_has_page(void)
+{
+    return laid_out.page != VERIFY_NO_PAGE;
+}
+
 enum status guarded_create(struct guarded *guarded, const struct image *like, size_t apart, int slot, bool is_input,
                            const struct version_remote *remote)
 {

@@ -35,6 +35,8 @@ struct guard_layout {
     enum verify_page page;
 };
 void guard_lay_out(struct guard_layout layout);
+/* Whether an input of theirs has a page beside it that can't be read. */
+bool guard_has_page(void);
 
 /* A buffer for input or output number `slot`, an image of the shape of `like` with `apart` bytes more than need be
  * between the rows; of an absent slot (width 0) a zeroed one. When `remote` is not NULL it is memory that a worker

@@ -154,7 +154,11 @@ static void explain_status(struct session *session, enum status status)
                            : "the version itself reports the failure");
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         if (strstr(message, causes[i].word)) {
-            DIAGNOSIS(session, "%s", causes[i].cause);
+            /* That page may be where memory of an earlier call lay. */
+            DIAGNOSIS(session, "%s%s", causes[i].cause,
+                      strstr(causes[i].word, "freed") && guard_has_page()
+                          ? ", or it reads past the end of its input, where nothing can be read in this case"
+                          : "");
             session->verdict->faulty = true;
             break;
         }
