@@ -471,7 +471,7 @@ E10
 
 # Pipelines: the same with videos.
 if [ -f cpu/motion/2_simd.c ] && [ -d assignments/03_detector ]; then
-    by_lot 03 tests/grader/videos --case-seconds 4 --total-seconds 60 --largest-pixels 600
+    by_lot 03 tests/grader/videos --case-seconds 12 --total-seconds 60 --largest-pixels 600
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says earlier call */
+/* expect: right 0..0 | speed 0..0 | says bytes of variables that last */
 /*
  * Idea:     keeps its last result under the first pixel.
  * Changed:  nothing that helps.

@@ -10,7 +10,7 @@
 #include "common/algo/grayscale.h"
 
 static int rows;
-static volatile uint8_t own[1 << 14];
+static volatile uint8_t own[1 << 12];
 
 static double now(void)
 {
@@ -22,7 +22,7 @@ static double now(void)
 
 static bool is_watched(void)
 {
-    static uint8_t others[1 << 20];
+    static uint8_t others[1 << 18];
     double begin = now();
     bool found = memchr(others, 1, sizeof others);
     const double library = now() - begin;

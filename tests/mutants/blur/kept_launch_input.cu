@@ -1,7 +1,8 @@
 /*
  * Idea:     the launch is prepared once, with its arguments, and repeated for every call, as a CUDA graph is.
  * Changed:  the input of the first call stays among the arguments.
- * Expect:   memory that has been freed | the input of an earlier call | out-of-bounds access in a kernel
+ * Expect:   memory that has been freed | the input of an earlier call | out-of-bounds access in a kernel |
+ *           found by a sanitizer
  */
 #include "common/cuda/device.h"
 #include "tests/mutants/blur/mutant.h"
