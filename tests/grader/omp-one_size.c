@@ -1,4 +1,4 @@
-/* expect: right 10..10 | speed 0..0 | says wrong in a timed call */
+/* expect: right 10..10 | speed 0..0 | says threads did the work */
 /*
  * Idea:     does nothing at the size that is timed.
  * Changed:  nothing that helps.

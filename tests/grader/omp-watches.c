@@ -1,4 +1,4 @@
-/* expect: right 10..10 | speed 0..0 */
+/* expect: right 0..0 | speed 0..0 | says past the end of row */
 /*
  * Idea:     has a thread that watches the input and computes as soon as it is there, before the call.
  * Changed:  nothing that helps.
