@@ -74,6 +74,51 @@ static size_t bytes_to_end(size_t bytes)
     return rounded_up(bytes, ALLOCATION_ALIGNMENT) + GUARD_BYTES;
 }
 
+/* What can be reached before the guards and behind them is guarded as well. */
+static size_t room_before(size_t bytes)
+{
+    return reachable_bytes(bytes) - bytes_to_end(bytes) - GUARD_BYTES;
+}
+
+static size_t room_behind(size_t bytes)
+{
+    return bytes_to_end(bytes) - bytes - GUARD_BYTES;
+}
+
+static bool is_intact(const unsigned char *p, size_t bytes)
+{
+    return bytes == 0 || (p[0] == GUARD_VALUE && memcmp(p, p + 1, bytes - 1) == 0);
+}
+
+ptrdiff_t pages_damage(const void *memory, size_t bytes)
+{
+    const unsigned char *const p = static_cast<const unsigned char *>(memory), *before = p - GUARD_BYTES;
+    const unsigned char *behind = p + bytes + GUARD_BYTES;
+    const ptrdiff_t close = guarded_damage(memory, bytes);
+
+    if (close != 0)
+        return close;
+    if (!is_intact(behind, room_behind(bytes))) {
+        while (*behind == GUARD_VALUE)
+            behind++;
+        return behind - p;
+    }
+    if (!is_intact(before - room_before(bytes), room_before(bytes))) {
+        while (before[-1] == GUARD_VALUE)
+            before--;
+        return before - 1 - p;
+    }
+    return 0;
+}
+
+void pages_mend(void *memory, size_t bytes)
+{
+    char *const p = static_cast<char *>(memory);
+
+    memset(p - GUARD_BYTES - room_before(bytes), GUARD_VALUE, GUARD_BYTES + room_before(bytes));
+    memset(p + bytes, GUARD_VALUE, GUARD_BYTES + room_behind(bytes));
+}
+
 void *pages_allocate(size_t bytes)
 {
     const size_t reachable = reachable_bytes(bytes);
@@ -87,7 +132,7 @@ void *pages_allocate(size_t bytes)
         return nullptr;
     }
     char *const memory = base + UNREACHABLE + reachable - bytes_to_end(bytes);
-    guarded_mend(memory, bytes);
+    pages_mend(memory, bytes);
     races_register(memory, bytes, GUARD_BYTES);
     return memory;
 }

@@ -24,6 +24,9 @@ void clear_errors();
 enum : size_t { MOST_IN_PAGES = 8192 /* allocations at a time: each is three of 65530 mappings of a process */ };
 void *pages_allocate(size_t bytes);
 void pages_free(void *memory, size_t bytes);
+/* As guarded_damage() and guarded_mend() (emulator_internal.h), of all that can be reached around it. */
+ptrdiff_t pages_damage(const void *memory, size_t bytes);
+void pages_mend(void *memory, size_t bytes);
 
 /* Which memory this is that the device can reach by itself; none: the host's ordinary memory. */
 std::optional<memory> kind_of(const void *pointer);

@@ -163,13 +163,15 @@ std::string damaged_allocation()
 
     for (const auto &[address, its] : table.allocations) {
         const bool guarded = its.kind != memory::symbol && its.kind != memory::registered;
-        const ptrdiff_t offset = guarded ? guarded_damage((const void *)address, its.bytes) : 0;
+        const ptrdiff_t offset = its.in_pages ? pages_damage((const void *)address, its.bytes)
+                                 : guarded    ? guarded_damage((const void *)address, its.bytes)
+                                              : 0;
         char text[160];
 
         if (offset != 0) {
             snprintf(text, sizeof(text), "a thread wrote outside of an allocation of %zu bytes at byte %td", its.bytes,
                      offset);
-            guarded_mend((void *)address, its.bytes);
+            (its.in_pages ? pages_mend : guarded_mend)((void *)address, its.bytes);
             return text;
         }
     }

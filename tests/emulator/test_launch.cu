@@ -421,6 +421,15 @@ static void overrun_global()
     write_at<<<1, 8>>>(small_allocation(), 10);
 }
 
+#if !defined(EMULATED_ASAN)
+static int far_away;
+
+static void write_far_away()
+{
+    write_at<<<1, 8>>>(small_allocation(), far_away);
+}
+#endif
+
 static void underrun_global()
 {
     write_at<<<1, 8>>>(small_allocation(), -1);
@@ -435,6 +444,12 @@ static void test_wild_writes_are_caught(void **)
 {
     expect_in_stderr(overrun_global, "AddressSanitizer: heap-buffer-overflow",
                      "a thread wrote outside of an allocation of 40 bytes at byte 40");
+#if !defined(EMULATED_ASAN) /* which guards fewer bytes */
+    for (far_away = -1000; far_away < 0; far_away += 37)
+        expect_in_stderr(write_far_away, "", " an allocation of 40 bytes");
+    for (far_away = 10; far_away < 1000; far_away += 7)
+        expect_in_stderr(write_far_away, "", " an allocation of 40 bytes");
+#endif
     expect_in_stderr(underrun_global, "AddressSanitizer: heap-buffer-overflow",
                      "a thread wrote outside of an allocation of 40 bytes at byte -1");
     expect_in_stderr(overrun_shared, "AddressSanitizer: heap-buffer-overflow",
