@@ -5,14 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "common/cuda/device.h"
+#include "common/cuda/stream_copy.h"
 
 enum {
     BAND_BYTES = 1 << 20, /* at least: a smaller band is sooner through the bus than it is enqueued */
     PIECES = 32,          /* of a band: what a thread copies before it looks for more */
-    MOST_THREADS = 16     /* of the host: as many copy as fast as its memory allows */
+    MOST_THREADS = 12     /* of the host: more fill its memory so that the bus waits for it */
 };
 
 /* Rows of an image, and where they lie in page-locked memory, as far apart as on the device; NULL: the host's image is
@@ -133,15 +133,6 @@ static void cut_by_rows(struct plan *plan, char *locked, int rows)
     }
 }
 
-static void copy_rows(char *to, size_t to_stride, const char *from, size_t from_stride, size_t bytes, int rows)
-{
-    if (to_stride == bytes && from_stride == bytes)
-        memcpy(to, from, bytes * rows);
-    else
-        for (int y = 0; y < rows; y++)
-            memcpy(to + y * to_stride, from + y * from_stride, bytes);
-}
-
 /* Copies one of a band's PIECES between the host's image and page-locked memory. */
 static void copy_piece(const struct band *band, int piece, bool upload)
 {
@@ -154,9 +145,9 @@ static void copy_piece(const struct band *band, int piece, bool upload)
     if (!band->locked)
         return;
     if (upload)
-        copy_rows(locked, apart, host, host_apart, bytes, end - first);
+        stream_copy(locked, apart, host, host_apart, bytes, end - first);
     else
-        copy_rows(host, host_apart, locked, apart, bytes, end - first);
+        stream_copy(host, host_apart, locked, apart, bytes, end - first);
 }
 
 /* Page-locked memory as one piece, with what lies between its rows; another image row by row. */
