@@ -70,15 +70,16 @@ static __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x % 2 == 0 && sum)
         atomicAdd(&scratch->histogram[threadIdx.x / 2], sum);
 
-    /* The block with the last ticket sees the counts of all others, which lie before their fences. */
-    __threadfence();
+    /* The block with the last ticket sees the counts of all others, which lie before their barriers and fences. */
     __syncthreads();
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        __threadfence();
         last = atomicInc(&scratch->finished, gridDim.x - 1) == gridDim.x - 1; /* and 0 again */
+        __threadfence();
+    }
     __syncthreads();
     if (!last)
         return;
-    __threadfence();
     const unsigned mine = threadIdx.x < OTSU_BINS ? atomicExch(&scratch->histogram[threadIdx.x], 0) : 0;
     const int threshold = otsu_search(mine, &room);
     if (threadIdx.x == 0)

@@ -127,4 +127,4 @@ static void teardown(struct state *state)
     diagonals_teardown(&state->diagonals);
 }
 
-RUNGS_CUDA_VERSION(pclines, .declines = diagonals_declines)
+RUNGS_CUDA_VERSION(pclines, .declines = diagonals_declines, .staged = true)

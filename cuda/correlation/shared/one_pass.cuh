@@ -33,12 +33,16 @@ static __device__ inline void finish_last(const struct image &in, const struct c
 {
     const int n = in.channels;
     unsigned *const done = (unsigned *)&totals[planes * planes];
+    bool last = false;
 
-    __threadfence();
     __syncthreads();
-    if (!__syncthreads_or(threadIdx.x == 0 && atomicInc(done, gridDim.x - 1) == gridDim.x - 1)) /* and 0 again */
+    if (threadIdx.x == 0) { /* one fence does for the block, whose sums lie before the barrier */
+        __threadfence();
+        last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1; /* and 0 again */
+        __threadfence();
+    }
+    if (!__syncthreads_or(last))
         return;
-    __threadfence();
     for (int k = threadIdx.x; k < planes * planes; k += blockDim.x)
         sums[k] = __longlong_as_double((long long)atomicExch((unsigned long long *)&totals[k], 0));
     __syncthreads();
