@@ -94,7 +94,7 @@ printf '# Title\n<!-- /ladder -->\n<!-- ladder: tint -->\n' >"$tree/README.md"
 refuses "markers in the wrong order" "README.md: no line <!-- ladder: "
 printf '# Title\n\n<!-- ladder: tint -->\nold\n<!-- /ladder -->\nlast line' >"$tree/README.md"
 refuses "no table of all ladders" "docs/README.md: is not here"
-printf '# All\n\n<!-- ladders: tint -->\nold\n<!-- /ladders -->\nlast line' >"$overview"
+printf '# All\n\n<!-- worth: all -->\n<!-- /worth -->\n<!-- ladders: tint -->\nold\n<!-- /ladders -->\nlast line' >"$overview"
 exits "missing pages are found" 1 3 "tint.md: is outdated" --check
 check "--check writes nothing" test ! -e "$page"
 exits "pages are made" 0 0 ""
@@ -221,7 +221,7 @@ has "frames by serial" "$page" 'was given time for 3 of the 9 frames'
 whole=$tree tree=$folder/path page=$folder/path/docs/climb.md
 mkdir -p "$tree/common/algo" "$tree/cpu/climb/others" "$tree/cuda/climb" "$tree/docs"
 printf '<!-- ladder: climb -->\n<!-- /ladder -->\n' >"$tree/README.md"
-printf '<!-- ladders: climb -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
+printf '<!-- worth: all -->\n<!-- /worth -->\n<!-- ladders: climb -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
 printf '/*\n * climb.h: a ladder, the contract.\n */\n' >"$tree/common/algo/climb.h"
 : >"$tree/common/algo/climb.c"
 rung() { printf '/*\n%s * Idea:     %s\n * Expect:   much.\n%s */\n' "${4:+ * Problem:  $4
@@ -258,9 +258,9 @@ check "a bad line of that table" sh -c "! '$python' -B -c \"
 import sys; sys.path.insert(0, 'common/report')
 import renames; renames.table('$tree')\" 2>'$folder/stderr' && grep -q 'results/renames.tsv:1: not of the form' '$folder/stderr'"
 rm "$tree/results/renames.tsv"
-printf '<!-- ladders: climb other -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
+printf '<!-- worth: all -->\n<!-- /worth -->\n<!-- ladders: climb other -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
 refuses "a ladder that is not there" "docs/README.md: there is no ladder other"
-printf '<!-- ladders: climb climb -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
+printf '<!-- worth: all -->\n<!-- /worth -->\n<!-- ladders: climb climb -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
 refuses "a ladder in two tables" "docs/README.md: climb: in no line"
 tree=$whole page=$whole/docs/tint.md
 
@@ -315,6 +315,35 @@ cp "$page" "$folder/whole.md"
 echo "# All by hand" >"$page"
 refuses "a page without markers is not overwritten" "tint.md: no line <!-- story -->"
 mv "$folder/whole.md" "$page"
+
+# --- when a GPU is worth it
+worth() { result "gpu/worth/tint_$1.json" "r['machine']['gpu'] = {'name': 'G', 'driver': '1', 'cuda': '13'}
+r['versions'] = [row('cpu/serial', 8e-3), $2]
+for v in r['versions']:
+    if v['id'] == 'cuda/v1.0':
+        v['kernel'] = dict.fromkeys(('median', 'q1', 'q3'), ${3:-1e-5}) | {'n': 9}"; }
+cuda() { echo "row('cuda/v1.0', $1, 'device events, graph')"; }
+worth 1 "row('cpu/omp', 4e-3)"
+worth 16 "row('cpu/omp', 2e-3), $(cuda 1e-3)"
+exits "benches of the top rungs" 0 0 ""
+has "a GPU that is ahead" "$overview" '| [tint](tint.md) | 640×480 | 4.00 ms | – | 2.00 ms | 1.00 ms | – | 10.0 µs | the GPU, 2.00 times |'
+lacks "they stand for no machine" "$page" worth/tint
+worth 16 "row('cpu/omp', 9e-4), $(cuda 1e-3)"
+exits "another" 0 0 ""
+has "neither is ahead" "$overview" '| 10.0 µs | neither |'
+worth 16 "row('cpu/omp', 5e-4), $(cuda 1e-3)" && worth pinned "$(cuda 8e-4)"
+exits "a slow bus" 0 0 ""
+has "the bus is the bound" "$overview" '| 1.00 ms | 800 µs | 10.0 µs | the CPU, 2.00 times: the bus alone takes longer |'
+worth pinned "$(cuda 4e-4)"
+exits "slow copies" 0 0 ""
+has "the copies are the bound" "$overview" '| the CPU, 2.00 times; the GPU from page-locked memory, 1.25 times |'
+worth 16 "row('cpu/omp', 5e-4), $(cuda 1e-3)" 6e-4
+exits "a slow kernel" 0 0 ""
+has "the kernel is the bound" "$overview" 'the CPU, 2.00 times: the kernel alone takes longer |'
+worth eight "row('cpu/omp', 5e-4)"
+refuses "a bench of no such name" "worth/tint_eight.json: the name ends in none of _1, _4, _16, _pinned"
+rm -r "$tree/results/gpu/worth"
+exits "none of them" 0 0 ""
 
 # --- a ladder more: its own files and nothing else
 sed 's/tint/shade/g' "$tree/common/algo/tint.h" >"$tree/common/algo/shade.h"

@@ -309,7 +309,7 @@ PYTHON
 ln -s "$(command -v sh)" "$(command -v awk)" "$folder/empty"
 mkdir -p "$tree/docs"
 printf '# Title\n<!-- ladder: tint -->\n<!-- /ladder -->\n' >"$tree/README.md"
-printf '# Title\n<!-- ladders: tint -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
+printf '# Title\n<!-- worth: all -->\n<!-- /worth -->\n<!-- ladders: tint -->\n<!-- /ladders -->\n' >"$tree/docs/README.md"
 page=$tree/docs/tint.md
 says "the page is made" 0 "docs/tint.md" python3 -B common/report/pages.py --root "$tree"
 says "it is up to date" 0 "" sh -c "python3 -B common/report/pages.py --check --root '$tree' && echo"

@@ -26,8 +26,8 @@ static __device__ inline unsigned long long otsu_warp_largest(unsigned long long
 
 /* To be called by all threads of a one-dimensional block of 256 to 1024 threads, a multiple of 32; `count` is the
  * number of pixels with the value threadIdx.x, whatever it is for thread 256 and up. The first warp gets the threshold.
- * Sums run along the values as a tree: 5 steps within each warp, then over the 8 warps. Doubles say which thresholds may
- * be the best, with their rounding (a few times 2^-53) allowed for; that is nearly always one. Of several the exact
+ * Sums run along the values as a tree: 5 steps within each warp, then over the 8 warps. Doubles say which thresholds
+ * may be the best, with their rounding (a few times 2^-53) allowed for; that is nearly always one. Of several the exact
  * scores decide, from the smallest threshold on. */
 static __device__ inline int otsu_search(unsigned count, struct otsu_room *room)
 {

@@ -7,6 +7,7 @@ results/<machine>/. Every algorithm has a page. What people write about a ladder
     <!-- story -->  and  <!-- /story -->
 and is kept as it is. Everything else in the page is made anew, and so is what stands in docs/README.md between lines
     <!-- ladders: blur morphology -->  and  <!-- /ladders -->     the table of these; every ladder is in one of them
+    <!-- worth: all -->  and  <!-- /worth -->                     when a GPU is worth it (worth.py)
 and in README.md between
     <!-- ladder: blur -->  and  <!-- /ladder -->                  the climb of one
 
@@ -26,6 +27,7 @@ import sanitizer
 import schema
 import sources
 import studies
+import worth
 from markdown import code, inline, link
 from plots import write_whole
 
@@ -67,7 +69,7 @@ def gather(root):
             results = rungs.load(path)
         except rungs.OtherKind:
             continue
-        if results["algorithm"] in ladders and not rungs.is_tune(results) and not rungs.is_profile(results):
+        if results["algorithm"] in ladders and not rungs.is_worth(results) and not rungs.is_tune(results) and not rungs.is_profile(results):
             rungs.rebase(results, ladders[results["algorithm"]].below)
             ladders[results["algorithm"]].machines.setdefault(rungs.machine_of(results), []).append(results)
     for study in studies.committed(os.path.join(root, "results")):
@@ -442,9 +444,9 @@ def one_ladder(root, ladder):
 # -------------------------------------------------------------------------------------------------------------- main
 
 
-def fill(path, pattern, made):
-    """The text of a file with made(words) below each line `<!-- NAME: words -->`, up to the line `<!-- /NAME -->`."""
-    text = read(path)
+def fill(path, pattern, made, text=None):
+    """The text of a file, or this one, with made(words) below each line `<!-- NAME: words -->`, up to `<!-- /NAME -->`."""
+    text = text or read(path)
     if text is None:
         raise rungs.ResultsError(f"{path}: is not here")
     begin, end = f"<!-- {pattern}: ", f"<!-- /{pattern} -->\n"
@@ -475,7 +477,7 @@ def make(root):
 
     files = [
         (readme, fill(readme, "ladder", lambda words: one_ladder(root, ladders[known(words, readme)[0]]))),
-        (overview, fill(overview, "ladders", table)),
+        (overview, fill(overview, "worth", lambda words: worth.table(root, ladders), fill(overview, "ladders", table))),
     ]
     if sorted(named) != sorted(ladders):
         lost = sorted(set(ladders) - set(named)) or sorted({name for name in named if named.count(name) > 1})

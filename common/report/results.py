@@ -15,6 +15,7 @@ import renames
 import schema
 
 SCHEMA, VIDEO_SCHEMA, VERSION = "rungs-results", "rungs-video-results", 1
+WORTH = "worth"  # the folder of a machine whose benches worth.py reads
 KINDS = {"bench": "a bench", "tune": "a search", "profile": "a profile"}
 
 
@@ -164,6 +165,11 @@ def on_device(row):
     return (row["kernel_method"] or "").startswith("device")
 
 
+def is_worth(results):
+    """Whether it is one of the benches of worth.py, which stand for no machine."""
+    return os.path.basename(os.path.dirname(results["path"])) == WORTH
+
+
 def in_order(many):
     """The benches of one machine, the main one first: of the settings in which a library was timed, or else of all, those that
     most of the files have, of several such those of the newest; then the largest picture, of several such a photograph before one
@@ -175,6 +181,7 @@ def in_order(many):
     return sorted(
         newest,
         key=lambda r: (
+            is_worth(r),
             r["settings"] not in beside,
             -settings.count(r["settings"]),
             latest.index(r["settings"]),
