@@ -1,6 +1,6 @@
 #!/bin/sh
-# build/cu: whole CUDA programs in the emulator: files, headers, arguments and options; exit status and messages with the student's own
-# file and line; libraries that are refused by name; and that docs/CU.md says what is so.
+# build/cu: whole CUDA programs in the emulator: files, headers, arguments and options; what kernels cost; exit status and messages with
+# the student's own file and line; libraries that are refused by name; and that docs/CU.md says what is so.
 # Not under the sanitizers: build/cu takes the emulator of a plain build.
 # usage: sh tests/test_cu.sh BUILD [--write]          (--write: the list in docs/CU.md made anew)
 set -u
@@ -130,6 +130,29 @@ for kernel in 0 1 2 3 4 5; do
     [ $((kernel % 2)) = 0 ] || says "order $kernel" "race: "
 done
 run 0 "groups, watched" --race "$top/tests/cu/groups.cu"
+
+# --- what kernels cost: each line "counts: " or "parts: " of the program is a row of the CSV
+RUNGS_EMULATOR_COUNTERS=$folder/counters.csv
+export RUNGS_EMULATOR_COUNTERS
+run 0 "--profile" --profile "$top/tests/cu/counters.cu"
+unset RUNGS_EMULATOR_COUNTERS
+awk -F, '$8 == 0 { gsub(/"/, "", $1); gsub(/ /, "_", $9); print "counts: " $1, $9, $10, $11, $12, $13, $14, $15; print "parts: " $1, $5, $6 }' \
+    "$folder/counters.csv" >"$folder/stdout"
+grep -oE '(counts|parts): [a-z_0-9]+( [a-z_]+)?( [0-9]+)+' "$top/tests/cu/counters.cu" >"$folder/wanted"
+[ -s "$folder/wanted" ] || bad "no counts in tests/cu/counters.cu"
+while IFS= read -r line; do
+    if grep -qxF "$line" "$folder/stdout"; then
+        ok
+    else
+        bad "counters: $line"
+        grep "^${line%% [0-9]*} " "$folder/stdout" | sed 's,^,     ,'
+    fi
+done <"$folder/wanted"
+example transpose
+run 0 "example transpose" --profile transpose.cu
+while IFS= read -r line; do
+    if [ -z "$line" ] || grep -qxF -- "    $line" "$page"; then ok; else bad "$page has another text for transpose: $line"; fi
+done <"$folder/stdout"
 
 # --- exit status and messages
 cat >"$folder/status.cu" <<'CU'
