@@ -154,6 +154,32 @@ while IFS= read -r line; do
     if [ -z "$line" ] || grep -qxF -- "    $line" "$page"; then ok; else bad "$page has another text for transpose: $line"; fi
 done <"$folder/stdout"
 
+# --- what holds them to a GPU's counters (tests/counters_truth.py), with an ncu that is none
+if python3 -c '' 2>/dev/null; then
+    mkdir -p "$folder/bin"
+    printf '#!/bin/sh\nfor last; do :; done\ncp /bin/true "$last"\n' >"$folder/bin/nvcc"
+    cat >"$folder/bin/ncu" <<'NCU'
+#!/bin/sh
+cat <<'CSV'
+==PROF== Connected to process 1
+"ID","Kernel Name","l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum","smsp__sass_average_branch_targets_threads_uniform.pct"
+"","","sector","%"
+"0","void transpose<32>(float *, const float *, int)","65,536","100"
+"1","tiled(float *, const float *, int)","4,096","100"
+"2","tiled(float *, const float *, int)","4,096","100"
+CSV
+NCU
+    chmod +x "$folder/bin/nvcc" "$folder/bin/ncu"
+    PATH="$folder/bin:$PATH" guarded 60 python3 -B tests/counters_truth.py --cu "$cu" --cases "$folder/transpose.cu" >"$folder/stdout" 2>"$folder/stderr" || bad "tests/counters_truth.py"
+    for line in transpose,'global store sectors,65536,65536,1.0000' tiled,'launches,1,2,0.5000' tiled,'global store sectors,8192,8192,1.0000' \
+        padded,'global load requests,2048,0,'; do
+        if grep -qF -- ",$line" "$folder/stdout"; then ok; else bad "tests/counters_truth.py: no '$line'"; fi
+    done
+else
+    skipped=$((skipped + 1))
+    echo "SKIP counters_truth.py: no python3"
+fi
+
 # --- exit status and messages
 cat >"$folder/status.cu" <<'CU'
 #include <stdlib.h>

@@ -121,7 +121,7 @@ __global__ void two_ways(float *out)
 
 /* Eight bytes are served in halves of a warp, sixteen in quarters; 16 bytes apart the lanes of a half meet twice.
  * counts: wide shared_store 12 384 4096 40 32 0
- * counts: wide shared_load 4 128 1024 4 4 0 */
+ * counts: wide shared_load 12 384 2560 12 12 0 */
 __global__ void wide(double *out)
 {
     __shared__ double a[T], b[2 * T];
@@ -131,7 +131,7 @@ __global__ void wide(double *out)
     b[2 * threadIdx.x] = 1;
     c[threadIdx.x] = make_float4(1, 2, 3, 4);
     __syncthreads();
-    out[threadIdx.x] = a[7];
+    out[threadIdx.x] = a[7] + b[0] + c[0].x;
 }
 
 /* counts: one_address global_atomic 4 128 512 4 0 128
