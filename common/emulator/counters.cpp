@@ -87,17 +87,25 @@ struct event {
     enum cost cost;
 };
 
+/* Lanes that have been in a basic block together, as long as some of them have not come to the next. */
+struct parting {
+    uint32_t place, goes /* the last that did; 0: none yet */;
+    unsigned lanes;
+    bool parted;
+};
+
 struct lane_trace {
     std::vector<event> events;
     size_t done; /* of them */
     const char *frame;
+    parting *from; /* the block that it is in */
 };
 
 /* Of one host thread. */
 struct recorder {
     std::vector<lane_trace> lanes;
-    range last; /* device memory */
-    std::vector<std::pair<std::pair<uint32_t, enum cost>, tally>> found;
+    std::vector<parting> partings; /* 32 of each warp */
+    range last;                    /* device memory */
 };
 static __thread recorder *recording;
 
@@ -210,34 +218,36 @@ static void count_request(const event *const *together, const unsigned *lanes, u
     kernel_now->places[cost][together[0]->place] += t;
 }
 
-/* The block that a lane goes to next; 0 when it ends, or that is not known yet. */
-static uint32_t next_block(const lane_trace &l)
+/* Lanes of a warp have come to a basic block together: of those that they have been in, it is where they go. */
+static void count_branch(uint32_t place, unsigned first, const unsigned *lanes, unsigned count)
 {
-    for (size_t i = l.done + 1; i < l.events.size(); i++)
-        if (l.events[i].address == 0)
-            return l.events[i].place;
-    return 0;
-}
-
-static void count_branch(uint32_t place, const lane_trace *const *lanes, unsigned count)
-{
-    branch &b = kernel_now->branches[place];
-    uint32_t goes = 0;
-    bool parted = false;
+    parting *const all = &recording->partings[first], *made = all;
 
     for (unsigned i = 0; i < count; i++) {
-        const uint32_t next = next_block(*lanes[i]);
+        lane_trace &l = recording->lanes[first + lanes[i]];
 
-        if (next == 0)
+        if (l.from == nullptr)
             continue;
-        parted |= goes != 0 && next != goes;
-        goes = next;
-        if (b.goes == 0)
-            b.goes = next;
-        b.both |= next != b.goes;
+
+        branch &b = kernel_now->branches[l.from->place];
+
+        if (l.from->goes == 0)
+            b.taken++;
+        else if (l.from->goes != place && !l.from->parted) {
+            l.from->parted = true;
+            b.parted++;
+        }
+        l.from->goes = place;
+        b.both |= b.goes != 0 && b.goes != place;
+        b.goes = place;
+        l.from->lanes--;
     }
-    b.taken++;
-    b.parted += parted;
+    while (made->lanes > 0) /* one of 32 is free: each of the others has a lane in it */
+        made++;
+    *made = {place, 0, count, false};
+    kernel_now->branches[place]; /* also of the last, from where no lane goes on */
+    for (unsigned i = 0; i < count; i++)
+        recording->lanes[first + lanes[i]].from = made;
 }
 
 /* Lets the lanes of a warp go on, as long as it is known where each of them is; to the end if `all` have met. A lane
@@ -249,7 +259,6 @@ static void replay(worker &w, unsigned warp, bool all)
 
     for (;;) {
         const event *least = nullptr, *together[LANES];
-        const lane_trace *traces[LANES];
         unsigned lanes[LANES], count = 0;
 
         for (unsigned i = first; i < end; i++) {
@@ -277,11 +286,10 @@ static void replay(worker &w, unsigned warp, bool all)
                 (e.address == 0) != (least->address == 0))
                 continue;
             lanes[count] = i - first;
-            traces[count] = &l;
             together[count++] = &e;
         }
         if (least->address == 0)
-            count_branch(least->place, traces, count);
+            count_branch(least->place, first, lanes, count);
         else
             count_request(together, lanes, count);
         for (unsigned i = 0; i < count; i++)
@@ -463,10 +471,12 @@ void counters_begin_block(worker &w)
         recording = new recorder();
     recording->last = {};
     recording->lanes.resize(w.tasks.size());
+    recording->partings.assign(w.warps.size() * LANES, {});
     for (lane_trace &l : recording->lanes) {
         l.events.clear();
         l.done = 0;
         l.frame = nullptr;
+        l.from = nullptr;
     }
 }
 

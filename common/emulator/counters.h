@@ -44,10 +44,10 @@ struct tally {
     void operator+=(const tally &other);
 };
 
-/* Behind a basic block. `goes` is where the first lane went, `both` says that some lane went elsewhere: a branch. */
+/* Behind a basic block. `both` says that lanes have gone to different places from it: a branch. */
 struct branch {
     uint64_t taken, parted; /* by warps; by lanes of a warp in two directions */
-    uint32_t goes;
+    uint32_t goes;          /* where the last lane went */
     bool both;
 };
 

@@ -286,6 +286,26 @@ __global__ void collectives(float *out)
     out[threadIdx.x] = sum;
 }
 
+/* A barrier in a loop: seven turns of four warps and the last question are 60 branches. Lanes part in the first
+ * five turns of each warp, then in two warps, in one, and at the end in one.
+ * counts: reduce shared_load 47 255 1020 47 47 0
+ * counts: reduce shared_store 27 255 1020 27 27 0
+ * parts: reduce 60 24 */
+__global__ void reduce(float *out, const float *in)
+{
+    __shared__ float s[T];
+
+    s[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    for (unsigned stride = 1; stride < T; stride *= 2) {
+        if (threadIdx.x % (2 * stride) == 0)
+            s[threadIdx.x] += s[threadIdx.x + stride];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        *out = s[0];
+}
+
 /* Of two blocks and of two launches.
  * counts: twice global_load 16 512 2048 64 0 0 */
 __global__ void twice(float *out, const float *in)
@@ -326,6 +346,7 @@ int main()
     recursive<<<1, T>>>(out, in);
     long_loop<<<1, T>>>(out, in);
     collectives<<<1, T>>>(out);
+    reduce<<<1, T>>>(out, in);
     for (int i = 0; i < 2; i++)
         twice<<<2, T>>>(out, in);
     if (cudaDeviceSynchronize() != cudaSuccess) {
