@@ -105,7 +105,7 @@ fi
 # What emulated kernels cost: by a second program, from the objects of this build.
 if grep -q emulated "$folder/cuda" 2>/dev/null && case $build in *-asan | *-races) false ;; esac && ! "${CXX:-g++}" --version | grep -q clang; then
     counted=$build-counted/rungs-grayscale
-    check "the counting program" "${MAKE:-make}" --no-print-directory -s COUNTED=1 CUDA=emulated OBJECTS="$build" BUILD="$build-counted" "$counted"
+    check "the counting program" "${MAKE:-make}" --no-print-directory -s COUNTED=1 CUDA=emulated OPENCV=no OPENBLAS=no OBJECTS="$build" BUILD="$build-counted" "$counted"
     check "what kernels cost" sh -c "'$rungs' profile grayscale:cuda/v1.0 --size 64x48 --counted '$counted' --lines --json '$folder/out/a.json' >'$folder/costs'"
     check "in ncu's words" grep -Eq "^  global load efficiency +[0-9.]+ %$" "$folder/costs"
     check "by line" grep -Eq "^  global load +[0-9]+ x +[0-9.]+ .*[|] +[0-9]+ .* = " "$folder/costs"
