@@ -136,9 +136,10 @@ watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanit
                  --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile
 # time went into the headers, which all of them include: they are compiled once.
-# With COUNTED=1 each basic block calls it as well, and code stays in the order of the source (common/emulator/counters.h).
+# With COUNTED=1 each basic block calls it as well, and code stays in the order of the source (common/emulator/counters.h),
+# of which gcc then understands less: it warns of variables that are set.
 COUNTED ?=
-counted := $(watched) -DEMULATED_COUNTED -fsanitize-coverage=trace-pc -fno-tree-sra -fno-reorder-blocks -fno-guess-branch-probability -fno-thread-jumps
+counted := $(watched) -DEMULATED_COUNTED -fsanitize-coverage=trace-pc -fno-tree-sra -fno-reorder-blocks -fno-guess-branch-probability -fno-thread-jumps -Wno-maybe-uninitialized
 seen_accesses := $(if $(COUNTED),$(counted),$(if $(RACES),$(watched)))
 $(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
