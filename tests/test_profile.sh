@@ -108,6 +108,8 @@ if grep -q emulated "$folder/cuda" 2>/dev/null && case $build in *-asan | *-race
     check "the counting program" "${MAKE:-make}" --no-print-directory -s COUNTED=1 CUDA=emulated OPENCV=no OPENBLAS=no OBJECTS="$build" BUILD="$build-counted" "$counted"
     check "what kernels cost" sh -c "'$rungs' profile grayscale:cuda/v1.0 --size 64x48 --counted '$counted' --lines --json '$folder/out/a.json' >'$folder/costs'"
     check "in ncu's words" grep -Eq "^  global load efficiency +[0-9.]+ %$" "$folder/costs"
+    "$rungs" profile grayscale:cuda/v1.0 --counted "$counted" >"$folder/small" 2>&1
+    check "at which size" grep -q "^Counted, not timed, at 256x144 " "$folder/small"
     check "by line" grep -Eq "^  global load +[0-9]+ x +[0-9.]+ .*[|] +[0-9]+ .* = " "$folder/costs"
     check "in the JSON" grep -Eq '"sectors_per_global_load": [1-9]' "$folder/out/a.json"
     rm -f "$folder/out"/*

@@ -187,6 +187,7 @@ static enum status add_counts(struct profile_report *report, const struct profil
 
     if (workload->width == 0 && workload->inputs.count == 0) {
         arguments[count] = "--size=256x144";
+        report->metrics_size = "256x144";
         arguments[count + 1] = NULL;
     }
     progress("%s: counting what kernels cost", report->bench->request->algorithm->name);

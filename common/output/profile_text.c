@@ -251,8 +251,11 @@ static void metric_text(const struct ncu_metric *metric, double value, char text
 static void print_metrics(FILE *stream, const struct profile_report *report)
 {
     enum { SIDE_BY_SIDE = 3, LABEL = 31, COLUMN = 22 };
-    const char *const title = profile_report_is_emulated(report) ? "Counted, not timed" : "Hardware metrics (ncu)";
+    char title[LABEL] = "Hardware metrics (ncu)";
 
+    if (profile_report_is_emulated(report))
+        snprintf(title, sizeof title, "Counted, not timed%s%s", report->metrics_size ? ", at " : "",
+                 report->metrics_size ? report->metrics_size : "");
     for (size_t from = 0; from < report->metric_count; from += SIDE_BY_SIDE) {
         const size_t to = from + SIDE_BY_SIDE < report->metric_count ? from + SIDE_BY_SIDE : report->metric_count;
         char text[TABLE_CELL];
