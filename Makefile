@@ -3,7 +3,8 @@
 # Variables worth setting
 #   CUDA=native|emulated  how cuda/* versions are built; by default native where nvcc and a GPU are, else emulated
 #   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
-#   BUILD=build           folder for everything that is built; with SANITIZE=1 build-asan, with RACES=1 build-races
+#   BUILD=build           folder for everything that is built; with SANITIZE=1 build-asan, with RACES=1 build-races,
+#                         with COUNTED=1 build-counted
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
 #   SIDES=cpu             builds the versions of these folders only (cpu, cuda), and the serial ones
 #   LADDERS=cuda/blur     of that side the versions of these ladders only
@@ -11,10 +12,11 @@
 #   .ci/run
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
 #   RACES=1               the emulator watches every access of every kernel for data races
+#   COUNTED=1             the emulator can count what kernels cost in memory (make profile-ALGO asks for it)
 #   VERBOSE=1             show the commands
 #   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
 
-BUILD ?= $(if $(SANITIZE),build-asan,$(if $(RACES),build-races,build))
+BUILD ?= $(if $(SANITIZE),build-asan,$(if $(RACES),build-races,$(if $(COUNTED),build-counted,build)))
 ARCH ?= native
 SANITIZE ?=
 WERROR ?= -Werror
@@ -107,11 +109,15 @@ $(addprefix run-,$(algorithms)): run-%: $$(call program,$$*)
 # V=cuda/v1.3 names the version; nsys and ncu leave their reports in $(BUILD)/nsight.
 profiled := $(addprefix profile-,$(algorithms)) $(addprefix nsys-,$(algorithms)) $(addprefix ncu-,$(algorithms))
 .PHONY: $(profiled)
+counts := $(and $(filter emulated,$(CUDA)),$(filter cuda/%,$(V)),$(watched))
 profile_options = $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
                   $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p))) $(if $(CALLS),--calls $(CALLS))
 report = $(BUILD)/nsight/$*_$(subst /,_,$(V))
+# Of an emulated version a second program counts what its kernels cost; LINES=1: with their source.
+counted_program = $(subst $(BUILD)/,$(BUILD)-counted/,$(call program,$*))
 $(addprefix profile-,$(algorithms)): profile-%: $$(call program,$$*) photograph
-	@$(ladder) profile '$*:$(V)' $(profile_options) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(TRACE),--trace $(call quoted,$(TRACE)))
+	$(if $(counts),@$(MAKE) --no-print-directory COUNTED=1 CUDA=emulated OBJECTS=$(BUILD) BUILD=$(BUILD)-counted $(counted_program))
+	@$(ladder) profile '$*:$(V)' $(profile_options) $(if $(counts),--counted $(counted_program) $(if $(LINES),--lines)) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(TRACE),--trace $(call quoted,$(TRACE)))
 $(addprefix nsys-,$(algorithms)): nsys-%: $$(call program,$$*) photograph
 	@sh common/build/nsight.sh nsys '$(report)' $(ladder) profile '$*:$(V)' $(profile_options)
 $(addprefix ncu-,$(algorithms)): ncu-%: $$(call program,$$*) photograph

@@ -1,6 +1,6 @@
 #!/bin/sh
-# build/cu: whole CUDA programs in the emulator: files, headers, arguments and options; exit status and messages with the student's own
-# file and line; libraries that are refused by name; and that docs/CU.md says what is so.
+# build/cu: whole CUDA programs in the emulator: files, headers, arguments and options; what kernels cost; exit status and messages with
+# the student's own file and line; libraries that are refused by name; and that docs/CU.md says what is so.
 # Not under the sanitizers: build/cu takes the emulator of a plain build.
 # usage: sh tests/test_cu.sh BUILD [--write]          (--write: the list in docs/CU.md made anew)
 set -u
@@ -130,6 +130,55 @@ for kernel in 0 1 2 3 4 5; do
     [ $((kernel % 2)) = 0 ] || says "order $kernel" "race: "
 done
 run 0 "groups, watched" --race "$top/tests/cu/groups.cu"
+
+# --- what kernels cost: each line "counts: " or "parts: " of the program is a row of the CSV
+RUNGS_EMULATOR_COUNTERS=$folder/counters.csv
+export RUNGS_EMULATOR_COUNTERS
+run 0 "--profile" --profile "$top/tests/cu/counters.cu"
+unset RUNGS_EMULATOR_COUNTERS
+awk -F, '$8 == 0 { gsub(/"/, "", $1); gsub(/ /, "_", $9); print "counts: " $1, $9, $10, $11, $12, $13, $14, $15; print "parts: " $1, $5, $6 }' \
+    "$folder/counters.csv" >"$folder/stdout"
+grep -oE '(counts|parts): [a-z_0-9]+( [a-z_]+)?( [0-9]+)+' "$top/tests/cu/counters.cu" >"$folder/wanted"
+[ -s "$folder/wanted" ] || bad "no counts in tests/cu/counters.cu"
+while IFS= read -r line; do
+    if grep -qxF "$line" "$folder/stdout"; then
+        ok
+    else
+        bad "counters: $line"
+        grep "^${line%% [0-9]*} " "$folder/stdout" | sed 's,^,     ,'
+    fi
+done <"$folder/wanted"
+example transpose
+run 0 "example transpose" --profile transpose.cu
+while IFS= read -r line; do
+    if [ -z "$line" ] || grep -qxF -- "    $line" "$page"; then ok; else bad "$page has another text for transpose: $line"; fi
+done <"$folder/stdout"
+
+# --- what holds them to a GPU's counters (tests/counters_truth.py), with an ncu that is none
+if python3 -c '' 2>/dev/null; then
+    mkdir -p "$folder/bin"
+    printf '#!/bin/sh\nfor last; do :; done\ncp /bin/true "$last"\n' >"$folder/bin/nvcc"
+    cat >"$folder/bin/ncu" <<'NCU'
+#!/bin/sh
+cat <<'CSV'
+==PROF== Connected to process 1
+"ID","Kernel Name","l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum","smsp__sass_average_branch_targets_threads_uniform.pct"
+"","","sector","%"
+"0","void transpose<32>(float *, const float *, int)","65,536","100"
+"1","tiled(float *, const float *, int)","4,096","100"
+"2","tiled(float *, const float *, int)","4,096","100"
+CSV
+NCU
+    chmod +x "$folder/bin/nvcc" "$folder/bin/ncu"
+    PATH="$folder/bin:$PATH" guarded 60 python3 -B tests/counters_truth.py --cu "$cu" --cases "$folder/transpose.cu" >"$folder/stdout" 2>"$folder/stderr" || bad "tests/counters_truth.py"
+    for line in transpose,'global store sectors,65536,65536,1.0000' tiled,'launches,1,2,0.5000' tiled,'global store sectors,8192,8192,1.0000' \
+        padded,'global load requests,2048,0,'; do
+        if grep -qF -- ",$line" "$folder/stdout"; then ok; else bad "tests/counters_truth.py: no '$line'"; fi
+    done
+else
+    skipped=$((skipped + 1))
+    echo "SKIP counters_truth.py: no python3"
+fi
 
 # --- exit status and messages
 cat >"$folder/status.cu" <<'CU'

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/profile/counted.h"
 #include "common/profile/ncu.h"
 #include "common/profile/profile.h"
 #include "common/trace/mark.h"
@@ -126,6 +127,39 @@ static void ncu_output_without_metrics_is_refused(void **unused)
         assert_null(kernels);
         assert_int_equal(count, 0);
     }
+}
+
+/* A kernel's sums are the rows of line 0; conflicts are of one launch. */
+static void the_emulators_counters_are_read(void **unused)
+{
+    static const char text[] =
+        "kernel,launches,warps,barriers,branches,parted,file,line,what,requests,threads,bytes,units,least,meet\n"
+        "\"blur<4, 8>\",2,64,64,100,25,\"\",0,global load,10,320,1280,80,0,0\n"
+        "\"blur<4, 8>\",2,64,64,100,25,\"\",0,shared load,10,320,1280,30,10,0\n"
+        "\"blur<4, 8>\",2,64,64,100,25,\"\",0,shared store,10,320,1280,10,10,0\n"
+        "\"blur<4, 8>\",2,64,64,100,25,\"a.cu\",7,global load,10,320,1280,999,0,0\n"
+        "\"other\",1,1,0,0,0,\"\",0,global load,0,0,0,0,0,0\n";
+    struct ncu_kernel *kernels;
+    size_t count;
+
+    (void)unused;
+    assert_int_equal(counted_parse(text, &kernels, &count), STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(kernels[0].name, "blur<4, 8>");
+    assert_int_equal(kernels[0].launches, 2);
+    assert_true(metric(&kernels[0], "global_load_efficiency") == 50);
+    assert_true(metric(&kernels[0], "global_store_efficiency") == 0);
+    assert_true(metric(&kernels[0], "sectors_per_global_load") == 8);
+    assert_true(metric(&kernels[0], "shared_efficiency") == 50);
+    assert_true(metric(&kernels[0], "bank_conflicts_shared_load") == 10);
+    assert_true(metric(&kernels[0], "bank_conflicts_shared_store") == 0);
+    assert_true(metric(&kernels[0], "branch_efficiency") == 75);
+    assert_true(isnan(metric(&kernels[0], "duration")));
+    assert_true(metric(&kernels[1], "sectors_per_global_load") == 0);
+    free(kernels);
+    assert_int_equal(counted_parse("", &kernels, &count), STATUS_UNSUPPORTED);
+    assert_int_equal(counted_parse(strstr(text, "\"other"), &kernels, &count), STATUS_UNSUPPORTED);
+    assert_null(kernels);
 }
 
 static void the_line_for_ncu_can_be_typed(void **unused)
@@ -356,6 +390,7 @@ int main(void)
         cmocka_unit_test(ncu_output_is_read),
         cmocka_unit_test(ncu_may_print_many_columns),
         cmocka_unit_test(ncu_output_without_metrics_is_refused),
+        cmocka_unit_test(the_emulators_counters_are_read),
         cmocka_unit_test(the_line_for_ncu_can_be_typed),
         cmocka_unit_test(sums_are_by_name_and_sorted),
         cmocka_unit_test(overlapping_work_counts_once),

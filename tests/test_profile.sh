@@ -45,6 +45,7 @@ refuses "unknown version" 2 "fastest" "$rungs" profile blur:fastest
 refuses "no calls" 2 "0 is outside 1 to" "$rungs" profile blur:serial --calls 0
 refuses "calls are a number" 2 "not a whole number" "$rungs" profile blur:serial --calls many
 refuses "bare and a file" 2 "bare records nothing" "$rungs" profile blur:serial --bare --json "$folder/out/a.json"
+refuses "lines of nothing" 2 "name the program with --counted" "$rungs" profile blur:serial --lines
 refuses "trace into no folder" 2 "none/a.json" "$rungs" profile blur:serial --size 64x48 --trace "$folder/out/none/a.json"
 refuses "unreadable input" 2 "nothing.png" "$rungs" profile blur:serial --input "$folder/nothing.png"
 check "help" sh -c "'$rungs' profile --help | grep -q -- --trace"
@@ -93,8 +94,24 @@ elif "$rungs" list blur | grep -q cuda/v1.3; then
     check "the trace has the kernel" grep -q '"cat": "kernel"' "$folder/out/t.json"
     if grep -q emulated "$folder/cuda"; then
         check "no times of the emulator" sh -c "! grep -Eq '[0-9] (s|ms|µs|us|ns)( |$)' '$folder/cuda'"
+        check "says who counts" grep -q "^missing .*make profile-blur V=cuda/v1.3 counts it" "$folder/cuda"
+        check "a program that does not count" sh -c "'$rungs' profile blur:cuda/v1.3 --size 64x48 --counted '$rungs' >'$folder/not' &&
+            { grep -q 'not built with COUNTED=1' '$folder/not' || grep -q '^Counted' '$folder/not'; }"
         check "bytes of copies" grep -Eq " 1 +8.00 kB +\[CUDA memcpy HtoD\]" "$folder/cuda"
     fi
+    rm -f "$folder/out"/*
+fi
+
+# What emulated kernels cost: by a second program, from the objects of this build.
+if grep -q emulated "$folder/cuda" 2>/dev/null && case $build in *-asan | *-races) false ;; esac && ! "${CXX:-g++}" --version | grep -q clang; then
+    counted=$build-counted/rungs-grayscale
+    check "the counting program" "${MAKE:-make}" --no-print-directory -s COUNTED=1 CUDA=emulated OPENCV=no OPENBLAS=no OBJECTS="$build" BUILD="$build-counted" "$counted"
+    check "what kernels cost" sh -c "'$rungs' profile grayscale:cuda/v1.0 --size 64x48 --counted '$counted' --lines --json '$folder/out/a.json' >'$folder/costs'"
+    check "in ncu's words" grep -Eq "^  global load efficiency +[0-9.]+ %$" "$folder/costs"
+    "$rungs" profile grayscale:cuda/v1.0 --counted "$counted" >"$folder/small" 2>&1
+    check "at which size" grep -q "^Counted, not timed, at 256x144 " "$folder/small"
+    check "by line" grep -Eq "^  global load +[0-9]+ x +[0-9.]+ .*[|] +[0-9]+ .* = " "$folder/costs"
+    check "in the JSON" grep -Eq '"sectors_per_global_load": [1-9]' "$folder/out/a.json"
     rm -f "$folder/out"/*
 fi
 

@@ -136,7 +136,11 @@ watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanit
                  --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile
 # time went into the headers, which all of them include: they are compiled once.
-seen_accesses := $(if $(RACES),$(watched))
+# With COUNTED=1 each basic block calls it as well, and code stays in the order of the source (common/emulator/counters.h),
+# of which gcc then understands less: it warns of variables that are set.
+COUNTED ?=
+counted := $(watched) -DEMULATED_COUNTED -fsanitize-coverage=trace-pc -fno-tree-sra -fno-reorder-blocks -fno-guess-branch-probability -fno-thread-jumps -Wno-maybe-uninitialized
+seen_accesses := $(if $(COUNTED),$(counted),$(if $(RACES),$(watched)))
 $(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
@@ -144,7 +148,7 @@ $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$@
 # Two files where flags differ. Of two that fit a compiler takes either, also one that an older make left and nothing
 # keeps up to date.
-watched_headers := $(if $(RACES),all,$(if $(watched),watched,all))
+watched_headers := $(if $(RACES)$(COUNTED),all,$(if $(watched),watched,all))
 # Under its name when it is whole: a compiler maps every file of the folder, and one that another job writes ends it by
 # SIGBUS. Its two files by name: as a pattern's, a dependency file that lies beside them would be one, too.
 $(addprefix $(BUILD)/generated/kernels.h.gch/,$(sort all $(watched_headers))): $(BUILD)/generated/kernels.h

@@ -13,11 +13,13 @@
 #include "common/core/paths.h"
 #include "common/core/progress.h"
 #include "common/output/profile_report.h"
+#include "common/profile/counted.h"
 #include "common/profile/ncu.h"
 
 static const char help[] =
     "usage: rungs profile ALGO:VERSION [--calls N] [--size WxH | --input FILE] [--threads N] [-p name=value]...\n"
-    "                                  [--json FILE] [--trace FILE] [--no-ncu | --bare]\n\n"
+    "                                  [--json FILE] [--trace FILE] [--no-ncu | --bare]\n"
+    "                                  [--counted PROGRAM [--lines]]\n\n"
     "Verifies one version, then shows where the time of its calls goes. CUDA versions: kernels and copies on the GPU,\n"
     "calls of the CUDA API, the launch of each kernel with its occupancy (from CUPTI), and hardware metrics (from "
     "ncu).\n"
@@ -28,19 +30,31 @@ static const char help[] =
     "      --trace FILE         a timeline too, in the trace-event format: open it in ui.perfetto.dev or\n"
     "                           chrome://tracing\n"
     "      --no-ncu             do not run ncu, which repeats every kernel some 10 times\n"
+    "      --counted PROGRAM    emulated: what kernels cost in memory, counted by this program, which is built with\n"
+    "                           COUNTED=1 (make profile-ALGO does it), at 256x144 unless --size or --input says else\n"
+    "      --lines              with it, the source lines with what each costs\n"
     "      --bare               only make the calls, for nsys, ncu, perf and other tools to watch; ranges named\n"
     "                           after steps and phases reach them through NVTX\n"
     "      --help               this text\n\n"
     "Exit status: 0 done, 1 the version was wrong, 2 bad use or bad input, or it cannot run here.\n\n"
     "example: rungs profile blur:cuda/v1.2 --size 3840x2160 --trace blur.json\n";
 
-enum { OPTION_CALLS = 256, OPTION_JSON, OPTION_TRACE, OPTION_NO_NCU, OPTION_BARE, OPTION_HELP };
+enum {
+    OPTION_CALLS = 256,
+    OPTION_JSON,
+    OPTION_TRACE,
+    OPTION_NO_NCU,
+    OPTION_COUNTED,
+    OPTION_LINES,
+    OPTION_BARE,
+    OPTION_HELP
+};
 
 struct profile_options {
     struct workload workload;
-    const char *json, *trace;
+    const char *json, *trace, *counted;
     int calls; /* 0 = not given */
-    bool no_ncu, bare, help;
+    bool no_ncu, lines, bare, help;
 };
 
 static bool parse_options(int argc, char **argv, struct profile_options *parsed)
@@ -50,6 +64,8 @@ static bool parse_options(int argc, char **argv, struct profile_options *parsed)
                                             {"json", required_argument, NULL, OPTION_JSON},
                                             {"trace", required_argument, NULL, OPTION_TRACE},
                                             {"no-ncu", no_argument, NULL, OPTION_NO_NCU},
+                                            {"counted", required_argument, NULL, OPTION_COUNTED},
+                                            {"lines", no_argument, NULL, OPTION_LINES},
                                             {"bare", no_argument, NULL, OPTION_BARE},
                                             {"help", no_argument, NULL, OPTION_HELP},
                                             {0}};
@@ -71,6 +87,12 @@ static bool parse_options(int argc, char **argv, struct profile_options *parsed)
         case OPTION_NO_NCU:
             parsed->no_ncu = true;
             break;
+        case OPTION_COUNTED:
+            parsed->counted = optarg;
+            break;
+        case OPTION_LINES:
+            parsed->lines = true;
+            break;
         case OPTION_BARE:
             parsed->bare = true;
             break;
@@ -85,24 +107,35 @@ static bool parse_options(int argc, char **argv, struct profile_options *parsed)
     return true;
 }
 
-/* The same work as one bare call: what ncu watches. `arguments` has room for argc + 8. */
-static void bare_arguments(int argc, char **argv, const char *program, const char **arguments)
+/* Options that a bare call does not have; those that take a value first. */
+static const char *const not_bare[] = {"--json", "--trace", "--calls", "--counted", "--no-ncu", "--lines"};
+enum { WITH_VALUE = 4, NOT_BARE = sizeof not_bare / sizeof not_bare[0] };
+
+/* The same work as one bare call: what ncu and the emulator watch. `arguments` has room for argc + 8. */
+static size_t bare_arguments(int argc, char **argv, const char *program, const char **arguments)
 {
     size_t count = 0;
 
     arguments[count++] = program;
     arguments[count++] = "profile";
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--trace") == 0 || strcmp(argv[i], "--calls") == 0)
-            i++;
-        else if (strncmp(argv[i], "--json=", 7) != 0 && strncmp(argv[i], "--trace=", 8) != 0 &&
-                 strncmp(argv[i], "--calls=", 8) != 0 && strcmp(argv[i], "--no-ncu") != 0)
+        int k = 0;
+
+        for (size_t length = 0; k < NOT_BARE; k++) {
+            length = strlen(not_bare[k]);
+            if (strncmp(argv[i], not_bare[k], length) == 0 && (argv[i][length] == '\0' || argv[i][length] == '='))
+                break;
+        }
+        if (k == NOT_BARE)
             arguments[count++] = argv[i];
+        else if (k < WITH_VALUE && !strchr(argv[i], '='))
+            i++;
     }
     arguments[count++] = "--bare";
     arguments[count++] = "--calls";
     arguments[count++] = "1";
     arguments[count] = NULL;
+    return count;
 }
 
 /* Runs ncu, or says why not and what to type. */
@@ -138,6 +171,34 @@ static enum status add_metrics(struct profile_report *report, const struct profi
     return status;
 }
 
+/* Of an emulated version what its kernels cost is counted, or it is said how to have that. */
+static enum status add_counts(struct profile_report *report, const struct profile_options *options, int argc,
+                              char **argv, const char **arguments)
+{
+    const struct workload *workload = &options->workload;
+    enum status status;
+
+    if (!options->counted) {
+        profile_report_missing(report, "what kernels cost in memory: make profile-%s V=%s counts it",
+                               report->bench->request->algorithm->name, report->row->version->source->id);
+        return STATUS_OK;
+    }
+    const size_t count = bare_arguments(argc, argv, options->counted, arguments);
+
+    if (workload->width == 0 && workload->inputs.count == 0) {
+        arguments[count] = "--size=256x144";
+        report->metrics_size = "256x144";
+        arguments[count + 1] = NULL;
+    }
+    progress("%s: counting what kernels cost", report->bench->request->algorithm->name);
+    status = counted_run(arguments, &report->metrics, &report->metric_count);
+    progress_clear();
+    if (status != STATUS_UNSUPPORTED)
+        return status;
+    profile_report_missing(report, "what kernels cost in memory: %s", status_message());
+    return STATUS_OK;
+}
+
 /* The trace's region events get the names that the report found for them. */
 static void name_regions(struct trace *trace, const struct profile_team *team)
 {
@@ -171,6 +232,7 @@ static enum status show(struct profile_options *options, struct bench_request *r
     struct profile profile = {0};
     struct profile_report report = {0};
     const struct bench_row *row;
+    const char **arguments = NULL;
 
     TRY(bench_run(request, &bench));
     row = bench_find(&bench, version);
@@ -192,14 +254,25 @@ static enum status show(struct profile_options *options, struct bench_request *r
     TRY(profile_report_make(&bench, row, &profile, &report));
     if (profile.device && !bench.machine.emulated)
         TRY(add_metrics(&report, options, argc, argv));
+    if (profile.device && bench.machine.emulated) {
+        arguments = malloc(((size_t)argc + 8) * sizeof *arguments);
+        if (!arguments) {
+            status = status_set(STATUS_NO_MEMORY, "no memory for the counting program's arguments");
+            goto out;
+        }
+        TRY(add_counts(&report, options, argc, argv, arguments));
+    }
     profile_report_print(&report, stdout);
     fflush(stdout);
+    if (options->lines && report.metric_count > 0)
+        TRY(counted_lines(arguments));
     if (options->json)
         workload_wrote(&options->workload, profile_report_write(&report, &options->workload.outputs[OUTPUT_JSON].file));
     if (options->trace)
         workload_wrote(&options->workload, write_timeline(&report, &options->workload.outputs[OUTPUT_TRACE].file));
 out:
     progress_clear();
+    free(arguments);
     profile_report_free(&report);
     profile_free(&profile);
     bench_free(&bench);
@@ -276,6 +349,10 @@ int cli_profile(int argc, char **argv)
     }
     if (options.bare && (options.json || options.trace)) {
         cli_fail("--bare records nothing, so there is nothing to write into a file");
+        goto out;
+    }
+    if (options.lines && !options.counted) {
+        cli_fail("--lines shows what is counted: name the program with --counted");
         goto out;
     }
     if (!workload_argument(argc, argv, "one version, such as blur:cpu/omp", "one version", &algorithm, &version))

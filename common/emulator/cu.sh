@@ -9,6 +9,7 @@ one of them has main(). Local headers are found as nvcc finds them. After -- com
 
   --race         watch every access of every kernel for data races; slower
   --check        --race, with streams as late as they may be, and with three seeds of the random order
+  --profile      count what each kernel and each of its lines costs in memory, and print it when the program ends; slower
   --compile      compile only
   --seed N       the seed of the order in which threads and blocks get their turn; default 1
   -o PROGRAM     keep the program
@@ -34,7 +35,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-race= check= only= seed=${RUNGS_EMULATOR_SEED:-1} program=$work/program
+race= check= profile= only= seed=${RUNGS_EMULATOR_SEED:-1} program=$work/program
 : >"$work/sources"
 : >"$work/flags"
 : >"$work/folders"
@@ -53,6 +54,7 @@ while [ $# -gt 0 ]; do
     --root) echo "$root"; exit 0 ;;
     --race) race=1 ;;
     --check) race=1 check=1 ;;
+    --profile) profile=1 ;;
     --compile) only=1 ;;
     --seed)
         value "$1" $#
@@ -93,10 +95,12 @@ done
 flags="-D_GNU_SOURCE -O1 -g1 -gdwarf-4 -w -fno-strict-aliasing -fno-diagnostics-show-caret -fmax-errors=8 -fopenmp"
 cuda="-std=c++20 -DEMULATED_PROGRAM"
 watch=
-if [ -n "$race" ]; then
-    case $CXX in *clang*) refuse "--race needs gcc: $CXX calls other functions at each access" ;; esac
+if [ -n "$race$profile" ]; then
+    case $CXX in *clang*) refuse "--race and --profile need gcc: $CXX calls other functions at each access" ;; esac
     watch='-fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1'
 fi
+# Code in the order of the source, and structs read whole (common/emulator/counters.h).
+[ -z "$profile" ] || watch="$watch -DEMULATED_COUNTED -fsanitize-coverage=trace-pc -fno-tree-sra -fno-reorder-blocks -fno-guess-branch-probability -fno-thread-jumps"
 
 # What the compiler says, with the libraries that are not there by their names.
 explain() {
@@ -167,6 +171,7 @@ case $program in */*) ;; *) program=./$program ;; esac
 export RUNGS_EMULATOR_TELL=1
 [ -z "$race" ] || export RUNGS_EMULATOR_RACES=2
 [ -z "$check" ] || export RUNGS_EMULATOR_LATE=1
+[ -z "$profile" ] || export RUNGS_EMULATOR_COUNTERS="${RUNGS_EMULATOR_COUNTERS:-1}"
 seeds=$seed
 [ -z "$check" ] || seeds="$seed $((seed + 1)) $((seed + 2))"
 for seed in $seeds; do

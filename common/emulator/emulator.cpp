@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
 #ifdef EMULATED_ASAN
@@ -188,6 +189,7 @@ static void end_task(worker &w, task &t)
     w.live--;
     its.gone |= 1u << t.lane;
     count_lane(w, t);
+    counters_thread_ends(w, t);
     t.all_steps = 0;
     if (its.gone == ~0u)
         count_warp(its);
@@ -252,6 +254,7 @@ int barrier(vote kind, int value, const char *name, const char *file, int line)
         for (warp &its : w.warps)
             count_warp(its);
         races_barrier();
+        counters_barrier(w);
         w.barrier_result = kind == vote::all   ? w.votes == w.tasks.size() - w.left_out
                            : kind == vote::any ? w.votes > 0
                                                : (int)w.votes;
@@ -282,7 +285,9 @@ static void complete_collective(worker &w, warp &its, const task &first)
             return;
         operands[lane] = lanes[lane].operand;
     }
+    static_cast<task *>(self)->quiet = true;
     first.compute(operands);
+    static_cast<task *>(self)->quiet = false;
     its.waiting &= ~participants;
     count_warp(its);
     if (first.compute == compute_nothing) { /* __syncwarp(): no other collective orders accesses to memory */
@@ -345,6 +350,7 @@ static void run_block(worker &w, uint64_t number)
         w.tasks[i].fiber = nullptr;
         w.tasks[i].state = state::ready;
         w.tasks[i].warp_clock = 0;
+        w.tasks[i].quiet = false;
         w.tasks[i].atomics_left = w.tasks[i].atomics_given = 1 + (int)(i * 37 % 64);
         w.ready[i] = &w.tasks[i];
     }
@@ -361,6 +367,7 @@ static void run_block(worker &w, uint64_t number)
     if (w.dynamic_memory != nullptr)
         fill_fresh_shared_memory(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
     races_begin_block((uint32_t)number, (unsigned)w.warps.size());
+    counters_begin_block(w);
     if (w.live > 0)
         resume(w, pick(w));
     self = nullptr;
@@ -517,6 +524,7 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
         host_threads = launch.blocks;
     else if (races_begin_launch(site))
         host_threads = 1;
+    counters_begin_launch(site, launch.blocks, launch.blocks * ((launch.threads + 31) / 32));
     install_crash_notes();
     try {
         for (uint64_t i = 1; i < host_threads; i++)

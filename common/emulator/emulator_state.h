@@ -32,6 +32,7 @@ struct task : thread {
     uint64_t steps;     /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
     uint64_t all_steps; /* since it began */
     int atomics_given;  /* what atomics_left began with, so that the difference has been done */
+    bool quiet;         /* what it does now is the emulator's own work (counters.cpp) */
 };
 
 struct warp {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/emulator/counters.h"
 #include "common/emulator/emulator_internal.h"
 #include "common/emulator/races.h"
 #include "common/emulator/runtime_internal.h"
@@ -29,6 +30,7 @@ void *guarded_allocate(size_t bytes)
         return nullptr;
     guarded_mend((char *)memory + GUARD_BYTES, bytes);
     races_register((char *)memory + GUARD_BYTES, bytes, GUARD_BYTES);
+    counters_register((char *)memory + GUARD_BYTES, bytes);
     return (char *)memory + GUARD_BYTES;
 }
 
@@ -37,6 +39,7 @@ void guarded_free(void *pointer, size_t bytes)
     if (pointer == nullptr)
         return;
     races_forget(pointer, bytes, GUARD_BYTES);
+    counters_forget(pointer);
     free((char *)pointer - GUARD_BYTES);
 }
 
@@ -134,6 +137,7 @@ void *pages_allocate(size_t bytes)
     char *const memory = base + UNREACHABLE + reachable - bytes_to_end(bytes);
     pages_mend(memory, bytes);
     races_register(memory, bytes, GUARD_BYTES);
+    counters_register(memory, bytes);
     return memory;
 }
 
@@ -142,6 +146,7 @@ void pages_free(void *memory, size_t bytes)
     const size_t reachable = reachable_bytes(bytes);
 
     races_forget(memory, bytes, GUARD_BYTES);
+    counters_forget(memory);
     munmap((char *)memory + bytes_to_end(bytes) - reachable - UNREACHABLE, reachable + 2 * UNREACHABLE);
 }
 

@@ -1,13 +1,10 @@
 #include "common/emulator/races.h"
 
 #include <algorithm>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <string>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 #include <unordered_map>
 #include <vector>
 
@@ -237,43 +234,6 @@ void races_forget(const void *memory, size_t bytes, size_t guard)
 }
 
 /* ------------------------------------------------------------------------------------------------------- reports */
-
-/* races.h; the address where programs may not be asked, for whoever may ask them. */
-std::string line_of(uint32_t place)
-{
-    char command[96], text[512], folder[PATH_MAX];
-    std::string line;
-
-    if (place == 0)
-        return "";
-    if (prctl(PR_GET_SECCOMP) != 0) {
-        snprintf(text, sizeof(text), " at 0x%x", place - 1);
-        return text;
-    }
-    if (getcwd(folder, sizeof(folder)) == nullptr)
-        folder[0] = '\0';
-    snprintf(command, sizeof(command), "addr2line -i -e /proc/%d/exe 0x%x 2>/dev/null", (int)getpid(), place - 1);
-
-    FILE *const answer = popen(command, "r");
-
-    if (answer == nullptr)
-        return "";
-    /* From the innermost function to those that it was put into: the emulator's own are of no interest. */
-    while (fgets(text, sizeof(text), answer) != nullptr) {
-        text[strcspn(text, " \n")] = '\0';
-        if (!line.empty() || strchr(text, '?') != nullptr || strstr(text, "common/emulator/") != nullptr)
-            continue;
-        line = text;
-        if (const size_t length = strlen(folder);
-            length > 0 && strncmp(text, folder, length) == 0 && text[length] == '/')
-            line = text + length + 1;
-        for (const char *const top : {"/cuda/", "/common/", "/tests/", "/assignments/", "/peers/"})
-            if (const char *const found = strstr(text, top); found != nullptr)
-                line = found + 1; /* the compiler has put its folder before the name */
-    }
-    pclose(answer);
-    return line.empty() ? "" : " in " + line;
-}
 
 static std::string who(uint32_t name, bool with_block)
 {

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string>
+#include <vector>
 
 namespace emulated
 {
@@ -52,6 +53,9 @@ const char *shared_name(const void *address, ptrdiff_t *offset);
 /* " in cuda/blur/v1.2_tiled.cu:41" for a place behind an instruction, in bytes from the program's start; "" for 0 and
  * where binutils are not there. */
 std::string line_of(uint32_t place);
+/* lines.cpp: of several at once "cuda/blur/v1.2_tiled.cu:41", "" where that is not known. `own` gets whether the code
+ * is the emulator's, put into the program's. */
+std::vector<std::string> lines_of(const std::vector<uint32_t> &places, std::vector<bool> *own);
 
 } /* namespace emulated */
 

@@ -2,6 +2,7 @@
  * races.cpp to look at the access. A build with the real ThreadSanitizer has these functions already. */
 #include "common/emulator/races_internal.h"
 
+#include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
 
@@ -43,6 +44,13 @@ static inline void count_host(const volatile void *address, size_t bytes)
         emulated::host_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
+#define CALLER __builtin_return_address(0)
+#define COUNT(kind, address, bytes)                                                                                    \
+    do {                                                                                                               \
+        if (emulated::counting)                                                                                        \
+            emulated::counters_access(kind, address, bytes, CALLER, __builtin_dwarf_cfa());                            \
+    } while (0)
+
 /* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
 #define HOOK extern "C" __attribute__((weak))
 
@@ -52,6 +60,7 @@ static inline void count_host(const volatile void *address, size_t bytes)
     {                                                                                                                  \
         count_step(kind, address);                                                                                     \
         count_host(address, bytes);                                                                                    \
+        COUNT(kind, address, bytes);                                                                                   \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, bytes, __builtin_return_address(0));                                 \
     }
@@ -64,6 +73,7 @@ static inline void count_host(const volatile void *address, size_t bytes)
         ptrdiff_t offset;                                                                                              \
         count_step(access::write, address);                                                                            \
         count_host(address, bytes);                                                                                    \
+        COUNT(access::write, address, bytes);                                                                          \
         if (!emulated::watching || emulated::self == nullptr)                                                          \
             return;                                                                                                    \
         if (emulated::shared_name(address, &offset)[0] != '\0')                                                        \
@@ -89,6 +99,8 @@ PLAIN_OF(16)
         for (long i = 0; i < bytes; i += MOST_OF_ONE)                                                                  \
             count_step(kind, (const char *)address + i);                                                               \
         count_host(address, (size_t)bytes);                                                                            \
+        if (emulated::counting)                                                                                        \
+            emulated::counters_range(kind, address, (size_t)bytes, CALLER, __builtin_dwarf_cfa());                     \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, (size_t)bytes, __builtin_return_address(0));                         \
     }
@@ -105,6 +117,11 @@ extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, voi
         if (from != nullptr)
             count_step(access::read, (const char *)from + i);
         count_step(access::write, (char *)to + i);
+    }
+    for (size_t i = 0; emulated::counting && i < bytes; i++) {
+        if (from != nullptr)
+            emulated::counters_access(access::read, (const char *)from + i, 1, caller, __builtin_dwarf_cfa());
+        emulated::counters_access(access::write, (char *)to + i, 1, caller, __builtin_dwarf_cfa());
     }
     if (!emulated::watching || bytes == 0)
         return;
@@ -144,12 +161,12 @@ HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches
     emulated::races_fence(order == __ATOMIC_SEQ_CST);
 }
 
-#define CALLER __builtin_return_address(0)
 #define ATOMIC_CHANGE(bits, T, name)                                                                                   \
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
     {                                                                                                                  \
         count_step(access::atomic_write, address);                                                                     \
+        COUNT(access::atomic_write, address, sizeof(T));                                                               \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
     }
@@ -159,6 +176,7 @@ HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches
     HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
     {                                                                                                                  \
         count_step(access::atomic_write, address);                                                                     \
+        COUNT(access::atomic_write, address, sizeof(T));                                                               \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
@@ -166,12 +184,14 @@ HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches
     HOOK T __tsan_atomic##bits##_load(const volatile T *address, int order);                                           \
     HOOK T __tsan_atomic##bits##_load(const volatile T *address, int)                                                  \
     {                                                                                                                  \
+        COUNT(access::read, address, sizeof(T));                                                                       \
         emulated::races_atomic_access(access::atomic_read, const_cast<volatile T *>(address), sizeof(T), CALLER);      \
         return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                             \
     }                                                                                                                  \
     HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int order);                                    \
     HOOK void __tsan_atomic##bits##_store(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
+        COUNT(access::write, address, sizeof(T));                                                                      \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                            \
     }                                                                                                                  \
@@ -179,6 +199,7 @@ HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
         count_step(access::atomic_write, address);                                                                     \
+        COUNT(access::atomic_write, address, sizeof(T));                                                               \
         emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
         return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                  \

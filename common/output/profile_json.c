@@ -140,6 +140,8 @@ enum status profile_report_write(const struct profile_report *report, struct out
         kernels > 0 && copy > 0 ? json_real(report->bench->cost.bytes / kernels / copy) : json_null(), "metrics",
         metrics_json(report), "openmp", team_json(report), "counters", counters_json(report), "missing", missing);
     if (!document || !body ||
+        json_object_set_new(body, "metrics_size",
+                            report->metrics_size ? json_string(report->metrics_size) : json_null()) != 0 ||
         json_object_set_new(document, "bench", results_row_json(report->bench, report->row)) != 0 ||
         json_object_set_new(document, "profile", body) != 0) {
         json_decref(document);

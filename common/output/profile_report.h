@@ -22,7 +22,8 @@ struct profile_report {
     size_t activity_count, call_count, range_count, launch_count;
     struct ncu_kernel *metrics;
     size_t metric_count;
-    char ncu_line[4096]; /* the command to type where ncu did not run here; "" = it did, or has no part in this */
+    const char *metrics_size; /* "256x144", when they are of another picture than the rest; else NULL */
+    char ncu_line[4096];      /* the command to type where ncu did not run here; "" = it did, or has no part in this */
     char missing[PROFILE_MAX_MISSING][512]; /* what could not be shown and why, a line each */
     int missing_count;
 };

@@ -251,18 +251,24 @@ static void metric_text(const struct ncu_metric *metric, double value, char text
 static void print_metrics(FILE *stream, const struct profile_report *report)
 {
     enum { SIDE_BY_SIDE = 3, LABEL = 31, COLUMN = 22 };
+    char title[LABEL] = "Hardware metrics (ncu)";
 
+    if (profile_report_is_emulated(report))
+        snprintf(title, sizeof title, "Counted, not timed%s%s", report->metrics_size ? ", at " : "",
+                 report->metrics_size ? report->metrics_size : "");
     for (size_t from = 0; from < report->metric_count; from += SIDE_BY_SIDE) {
         const size_t to = from + SIDE_BY_SIDE < report->metric_count ? from + SIDE_BY_SIDE : report->metric_count;
         char text[TABLE_CELL];
 
-        fprintf(stream, "%-*s", LABEL, from == 0 ? "Hardware metrics (ncu)" : "");
+        fprintf(stream, "%-*s", LABEL, from == 0 ? title : "");
         for (size_t k = from; k < to; k++) {
             snprintf(text, sizeof text, "%.*s", COLUMN - 2, report->metrics[k].name);
             cell(stream, text, COLUMN);
         }
         fputc('\n', stream);
         for (int i = 0; i < NCU_METRICS; i++) {
+            if (profile_report_is_emulated(report) && isnan(report->metrics[from].values[i]))
+                continue; /* what the emulator does not count */
             fprintf(stream, "  %-*s", LABEL - 2, ncu_metrics[i].label);
             for (size_t k = from; k < to; k++) {
                 metric_text(&ncu_metrics[i], report->metrics[k].values[i], text);

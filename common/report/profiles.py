@@ -177,7 +177,7 @@ def _metric(value, unit):
     return {"time": rungs.time, "bytes": rungs.amount, "number": rungs.number}[unit](value)
 
 
-def _metrics(metrics):
+def _metrics(metrics, emulated, size):
     if not metrics:
         return ""
     rows = [
@@ -186,7 +186,8 @@ def _metrics(metrics):
         if any(kernel.get(key) is not None for kernel in metrics)
     ]
     head = ["metric"] + [kernel["kernel"] for kernel in metrics]
-    return "<h5>Hardware metrics (ncu)</h5>" + table("Hardware metrics", head, rows, 1)
+    heading = "Counted, not timed" + (f", at {size}" if size else "") if emulated else "Hardware metrics (ncu)"
+    return f"<h5>{heading}</h5>" + table("Hardware metrics", head, rows, 1)
 
 
 def _team(team):
@@ -237,7 +238,9 @@ def tables(results):
         ("Host ranges", "host_ranges"),
     ):
         text += _sums(heading, profile[name])
-    text += _launches(profile["launches"]) + _metrics(profile["metrics"]) + _team(profile["openmp"])
+    text += _launches(profile["launches"])
+    text += _metrics(profile["metrics"], results["machine"].get("cuda_emulated"), profile.get("metrics_size"))
+    text += _team(profile["openmp"])
     for reason in profile["missing"]:
         text += f'<p class="small">Missing: {esc(reason)}.</p>'
     return text

@@ -11,10 +11,19 @@
 
 #include "emulated_core.h"
 
-#define __global__ __attribute__((unused))
+/* Where costs are counted (counters.h): functions are put into the kernel, and what is constant is told from the rest.
+ */
+#ifdef EMULATED_COUNTED
+#define EMULATED_TEXT(x)    #x
+#define EMULATED_SECTION(n) "rungs_constant_" EMULATED_TEXT(n)
+#define __global__          __attribute__((unused, flatten))
+#define __constant__        __attribute__((unused, section(EMULATED_SECTION(__COUNTER__))))
+#else
+#define __global__   __attribute__((unused))
+#define __constant__ __attribute__((unused))
+#endif
 #define __device__ __attribute__((unused))
 #define __host__
-#define __constant__ __attribute__((unused))
 #define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -430,19 +439,33 @@ inline unsigned emulated_pack_bf16(float lower, float upper)
 
 /* ------------------------------------------------------------------------------------------------------- atomics */
 
+#ifdef EMULATED_COUNTED /* as one access of the kernel's, whatever is done here for it (counters.cpp) */
+extern "C" void emulator_atomic_begins(const volatile void *address, size_t bytes, const void *caller);
+extern "C" void emulator_atomic_ends();
+#define EMULATED_ONE_STEP __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
+#else
+#define EMULATED_ONE_STEP
+#endif
+
 namespace emulated
 {
 
 /* Replaces *target by change(*target) in one step and returns what was there. */
-template <class T, class Change> T change_atomically(T *target, Change change)
+template <class T, class Change> EMULATED_ONE_STEP T change_atomically(T *target, Change change)
 {
     T old, desired;
 
+#ifdef EMULATED_COUNTED
+    emulator_atomic_begins(target, sizeof(T), __builtin_return_address(0));
+#endif
     count_atomic();
     __atomic_load(target, &old, __ATOMIC_RELAXED);
     do
         desired = change(old);
     while (!__atomic_compare_exchange(target, &old, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+#ifdef EMULATED_COUNTED
+    emulator_atomic_ends();
+#endif
     return old;
 }
 
@@ -480,6 +503,7 @@ EMULATED_ATOMIC(atomicAdd, double, old + value)
 EMULATED_ATOMIC(atomicExch, float, ((void)old, value))
 #undef EMULATED_ATOMICS
 #undef EMULATED_ATOMIC
+#undef EMULATED_ONE_STEP
 #undef EMULATED_SITE
 
 #endif
