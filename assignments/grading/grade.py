@@ -9,7 +9,7 @@ import time
 from grading.bugs import grade_bug
 from grading.build import build_version, has_gpu, reference_file, reference_worker
 from grading.lab import ROOT, maximum_of
-from grading.races import count_watched, find_kernel_race, find_race, has_threads
+from grading.races import AT_WORK, THREADS, count_watched, find_kernel_race, find_race, has_threads, shared_work
 from grading.measure import FULL, ZERO, check_version, fault_of_counts, time_version, usable_cores
 from grading.similarity import is_same
 from grading.worst import grade_worst
@@ -57,7 +57,7 @@ class Outcome:
 
 def grade_task(lab, task, pictures, say):
     outcome = Outcome(task)
-    speed = task.get("speed", {})
+    speed, at_work = task.get("speed", {}), None
 
     def give_up(reason):
         outcome.parts.append(Part("right", 0, task["right"], reason))
@@ -105,6 +105,8 @@ def grade_task(lab, task, pictures, say):
     if has_threads(lab, task):
         say(f"{task['id']}: looking for data races")
         fault = find_race(lab, task)
+        if not fault and speed and not check.get("pipeline"):
+            fault, at_work = shared_work(lab, task, drawn_size(speed["sizes"][0]))
         if fault:
             return give_up(fault)
     if task.get("watch"):
@@ -127,7 +129,7 @@ def grade_task(lab, task, pictures, say):
                               + (", in the emulator" if check["emulated"] else "")))
     good = grade_needs(outcome, task, check, lab.unpredicted(task))
     if speed:
-        grade_speed(lab, outcome, task, worker, good, say)
+        grade_speed(lab, outcome, task, worker, good, say, at_work)
     return outcome
 
 
@@ -266,7 +268,7 @@ def grade_needs(outcome, task, check, hidden):
     return good
 
 
-def grade_speed(lab, outcome, task, worker, good, say):
+def grade_speed(lab, outcome, task, worker, good, say, at_work):
     speed = task["speed"]
     points = speed["points"]
 
@@ -288,6 +290,9 @@ def grade_speed(lab, outcome, task, worker, good, say):
     if on_cores and usable_cores() < 2:
         outcome.unjudged = True
         give(0, f"not judged: this machine lends the grader {usable_cores():g} cores, and what threads bring shows on 2 or more")
+        return
+    if at_work and at_work < AT_WORK:
+        give(0, f"with {THREADS} threads {100 / at_work:.0f} % of its accesses come one after the other: one thread works while others wait")
         return
     worst, zero = 0, speed.get("zero", ZERO)
     for size in map(drawn_size, speed["sizes"]):

@@ -76,7 +76,7 @@ TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "ne
 BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}
-SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames"}
+SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames", "watched_size"}
 
 
 class Lab:

@@ -18,7 +18,7 @@ def names_of(*files):
     """Names that the worker's own files define, and all that they use besides, of the C library for example."""
     found = symbols(*files)
     return ({name for name, kind in found if kind in "TDBR"},
-            {name for name, kind in found if kind == "U" and not name.startswith("_Z")})
+            {name for name, kind in found if kind in "Uw" and not name.startswith("_Z")})
 
 
 # Bytes of a file's variables: as many as __constant__ memory has, or a table of 65536 words and some.

@@ -14,6 +14,7 @@ from grading.unseen import unseen_structs
 THREADS = 4    # even where there are fewer cores: what two threads touch without a wait is a race on any
 MOST_THREADS = 64  # that it can watch (common/remote/races.c)
 SECONDS = 2    # for each number of threads
+AT_WORK = 1.5  # threads of these, at least: versions for two have 2, those for all 2.8 to 4, one thread 1
 COUNT_SECONDS = 60
 MOST_ON_HOST = 0.5  # bytes that code of the host may touch for each of inputs and outputs: a computation reads and writes them all
 MOST_OF_ONE = 0.05  # of all accesses of kernels, by one thread: solutions have 0.006 at most
@@ -51,6 +52,20 @@ def find_race(lab, task):
         if fault:
             return fault
     return ""
+
+
+def shared_work(lab, task, size):
+    """What is said of a race in calls of the size that a version is timed at, or "", and how many threads at most had work at the same
+    time, as bytes tell that their accesses touched; None where nobody counts."""
+    file, speed = lab.file_of(task), task["speed"]
+    worker = "" if os.environ.get("SANITIZE") else build_for_races(file, task.get("helpers", ()))
+    if not worker:
+        return "", None
+    check, _ = judge(lab, ["share", "--worker", worker, "--size", speed.get("watched_size", size), "--limit", COUNT_SECONDS, "--memory", 4096,
+                             "--threads", THREADS, *(word for setting in speed.get("params", []) for word in ("-p", setting))], 4 * COUNT_SECONDS)
+    if not check or "ran past its limit" in check["what"]:
+        return "", None
+    return race_said(file, worker, check, THREADS), check["work"] / check["longest"] if check["longest"] else None
 
 
 def race_said(file, worker, check, threads):

@@ -223,7 +223,7 @@ def command_mutants(arguments):
 
 
 def weigh_file(lab, task, mutant, verdicts):
-    """The mutant's first line: // expect: right 0..0 | speed 0..3 | says halo. With a clause `list NAME` it must be refused for that name
+    """The mutant's first line: // expect: right 0..0 | speed 0..3 | says halo | lacks race. With a clause `list NAME` it must be refused for that name
     before it runs; what the line says besides is then the verdict of what is behind the list."""
     first = mutant.read_text(encoding="utf-8").splitlines()[0]
     clauses = [clause.strip() for clause in re.sub(r"^\W*expect:|\*/$", "", first).split("|")]
@@ -243,8 +243,8 @@ def weigh_file(lab, task, mutant, verdicts):
     good = True
     for clause in clauses:
         words = clause.split(None, 1)
-        if words[0] == "says":
-            good &= words[1].strip() in re.sub(r"\s+", " ", text)
+        if words[0] in ("says", "lacks"):
+            good &= (words[1].strip() in re.sub(r"\s+", " ", text)) == (words[0] == "says")
         else:
             name, bounds = clause.strip().rsplit(None, 1)
             low, high = map(float, bounds.split(".."))

@@ -16,10 +16,10 @@
 static const char help[] =
     "usage: rungs-judge check --worker FILE --id ID --json FILE [OPTION...]\n"
     "       rungs-judge time --worker FILE --reference FILE --size WxH[xC] --json FILE [OPTION...]\n"
-    "       rungs-judge count --worker FILE --picture FILE --json FILE [OPTION...]\n\n"
-    "Verifies or times the version in a worker program, or counts what one call does on the emulated device, and "
-    "writes\n"
-    "what was found as JSON; `make lab-NN` calls it.\n\n"
+    "       rungs-judge count --worker FILE --picture FILE --json FILE [OPTION...]\n"
+    "       rungs-judge share --worker FILE --size WxH[xC] --json FILE [OPTION...]\n\n"
+    "Verifies or times the version in a worker program, counts what one call does on the emulated device, or how\n"
+    "threads share its accesses, and writes what was found as JSON; `make lab-NN` calls it.\n\n"
     "  --worker FILE     the program around the version\n"
     "  --json FILE       where the result goes\n"
     "  --threads N       OpenMP threads (default: all cores)\n"
@@ -42,6 +42,9 @@ static const char help[] =
     "count:\n"
     "  --picture FILE    the input\n"
     "  --moved           count a second call, on the picture moved round by lot\n"
+    "  -p NAME=VALUE     a parameter of the algorithm\n"
+    "share, with a worker that finds races:\n"
+    "  --size WxH[xC]    of the input\n"
     "  -p NAME=VALUE     a parameter of the algorithm\n"
     "time:\n"
     "  --reference FILE  the worker of the rung to compare with\n"
@@ -277,14 +280,15 @@ int main(int argc, char **argv)
         return 0;
     }
     const bool checks = argc > 1 && strcmp(argv[1], "check") == 0, times = argc > 1 && strcmp(argv[1], "time") == 0;
-    const bool counts = argc > 1 && strcmp(argv[1], "count") == 0;
+    const bool counts = argc > 1 && strcmp(argv[1], "count") == 0, shares = argc > 1 && strcmp(argv[1], "share") == 0;
 
-    if (!checks && !times && !counts)
-        return fail("the first word must be check, time or count; rungs-judge --help");
+    if (!checks && !times && !counts && !shares)
+        return fail("the first word must be check, time, count or share; rungs-judge --help");
     if (!parse(argc - 1, argv + 1, &arguments))
         return 2;
     if (!arguments.worker.program || !arguments.json || (checks && !arguments.id) ||
-        (times && (!arguments.reference.program || !arguments.shape[0])) || (counts && !arguments.picture))
+        (times && (!arguments.reference.program || !arguments.shape[0])) || (counts && !arguments.picture) ||
+        (shares && !arguments.shape[0]))
         return fail("an option that must be there is missing; rungs-judge --help");
     /* The worker runs under our user id, so it could trace this process or read its memory. This forbids both. */
     prctl(PR_SET_DUMPABLE, 0);
@@ -298,7 +302,10 @@ int main(int argc, char **argv)
         arguments.worker.quiet = true;
     if (arguments.fewer)
         arguments.worker.threads = arguments.fewer;
-    status = checks ? judge_check(&arguments) : times ? judge_time(&arguments) : judge_count(&arguments);
+    status = checks   ? judge_check(&arguments)
+             : times  ? judge_time(&arguments)
+             : shares ? judge_share(&arguments)
+                      : judge_count(&arguments);
     if (status == STATUS_OK)
         return 0;
     fail("%s", status_message());

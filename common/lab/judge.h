@@ -32,5 +32,8 @@ enum status judge_check(const struct judge_arguments *arguments);
 enum status judge_time(const struct judge_arguments *arguments);
 /* One call on arguments->picture: what it did on the emulated device, and whether its result is right. */
 enum status judge_count(const struct judge_arguments *arguments);
+/* Calls of a version in C, whose worker is one that finds races, on inputs of arguments->shape: bytes that its accesses
+ * touched, and the most of them that came one after the other. */
+enum status judge_share(const struct judge_arguments *arguments);
 
 #endif

@@ -461,22 +461,6 @@ static json_t *refused_json(const char *diagnosis)
     return result;
 }
 
-/* What the version printed, line by line: on stdout, and, where the C library and sanitizers complain, on stderr. */
-static void add_prints(json_t *result)
-{
-    static char text[1 << 16];
-
-    for (int on_stderr = 0; on_stderr < 2; on_stderr++) {
-        json_t *lines = json_array();
-
-        remote_heard(on_stderr, text, sizeof text);
-        for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
-            if (rest || *line)
-                json_array_append_new(lines, judge_text(line));
-        json_object_set_new(result, on_stderr ? "complained" : "printed", lines);
-    }
-}
-
 /* Where the driver itself does not start confined, no version is to blame, and none can be judged. */
 static enum status require_driver(void)
 {
@@ -574,7 +558,7 @@ enum status judge_check(const struct judge_arguments *arguments)
     }
     json_object_set(result, "tunables", tunables);
 write:
-    add_prints(result);
+    judge_add_prints(result);
     TRY(judge_write(result, arguments->json));
 out:
     remote_stop(remote);

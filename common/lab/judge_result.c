@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/core/file.h"
+#include "common/remote/remote.h"
 
 json_t *judge_text(const char *characters)
 {
@@ -21,6 +22,21 @@ json_t *judge_text(const char *characters)
         if ((unsigned char)*c > '~')
             *c = '?';
     return string ? string : json_string(clean);
+}
+
+void judge_add_prints(json_t *result)
+{
+    static char text[1 << 16];
+
+    for (int on_stderr = 0; on_stderr < 2; on_stderr++) {
+        json_t *lines = json_array();
+
+        remote_heard(on_stderr, text, sizeof text);
+        for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
+            if (rest || *line)
+                json_array_append_new(lines, judge_text(line));
+        json_object_set_new(result, on_stderr ? "complained" : "printed", lines);
+    }
 }
 
 enum status judge_write(json_t *result, const char *path)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "common/image/image.h"
+#include "common/remote/worker.h"
 
 enum { CROWD_MILLISECONDS = 1000, RACES_EXIT = 66, PAGE = 4096, PAGES = 1 << 16, SYNCS = 1 << 12, READERS = 8 };
 
@@ -55,6 +56,13 @@ static uint32_t left_at[MOST_THREADS]; /* the moment at which the last thread of
 static _Thread_local int me = -1;      /* its place in clocks */
 static _Thread_local bool has_left;    /* what libgomp frees after a thread's end is nobody's access */
 static _Thread_local struct races_clock now;
+static uint32_t call;        /* requests that the worker has had */
+static unsigned one_page_in; /* is watched; 0: all */
+static uintptr_t page_lot;   /* which ones: others in the next call */
+/* Of the threads that had a place during the call: bytes that they touched, and the longest chain that one was in. */
+static struct {
+    _Alignas(64) uint64_t work, longest;
+} tallies[MOST_THREADS];
 /* What the last fence of this thread releases by atomic operations that order nothing themselves, and what such have
  * read since. */
 static _Thread_local struct races_clock fenced, unfenced;
@@ -67,6 +75,15 @@ static void join(struct races_clock *to, const struct races_clock *from)
 {
     for (int i = 0; i < MOST_THREADS; i++)
         to->at[i] = to->at[i] > from->at[i] ? to->at[i] : from->at[i];
+}
+
+/* The chain behind both. What is of an earlier call is none. */
+static void join_chain(struct races_clock *to, const struct races_clock *from)
+{
+    const uint64_t own = to->call == call ? to->chain : 0, other = from->call == call ? from->chain : 0;
+
+    to->call = call;
+    to->chain = own > other ? own : other;
 }
 
 static void lock(atomic_flag *flag)
@@ -139,6 +156,24 @@ void races_follow(const struct races_clock *began)
 {
     races_take_place();
     join(&now, began);
+    join_chain(&now, began);
+}
+
+uint64_t races_begin_task(const struct races_clock *began)
+{
+    const uint64_t chain = now.call == call ? now.chain : 0;
+
+    races_take_place();
+    join(&now, began);
+    now.call = began->call;
+    now.chain = began->chain;
+    return chain;
+}
+
+void races_end_task(uint64_t chain)
+{
+    now.call = call;
+    now.chain = chain;
 }
 
 static struct races_clock *clock_of(uintptr_t address)
@@ -153,25 +188,49 @@ static struct races_clock *clock_of(uintptr_t address)
 }
 
 /* What this thread did until here happens before whatever follows an races_acquire() of the same address. */
-void races_release(const volatile void *address)
+static void release(const volatile void *address, bool chains)
 {
     if (has_left)
         return;
     races_take_place();
     lock(&meeting_lock);
     join(clock_of((uintptr_t)address), &now);
+    if (chains)
+        join_chain(clock_of((uintptr_t)address), &now);
     unlock(&meeting_lock);
     tick();
 }
 
-void races_acquire(const volatile void *address)
+static void acquire(const volatile void *address, bool chains)
 {
     if (has_left)
         return;
     races_take_place();
     lock(&meeting_lock);
     join(&now, clock_of((uintptr_t)address));
+    if (chains)
+        join_chain(&now, clock_of((uintptr_t)address));
     unlock(&meeting_lock);
+}
+
+void races_release(const volatile void *address)
+{
+    release(address, true);
+}
+
+void races_acquire(const volatile void *address)
+{
+    acquire(address, true);
+}
+
+void races_give(const volatile void *address)
+{
+    release(address, false);
+}
+
+void races_take(const volatile void *address)
+{
+    acquire(address, false);
 }
 
 void races_clear(const volatile void *address)
@@ -262,6 +321,40 @@ static void look(struct shadow *byte, bool writes, uint32_t place)
     }
 }
 
+static bool is_watched(uintptr_t address)
+{
+    return one_page_in == 0 || (((address / PAGE ^ page_lot) * 0x9e3779b97f4a7c15u >> 32) + call) % one_page_in == 0;
+}
+
+static void count(size_t bytes)
+{
+    now.chain = (now.call == call ? now.chain : 0) + bytes;
+    now.call = call;
+    tallies[me].work += bytes;
+    tallies[me].longest = tallies[me].longest > now.chain ? tallies[me].longest : now.chain;
+}
+
+void worker_races_begin(int share)
+{
+    struct timespec time;
+
+    call++;
+    memset(tallies, 0, sizeof tallies);
+    one_page_in = (unsigned)share;
+    if (call == 1 && clock_gettime(CLOCK_MONOTONIC, &time) == 0)
+        page_lot = (uintptr_t)time.tv_nsec << 20 ^ (uintptr_t)&time;
+}
+
+void worker_races_count(struct channel_counts *counts)
+{
+    counts->work_bytes = counts->longest_bytes = 0;
+    for (int i = 0; i < MOST_THREADS; i++) {
+        counts->work_bytes += tallies[i].work;
+        if (tallies[i].longest > counts->longest_bytes)
+            counts->longest_bytes = tallies[i].longest;
+    }
+}
+
 static void access_bytes(const volatile void *memory, size_t size, bool writes, const void *caller)
 {
     const uint32_t place = (uint32_t)((const char *)caller - &__executable_start);
@@ -270,7 +363,15 @@ static void access_bytes(const volatile void *memory, size_t size, bool writes, 
     if (has_left)
         return;
     races_take_place();
+    count(size);
     while (size > 0) {
+        if (!is_watched(address)) {
+            const size_t rest = PAGE - address % PAGE, skipped = size < rest ? size : rest;
+
+            address += skipped;
+            size -= skipped;
+            continue;
+        }
         struct page *const page = page_of(address, true);
         const size_t offset = address % PAGE, here = size < PAGE - offset ? size : PAGE - offset;
 

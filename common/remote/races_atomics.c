@@ -11,7 +11,7 @@ enum { RELAXED, CONSUME, ACQUIRE, RELEASE, BOTH, TOTAL, ORDERS = 7 /* gcc's furt
 static void before_store(const volatile void *address, int order)
 {
     if ((order & ORDERS) >= RELEASE)
-        races_release(address);
+        races_give(address);
     else
         races_store_relaxed(address);
 }
@@ -23,7 +23,7 @@ static void after_load(const volatile void *address, int order)
     if (its == RELAXED || its == RELEASE)
         races_load_relaxed(address);
     else
-        races_acquire(address);
+        races_take(address);
 }
 
 #define ATOMIC_CHANGE(bits, name, builtin)                                                                             \

@@ -158,11 +158,11 @@ WRAP_BARRIER(GOMP_sections_end)
     void __wrap_##start parameters                                                                                     \
     {                                                                                                                  \
         __real_##start(argument);                                                                                      \
-        races_acquire(place);                                                                                          \
+        races_take(place);                                                                                             \
     }                                                                                                                  \
     void __wrap_##end parameters                                                                                       \
     {                                                                                                                  \
-        races_release(place);                                                                                          \
+        races_give(place);                                                                                             \
         __real_##end(argument);                                                                                        \
     }
 
@@ -184,7 +184,7 @@ WRAP_LOCK(omp_set_nest_lock, omp_unset_nest_lock, (void *own), own, own)
         const result got = __real_##name(argument);                                                                    \
                                                                                                                        \
         if (done)                                                                                                      \
-            races_acquire(own);                                                                                        \
+            races_take(own);                                                                                           \
         return got;                                                                                                    \
     }
 
@@ -239,11 +239,13 @@ static void in_task(void *argument)
     tasks_begun++;
     if (task->is_loop)
         memcpy(data, task, 2 * sizeof(long));
-    races_follow(&task->began);
+    const uint64_t chain = races_begin_task(&task->began);
+
     if (task->waits)
         races_acquire(&tasks_place);
     task->function(data);
     races_release(&tasks_place);
+    races_end_task(chain);
 }
 
 static void copy_task(void *to, void *from)
@@ -454,7 +456,7 @@ int __wrap_thrd_join(thrd_t thread, int *result)
     int __wrap_##name(type *own);                                                                                      \
     int __wrap_##name(type *own)                                                                                       \
     {                                                                                                                  \
-        races_release((const volatile void *)own);                                                                     \
+        races_give((const volatile void *)own);                                                                        \
         const int error = __real_##name(own);                                                                          \
                                                                                                                        \
         linger();                                                                                                      \
@@ -469,7 +471,7 @@ int __wrap_thrd_join(thrd_t thread, int *result)
         const int got = __real_##name(own, until);                                                                     \
                                                                                                                        \
         if (got == 0)                                                                                                  \
-            races_acquire((const volatile void *)own);                                                                 \
+            races_take((const volatile void *)own);                                                                    \
         return got;                                                                                                    \
     }
 
@@ -500,10 +502,10 @@ WRAP_GIVE(mtx_unlock, mtx_t)
     int __wrap_##name(condition_type *condition, lock_type *own);                                                      \
     int __wrap_##name(condition_type *condition, lock_type *own)                                                       \
     {                                                                                                                  \
-        races_release(own);                                                                                            \
+        races_give(own);                                                                                               \
         const int error = __real_##name(condition, own);                                                               \
                                                                                                                        \
-        races_acquire(own);                                                                                            \
+        races_take(own);                                                                                               \
         return error;                                                                                                  \
     }
 #define WRAP_WAIT_UNTIL(name, condition_type, lock_type)                                                               \
@@ -511,10 +513,10 @@ WRAP_GIVE(mtx_unlock, mtx_t)
     int __wrap_##name(condition_type *condition, lock_type *own, const struct timespec *until);                        \
     int __wrap_##name(condition_type *condition, lock_type *own, const struct timespec *until)                         \
     {                                                                                                                  \
-        races_release(own);                                                                                            \
+        races_give(own);                                                                                               \
         const int error = __real_##name(condition, own, until);                                                        \
                                                                                                                        \
-        races_acquire(own);                                                                                            \
+        races_take(own);                                                                                               \
         return error;                                                                                                  \
     }
 WRAP_WAIT(pthread_cond_wait, pthread_cond_t, pthread_mutex_t)

@@ -24,6 +24,9 @@
 #include "common/remote/worker.h"
 #include "common/verify/verify.h"
 
+__attribute__((weak)) void worker_races_begin(int one_page_in);
+__attribute__((weak)) void worker_races_count(struct channel_counts *counts);
+
 static struct channel *channel;
 static const struct version *the_version;
 
@@ -200,6 +203,8 @@ int main(void)
         worker_device_begin(request.threads, request.lack);
         mallopt(M_PERTURB, request.heap_byte);
         device_perturb(request.heap_byte, request.shared_byte);
+        if (worker_races_begin)
+            worker_races_begin(request.one_page_in);
         channel->status = answer(&request);
         mallopt(M_PERTURB, 0);
         channel->counts = worker_device_counts();
@@ -218,6 +223,8 @@ int main(void)
         channel->counts.warp_steps -= before.warp_steps;
         channel->counts.global_loads -= before.global_loads;
         channel->counts.global_atomics -= before.global_atomics;
+        if (worker_races_count)
+            worker_races_count(&channel->counts);
         if (channel->status != STATUS_OK)
             snprintf(channel->message, sizeof channel->message, "%s", status_message());
         fflush(NULL);

@@ -27,6 +27,9 @@ void worker_device_end(void);
 enum status worker_device_pin(const struct image *image);
 /* Before each request: how the emulator works, whatever the version did to its settings. */
 void worker_device_begin(int threads, int lack);
+/* Of a race worker of a version in C (races.c), before and after each request; other workers have neither. */
+void worker_races_begin(int one_page_in);
+void worker_races_count(struct channel_counts *counts);
 /* Since the worker's start; allocations of worker_device() itself are in them too. */
 struct channel_counts worker_device_counts(void);
 

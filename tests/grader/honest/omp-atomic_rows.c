@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: threads take the next row by an atomic counter */
 #include <stdatomic.h>
 

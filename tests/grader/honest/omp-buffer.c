@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: a row is computed in memory of the thread and copied */
 #include <stdlib.h>
 #include <string.h>

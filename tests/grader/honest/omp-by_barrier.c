@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: threads of POSIX that share out the rows, and meet at a barrier between two halves of the picture. */
 #include <pthread.h>
 #include "common/algo/grayscale.h"

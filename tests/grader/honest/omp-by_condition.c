@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: threads take the next rows from a queue behind a lock; a condition says when there are some, and when all are done. */
 #include <pthread.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: threads of C11 take bands of rows by an atomic counter; the caller works along and joins them. */
 #include <stdatomic.h>
 #include <threads.h>

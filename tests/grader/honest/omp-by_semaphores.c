@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: two threads that stay from call to call; semaphores say when a picture is there and when it is done. */
 #include <pthread.h>
 #include <semaphore.h>

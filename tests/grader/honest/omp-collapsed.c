@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: two loops as one: tiles to threads */
 #include "common/algo/grayscale.h"
 

@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: columns to threads, each thread a strip of all rows */
 #include "common/algo/grayscale.h"
 

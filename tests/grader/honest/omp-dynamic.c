@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: rows in turn, as threads become free, and the length of a row read once */
 #include "common/algo/grayscale.h"
 

@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: each thread works out its own rows */
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 #include <pthread.h>
 #include "common/algo/grayscale.h"
 

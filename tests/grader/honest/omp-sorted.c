@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: rows in an order that qsort() made, to try whether it matters, and a check of it */
 #include <assert.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: products from tables that the first call fills in, behind a lock of OpenMP */
 #include <omp.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// expect: right 10..10
+// expect: right 10..10 | lacks come one after the other
 /* Idea: a task for each band of rows */
 #include "common/algo/grayscale.h"
 
