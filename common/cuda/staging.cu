@@ -12,8 +12,7 @@
 enum {
     BAND_BYTES = 1 << 20, /* at least: a smaller band is sooner through the bus than it is enqueued */
     PIECES = 32,          /* of a band: what a thread copies before it looks for more */
-    MOST_THREADS = 12,    /* of the host: more fill its memory so that the bus waits for it */
-    SHARE_BYTES = 1 << 17 /* of a call, that pay for one thread more to be woken */
+    MOST_THREADS = 12     /* of the host: more fill its memory so that the bus waits for it */
 };
 
 /* Rows of an image, and where they lie in page-locked memory, as far apart as on the device; NULL: the host's image is
@@ -253,9 +252,9 @@ static void copy_pieces(struct traffic *traffic, bool calls)
 static enum status run_traffic(struct traffic *traffic)
 {
     const size_t bytes = traffic->up->locked_bytes + traffic->down->locked_bytes;
-    const size_t most = (size_t)std::min(omp_get_max_threads(), (int)MOST_THREADS);
-
-    traffic->threads = (int)std::clamp(bytes / SHARE_BYTES, (size_t)1, most);
+    /* A small image is copied before other threads are awake. All others have the same number: a team of another size
+     * than the last one makes the OpenMP library start threads anew (hough: 2.6 ms a call in place of 0.2). */
+    traffic->threads = bytes < BAND_BYTES ? 1 : std::min(omp_get_max_threads(), (int)MOST_THREADS);
 
 #pragma omp parallel num_threads(traffic->threads)
     copy_pieces(traffic, omp_get_thread_num() == 0);
