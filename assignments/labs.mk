@@ -8,7 +8,7 @@ lab_numbers := $(foreach lab,$(labs),$(firstword $(subst _, ,$(lab))))
 worker_parts := $(wildcard common/image/*.c) $(addprefix common/,$(addprefix core/,clock.c file.c status.c paths.c progress.c text.c) \
                   $(addprefix trace/,mark.c step.c phase.c) $(addprefix contract/,algorithm.c inputs.c model.c sides.c))
 # What a version for the device needs besides.
-device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda/device_run.cu common/cuda/staging.cu common/verify/verify_launch.cu
+device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda/device_run.cu common/cuda/staging.cu common/cuda/stream_copy.c common/verify/verify_launch.cu
 # Of the rooms, what the judge needs and no more: a lab's first command waits for them to be compiled. It runs nothing
 # on a device, so where that is the emulator, stand-ins take its place.
 judge_library := $(foreach room,core image trace contract verify,$(wildcard common/$(room)/*.c)) \
