@@ -13,7 +13,7 @@ device_parts := common/remote/worker_device.cu common/cuda/device.cu common/cuda
 # on a device, so where that is the emulator, stand-ins take its place.
 judge_library := $(foreach room,core image trace contract verify,$(wildcard common/$(room)/*.c)) \
                    $(addprefix common/measure/,machine.c statistics.c) $(if $(filter emulated,$(CUDA)),common/remote/no_device.c,$(addprefix \
-                   common/,cuda/device.cu cuda/device_run.cu cuda/staging.cu verify/verify_launch.cu measure/bench_device.cu))
+                   common/,cuda/device.cu cuda/device_run.cu cuda/staging.cu cuda/stream_copy.c verify/verify_launch.cu measure/bench_device.cu))
 judge_parts := $(wildcard common/lab/*.c) $(addprefix common/remote/,confine.c confine_try.c remote.c stand_in.c)
 # Without a loader, which would have to open files: a confined process opens none (common/remote/confine.h). What
 # loads a GPU's driver, a sanitizer or LLVM's OpenMP has one.
