@@ -196,6 +196,18 @@ static const struct golden goldens[] = {
     {0},
 };
 
+const char *edges_opencv_declines(const struct image in[], const void *params_erased)
+{
+    const struct edges_params *params = params_erased;
+
+    (void)in;
+    if (params->outputs != EDGES_MASK)
+        return "Canny gives the mask alone (outputs=mask)";
+    if (params->thin != EDGES_CANNY || params->high == EDGES_OTSU)
+        return "Canny thins, and has no threshold of its own (thin=canny high=H)";
+    return NULL;
+}
+
 static const char *const check_settings[] = {
     "thin=canny",
     "thin=canny high=700 low=300",

@@ -97,6 +97,9 @@ static HOST_DEVICE inline bool edges_is_ridge(struct hough_gradient g, const int
     return s < 0 ? m > above[x + 1] && m > below[x - 1] : m > above[x - 1] && m > below[x + 1];
 }
 
+/* Why OpenCV's Canny does not give what is asked for; NULL where it does. */
+const char *edges_opencv_declines(const struct image in[], const void *params);
+
 #ifdef __cplusplus
 }
 #endif

@@ -170,6 +170,20 @@ out:
     return status;
 }
 
+const char *harris_opencv_declines(const struct image in[], const void *params_erased)
+{
+    const struct harris_params *params = params_erased;
+
+    (void)in;
+    if (params->outputs != HARRIS_RESPONSE)
+        return "cornerHarris gives the response alone (outputs=response)";
+    if (params->gradient != HARRIS_SOBEL || params->window != HARRIS_BOX)
+        return "cornerHarris has Sobel gradients and a box";
+    if (params->border != HARRIS_REFLECT || params->unit)
+        return "cornerHarris reflects, and has its own scale";
+    return NULL;
+}
+
 const char *harris_skimage_declines(const struct image in[], const void *params_erased)
 {
     const struct harris_params *params = params_erased;

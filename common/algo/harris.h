@@ -193,6 +193,9 @@ enum status harris_append(struct harris_list *list, uint64_t key);
 enum status harris_write_corners(struct harris_list *list, const struct harris_params *params, int width,
                                  struct image *corners);
 
+/* Why OpenCV's cornerHarris does not give what is asked for; NULL where it does. */
+const char *harris_opencv_declines(const struct image in[], const void *params);
+
 #ifdef __cplusplus
 }
 #endif

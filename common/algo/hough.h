@@ -202,28 +202,36 @@ static HOST_DEVICE inline bool hough_votes_for(const struct hough_params *params
            (distance < rows - distance ? distance : rows - distance) <= params->half_width;
 }
 
+/* Whether cell r of row n is no line because of its neighbour j rows and i cells away, if it has one there that counts:
+ * that has more votes, or as many and the smaller index. */
+static HOST_DEVICE inline bool hough_yields(const struct image *accumulator, struct hough_space space, int n, int r,
+                                            int j, int i, const struct hough_params *params)
+{
+    const bool wraps = n + j < 0 || n + j >= space.rows;
+    const int row = n + j < 0 ? n + j + space.rows : n + j >= space.rows ? n + j - space.rows : n + j;
+    const int cell = wraps ? 2 * space.centre - (r + i) : r + i;
+
+    if (params->window == HOUGH_CROSS && (wraps || (i != 0) == (j != 0)))
+        return false;
+    if (cell < 0 || cell >= space.cells || (i == 0 && j == 0))
+        return false;
+    const int own = ((const int32_t *)image_row(accumulator, n))[r];
+    const int other = ((const int32_t *)image_row(accumulator, row))[cell];
+    return other > own || (other == own && (row < n || (row == n && cell < r)));
+}
+
 /* Whether cell (n, r) of a whole accumulator is a line. */
 static HOST_DEVICE inline bool hough_is_line(const struct image *accumulator, struct hough_space space, int n, int r,
                                              const struct hough_params *params)
 {
-    const int radius = params->radius, rows = space.rows, own = ((const int32_t *)image_row(accumulator, n))[r];
+    const int radius = params->radius;
 
-    if (own <= params->threshold)
+    if (((const int32_t *)image_row(accumulator, n))[r] <= params->threshold)
         return false;
-    for (int j = -radius; j <= radius; j++) {
-        for (int i = -radius; i <= radius; i++) {
-            const bool wraps = n + j < 0 || n + j >= rows;
-            const int row = n + j < 0 ? n + j + rows : n + j >= rows ? n + j - rows : n + j;
-            const int cell = wraps ? 2 * space.centre - (r + i) : r + i;
-            if (params->window == HOUGH_CROSS && (wraps || (i != 0) == (j != 0)))
-                continue;
-            if (cell < 0 || cell >= space.cells || (i == 0 && j == 0))
-                continue;
-            const int other = ((const int32_t *)image_row(accumulator, row))[cell];
-            if (other > own || (other == own && (row < n || (row == n && cell < r))))
+    for (int j = -radius; j <= radius; j++)
+        for (int i = -radius; i <= radius; i++)
+            if (hough_yields(accumulator, space, n, r, j, i, params))
                 return false;
-        }
-    }
     return true;
 }
 
@@ -262,6 +270,21 @@ static inline const char *hough_accumulator_only(const struct image in[], const 
         return "it counts in steps of one pixel (rho=1)";
     if (params->edges != HOUGH_NONZERO)
         return "it counts pixels that are not 0 (edges=nonzero)";
+    return NULL;
+}
+
+/* Why OpenCV's HoughLines does not give what is asked for; NULL where it does. */
+static inline const char *hough_opencv_declines(const struct image in[], const void *params_erased)
+{
+    const struct hough_params *params = (const struct hough_params *)params_erased;
+
+    (void)in;
+    if (params->outputs != HOUGH_LINES)
+        return "HoughLines gives lines alone (outputs=lines)";
+    if (params->window != HOUGH_CROSS)
+        return "HoughLines compares with four neighbours (window=cross)";
+    if (params->half_width != HOUGH_ALL_ROWS)
+        return "in HoughLines every point votes for all rows (orientation=90)";
     return NULL;
 }
 

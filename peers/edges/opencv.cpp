@@ -25,16 +25,4 @@ static enum status run(const struct image *in, struct image *out, const struct e
     return STATUS_OK;
 }
 
-static const char *declines(const struct image in[], const void *params_erased)
-{
-    const struct edges_params *params = (const struct edges_params *)params_erased;
-
-    (void)in;
-    if (params->outputs != EDGES_MASK)
-        return "Canny gives the mask alone (outputs=mask)";
-    if (params->thin != EDGES_CANNY || params->high == EDGES_OTSU)
-        return "Canny thins, and has no threshold of its own (thin=canny high=H)";
-    return NULL;
-}
-
-RUNGS_CPU_VERSION(edges, .declines = declines)
+RUNGS_CPU_VERSION(edges, .declines = edges_opencv_declines)

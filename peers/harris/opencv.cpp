@@ -26,19 +26,5 @@ static enum status run(const struct image *in, struct image *out, const struct h
     return STATUS_OK;
 }
 
-static const char *declines(const struct image in[], const void *params_erased)
-{
-    const struct harris_params *params = (const struct harris_params *)params_erased;
-
-    (void)in;
-    if (params->outputs != HARRIS_RESPONSE)
-        return "cornerHarris gives the response alone (outputs=response)";
-    if (params->gradient != HARRIS_SOBEL || params->window != HARRIS_BOX)
-        return "cornerHarris has Sobel gradients and a box";
-    if (params->border != HARRIS_REFLECT || params->unit)
-        return "cornerHarris reflects, and has its own scale";
-    return NULL;
-}
-
 /* In a picture of a few pixels even the largest response can be what is left of two terms 30 times as large. */
-RUNGS_CPU_VERSION(harris, .declines = declines, .tolerance = 1e-5)
+RUNGS_CPU_VERSION(harris, .declines = harris_opencv_declines, .tolerance = 1e-5)

@@ -42,18 +42,4 @@ static enum status run(const struct image *in, struct image *out, const struct h
     return STATUS_OK;
 }
 
-static const char *declines(const struct image in[], const void *params_erased)
-{
-    const struct hough_params *params = (const struct hough_params *)params_erased;
-
-    (void)in;
-    if (params->outputs != HOUGH_LINES)
-        return "HoughLines gives lines alone (outputs=lines)";
-    if (params->window != HOUGH_CROSS)
-        return "HoughLines compares with four neighbours (window=cross)";
-    if (params->half_width != HOUGH_ALL_ROWS)
-        return "in HoughLines every point votes for all rows (orientation=90)";
-    return NULL;
-}
-
-RUNGS_CPU_VERSION(hough, .declines = declines)
+RUNGS_CPU_VERSION(hough, .declines = hough_opencv_declines)

@@ -1,6 +1,6 @@
 #include "cuda/pclines/shared/pclines.h"
 
-enum { THREADS = 256, BLOCKS = 16 /* there are some thousand lines */ };
+enum { THREADS = 256, BLOCKS = 128 /* there are some thousand lines */ };
 
 static __global__ void write_kernel(const __grid_constant__ struct lines_step step, const struct pclines_row *rows,
                                     struct image in, struct image accumulator, struct image lines,
@@ -54,6 +54,16 @@ enum status pclines_launch(struct pclines_step *step, const struct image *in, co
         return STATUS_OK;
     TRY(lines_begin(&step->lines, stream));
     TRY(lines_search(&step->lines, out, &params->hough, stream));
+    TRY(pclines_write(step, in, out, params, stream));
+out:
+    return status;
+}
+
+enum status pclines_write(struct pclines_step *step, const struct image *in, const struct image out[],
+                          const struct pclines_params *params, cudaStream_t stream)
+{
+    enum status status = STATUS_OK;
+
     TRY(lines_sort(&step->lines, &params->hough, stream));
     write_kernel<<<device_blocks(BLOCKS), THREADS, 0, stream>>>(step->lines, step->rows, *in,
                                                                 lines_accumulator(&step->lines, out), out[0], *params);

@@ -18,6 +18,9 @@ enum status pclines_setup(struct pclines_step *step, const struct image *in, con
 /* Accumulator to table; nothing with outputs=accumulator. */
 enum status pclines_launch(struct pclines_step *step, const struct image *in, const struct image out[],
                            const struct pclines_params *params, cudaStream_t stream);
+/* Its last part: sorts the lines found and writes the table. */
+enum status pclines_write(struct pclines_step *step, const struct image *in, const struct image out[],
+                          const struct pclines_params *params, cudaStream_t stream);
 void pclines_teardown(struct pclines_step *step);
 
 #endif
