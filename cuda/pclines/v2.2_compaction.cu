@@ -1,10 +1,11 @@
 /*
- * Problem:  Of cuda/v2.0's 170 us the search for lines takes 68: a thread compares a cell with up to
- *           80 neighbours one by one, and its warp waits for the longest comparison.
- * Idea:     Compaction: a thread compares its cells with four neighbours only, and a block lists the
- *           cells that remain. Then a warp takes a cell, and its lanes share the 80 neighbours.
+ * Problem:  Of cuda/v2.0's 170 us the search for lines takes 68: a thread compares a cell with up
+ *           to 80 neighbours one by one, and its warp waits for the longest comparison.
+ * Idea:     Compaction: a thread compares its cells with four neighbours only, and a block lists
+ *           those that remain. Then a warp takes a cell, and its lanes share the 80 neighbours.
  * Expect:   Search 12 us, 5.7 times as fast; 1.5 times as fast as cuda/v2.0 in all.
- * Result:   -
+ * Result:   1.42 times as fast as cuda/v2.0, 122 us: 52 us less, 56 predicted
+ *           (results/h200/pclines/pclines_1920x1080.json).
  * Run:      make diff-pclines A=cuda/v2.0 B=cuda/v2.2
  */
 #include "common/algo/pclines.h"
@@ -96,8 +97,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         diagonals_write(diagonals, planes[0][w], accumulator, first, cell + w * CELLS, threadIdx.x, THREADS);
 }
 
-/* A thread compares SEARCH_ROWS cells, one below the other, with the four neighbours of each. Of those that none exceeds
- * a block makes a list, no more than half of its cells: no two neighbours are on it. */
+/* A thread compares SEARCH_ROWS cells, one below the other, with the four neighbours of each. Of those that none
+ * exceeds a block makes a list, no more than half of its cells: no two neighbours are on it. */
 static __global__ void search_kernel(const __grid_constant__ struct lines_step step, struct image accumulator,
                                      const __grid_constant__ struct hough_params params)
 {

@@ -7,40 +7,30 @@
 #include "common/cuda/border.cuh"
 #include "common/cuda/device.h"
 
-/* LOAD words are read at once, 1 or 2. */
-template <int WORDS, int LOAD = 1> struct window {
-    const uint8_t *from[WORDS / LOAD]; /* in the first row */
-    unsigned masks[WORDS];             /* of bytes inside the row */
+template <int WORDS> struct window {
+    const uint8_t *from[WORDS]; /* in the first row */
+    unsigned masks[WORDS];      /* of bytes inside the row */
 };
 
-/* The window whose word number `halo` begins at column x; both are multiples of LOAD, x of 4 pixels, too. */
-template <int WORDS, int LOAD>
-static __device__ void find_window(struct window<WORDS, LOAD> *window, const struct image &in, int x, int halo)
+/* The window whose word number `halo` begins at column x, a multiple of 4. */
+template <int WORDS>
+static __device__ void find_window(struct window<WORDS> *window, const struct image &in, int x, int halo)
 {
     for (int k = 0; k < WORDS; k++) {
         const int offset = x + 4 * (k - halo), left = min(max(-offset, 0), 4);
         const int right = max(min(in.width - offset, 4), left);
-        if (k % LOAD == 0)
-            window->from[k / LOAD] = keep_pointer((const uint8_t *)in.data + border_source(offset, in.width, 4 * LOAD));
+        window->from[k] = keep_pointer((const uint8_t *)in.data + border_source(offset, in.width, 4));
         window->masks[k] = (unsigned)((1ull << 8 * right) - (1ull << 8 * left));
     }
 }
 
 /* Words of row y; of the nearest row where there is none. */
-template <int WORDS, int LOAD>
+template <int WORDS>
 static __device__ void load_row(unsigned words[WORDS], const struct image &in, int y,
-                                const struct window<WORDS, LOAD> &window)
+                                const struct window<WORDS> &window)
 {
-    for (int k = 0; k < WORDS; k += LOAD) {
-        const uint8_t *from = device_row(window.from[k / LOAD], in.stride, min(max(y, 0), in.height - 1));
-        if (LOAD == 1) {
-            words[k] = *(const unsigned *)from;
-        } else {
-            const uint2 two = *(const uint2 *)from;
-            words[k] = two.x;
-            words[k + LOAD - 1] = two.y;
-        }
-    }
+    for (int k = 0; k < WORDS; k++)
+        words[k] = *(const unsigned *)device_row(window.from[k], in.stride, min(max(y, 0), in.height - 1));
 }
 
 #endif
