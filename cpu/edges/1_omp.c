@@ -72,7 +72,7 @@ static enum status run(const struct image *in, struct image *out, const struct e
     find_magnitudes(in, &magnitudes, histogram);
     mark(in, &magnitudes, params, edges_find_thresholds(params, histogram), mask);
     if (is_followed)
-        places_follow(mask, places, places_find(mask, places));
+        places_follow(mask, places);
     if (out[1].data)
         places_list(in, places, places_find(mask, places), &out[1]);
 out:

@@ -159,7 +159,7 @@ static enum status run(const struct image *in, struct image *out, const struct e
         }
     }
     if (is_followed)
-        places_follow(mask, places, places_find(mask, places));
+        places_follow(mask, places);
     if (out[1].data)
         places_list(in, places, places_find(mask, places), &out[1]);
 out:

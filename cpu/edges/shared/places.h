@@ -12,8 +12,9 @@ enum { NOTHING, WEAK = 1, EDGE = 255 };
  * room for all pixels. */
 size_t places_find(const struct image *mask, uint32_t *places);
 
-/* Weak neighbours of the given edge points become edge points; pixels that stay weak become nothing. */
-void places_follow(struct image *mask, uint32_t *places, size_t count);
+/* Weak pixels that chains join to edge points become edge points, the others nothing. `places` has room for all
+ * pixels. */
+void places_follow(struct image *mask, uint32_t *places);
 
 /* The table of edge points. */
 void places_list(const struct image *in, const uint32_t *places, size_t count, struct image *points);
