@@ -53,13 +53,17 @@ template <class K>
 static __device__ void load_words(unsigned (&words)[K::WORDS], const struct image &in, int y,
                                   const struct window<K::WORDS> &window)
 {
-    if (K::OWN == 1 || K::HALO % 2 == 1)
-        return load_row(words, in, y, window);
-    for (int k = 0; k < K::WORDS; k += 2) {
+    constexpr int STEP = K::OWN == 2 && K::HALO % 2 == 0 ? 2 : 1;
+
+    for (int k = 0; k < K::WORDS; k += STEP) {
         const uint8_t *from = device_row(window.from[k], in.stride, min(max(y, 0), in.height - 1));
-        const uint2 two = *(const uint2 *)((uintptr_t)from & ~(uintptr_t)7);
-        words[k] = two.x;
-        words[k + 1] = two.y;
+        if constexpr (STEP == 1) {
+            words[k] = *(const unsigned *)from;
+        } else {
+            const uint2 two = *(const uint2 *)((uintptr_t)from & ~(uintptr_t)7);
+            words[k] = two.x;
+            words[k + 1] = two.y;
+        }
     }
 }
 
