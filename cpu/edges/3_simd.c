@@ -5,7 +5,7 @@
  * Expect:   1.3 times as fast, as loops are vectors already; 3 times as fast with thinning.
  * Result:   3.7 times as fast as cpu/branchless with 16 threads, 147 us
  *           (results/h100/edges/edges_1920x1080.json); the reason is not known. With thinning and
- *           hysteresis 2.3 times (results/cpu2/edges/edges_1920x1080_canny.json: cpu/rows there).
+ *           hysteresis 2.8 times (results/h200/edges/edges_1920x1080_peers.json).
  * Run:      make diff-edges A=cpu/branchless B=cpu/simd P="low=50 high=150 thin=canny"
  */
 #include <omp.h>
