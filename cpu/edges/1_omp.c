@@ -1,8 +1,8 @@
 /*
  * Problem:  cpu/serial leaves all rows to one thread, but rows are independent before hysteresis.
  * Idea:     The threads share the rows. For the list each thread collects the edge points of its
- *           rows, eight pixels at a time (SWAR, shared/places.c). For hysteresis it has a stack, and
- *           then looks for weak pixels beside its neighbours' edge points, until none is left.
+ *           rows, eight pixels at a time (SWAR, shared/places.c). For hysteresis it has a stack,
+ *           and then looks for weak pixels beside its neighbours' points, until none is left.
  * Expect:   Nearly 2 times as fast on 2 cores where no weak pixel is followed.
  * Result:   10 times as fast as cpu/serial with 16 threads, 2.8 ms
  *           (results/h100/edges/edges_1920x1080.json).
