@@ -53,15 +53,18 @@ template <class K>
 static __device__ void load_words(unsigned (&words)[K::WORDS], const struct image &in, int y,
                                   const struct window<K::WORDS> &window)
 {
-    if constexpr (K::OWN == 1 || K::HALO % 2 == 1)
-        load_row(words, in, y, window);
-    else
-        for (int k = 0; k < K::WORDS; k += 2) {
-            const uint8_t *from = device_row(window.from[k], in.stride, min(max(y, 0), in.height - 1));
+    constexpr int STEP = K::OWN == 2 && K::HALO % 2 == 0 ? 2 : 1;
+
+    for (int k = 0; k < K::WORDS; k += STEP) {
+        const uint8_t *from = device_row(window.from[k], in.stride, min(max(y, 0), in.height - 1));
+        if constexpr (STEP == 1) {
+            words[k] = *(const unsigned *)from;
+        } else {
             const uint2 two = *(const uint2 *)((uintptr_t)from & ~(uintptr_t)7);
             words[k] = two.x;
             words[k + 1] = two.y;
         }
+    }
 }
 
 /* Words of a row as pairs: flipped for an erosion, and 0 outside the image. */
@@ -171,13 +174,15 @@ static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
             for (int k = 0; k < 2; k++)
                 done[k][word] = __byte_perm(ready[k][0], ready[k][1], 0x7351); /* the high bytes */
         }
+        if (y - start < 2 * RADIUS) {
 #pragma unroll
-        for (int k = 0; k < 2; k++)
-            if (y - start >= 2 * RADIUS)
+            for (int i = 0; i < 2 * K::OWN; i++)
+                upper_ends[warp][y - start + i / K::OWN][i % K::OWN][lane] = done[i / K::OWN][i % K::OWN];
+        } else {
+#pragma unroll
+            for (int k = 0; k < 2; k++)
                 store_row(out, x, y - RADIUS + k, done[k], flip);
-            else
-                for (int word = 0; word < K::OWN; word++)
-                    upper_ends[warp][y - start + k][word][lane] = done[k][word];
+        }
     }
     __syncthreads();
     if (warp + 1 == WARPS)
