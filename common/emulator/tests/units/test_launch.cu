@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/emulator/emulator_test.h"
+#include "tests/units/emulator_test.h"
 
 /* ------------------------------------------------------------------------------------------------- random orders */
 
@@ -190,7 +190,7 @@ static void expect_message(const char *message, const char *format, ...)
     assert_string_equal(message, expected);
 }
 
-#define HERE "tests/emulator/test_launch.cu"
+#define HERE "tests/units/test_launch.cu"
 
 static void test_divergence_is_explained(void **)
 {
