@@ -90,15 +90,17 @@ while [ $# -gt 0 ]; do
 done
 [ -s "$work/sources" ] || { usage >&2; exit 2; }
 
-# As the test of the emulator and the mutants do it. Names of lines are found by addr2line, which reads DWARF 4 more exactly; code of
-# the emulator's headers is known by their folder (lines.cpp).
-flags="-fdebug-prefix-map='$include'=common/emulator/include -D_GNU_SOURCE -O1 -g1 -gdwarf-4 -w -fno-strict-aliasing -fno-diagnostics-show-caret -fmax-errors=8 -fopenmp"
+# Names of lines are found by addr2line, which reads DWARF 4 more exactly; code of the emulator's headers is known by their folder
+# (lines.cpp).
+optimize=-O2
 cuda="-std=c++20 -DEMULATED_PROGRAM"
 watch=
 if [ -n "$race$profile" ]; then
     case $CXX in *clang*) refuse "--race and --profile need gcc: $CXX calls other functions at each access" ;; esac
+    optimize=-O1 # as the mutants
     watch='-fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1'
 fi
+flags="-fdebug-prefix-map='$include'=common/emulator/include -D_GNU_SOURCE $optimize -g1 -gdwarf-4 -w -fno-strict-aliasing -fno-diagnostics-show-caret -fmax-errors=8 -fopenmp"
 # Code in the order of the source, and structs read whole (common/emulator/counters.h).
 [ -z "$profile" ] || watch="$watch -DEMULATED_COUNTED -fsanitize-coverage=trace-pc -fno-tree-sra -fno-reorder-blocks -fno-guess-branch-probability -fno-thread-jumps"
 

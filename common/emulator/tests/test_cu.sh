@@ -74,6 +74,11 @@ for name in fill count sum; do
         if grep -qxF -- "    $line" "$page"; then ok; else bad "$page has another text for $name"; fi
     done <"$folder/stderr"
     complains "example $name" "never asked for this error"
+    [ $name = count ] || continue
+    cat "$folder/count.cu" "$folder/stderr" >"$folder/stdout"
+    while IFS= read -r line; do
+        if grep -qxF -- "    $line" "$emulator/README.md"; then ok; else bad "README.md has no '$line'"; fi
+    done <"$folder/stdout"
 done
 
 # --- what a program is made of
