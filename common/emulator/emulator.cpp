@@ -91,20 +91,17 @@ static void make_ready(worker &w, task &t)
     w.ready[place] = &t;
 }
 
-/* Of a thousand tasks and their stacks few are in the nearest cache: what a switch needs is asked for some switches
- * before, a task first, then the fiber that it names, then the stack. Inlined, as gcc leaves out the call of a function
- * that computes nothing. */
+/* Of a thousand tasks and stacks few are in the nearest cache: what a switch needs is asked for some switches before, a
+ * task, the fiber that it names, its stack. Inlined: gcc leaves out the call of a function that computes nothing. */
 [[gnu::always_inline]] static inline void fetch_ahead(const worker &w)
 {
     enum : unsigned { TASK = 12, FIBER = 8, STACK = 4 };
-    const fiber *f;
 
     if (w.ready_count < TASK)
         return;
     __builtin_prefetch(w.ready[w.ready_count - TASK], 1);
-    if ((f = w.ready[w.ready_count - FIBER]->fiber) != nullptr)
-        __builtin_prefetch(f, 1);
-    if ((f = w.ready[w.ready_count - STACK]->fiber) != nullptr)
+    __builtin_prefetch(w.ready[w.ready_count - FIBER]->fiber, 1); /* NULL asks for nothing */
+    if (const fiber *const f = w.ready[w.ready_count - STACK]->fiber; f != nullptr)
         fiber_prefetch(f);
 }
 
@@ -214,12 +211,9 @@ static void end_task(worker &w, task &t)
     t.all_steps = 0;
     if (its.gone == ~0u)
         count_warp(w, its);
-    for (unsigned left = its.waiting; left != 0; left &= left - 1) { /* some may have waited for this lane only */
-        const int lane = __builtin_ctz(left);
-
-        if ((its.waiting >> lane & 1) != 0)
-            complete_collective(w, its, w.tasks[t.place / 32 * 32 + lane]);
-    }
+    for (unsigned left = its.waiting; left != 0; left &= left - 1) /* some may have waited for this lane only */
+        if ((its.waiting & left & -left) != 0)
+            complete_collective(w, its, w.tasks[t.place / 32 * 32 + __builtin_ctz(left)]);
 }
 
 /* Runs tasks, one after the other, on a fiber. */
@@ -513,7 +507,7 @@ void observe_copy(const char *what, size_t bytes)
 static const uint64_t THREADS_PER_HOST_THREAD = 8192;
 static const uint64_t MOST_HOST_THREADS = 256;
 
-/* Constant from the start, so that it can be set before any constructor runs; 0: the environment says. */
+/* Constant from the start, so that it can be set before any constructor; 0: the environment says. */
 static std::atomic<unsigned> configured_threads;
 
 /* Host threads that have a device each launch at the same time; what watches a launch watches one. */

@@ -45,7 +45,7 @@ static bool is_permutation(const unsigned *order, unsigned count)
 
 enum { EVEN_THREADS = 8, EVEN_BLOCKS = 6400, EVEN_STAGES = 3 };
 
-/* Which of its block a thread is: at the start, behind a barrier, behind a shuffle. No thread is interrupted between. */
+/* Which of its block a thread is: at the start, behind a barrier, behind a shuffle. Nothing interrupts it between. */
 static __global__ void record_places(unsigned char (*places)[EVEN_STAGES][EVEN_THREADS], unsigned (*next)[EVEN_STAGES])
 {
     const unsigned block = blockIdx.x, thread = threadIdx.x;
@@ -57,8 +57,8 @@ static __global__ void record_places(unsigned char (*places)[EVEN_STAGES][EVEN_T
     places[block][2][thread] = (unsigned char)next[block][2]++;
 }
 
-/* Of 6400 blocks a thread has each of the eight places in 800, but for six standard deviations, and whatever place it had
- * at the stage before. */
+/* Of 6400 blocks a thread has each of the eight places in 800, but for six standard deviations, and whatever place it
+ * had at the stage before. */
 static void test_each_order_is_as_likely(void **)
 {
     static unsigned at[EVEN_STAGES][EVEN_THREADS][EVEN_THREADS], after[EVEN_STAGES][EVEN_THREADS][EVEN_THREADS];
