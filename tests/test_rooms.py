@@ -24,6 +24,7 @@ DEFINITION = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \t]*[\s*]
 # The emulator is one unit in several files (emulator_internal.h): launches, memory and streams need each other.
 ONE_UNIT = {"common/emulator"}
 MOST_LINES = 600
+TESTS = "tests"  # a room's own, in a folder of that name: no part of it
 
 
 def rooms_in_order(path):
@@ -34,7 +35,7 @@ def rooms_in_order(path):
 
 def includes_of(root):
     """{file: [the files of common/ that it includes]}, as paths from the root."""
-    files = sorted(p for p in (root / "common").rglob("*") if p.suffix in SUFFIXES)
+    files = sorted(p for p in (root / "common").rglob("*") if p.suffix in SUFFIXES and p.parent.parent.name != TESTS)
     return {str(p.relative_to(root)): INCLUDE.findall(p.read_text(encoding="utf-8")) for p in files}
 
 
@@ -69,7 +70,7 @@ def calls_between(root, files):
 
 def long_files(root):
     """What has more than MOST_LINES lines and should be split along its sections: of the rooms' code, and the Makefile."""
-    files = [p for p in (root / "common").rglob("*") if p.suffix in SUFFIXES | {".py", ".sh", ".mk"}]
+    files = [p for p in (root / "common").rglob("*") if p.suffix in SUFFIXES | {".py", ".sh", ".mk"} and p.parent.parent.name != TESTS]
     for path in sorted(files + [p for p in [root / "Makefile"] if p.exists()]):
         lines = path.read_text(encoding="utf-8").count("\n")
         if lines > MOST_LINES:

@@ -12,7 +12,7 @@ from grading.similarity import giveaways
 
 # Studies name rungs that a handout lacks, and their paragraphs say what a lab lets students find out; the tests left out
 # are those of the labs and of the repository's own texts.
-NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/(?!CU|FILES|USING)|assignments/README.md|results/[^/]+/labs/|"
+NOT_FOR_STUDENTS = (r"assignments/[^/]+/solution/|assignments/INSTRUCTORS.md|assignments/gradescope/|\.ci/|docs/(?!FILES|USING)|assignments/README.md|results/[^/]+/labs/|"
                     r"(cpu|cuda)/[^/]+/study(_[^/]*)?\.toml|studies/|results/[^/]+/[^/]+/study_|assignments/grading/skeleton/|"
                     r"tests/(grader|rungs|waits|newcomer)/|tests/(test_(grader|rungs|pages|report|study|newcomer|format)|labs|aarch64|study_short|openmp_races|test_deps|test_stages|stages|verify)\.sh|"
                     r"tests/check_(page|links)\.py")

@@ -54,9 +54,6 @@ $(BUILD)/common/measure/machine.c.o: EXTRA += $(facts)
 # Which has the file in it.
 $(BUILD)/common/cli/compare_schema.c.o: results/schema.json
 $(BUILD)/common/cli/compare_renames.c.o: results/renames.tsv
-# Every check of a kernel runs on it.
-$(BUILD)/generated/emulator_scheduler.cpp.o: optimize_cxx := -O2
-$(BUILD)/generated/emulator_runtime.cpp.o: optimize_cxx := -O1
 # Where it compiles, clang 14 finds __builtin_va_list twice after a precompiled header that includes <cstdarg>: it reads
 # the header itself. Where it looks for warnings alone (.ci/run), precompiled headers save three quarters of its time.
 read_by_clang = $(if $(findstring clang,$(CXX)),$(if $(findstring -fsyntax-only,$(EXTRA)),,yes))
@@ -97,21 +94,6 @@ $(BUILD)/peers/%.cpp.o: peers/%.cpp $(BUILD)/settings $(call precompiled,opencv.
 	$(quiet)$(compile_cxx) $(opencv_flags) -include $(BUILD)/generated/opencv.h -c $< -o $@
 $(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): EXTRA += -isystem $(YACCLAB)/include
 $(addprefix $(BUILD)/,$(addsuffix .o,$(peer_yacclab))): optimize_cxx := $(if $(SANITIZE),-O1,-O3)
-$(BUILD)/generated/emulator_%.cpp: $(BUILD)/settings $(BUILD)/files
-	@mkdir -p $(@D)
-	@printf '#include "%s"\n' $(emulator_$*) >$@
-$(BUILD)/generated/emulator_%.cpp.o: $(BUILD)/generated/emulator_%.cpp
-	$(call say,c++,the emulator: its $*)
-	$(quiet)$(compile_cxx) -Icommon/emulator/include -c $< -o $@
-# The build machine's compiler, also in a cross build: this one runs here.
-HOSTCC ?= gcc
-$(BUILD)/cu2cpp: common/emulator/cu2cpp.c common/emulator/cu2cpp_program.h common/emulator/cu2cpp_tokens.h
-	@mkdir -p $(@D)
-	$(call say,cc,$<)
-	$(quiet)$(HOSTCC) -std=c11 -D_GNU_SOURCE -O2 $(warnings) -I. $< -o $@
-# Anybody's CUDA programs (docs/CU.md), also where versions are built for a GPU.
-$(BUILD)/cu: common/emulator/cu.sh $(BUILD)/cu2cpp $(foreach unit,scheduler runtime,$(BUILD)/generated/emulator_$(unit).cpp.o)
-	@sed "s,@ROOT@,$(CURDIR),; s,@CXX@,$(CXX)," $< >$@.part && chmod +x $@.part && mv $@.part $@
 ifeq ($(CUDA),native)
 $(BUILD)/common/profile/activity.cu.o: EXTRA_CUDA := $(cupti_flags)
 $(BUILD)/%.cu.o: %.cu $(BUILD)/settings

@@ -27,11 +27,9 @@ version_files := $(sort $(serial_files) $(filter-out $(helper_files),$(foreach f
 rooms := core image trace contract algo train cuda video verify measure profile output cli
 # The cases of an algorithm whose contract is long lie in a folder beside it.
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(wildcard common/algo/*/*.c)
-# The emulator is compiled as two files, one for each of two cores: to read the headers took each of its files longer
-# than its code.
-emulator_scheduler := $(foreach file,emulator shared_memory races races_block races_which races_hooks lines counters fiber random devices,common/emulator/$(file).cpp)
-emulator_runtime := $(filter-out $(emulator_scheduler),$(wildcard common/emulator/*.cpp))
-emulator_objects = $(if $(filter emulated,$(CUDA)),$(foreach unit,scheduler runtime,$(call elsewhere,cpp,$(BUILD)/generated/emulator_$(unit).cpp.o)))
+emulator := common/emulator
+include common/emulator/emulator.mk
+emulator_objects = $(if $(filter emulated,$(CUDA)),$(call elsewhere,cpp,$(emulator_units)))
 # Under sanitizers only the faults of memory are tried (tests/test_mutants.sh).
 MUTANTS ?= $(wildcard tests/mutants/*/*.c $(if $(filter cuda,$(SIDES)),tests/mutants/*/*.cu))
 mutant_files := $(sort $(if $(SANITIZE),$(shell sh tests/mutants.sh $(MUTANTS)),$(MUTANTS)))

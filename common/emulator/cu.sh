@@ -1,9 +1,9 @@
 #!/bin/sh
-# cu: translates, compiles and runs a CUDA program of one's own in the emulator, without a GPU (docs/CU.md).
-here=$(cd "$(dirname "$0")" && pwd)
+# cu: translates, compiles and runs a CUDA program of one's own in the emulator, without a GPU (CU.md).
+here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 usage() {
     cat <<'TEXT'
-usage: build/cu [OPTION]... FILE... [-- ARGUMENT...]
+usage: cu [OPTION]... FILE... [-- ARGUMENT...]
 Translates, compiles and runs a CUDA program in the emulator: no GPU, no CUDA Toolkit. Each FILE is .cu, .cpp, .cc, .c, .o or .a, and
 one of them has main(). Local headers are found as nvcc finds them. After -- come the program's own arguments.
 
@@ -16,7 +16,6 @@ one of them has main(). Local headers are found as nvcc finds them. After -- com
   -I DIR -D NAME[=VALUE] -U NAME -L DIR -l LIBRARY -include FILE    as nvcc and gcc know them
   -c -g -G -w -O... -arch... -gencode... -std=... -rdc... -lineinfo --use_fast_math -Xcompiler X -Xptxas X    are taken and change nothing
   --unsupported  what the emulator does not have
-  --root         the folder of Rungs that it uses
 
 Exit status: the program's own; 1 when a kernel failed and the program never asked; 2 when it could not be translated or compiled.
 TEXT
@@ -26,9 +25,10 @@ refuse() {
     exit 2
 }
 
-root='@ROOT@'
-[ ! -d "$here/../common/emulator/include" ] || root=$(cd "$here/.." && pwd)
-include=$root/common/emulator/include
+# Installed, or in the folder where it was built.
+library=$here include='@INCLUDE@'
+[ ! -d "$here/../lib/cu/include" ] || { library=$(cd "$here/../lib/cu" && pwd) && include=$library/include; }
+[ -d "$include" ] || refuse "$include: no such folder: the emulator was moved; build it again"
 CXX=${CXX:-@CXX@}
 work=$(mktemp -d "${TMPDIR:-/tmp}/cu.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -50,8 +50,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --) shift; break ;;
     --help | -h) usage; exit 0 ;;
-    --unsupported) "$here/cu2cpp" --unsupported; exit ;;
-    --root) echo "$root"; exit 0 ;;
+    --unsupported) "$library/cu2cpp" --unsupported; exit ;;
     --race) race=1 ;;
     --check) race=1 check=1 ;;
     --profile) profile=1 ;;
@@ -91,20 +90,23 @@ while [ $# -gt 0 ]; do
 done
 [ -s "$work/sources" ] || { usage >&2; exit 2; }
 
-# As the test of the emulator and the mutants do it. Names of lines are found by addr2line, which reads DWARF 4 more exactly.
-flags="-D_GNU_SOURCE -O1 -g1 -gdwarf-4 -w -fno-strict-aliasing -fno-diagnostics-show-caret -fmax-errors=8 -fopenmp"
+# Names of lines are found by addr2line, which reads DWARF 4 more exactly; code of the emulator's headers is known by their folder
+# (lines.cpp).
+optimize=-O2
 cuda="-std=c++20 -DEMULATED_PROGRAM"
 watch=
 if [ -n "$race$profile" ]; then
     case $CXX in *clang*) refuse "--race and --profile need gcc: $CXX calls other functions at each access" ;; esac
+    optimize=-O1 # as the mutants
     watch='-fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1'
 fi
+flags="-fdebug-prefix-map='$include'=common/emulator/include -D_GNU_SOURCE $optimize -g1 -gdwarf-4 -w -fno-strict-aliasing -fno-diagnostics-show-caret -fmax-errors=8 -fopenmp"
 # Code in the order of the source, and structs read whole (common/emulator/counters.h).
 [ -z "$profile" ] || watch="$watch -DEMULATED_COUNTED -fsanitize-coverage=trace-pc -fno-tree-sra -fno-reorder-blocks -fno-guess-branch-probability -fno-thread-jumps"
 
 # What the compiler says, with the libraries that are not there by their names.
 explain() {
-    "$here/cu2cpp" --unsupported | awk -F '\t' -v messages="$work/messages" '
+    "$library/cu2cpp" --unsupported | awk -F '\t' -v messages="$work/messages" '
         { what[NR] = $1; count[NR] = split($3, words, " "); for (i in words) names[NR, i] = words[i] }
         END {
             while ((getline line < messages) > 0) {
@@ -146,7 +148,7 @@ while [ "$1" != --arguments ]; do
     case $source in
     *.cu)
         mkdir "$headers/$number" || exit 2
-        eval "\"\$here/cu2cpp\" --program \"\$headers/\$number\" $(tr '\n' ' ' <"$work/folders") \"\$source\" \"\$work/\$number.cpp\"" || exit 2
+        eval "\"\$library/cu2cpp\" --program \"\$headers/\$number\" $(tr '\n' ' ' <"$work/folders") \"\$source\" \"\$work/\$number.cpp\"" || exit 2
         eval "$CXX $flags $cuda -D__CUDACC__ -D__NVCC__ -D__CUDA_ARCH__=900 $watch -I\"\$include/program\" -I\"\$include\" -I\"\$beside\" $folders $extra -c \"\$work/\$number.cpp\" -o \"\$object\"" 2>"$work/messages"
         ;;
     *.cpp | *.cc | *.cxx) eval "$CXX $flags $cuda -I\"\$include/program\" -I\"\$include\" -I\"\$beside\" $folders $extra -c \"\$source\" -o \"\$object\"" 2>"$work/messages" ;;
@@ -161,7 +163,7 @@ while [ "$1" != --arguments ]; do
     keep objects "$object"
 done
 shift
-eval "$CXX -rdynamic $(tr '\n' ' ' <"$work/objects") \"\$here/generated/emulator_scheduler.cpp.o\" \"\$here/generated/emulator_runtime.cpp.o\" $(tr '\n' ' ' <"$work/libraries") -fopenmp -lpthread -lm -o \"\$program\"" 2>"$work/messages" || {
+eval "$CXX -rdynamic $(tr '\n' ' ' <"$work/objects") \"\$library/libcu.a\" $(tr '\n' ' ' <"$work/libraries") -fopenmp -lpthread -lm -o \"\$program\"" 2>"$work/messages" || {
     grep -v 'In function\|/usr/bin/ld: warning' "$work/messages" | sed 's,^/usr/bin/ld: [^ ]*/[0-9]*\.o: in function,in function,; s,^collect2: error: ,,' >&2
     exit 2
 }

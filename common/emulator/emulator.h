@@ -21,10 +21,10 @@
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * RUNGS_EMULATOR_TELL     1: the error of a launch that the program never asks for is printed at its end, and its exit
- *                         status is 1 if it was 0; build/cu sets it
+ *                         status is 1 if it was 0; cu sets it
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it. 2: launches of up
  *                         to a million threads are watched, not 8,192, allocations of up to 16 MiB, not 4; and what is
- *                         not is said on stderr, once for each kernel; build/cu sets it
+ *                         not is said on stderr, once for each kernel; cu sets it
  *
  * Host threads live no longer than a launch, so a process may fork between launches.
  */

@@ -22,17 +22,18 @@ struct call { /* of a barrier or a warp collective */
     int line;
 };
 
-struct task : thread {
-    enum state state;
+/* What each thread needs comes first, in one line of the cache: a block of 1024 has them in an order drawn by lot. */
+struct alignas(64) task : thread {
     struct fiber *fiber; /* NULL before it has started */
-    struct call call;    /* the one it waits at */
-    unsigned mask;       /* at a collective */
-    compute_function *compute;
-    void *operand;
-    uint64_t steps;     /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
-    uint64_t all_steps; /* since it began */
+    enum state state;
     int atomics_given;  /* what atomics_left began with, so that the difference has been done */
     bool quiet;         /* what it does now is the emulator's own work (counters.cpp) */
+    uint64_t steps;     /* accesses since it met other lanes, where the compiler tells of them (races_hooks.cpp) */
+    uint64_t all_steps; /* since it began */
+    struct call call;   /* the one it waits at */
+    unsigned mask;      /* at a collective */
+    compute_function *compute;
+    void *operand;
 };
 
 struct warp {
@@ -69,8 +70,9 @@ struct worker : block {
     uint64_t number;   /* of the block */
     uint64_t random;
     uint64_t atomics; /* operations of this launch */
+    uint64_t lane_steps, warp_steps, busiest_steps;
     std::vector<task> tasks;
-    std::vector<task *> ready; /* in no order; the first ready_count */
+    std::vector<task *> ready; /* the first ready_count, in an order drawn by lot, the next one last */
     unsigned ready_count, live;
     unsigned left_out; /* tasks that do nothing (EMULATOR_LACKS_THREADS) */
     std::vector<warp> warps;

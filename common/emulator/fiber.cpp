@@ -86,6 +86,9 @@ namespace emulated
 /* Enough for kernels with some KiB of local arrays, also with AddressSanitizer's gaps; memory is used only as
  * touched. */
 static const size_t STACK_BYTES = 256 * 1024, PAGE_BYTES = 64 * 1024; /* the largest page of aarch64 */
+/* So that stacks lie an odd number of small pages apart: with 80 between them a thousand would share an eighth of the
+ * places in the processor's table of pages, and every switch would look up its page in memory. */
+static const size_t SPARE_BYTES = 4096;
 /* A guard splits a mapping in two, and a process has 65530 of them; stacks beyond these go unguarded. */
 static const int MOST_GUARDS = 16384;
 static std::atomic<int> guards;
@@ -97,7 +100,7 @@ fiber *fiber_create(unsigned colour)
 
     if (f == nullptr)
         return nullptr;
-    memory = static_cast<char *>(mmap(nullptr, STACK_BYTES + PAGE_BYTES, PROT_READ | PROT_WRITE,
+    memory = static_cast<char *>(mmap(nullptr, STACK_BYTES + PAGE_BYTES + SPARE_BYTES, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0));
     if (memory == MAP_FAILED) {
         free(f);

@@ -59,7 +59,7 @@ std::vector<std::string> lines_of(const std::vector<uint32_t> &places, std::vect
             if (next == first || next > places.size())
                 break;
 
-            const bool emulators = strstr(text, "common/emulator/") != nullptr;
+            const bool emulators = strstr(text, "common/emulator/") != nullptr && strstr(text, "/tests/") == nullptr;
 
             if (innermost)
                 (*own)[next - 1] = emulators;

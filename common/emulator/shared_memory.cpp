@@ -15,14 +15,15 @@ void *shared_memory(const char *site, const char *name, size_t size)
     shared_allocation *found = nullptr;
     size_t total = size;
 
+    for (const shared_allocation &s : w.shared)
+        if (s.site == site && s.in_use)
+            return s.memory;
     for (shared_allocation &s : w.shared) {
         if (s.site == site)
             found = &s;
         else if (s.in_use)
             total += s.size;
     }
-    if (found != nullptr && found->in_use)
-        return found->memory;
     if (total > STATIC_SHARED_BYTES)
         fault("%zu bytes of __shared__ variables: at most %d", total, (int)STATIC_SHARED_BYTES);
     if (total + w.launch->site->shared_bytes > MOST_SHARED_BYTES)

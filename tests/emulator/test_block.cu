@@ -4,7 +4,7 @@
  */
 #include "common/cuda/selection.cuh"
 #include "common/cuda/warp.cuh"
-#include "tests/emulator/emulator_test.h"
+#include "common/emulator/tests/units/emulator_test.h"
 
 /* ----------------------------------------------------------------------------------------------------------- sums */
 

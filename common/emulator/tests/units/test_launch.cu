@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/emulator/emulator_test.h"
+#include "tests/units/emulator_test.h"
 
 /* ------------------------------------------------------------------------------------------------- random orders */
 
@@ -41,6 +41,47 @@ static bool is_permutation(const unsigned *order, unsigned count)
         for (unsigned i = 0; i < count; i++)
             seen += order[i] == value;
     return seen == count;
+}
+
+enum { EVEN_THREADS = 8, EVEN_BLOCKS = 6400, EVEN_STAGES = 3 };
+
+/* Which of its block a thread is: at the start, behind a barrier, behind a shuffle. Nothing interrupts it between. */
+static __global__ void record_places(unsigned char (*places)[EVEN_STAGES][EVEN_THREADS], unsigned (*next)[EVEN_STAGES])
+{
+    const unsigned block = blockIdx.x, thread = threadIdx.x;
+
+    places[block][0][thread] = (unsigned char)next[block][0]++;
+    __syncthreads();
+    places[block][1][thread] = (unsigned char)next[block][1]++;
+    __shfl_sync(0xff, thread, 0);
+    places[block][2][thread] = (unsigned char)next[block][2]++;
+}
+
+/* Of 6400 blocks a thread has each of the eight places in 800, but for six standard deviations, and whatever place it
+ * had at the stage before. */
+static void test_each_order_is_as_likely(void **)
+{
+    static unsigned at[EVEN_STAGES][EVEN_THREADS][EVEN_THREADS], after[EVEN_STAGES][EVEN_THREADS][EVEN_THREADS];
+    static mirrored<unsigned char[EVEN_STAGES][EVEN_THREADS], EVEN_BLOCKS> places;
+    mirrored<unsigned[EVEN_STAGES], EVEN_BLOCKS> next;
+
+    emulator_seed(7);
+    record_places<<<EVEN_BLOCKS, EVEN_THREADS>>>(places.device, next.device);
+    places.download();
+    for (const auto &block : places.host)
+        for (unsigned stage = 0; stage < EVEN_STAGES; stage++)
+            for (unsigned thread = 0; thread < EVEN_THREADS; thread++) {
+                at[stage][thread][block[stage][thread]]++;
+                if (stage > 0 && thread == 0)
+                    after[stage][block[stage - 1][thread]][block[stage][thread]]++;
+            }
+    for (unsigned stage = 0; stage < EVEN_STAGES; stage++)
+        for (unsigned i = 0; i < EVEN_THREADS; i++)
+            for (unsigned place = 0; place < EVEN_THREADS; place++) {
+                assert_in_range(at[stage][i][place], 640, 960);
+                if (stage > 0)
+                    assert_in_range(after[stage][i][place], 40, 160);
+            }
 }
 
 static void test_orders_follow_the_seed(void **)
@@ -190,7 +231,7 @@ static void expect_message(const char *message, const char *format, ...)
     assert_string_equal(message, expected);
 }
 
-#define HERE "tests/emulator/test_launch.cu"
+#define HERE "tests/units/test_launch.cu"
 
 static void test_divergence_is_explained(void **)
 {
@@ -673,6 +714,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders_follow_the_seed),
+        cmocka_unit_test(test_each_order_is_as_likely),
         cmocka_unit_test(test_every_block_runs_once),
         cmocka_unit_test(test_missing_barrier_shows),
         cmocka_unit_test(test_divergence_is_explained),

@@ -1,6 +1,6 @@
 /*
  * emulator_test.h: what the tests of the emulator share. They are .cu files: translated by cu2cpp, compiled as C++, and
- * linked with the emulator and cmocka (tests/test_emulator.sh).
+ * linked with the emulator and cmocka (test_emulator.sh).
  */
 #ifndef RUNGS_EMULATOR_TEST_H
 #define RUNGS_EMULATOR_TEST_H

@@ -1,6 +1,6 @@
 /*
  * What the emulator counts (common/emulator/counters.h), of kernels whose counts can be worked out by hand. Before each
- * kernel stands what tests/test_cu.sh wants of it:
+ * kernel stands what test_cu.sh wants of it:
  *   counts: kernel what requests threads bytes units least meet      (the columns of the CSV)
  *   parts: kernel branches parted
  * A block is 128 threads, four warps, and the grid one block, unless main() says something else.
