@@ -29,7 +29,7 @@ rooms := core image trace contract algo train cuda video verify measure profile 
 common_files := $(foreach room,$(rooms),$(wildcard common/$(room)/*.c common/$(room)/*.cu)) $(wildcard common/algo/*/*.c)
 # The emulator is compiled as two files, one for each of two cores: to read the headers took each of its files longer
 # than its code.
-emulator_scheduler := $(foreach file,emulator shared_memory races races_block races_which races_hooks lines counters fiber random devices,common/emulator/$(file).cpp)
+emulator_scheduler := $(foreach file,emulator shared_memory races races_block races_which races_hooks lines counters fiber random devices matrices,common/emulator/$(file).cpp)
 emulator_runtime := $(filter-out $(emulator_scheduler),$(wildcard common/emulator/*.cpp))
 emulator_objects = $(if $(filter emulated,$(CUDA)),$(foreach unit,scheduler runtime,$(call elsewhere,cpp,$(BUILD)/generated/emulator_$(unit).cpp.o)))
 # Under sanitizers only the faults of memory are tried (tests/test_mutants.sh).

@@ -94,8 +94,7 @@ struct emulator_counts {
     uint64_t streams;          /* the most that had work to do at the same time, where work is put off */
     uint64_t waited_bytes;     /* copied between host and device at once, not put off */
     uint64_t busiest_bytes;    /* copied by the one stream that copied most, since emulator_configure() */
-    /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an
-     * access to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp
+    /* Of a program that called emulator_watch_races(), of its kernels that tell of their accesses. A step is an access to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp
      * takes as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps
      * so many read global memory, and so many are atomic operations there. */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/emulator/counters.h"
 #include "common/emulator/emulator_internal.h"
 #include "common/emulator/races_internal.h"
 
@@ -23,6 +24,7 @@ struct segment {
     uint16_t thread;       /* of the block, or one of the numbers below */
     uint16_t clock;        /* barriers of its warp, as far as the thread took part */
     uint16_t part;         /* fences that the thread had made (races_block.cpp) */
+    uint32_t before, last; /* of THE_GRID: both are segments, and what the others are is known by `before` */
 };
 enum : uint16_t { A_WARP = 0x8000 /* and the warp's number */, A_BLOCK = 0xffff };
 enum : uint32_t { THE_GRID = 0xffffffff /* as a block */ };
@@ -46,14 +48,15 @@ struct acquisition {
 };
 
 bool can_watch;
-bool watching;
+bool watching, listening;
 static uint64_t *accesses;            /* of the launches that are like this one, watched so far */
 static std::vector<segment> segments; /* of this launch */
 static uint32_t first_name = FIRST_NAME, next_name = FIRST_NAME;
 static uint32_t block, epoch, fence_epoch; /* the epoch after the last one with a fence; 0: none */
 static std::vector<unsigned> warp_clocks;
-static uint32_t many_in_block, many_in_grid;
-static std::vector<uint32_t> many_in_warp;
+static uint32_t many_in_block;                              /* since its last barrier; 0: none yet */
+static std::vector<uint32_t> many_in_warp;                  /* since its last one */
+static std::unordered_map<uint64_t, uint32_t> many_in_grid; /* by `before` and `last` */
 static std::unordered_map<uintptr_t, std::unordered_map<uint32_t, release>> released; /* by address, then block */
 static std::unordered_map<uint32_t, std::vector<acquisition>> acquired;               /* by the other block */
 
@@ -76,7 +79,7 @@ static uint32_t own_segment(thread &own)
         segment_of(own.segment).clock != (uint16_t)own.warp_clock || segment_of(own.segment).thread != own.place ||
         segment_of(own.segment).part != part_of_thread(own.place))
         own.segment =
-            add_segment({block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock, part_of_thread(own.place)});
+            add_segment({block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock, part_of_thread(own.place), 0, 0});
     return own.segment;
 }
 
@@ -100,17 +103,10 @@ static bool is_acquired(const segment &old, const segment &own)
     return false;
 }
 
-/* Whether everything that `name` stands for came before what `own` does now. Blocks that share memory follow each
- * other. */
-static bool is_over(uint32_t name, const segment &own, bool in_shared)
+static bool is_one_over(const segment &old, const segment &own, bool in_shared)
 {
-    if (name < first_name)
-        return true;
-
-    const segment &old = segment_of(name);
-
     if (old.block != own.block)
-        return in_shared || (old.block != THE_GRID && is_acquired(old, own));
+        return in_shared || is_acquired(old, own);
     if (old.epoch != own.epoch)
         return true;
     if (old.thread == own.thread)
@@ -119,28 +115,69 @@ static bool is_over(uint32_t name, const segment &own, bool in_shared)
                                      block_order_knows(own.thread, old.thread, old.part, warp_of(old), old.clock));
 }
 
-/* A segment that stands for both. */
-static uint32_t joined(uint32_t name, const segment &own)
+/* Whether everything that `name` stands for came before what `own` does now. Blocks that share memory follow each
+ * other. */
+static bool is_over(uint32_t name, const segment &own, bool in_shared)
 {
-    const segment &old = segment_of(name);
-    uint32_t *many;
+    for (; name >= first_name && segment_of(name).block == THE_GRID; name = segment_of(name).before)
+        if (!is_one_over(segment_of(segment_of(name).last), own, in_shared))
+            return false;
+    return name < first_name || is_one_over(segment_of(name), own, in_shared);
+}
+
+/* The segment of a name, or of the last block that it stands for. */
+static uint32_t last_of(uint32_t name)
+{
+    return segment_of(name).block == THE_GRID ? segment_of(name).last : name;
+}
+
+/* Whether what `name` stands for already has the running thread in it. */
+static inline bool stands_for_own(uint32_t name, uint32_t own_name)
+{
+    if (name < first_name)
+        return false;
+
+    const uint32_t last = last_of(name);
+
+    return last == own_name || last == many_in_block ||
+           (last == many_in_warp[self->place / 32] && segment_of(last).clock == (uint16_t)self->warp_clock);
+}
+
+/* A segment that stands for two of one block. */
+static uint32_t joined_in_block(uint32_t name, uint32_t own_name)
+{
+    const segment old = segment_of(name), own = segment_of(own_name);
     segment made = own;
 
-    if (old.block != own.block) {
-        many = &many_in_grid;
-        made.block = THE_GRID;
-    } else if (old.thread == A_BLOCK || warp_of(old) != warp_of(own)) {
-        many = &many_in_block;
-        made.thread = A_BLOCK;
-    } else {
-        many = &many_in_warp[warp_of(own)];
-        made.thread = (uint16_t)(A_WARP | warp_of(own));
-    }
-    if (*many < first_name ||
-        (made.block != THE_GRID && (segment_of(*many).block != block || segment_of(*many).epoch != epoch ||
-                                    (made.thread != A_BLOCK && segment_of(*many).clock != made.clock))))
-        *many = add_segment(made);
-    return *many;
+    if (is_one_over(old, own, false))
+        return own_name;
+
+    const bool in_warp = old.thread != A_BLOCK && warp_of(old) == warp_of(own);
+    uint32_t &many = in_warp ? many_in_warp[warp_of(own)] : many_in_block;
+
+    made.thread = in_warp ? (uint16_t)(A_WARP | warp_of(own)) : (uint16_t)A_BLOCK;
+    if (many == 0 || (in_warp && segment_of(many).clock != made.clock))
+        many = add_segment(made);
+    return many;
+}
+
+/* A segment that stands for both. Of each block the last one is kept: whoever has learnt of it knows of those before. */
+static uint32_t joined(uint32_t name, uint32_t own_name)
+{
+    const segment old = segment_of(name);
+    const uint32_t last = last_of(name);
+    const bool of_one_block = segment_of(last).block == block;
+    const uint32_t added = of_one_block ? joined_in_block(last, own_name) : own_name;
+
+    if (of_one_block && old.block != THE_GRID)
+        return added;
+
+    const uint32_t before = of_one_block ? old.before : name;
+    uint32_t &many = many_in_grid[(uint64_t)before << 32 | added];
+
+    if (many == 0)
+        many = add_segment({THE_GRID, 0, 0, 0, 0, before, added});
+    return many;
 }
 
 /* --------------------------------------------------------------------------------------------------------- cells */
@@ -358,15 +395,23 @@ void races_access(access kind, const volatile void *at, size_t bytes, const void
         return;
 
     const uint32_t own = own_segment(*self);
+    cell before = {}, after = {}; /* of the last byte: the others of a word have mostly the same history */
 
     for (size_t i = 0; i < bytes; i++, c++) {
         if (((uintptr_t)address + i) % (1 << CHUNK_BITS) == 0 && i > 0 &&
             (c = find_cell((uintptr_t)address + i)) == nullptr)
             return;
+        if (kind == access::read && c->write < first_name && c->write != GUARD && stands_for_own(c->read, own))
+            continue;
         if (c->write == GUARD)
             report_outside((const char *)address + i, writes, place);
         if (!atomic && (writes ? c->write == own && c->read < first_name : c->read == own && c->write < first_name))
             continue;
+        if (i > 0 && memcmp(c, &before, sizeof(before)) == 0) {
+            *c = after;
+            continue;
+        }
+        before = *c;
 
         const segment mine = segment_of(own);
         const auto over = [&](uint32_t name) {
@@ -387,14 +432,16 @@ void races_access(access kind, const volatile void *at, size_t bytes, const void
         else if (!read_over)
             accuse(*c, false, address, bytes, place, writes, !atomic);
         if (kind == access::read) {
-            c->read = c->read == own || over(c->read) ? own : joined(c->read, mine);
+            if (!stands_for_own(c->read, own))
+                c->read = over(c->read) ? own : joined(c->read, own);
             c->read_place = place;
         } else if (writes) {
-            c->write = (atomic && !write_over ? joined(c->write & ~1u, mine) : own) | (atomic ? 1u : 0u);
+            c->write = (atomic && !write_over ? joined(c->write & ~1u, own) : own) | (atomic ? 1u : 0u);
             c->write_place = place;
             if (!atomic)
                 c->read = 0;
         }
+        after = *c;
     }
 }
 
@@ -449,12 +496,13 @@ void races_fence(bool of_device)
 bool races_begin_launch(const launch_site &site)
 {
     watching = are_wanted() && is_to_be_watched(site, &accesses);
+    listening = watching || is_told || counting;
     if (!watching)
         return false;
     first_name = next_name;
     segments.clear();
     released.clear();
-    many_in_grid = 0;
+    many_in_grid.clear();
     suspect.pending = false;
     return true;
 }
@@ -462,6 +510,7 @@ bool races_begin_launch(const launch_site &site)
 void races_end_launch()
 {
     watching = false;
+    listening = is_told || counting;
 }
 
 void races_begin_block(uint32_t number, unsigned warps)
@@ -490,6 +539,8 @@ void races_barrier()
     settle();
     block_order_barrier();
     epoch++;
+    many_in_block = 0;
+    std::fill(many_in_warp.begin(), many_in_warp.end(), 0u);
 }
 
 unsigned races_warp_barrier(unsigned warp, unsigned lanes)
@@ -498,6 +549,7 @@ unsigned races_warp_barrier(unsigned warp, unsigned lanes)
         return 0;
     settle();
     block_order_warp(warp, lanes);
+    many_in_warp[warp] = 0;
     return ++warp_clocks[warp];
 }
 

@@ -17,6 +17,8 @@ enum class access { read, write, atomic_read, atomic_write };
 extern bool can_watch;
 /* Whether this launch is watched. */
 extern bool watching;
+/* Whether somebody wants to know of accesses now: this watch, the counters (counters.h) or a judge (is_told). */
+extern bool listening;
 
 /* A thread of a kernel accesses so many bytes; `caller` is the place in the program. */
 void races_access(access kind, const volatile void *at, size_t bytes, const void *caller);

@@ -32,7 +32,7 @@ bool of_program()
 /* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which the
  * next ones are let go: a race that a shape has shows in the first of them, unless its author has put others before it.
  * So in emulator_watch_races() no grid is too large, and one in so many of the next ones is drawn by lot. */
-static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 18, OF_PROGRAM = 1 << 7;
+static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 16, OF_PROGRAM = 1 << 7;
 static const unsigned ONE_IN = 8;
 
 static bool is_drawn()
@@ -93,5 +93,5 @@ bool is_to_be_watched(const launch_site &site, uint64_t **counter)
 
 extern "C" void emulator_watch_races(void)
 {
-    emulated::is_told = true;
+    emulated::is_told = emulated::listening = true;
 }
