@@ -24,7 +24,8 @@ struct segment {
     uint16_t thread;       /* of the block, or one of the numbers below */
     uint16_t clock;        /* barriers of its warp, as far as the thread took part */
     uint16_t part;         /* fences that the thread had made (races_block.cpp) */
-    uint32_t before, last; /* of THE_GRID: both are segments, and what the others are is known by `before` */
+    /* Of THE_GRID: names of the last one, and of what stands for those before; where the last of those was. */
+    uint32_t last, before, place_before;
 };
 enum : uint16_t { A_WARP = 0x8000 /* and the warp's number */, A_BLOCK = 0xffff };
 enum : uint32_t { THE_GRID = 0xffffffff /* as a block */ };
@@ -49,14 +50,15 @@ struct acquisition {
 
 bool can_watch;
 bool watching, listening;
-static uint64_t *accesses;            /* of the launches that are like this one, watched so far */
+static uint64_t *accesses; /* of the launches that are like this one, watched so far */
+static uint64_t most_accesses;
 static std::vector<segment> segments; /* of this launch */
 static uint32_t first_name = FIRST_NAME, next_name = FIRST_NAME;
 static uint32_t block, epoch, fence_epoch; /* the epoch after the last one with a fence; 0: none */
 static std::vector<unsigned> warp_clocks;
 static uint32_t many_in_block;                              /* since its last barrier; 0: none yet */
 static std::vector<uint32_t> many_in_warp;                  /* since its last one */
-static std::unordered_map<uint64_t, uint32_t> many_in_grid; /* by `before` and `last` */
+static std::unordered_map<uint64_t, uint32_t> many_in_grid; /* by their names and place */
 static std::unordered_map<uintptr_t, std::unordered_map<uint32_t, release>> released; /* by address, then block */
 static std::unordered_map<uint32_t, std::vector<acquisition>> acquired;               /* by the other block */
 
@@ -78,8 +80,8 @@ static uint32_t own_segment(thread &own)
     if (own.segment < first_name || segment_of(own.segment).epoch != epoch || segment_of(own.segment).block != block ||
         segment_of(own.segment).clock != (uint16_t)own.warp_clock || segment_of(own.segment).thread != own.place ||
         segment_of(own.segment).part != part_of_thread(own.place))
-        own.segment =
-            add_segment({block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock, part_of_thread(own.place), 0, 0});
+        own.segment = add_segment(
+            {block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock, part_of_thread(own.place), 0, 0, 0});
     return own.segment;
 }
 
@@ -115,14 +117,20 @@ static bool is_one_over(const segment &old, const segment &own, bool in_shared)
                                      block_order_knows(own.thread, old.thread, old.part, warp_of(old), old.clock));
 }
 
-/* Whether everything that `name` stands for came before what `own` does now. Blocks that share memory follow each
- * other. */
-static bool is_over(uint32_t name, const segment &own, bool in_shared)
+/* Of what `name` stands for, the last that did not come before what `own` does now; 0 for none. *place gets where that
+ * was. Atomic operations need no order among themselves. Blocks that share memory follow each other. */
+static uint32_t not_over(uint32_t name, const segment &own, bool is_atomic, bool in_shared, uint32_t *place)
 {
-    for (; name >= first_name && segment_of(name).block == THE_GRID; name = segment_of(name).before)
-        if (!is_one_over(segment_of(segment_of(name).last), own, in_shared))
-            return false;
-    return name < first_name || is_one_over(segment_of(name), own, in_shared);
+    const auto is_late = [&](uint32_t one) {
+        return one >= first_name && !(is_atomic && (one & 1)) && !is_one_over(segment_of(one), own, in_shared);
+    };
+
+    for (; name >= first_name && segment_of(name).block == THE_GRID; name = segment_of(name).before) {
+        if (is_late(segment_of(name).last))
+            return segment_of(name).last;
+        *place = segment_of(name).place_before;
+    }
+    return is_late(name) ? name : 0;
 }
 
 /* The segment of a name, or of the last block that it stands for. */
@@ -161,23 +169,24 @@ static uint32_t joined_in_block(uint32_t name, uint32_t own_name)
     return many;
 }
 
-/* A segment that stands for both. Of each block the last one is kept: whoever has learnt of it knows of those before. */
-static uint32_t joined(uint32_t name, uint32_t own_name)
+/* A segment that stands for both, of which one was at `place`. Of each block the last one is kept: whoever has learnt of
+ * it knows of those before. */
+static uint32_t joined(uint32_t name, uint32_t place, uint32_t own_name)
 {
     const segment old = segment_of(name);
     const uint32_t last = last_of(name);
-    const bool of_one_block = segment_of(last).block == block;
-    const uint32_t added = of_one_block ? joined_in_block(last, own_name) : own_name;
+    const bool of_one_block = segment_of(last).block == block && ((last ^ own_name) & 1) == 0;
+    const uint32_t added = of_one_block ? joined_in_block(last, own_name & ~1u) | (own_name & 1) : own_name;
 
     if (of_one_block && old.block != THE_GRID)
         return added;
 
-    const uint32_t before = of_one_block ? old.before : name;
-    uint32_t &many = many_in_grid[(uint64_t)before << 32 | added];
+    const uint32_t before = of_one_block ? old.before : name, place_before = of_one_block ? old.place_before : place;
+    uint32_t &many = many_in_grid[((uint64_t)before << 32 | added) ^ place_before * UINT64_C(0x9E3779B97F4A7C15)];
 
     if (many == 0)
-        many = add_segment({THE_GRID, 0, 0, 0, 0, before, added});
-    return many;
+        many = add_segment({THE_GRID, 0, 0, 0, 0, added, before, place_before});
+    return many | (own_name & 1);
 }
 
 /* --------------------------------------------------------------------------------------------------------- cells */
@@ -335,19 +344,11 @@ static inline void settle()
         report(suspect);
 }
 
-static void accuse(const cell &c, bool of_write, const void *address, size_t bytes, uint32_t place, bool writes,
-                   bool plain)
+static void accuse(uint32_t earlier, uint32_t earlier_place, bool of_write, const void *address, size_t bytes,
+                   uint32_t place, bool writes, bool plain)
 {
-    suspect = {true,
-               self,
-               address,
-               std::min(bytes, sizeof(suspect.before)),
-               {},
-               of_write ? c.write : c.read,
-               of_write ? c.write_place : c.read_place,
-               place,
-               of_write,
-               writes};
+    suspect = {true,  self,     address, std::min(bytes, sizeof(suspect.before)), {}, earlier, earlier_place,
+               place, of_write, writes};
     memcpy(suspect.before, address, suspect.bytes);
     if (!writes || !plain) {
         suspect.pending = false;
@@ -388,7 +389,10 @@ void races_access(access kind, const volatile void *at, size_t bytes, const void
     if (c == nullptr)
         return;
     settle();
-    ++*accesses;
+    if (++*accesses > most_accesses) {
+        races_end_launch();
+        return;
+    }
     if (c->write == NOT_DEVICE_MEMORY && (address < &__data_start || address >= &_end))
         return;
     if (next_name >= LAST_NAME)
@@ -414,29 +418,39 @@ void races_access(access kind, const volatile void *at, size_t bytes, const void
         before = *c;
 
         const segment mine = segment_of(own);
-        const auto over = [&](uint32_t name) {
-            if (name < first_name || (name & ~1u) == own)
-                return true;
-            if (!in_shared_known && segment_of(name).block != block) {
-                ptrdiff_t offset;
+        const auto is_in_shared = [&] {
+            ptrdiff_t offset;
 
+            if (!in_shared_known)
                 in_shared = shared_name(address, &offset)[0] != '\0';
-                in_shared_known = true;
-            }
-            return is_over(name, mine, in_shared);
+            in_shared_known = true;
+            return in_shared;
         };
-        const bool write_over = over(c->write), read_over = !writes || over(c->read);
+        const auto late = [&](uint32_t name, bool is_atomic, uint32_t *at_place) -> uint32_t {
+            if (name < first_name || (name & ~1u) == own)
+                return 0;
+            return not_over(name, mine, is_atomic, segment_of(name).block != block && is_in_shared(), at_place);
+        };
+        uint32_t write_place = c->write_place, read_place = c->read_place;
 
-        if (!write_over && !(atomic && (c->write & 1)))
-            accuse(*c, true, address, bytes, place, writes, !atomic);
-        else if (!read_over)
-            accuse(*c, false, address, bytes, place, writes, !atomic);
+        if (const uint32_t name = late(c->write, atomic, &write_place))
+            accuse(name, write_place, true, address, bytes, place, writes, !atomic);
+        else if (const uint32_t reader = writes ? late(c->read, false, &read_place) : 0)
+            accuse(reader, read_place, false, address, bytes, place, writes, !atomic);
         if (kind == access::read) {
             if (!stands_for_own(c->read, own))
-                c->read = over(c->read) ? own : joined(c->read, own);
+                c->read = late(c->read, false, &read_place) == 0 ? own : joined(c->read, c->read_place, own);
             c->read_place = place;
         } else if (writes) {
-            c->write = (atomic && !write_over ? joined(c->write & ~1u, own) : own) | (atomic ? 1u : 0u);
+            /* A plain write that came before is not over for other blocks. */
+            const bool is_plain = atomic && c->write >= first_name && (c->write & 1) == 0 &&
+                                  !((segment_of(c->write).block != block || segment_of(c->write).epoch < epoch) &&
+                                    is_in_shared());
+
+            c->write = atomic && (is_plain || late(c->write, false, &write_place) != 0 ||
+                                  (c->write >= first_name && segment_of(c->write).block == THE_GRID))
+                           ? joined(c->write, c->write_place, own | 1)
+                           : own | (atomic ? 1u : 0u);
             c->write_place = place;
             if (!atomic)
                 c->read = 0;
@@ -495,7 +509,7 @@ void races_fence(bool of_device)
 
 bool races_begin_launch(const launch_site &site)
 {
-    watching = are_wanted() && is_to_be_watched(site, &accesses);
+    watching = are_wanted() && is_to_be_watched(site, &accesses, &most_accesses);
     listening = watching || is_told || counting;
     if (!watching)
         return false;
