@@ -5,6 +5,7 @@
 #include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
+#include "common/emulator/runtime_internal.h"
 
 #if !defined(__SANITIZE_THREAD__)
 #if defined(__has_feature)
@@ -14,6 +15,7 @@
 #endif
 #ifndef REAL_SANITIZER
 
+extern "C" char __executable_start;
 extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller);
 extern "C" void emulator_sees_host_call(const char *name);
 
@@ -54,6 +56,21 @@ static inline void count_host(const volatile void *address, size_t bytes)
             emulated::counters_access(kind, address, bytes, CALLER, __builtin_dwarf_cfa());                            \
     } while (0)
 
+/* A GPU's host cannot reach what cudaMalloc() gives. Said once: whoever reads one element reads all. */
+static void look_at_host(emulated::access kind, const void *address, const void *caller)
+{
+    static bool said;
+
+    if (said || emulated::self != nullptr || !emulated::of_program() || !emulated::races_knows(address) ||
+        emulated::kind_of(address) != emulated::memory::device)
+        return;
+    said = true;
+    emulated::set_lasting_error(
+        cudaErrorIllegalAddress,
+        emulated::formatted("the host %s device memory%s", kind == access::read ? "reads" : "writes",
+                            emulated::line_of((uint32_t)((const char *)caller - &__executable_start)).c_str()));
+}
+
 static __attribute__((noinline)) void tell(emulated::access kind, void *address, size_t bytes, const void *caller,
                                            void *frame)
 {
@@ -63,6 +80,8 @@ static __attribute__((noinline)) void tell(emulated::access kind, void *address,
         emulated::counters_access(kind, address, bytes, caller, frame);
     if (emulated::watching && emulated::self != nullptr)
         emulated::races_access(kind, address, bytes, caller);
+    else
+        look_at_host(kind, address, caller);
 }
 
 static __attribute__((noinline)) void tell_volatile_write(void *address, size_t bytes, const void *caller, void *frame)

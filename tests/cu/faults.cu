@@ -14,8 +14,8 @@ __global__ void shared_without_barrier(int *out)
 {
     __shared__ int s[N];
 
-    s[threadIdx.x] = (int)threadIdx.x;            /* no_barrier 1 */
-    out[threadIdx.x] = s[N - 1 - threadIdx.x];    /* no_barrier 2 */
+    s[threadIdx.x] = (int)threadIdx.x;         /* no_barrier 1 */
+    out[threadIdx.x] = s[N - 1 - threadIdx.x]; /* no_barrier 2 */
 }
 __global__ void barrier_before_write(int *out)
 {
@@ -23,8 +23,8 @@ __global__ void barrier_before_write(int *out)
 
     s[threadIdx.x] = (int)threadIdx.x;
     __syncthreads();
-    out[threadIdx.x] = s[(threadIdx.x + 1) % N];  /* write_after_read 1 */
-    s[threadIdx.x] = -1;                          /* write_after_read 2 */
+    out[threadIdx.x] = s[(threadIdx.x + 1) % N]; /* write_after_read 1 */
+    s[threadIdx.x] = -1;                         /* write_after_read 2 */
 }
 __global__ void counter_in_shared(int *out)
 {
@@ -33,7 +33,7 @@ __global__ void counter_in_shared(int *out)
     if (threadIdx.x == 0)
         sum = 0;
     __syncthreads();
-    sum += 1;                                     /* shared_counter 1 */
+    sum += 1; /* shared_counter 1 */
     __syncthreads();
     *out = sum;
 }
@@ -56,24 +56,24 @@ __global__ void warp_without_syncwarp(int *out)
 {
     __shared__ volatile int s[32];
 
-    s[threadIdx.x] = (int)threadIdx.x;            /* no_syncwarp 1 */
-    out[threadIdx.x] = s[31 - threadIdx.x];       /* no_syncwarp 2 */
+    s[threadIdx.x] = (int)threadIdx.x;      /* no_syncwarp 1 */
+    out[threadIdx.x] = s[31 - threadIdx.x]; /* no_syncwarp 2 */
 }
 __global__ void half_a_warp_met(int *out)
 {
     __shared__ int s[32];
 
-    s[threadIdx.x] = (int)threadIdx.x;            /* half_warp 1 */
+    s[threadIdx.x] = (int)threadIdx.x; /* half_warp 1 */
     __syncwarp(threadIdx.x < 16 ? 0xffff : 0xffff0000);
-    out[threadIdx.x] = s[31 - threadIdx.x];       /* half_warp 2 */
+    out[threadIdx.x] = s[31 - threadIdx.x]; /* half_warp 2 */
 }
 __global__ void shuffle_is_no_barrier(int *out)
 {
     __shared__ int s[32];
 
-    s[threadIdx.x] = (int)threadIdx.x;            /* shuffle_orders 1 */
+    s[threadIdx.x] = (int)threadIdx.x; /* shuffle_orders 1 */
     const int lane = __shfl_xor_sync(0xffffffff, (int)threadIdx.x, 1);
-    out[threadIdx.x] = s[lane];                   /* shuffle_orders 2 */
+    out[threadIdx.x] = s[lane]; /* shuffle_orders 2 */
 }
 __global__ void neighbours_in_place(int *x)
 {
@@ -89,12 +89,12 @@ __global__ void plain_flag(int *out)
         ready = 0;
     __syncthreads();
     if (threadIdx.x == 0) {
-        number = 7;                               /* no_fence_block 1 */
+        number = 7; /* no_fence_block 1 */
         atomicExch(&ready, 1);
     } else if (threadIdx.x == 32) {
         while (atomicAdd(&ready, 0) == 0)
             continue;
-        *out = number;                            /* no_fence_block 2 */
+        *out = number; /* no_fence_block 2 */
     }
 }
 __global__ void lock_given_back_early(int *out)
@@ -108,7 +108,7 @@ __global__ void lock_given_back_early(int *out)
         if (atomicCAS(&lock, 0, 1) == 0) {
             __threadfence_block();
             atomicExch(&lock, 0);
-            sum += 1;                             /* early_unlock 1 */
+            sum += 1; /* early_unlock 1 */
             done = true;
         }
     __syncthreads();
@@ -121,7 +121,7 @@ __global__ void bytes_of_a_word(unsigned *x)
     if (threadIdx.x < 4)
         bytes[threadIdx.x] = (unsigned char)(threadIdx.x + 1); /* word_and_byte 1 */
     else if (threadIdx.x == 40)
-        x[1] = x[0];                              /* word_and_byte 2 */
+        x[1] = x[0]; /* word_and_byte 2 */
 }
 
 /* ------------------------------------------------------------------------------------------- races between blocks */
@@ -129,21 +129,21 @@ __global__ void bytes_of_a_word(unsigned *x)
 __global__ void lost_update(int *sum)
 {
     if (threadIdx.x == 0)
-        *sum += 1;                                /* lost_update 1 */
+        *sum += 1; /* lost_update 1 */
 }
 __global__ void halo_in_place(int *x)
 {
     const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    const int next = x[(i + 1) % N];              /* halo 1 */
+    const int next = x[(i + 1) % N]; /* halo 1 */
 
     __syncthreads();
-    x[i] = next + i + 1;                          /* halo 2 */
+    x[i] = next + i + 1; /* halo 2 */
 }
 template <int fence> __global__ void last_adds(int *out, int *parts, unsigned *count)
 {
     if (threadIdx.x != 0)
         return;
-    parts[blockIdx.x] = (int)blockIdx.x + 1;      /* no_fence 1 block_fence 1 */
+    parts[blockIdx.x] = (int)blockIdx.x + 1; /* no_fence 1 block_fence 1 */
     if (fence == 1)
         __threadfence_block();
     if (fence == 2)
@@ -151,14 +151,14 @@ template <int fence> __global__ void last_adds(int *out, int *parts, unsigned *c
     if (atomicInc(count, gridDim.x) != gridDim.x - 1)
         return;
     for (unsigned i = 0; i < gridDim.x; i++)
-        *out += parts[i];                         /* no_fence 2 block_fence 2 */
+        *out += parts[i]; /* no_fence 2 block_fence 2 */
 }
 __global__ void atomic_and_plain(int *sum)
 {
     if (blockIdx.x == 0)
-        atomicAdd(sum, 1);                        /* plain_and_atomic 1 */
+        atomicAdd(sum, 1); /* plain_and_atomic 1 */
     else if (threadIdx.x == 0)
-        *sum = 5;                                 /* plain_and_atomic 2 */
+        *sum = 5; /* plain_and_atomic 2 */
 }
 __global__ void same_room(int *room, int *out)
 {
@@ -169,22 +169,22 @@ __global__ void same_room(int *room, int *out)
 __global__ void reset_by_one_block(int *sum)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0)
-        *sum = 9;                                 /* reset 1 */
+        *sum = 9; /* reset 1 */
     __syncthreads();
-    atomicAdd(sum, 1);                            /* reset 2 */
+    atomicAdd(sum, 1); /* reset 2 */
 }
 __device__ int result;
 __global__ void device_variable()
 {
     if (threadIdx.x == 0)
-        result += 1;                              /* device_variable 1 */
+        result += 1; /* device_variable 1 */
 }
 
 /* --------------------------------------------------------------------------------------------------------- memory */
 
 __global__ void read_of_nothing(int *out, const int *fresh)
 {
-    out[threadIdx.x] = fresh[threadIdx.x];        /* fresh_global 1 */
+    out[threadIdx.x] = fresh[threadIdx.x]; /* fresh_global 1 */
 }
 __global__ void shared_of_nothing(int *out)
 {
@@ -193,34 +193,34 @@ __global__ void shared_of_nothing(int *out)
     if (threadIdx.x < N - 1)
         s[threadIdx.x] = 1;
     __syncthreads();
-    out[threadIdx.x] = s[threadIdx.x];            /* fresh_shared 1 */
+    out[threadIdx.x] = s[threadIdx.x]; /* fresh_shared 1 */
 }
 __global__ void sum_of_nothing(int *out)
 {
     __shared__ int sum;
 
-    atomicAdd(&sum, 1);                           /* fresh_sum 1 */
+    atomicAdd(&sum, 1); /* fresh_sum 1 */
     __syncthreads();
     *out = sum;
 }
 __global__ void write_past(int *x, int n)
 {
     if ((int)threadIdx.x <= n)
-        x[threadIdx.x] = 1;                       /* write_past 1 */
+        x[threadIdx.x] = 1; /* write_past 1 */
 }
 __global__ void read_past(int *out, const int *x)
 {
-    out[threadIdx.x] = x[threadIdx.x + 1];        /* read_past 1 */
+    out[threadIdx.x] = x[threadIdx.x + 1]; /* read_past 1 */
 }
 __global__ void read_before(int *out, const int *x)
 {
-    out[threadIdx.x] = x[(int)threadIdx.x - 1];   /* read_before 1 */
+    out[threadIdx.x] = x[(int)threadIdx.x - 1]; /* read_before 1 */
 }
 __global__ void shared_past(int *out)
 {
     __shared__ int s[N - 1];
 
-    s[threadIdx.x] = 1;                           /* shared_past 1 */
+    s[threadIdx.x] = 1; /* shared_past 1 */
     out[threadIdx.x] = 0;
 }
 __global__ void dynamic_past(int *out)
@@ -233,7 +233,7 @@ __global__ void dynamic_past(int *out)
 }
 __global__ void vector_askew(int *out, const int *x)
 {
-    out[threadIdx.x] = ((const int4 *)(x + 1))[threadIdx.x].x; /* misaligned 1 */
+    ((int4 *)out)[threadIdx.x] = ((const int4 *)(x + 1))[threadIdx.x]; /* misaligned 1 */
 }
 __global__ void pair_askew(int *x)
 {
@@ -241,12 +241,12 @@ __global__ void pair_askew(int *x)
 
     s[threadIdx.x] = 1;
     __syncthreads();
-    *(long long *)(s + 1) = 5;                    /* misaligned_shared 1 */
+    *(long long *)(s + 1) = 5; /* misaligned_shared 1 */
     x[0] = s[1];
 }
 __global__ void use(int *x)
 {
-    x[threadIdx.x] = 1;                           /* use_after_free 1 null 1 */
+    x[threadIdx.x] = 1; /* null 1 */
 }
 
 /* ------------------------------------------------------------------------------------------------ meeting and masks */
@@ -254,15 +254,15 @@ __global__ void use(int *x)
 __global__ void barrier_for_some(int *out)
 {
     if (threadIdx.x < 40)
-        __syncthreads();                          /* divergent 1 */
+        __syncthreads(); /* divergent 1 */
     out[threadIdx.x] = 1;
 }
 __global__ void two_barriers(int *out)
 {
     if (threadIdx.x % 2 == 0)
-        __syncthreads();                          /* two_barriers 1 */
+        __syncthreads(); /* two_barriers 1 */
     else
-        __syncthreads();                          /* two_barriers 2 */
+        __syncthreads(); /* two_barriers 2 */
     out[threadIdx.x] = 1;
 }
 __global__ void mask_without_self(int *out)
@@ -274,7 +274,7 @@ __global__ void mask_of_all_in_a_branch(int *out)
     if (threadIdx.x % 2 == 0)
         out[threadIdx.x] = __any_sync(0xffffffff, 1); /* mask_of_all 1 */
     else
-        __syncwarp();                             /* mask_of_all 2 */
+        __syncwarp(); /* mask_of_all 2 */
 }
 
 /* ------------------------------------------------------------------------------------------ correct, though unusual */
@@ -481,11 +481,11 @@ __global__ void shared_reused(int *out)
 
 static void host_reads()
 {
-    out[1] = ints[0];                             /* host_reads 1 */
+    out[1] = ints[0]; /* host_reads 1 */
 }
 static void host_writes()
 {
-    ints[3] = 1;                                  /* host_writes 1 */
+    ints[3] = 1; /* host_writes 1 */
 }
 static void free_twice()
 {
@@ -501,7 +501,7 @@ static void use_freed()
 
     cudaMalloc(&x, N * sizeof(int));
     cudaFree(x);
-    use<<<1, N>>>(x);
+    use<<<1, N>>>(x); /* use_after_free 1 */
 }
 template <class Launch> static void with_fresh(Launch launch)
 {
@@ -545,7 +545,7 @@ static const struct {
     {"dynamic_past", "out-of-bounds: reads", [] { dynamic_past<<<1, N, N * sizeof(int)>>>(out); }},
     {"misaligned", "misaligned address", [] { vector_askew<<<1, 8>>>(out, ints); }},
     {"misaligned_shared", "misaligned address", [] { pair_askew<<<1, N>>>(out); }},
-    {"use_after_free", "has been freed", use_freed},
+    {"use_after_free", "freed memory", use_freed},
     {"null", "NULL", [] { use<<<1, N>>>(nullptr); }},
     {"divergent", "barrier divergence", [] { barrier_for_some<<<1, N>>>(out); }},
     {"two_barriers", "barrier divergence", [] { two_barriers<<<1, N>>>(out); }},

@@ -378,9 +378,11 @@ inline unsigned emulated_pack_bf16(float lower, float upper)
 #ifdef EMULATED_COUNTED /* as one access of the kernel's, whatever is done here for it (counters.cpp) */
 extern "C" void emulator_atomic_begins(const volatile void *address, size_t bytes, const void *caller);
 extern "C" void emulator_atomic_ends();
-#define EMULATED_ONE_STEP __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
-#else
-#define EMULATED_ONE_STEP
+#define EMULATED_ONE_STEP    __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
+#define EMULATED_IN_ITS_LINE inline
+#else /* put into the kernel, whose line a race is then said to be in */
+#define EMULATED_ONE_STEP    __attribute__((always_inline)) inline
+#define EMULATED_IN_ITS_LINE __attribute__((always_inline)) inline
 #endif
 
 namespace emulated
@@ -405,13 +407,34 @@ template <class T, class Change> EMULATED_ONE_STEP T change_atomically(T *target
     return old;
 }
 
+/* Without a read of what was there, which nobody may have written. */
+template <class T> EMULATED_ONE_STEP T exchange_atomically(T *target, T value)
+{
+    T old;
+
+#ifdef EMULATED_COUNTED
+    emulator_atomic_begins(target, sizeof(T), __builtin_return_address(0));
+#endif
+    count_atomic();
+    __atomic_exchange(target, &value, &old, __ATOMIC_RELAXED);
+#ifdef EMULATED_COUNTED
+    emulator_atomic_ends();
+#endif
+    return old;
+}
+
 } /* namespace emulated */
 
 /* Integer addition wraps around, as on the device. */
 #define EMULATED_ATOMIC(name, T, expression)                                                                           \
-    inline T name(T *target, T value)                                                                                  \
+    EMULATED_IN_ITS_LINE T name(T *target, T value)                                                                    \
     {                                                                                                                  \
         return emulated::change_atomically(target, [value](T old) -> T { return expression; });                        \
+    }
+#define EMULATED_EXCHANGE(T)                                                                                           \
+    EMULATED_IN_ITS_LINE T atomicExch(T *target, T value)                                                              \
+    {                                                                                                                  \
+        return emulated::exchange_atomically(target, value);                                                           \
     }
 #define EMULATED_ATOMICS(T, U)                                                                                         \
     EMULATED_ATOMIC(atomicAdd, T, (T)((U)old + (U)value))                                                              \
@@ -419,9 +442,9 @@ template <class T, class Change> EMULATED_ONE_STEP T change_atomically(T *target
     EMULATED_ATOMIC(atomicMax, T, old < value ? value : old)                                                           \
     EMULATED_ATOMIC(atomicAnd, T, old &value)                                                                          \
     EMULATED_ATOMIC(atomicOr, T, old | value)                                                                          \
+    EMULATED_EXCHANGE(T)                                                                                               \
     EMULATED_ATOMIC(atomicXor, T, old ^ value)                                                                         \
-    EMULATED_ATOMIC(atomicExch, T, ((void)old, value))                                                                 \
-    inline T atomicCAS(T *target, T compare, T value)                                                                  \
+    EMULATED_IN_ITS_LINE T atomicCAS(T *target, T compare, T value)                                                    \
     {                                                                                                                  \
         return emulated::change_atomically(target, [=](T old) { return old == compare ? value : old; });               \
     }
@@ -436,10 +459,12 @@ EMULATED_ATOMIC(atomicMin, long long, value < old ? value : old)
 EMULATED_ATOMIC(atomicMax, long long, old < value ? value : old)
 EMULATED_ATOMIC(atomicAdd, float, old + value)
 EMULATED_ATOMIC(atomicAdd, double, old + value)
-EMULATED_ATOMIC(atomicExch, float, ((void)old, value))
+EMULATED_EXCHANGE(float)
 #undef EMULATED_ATOMICS
+#undef EMULATED_EXCHANGE
 #undef EMULATED_ATOMIC
 #undef EMULATED_ONE_STEP
+#undef EMULATED_IN_ITS_LINE
 #undef EMULATED_SITE
 
 #endif
