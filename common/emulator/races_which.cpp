@@ -29,11 +29,12 @@ bool of_program()
     return it_is;
 }
 
-/* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which this one
- * and the next ones are let go: a race that a shape has shows in the first of them, unless its author has put others
- * before it. So in emulator_watch_races() no grid is too large, no launch is let go half way, and one in so many of the
- * next ones is drawn by lot. */
-static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 17, OF_PROGRAM = 1 << 8;
+/* CUDA threads of a launch that is watched, its accesses after which it is let go, and accesses of all launches of one
+ * shape at one place after which the next ones are: a race that a shape has shows in the first of them, unless its author
+ * has put others before it. So in emulator_watch_races() no grid is too large, no launch is let go half way, and one in
+ * so many of the next ones is drawn by lot. */
+static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_OF_LAUNCH = 1 << 17, MOST_ACCESSES_WATCHED = 1 << 18,
+                      OF_PROGRAM = 1 << 7;
 static const unsigned ONE_IN = 8;
 
 static bool is_drawn()
@@ -83,7 +84,7 @@ bool is_to_be_watched(const launch_site &site, uint64_t **counter, uint64_t *mos
         key = next_random(&key);
     }
     *counter = &(*watched)[key];
-    *most = is_told || of_program() ? UINT64_MAX : MOST_ACCESSES_WATCHED;
+    *most = is_told || of_program() ? UINT64_MAX : **counter + MOST_OF_LAUNCH;
 
     const uint64_t most_before = (of_program() ? OF_PROGRAM : 1) * MOST_ACCESSES_WATCHED;
 
