@@ -1,6 +1,6 @@
 /*
- * matrices.cpp: what the lanes of a warp compute together with instructions for small matrices. Not in the header, where
- * it would be compiled with each kernel, as slow as what is watched (races.h).
+ * matrices.cpp: what the lanes of a warp compute together with instructions for small matrices. Not in the header,
+ * where it would be compiled with each kernel, as slow as what is watched (races.h).
  */
 #include <cuda_runtime.h>
 #include <string.h>

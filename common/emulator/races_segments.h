@@ -289,8 +289,8 @@ static uint32_t joined_in_block(uint32_t name, uint32_t own_name)
     return many;
 }
 
-/* A segment that stands for both, of which one was at `place`. Of each block the last one is kept: whoever has learnt of
- * it knows of those before. */
+/* A segment that stands for both, of which one was at `place`. Of each block the last one is kept: whoever has learnt
+ * of it knows of those before. */
 static uint32_t joined(uint32_t name, uint32_t place, uint32_t own_name)
 {
     const segment old = segment_of(name);

@@ -30,9 +30,9 @@ bool of_program()
 }
 
 /* CUDA threads of a launch that is watched, its accesses after which it is let go, and accesses of all launches of one
- * shape at one place after which the next ones are: a race that a shape has shows in the first of them, unless its author
- * has put others before it. So in emulator_watch_races() no grid is too large, no launch is let go half way, and one in
- * so many of the next ones is drawn by lot. */
+ * shape at one place after which the next ones are: a race that a shape has shows in the first of them, unless its
+ * author has put others before it. So in emulator_watch_races() no grid is too large, no launch is let go half way, and
+ * one in so many of the next ones is drawn by lot. */
 static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_OF_LAUNCH = 1 << 17, MOST_ACCESSES_WATCHED = 1 << 18,
                       OF_PROGRAM = 1 << 7;
 static const unsigned ONE_IN = 8;

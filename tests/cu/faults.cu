@@ -1,6 +1,6 @@
-/* Small kernels with one fault each, and correct ones that look odd. The argument names the case; --list prints all, each with
- * what its message must contain ("" for a correct one). A line that a message must name ends in a comment, the case's name and a
- * number: tests/faults.sh finds it by that. */
+/* Small kernels with one fault each, and correct ones that look odd. The argument names the case; --list prints all,
+ * each with what its message must contain ("" for a correct one). A line that a message must name ends in a comment,
+ * the case's name and a number: tests/test_faults.sh finds it by that. */
 #include <stdio.h>
 #include <string.h>
 
