@@ -3,20 +3,19 @@
 # Variables worth setting
 #   CUDA=native|emulated  how cuda/* versions are built; by default native where nvcc and a GPU are, else emulated
 #   ARCH=native           instruction set of the CPU code: any value of -march=, or empty for the compiler's default
-#   BUILD=build           folder for everything that is built; with SANITIZE=1 build-asan, with RACES=1 build-races,
-#                         with COUNTED=1 build-counted
+#   BUILD=build           folder for everything that is built; with SANITIZE=1 build-asan, with COUNTED=1
+#                         build-counted
 #   OPENCV=no             leaves the OpenCV peer out (a cross build must), OPENBLAS=no the OpenBLAS peer
 #   SIDES=cpu             builds the versions of these folders only (cpu, cuda), and the serial ones
 #   LADDERS=cuda/blur     of that side the versions of these ladders only
 #   OBJECTS=build         takes the objects of C and C++ from that folder, where the same compiler has made them:
 #   .ci/run
 #   SANITIZE=1            AddressSanitizer and UndefinedBehaviorSanitizer
-#   RACES=1               the emulator watches every access of every kernel for data races
 #   COUNTED=1             the emulator can count what kernels cost in memory (make profile-ALGO asks for it)
 #   VERBOSE=1             show the commands
 #   CC=, CXX=, NVCC=      compilers; RUN= a program to run the built ones under (qemu-aarch64-static ...)
 
-BUILD ?= $(if $(SANITIZE),build-asan,$(if $(RACES),build-races,$(if $(COUNTED),build-counted,build)))
+BUILD ?= $(if $(SANITIZE),build-asan,$(if $(COUNTED),build-counted,build))
 ARCH ?= native
 SANITIZE ?=
 WERROR ?= -Werror

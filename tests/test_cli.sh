@@ -113,6 +113,15 @@ for command in list check bench; do
 done
 refuses "diff: unknown algorithm" "no algorithm 'nothing'" "$rungs" diff nothing cpu/serial cpu/omp
 refuses "check: unknown version" "no version" "$rungs" check blur:cpu/magic
+# A plain build's kernels tell of their accesses (common/emulator/races.h); clang's and the sanitizers' cannot, nor a GPU's.
+if grep -q 'gcc g++ emulated' "$1/settings" && ! grep -q __asan_init "$rungs"; then
+    kernels=$("$rungs" check grayscale:cuda/v1.0 --largest 300 --share 6 --seed 1)
+    case $kernels in
+    *"races of kernels"*) bad "check does not watch the races of kernels" ;;
+    *"Not watched: "*) ok ;;
+    *) bad "check says nothing of what is not watched" ;;
+    esac
+fi
 refuses "check: bad seed" "seed" "$rungs" check blur:cpu/omp --seed x1
 refuses "check: bad RUNGS_SEED" "seed" env RUNGS_SEED=x1 "$rungs" check blur:cpu/omp
 succeeds "check: RUNGS_SEED" env RUNGS_SEED=77 "$rungs" check absdiff:cpu/serial --largest 300

@@ -111,26 +111,25 @@ else
 $(BUILD)/%.cu.cpp: %.cu $(BUILD)/cu2cpp
 	@mkdir -p $(@D)
 	$(quiet)$(BUILD)/cu2cpp $< $@
-# Each access calls the emulator (common/emulator/races.h), which makes kernels three times slower: in the mutants, and
-# with RACES=1 in all kernels (tests/kernel_races.sh). clang calls other functions, and real sanitizers have their own.
-RACES ?=
-watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
-                 --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
 # Kernels read bytes as words, which is normal in CUDA and needs -fno-strict-aliasing in C++. Most of a kernel's compile
 # time went into the headers, which all of them include: they are compiled once.
 # With COUNTED=1 each basic block calls it as well, and code stays in the order of the source (common/emulator/counters.h),
 # of which gcc then understands less: it warns of variables that are set.
 COUNTED ?=
 counted := $(watched) -DEMULATED_COUNTED -fsanitize-coverage=trace-pc -fno-tree-sra -fno-reorder-blocks -fno-guess-branch-probability -fno-thread-jumps -Wno-maybe-uninitialized
-seen_accesses := $(if $(COUNTED),$(counted),$(if $(RACES),$(watched)))
-$(BUILD)/tests/mutants/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(watched)
+seen_accesses := $(if $(COUNTED),$(counted))
+# A lab's version has a worker of its own that is watched (assignments/labs.mk), and what runs on the host is no kernel.
+watched_objects := $(BUILD)/cuda/%.cu.o $(BUILD)/tests/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o \
+                     $(patsubst %,$(BUILD)/%.o,$(shell grep -l __global__ common/cuda/*.cu))
+$(watched_objects) $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(if $(COUNTED),$(counted),$(watched))
+$(watched_objects) $(BUILD)/generated/kernels.h.gch/watched: optimize_cxx := $(if $(SANITIZE),-O0,-O1)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
 	@printf '#include <%s>\n' cuda_runtime.h common/cuda/device.h >$@
 # Two files where flags differ. Of two that fit a compiler takes either, also one that an older make left and nothing
 # keeps up to date.
-watched_headers := $(if $(RACES)$(COUNTED),all,$(if $(watched),watched,all))
+watched_headers := $(if $(COUNTED),all,$(if $(watched),watched,all))
 # Under its name when it is whole: a compiler maps every file of the folder, and one that another job writes ends it by
 # SIGBUS. Its two files by name: as a pattern's, a dependency file that lies beside them would be one, too.
 $(addprefix $(BUILD)/generated/kernels.h.gch/,$(sort all $(watched_headers))): $(BUILD)/generated/kernels.h
@@ -138,8 +137,7 @@ $(addprefix $(BUILD)/generated/kernels.h.gch/,$(sort all $(watched_headers))): $
 	$(call say,c++,the headers of emulated kernels)
 	$(if $(filter all,$(watched_headers)),$(quiet)rm -f $(@D)/watched)
 	$(quiet)$(filter-out -fsyntax-only,$(emulate)) -MQ $@ -x c++-header $(BUILD)/generated/kernels.h -o $(BUILD)/generated/$(@F).part && mv $(BUILD)/generated/$(@F).part $@
-$(call object,$(filter tests/mutants/%.cu,$(mutant_files) $(mutant_helpers)) $(filter %.cu,$(patched_files))): $(call precompiled,kernels.h,/$(watched_headers))
-$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(call precompiled,kernels.h,/all)
+$(BUILD)/%.cu.o: $(BUILD)/%.cu.cpp $(BUILD)/settings $(sort $(foreach name,all $(watched_headers),$(call precompiled,kernels.h,/$(name))))
 	$(call say,emulate,$*.cu)
 	$(quiet)$(emulate) -include $(BUILD)/generated/kernels.h -c $< -o $@
 endif

@@ -79,14 +79,16 @@ SIMD_ARCH ?= $(ARCH)
 # (common/remote/confine.h).
 sanitizers := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-sanitize=vptr -fno-omit-frame-pointer)
 optimize := $(if $(SANITIZE),-O1,-O3)
-# Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save. -O1 would save 80 of
-# gcc's processor seconds, but what it does not inline, kernels of mutants take from files that are not watched: races
-# go unseen, waits too.
-optimize_cxx := $(if $(SANITIZE),-O0,$(if $(RACES)$(COUNTED),-O1,-O2))
+# Of emulated kernels. Under sanitizers gcc takes longer to optimise them than the tests then save.
+optimize_cxx := $(if $(SANITIZE),-O0,$(if $(COUNTED),-O1,-O2))
+EXTRA ?=
+# Each access of a kernel calls the emulator (common/emulator/races.h). clang calls other functions, and real sanitizers
+# have their own.
+watched := $(if $(or $(SANITIZE),$(findstring clang,$(CXX)),$(findstring -fsanitize,$(EXTRA))),,-fsanitize=thread \
+                 --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1 -Wno-tsan)
 # Lines for profiles, sanitizers and the race watch take a fifth less time to compile than a debugger's variables:
 # EXTRA=-g has those.
 debug := -g1
-EXTRA ?=
 depend := -MMD
 header :=
 compile_c = $(CC) -std=c11 -D_GNU_SOURCE $(optimize) $(debug) $(march) -fopenmp $(warnings) -Wstrict-prototypes \
@@ -114,7 +116,7 @@ libraries += -L$(cuda_home)/lib64 -Wl,-rpath,$(cuda_home)/lib64 -lcudart_static 
 endif
 
 # Rebuild everything when a compiler or a flag changes.
-settings := $(RACES)$(if $(COUNTED),counted) $(CC) $(CXX) $(CUDA) $(march) $(sanitizers) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_yacclab) $(openblas_libs) $(has_npp) $(has_cub) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
+settings := $(watched) $(if $(COUNTED),counted) $(CC) $(CXX) $(CUDA) $(march) $(sanitizers) $(WERROR) $(CPPFLAGS) $(EXTRA) $(SERIAL_EXTRA) $(COMMON_EXTRA) $(LDFLAGS) $(opencv_libs) $(has_yacclab) $(openblas_libs) $(has_npp) $(has_cub) $(has_cublas) $(NVCC) $(cuda_code) $(wrapped) $(subst ',,$(subst ",,$(cupti_flags)))
 $(BUILD)/files: force
 	@mkdir -p $(@D); printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_scheduler) $(emulator_runtime)' | cmp -s - $@ || \
 	    printf '%s\n' '$(version_files) $(helper_files) $(mutant_files) $(mutant_helpers) $(patched_files) $(small_files) $(common_files) $(emulator_scheduler) $(emulator_runtime)' >$@

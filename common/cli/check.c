@@ -145,7 +145,7 @@ extern bool emulator_can_watch_races(void) __attribute__((weak));
 static void print_unwatched(void)
 {
     const char *const races = !emulator_can_watch_races     ? "races of kernels (make sanitize MACHINE=name)"
-                              : !emulator_can_watch_races() ? "races of kernels (make check RACES=1)"
+                              : !emulator_can_watch_races() ? "races of kernels (a build with gcc, without sanitizers)"
                                                             : NULL;
 #if defined(__SANITIZE_ADDRESS__)
     printf("  Not watched: ");

@@ -438,7 +438,7 @@ static bool begin_counting()
         return false;
     all_costs = new std::vector<kernel_costs>;
     find_constants();
-    return on_exit(print_all, nullptr) == 0;
+    return listening = on_exit(print_all, nullptr) == 0;
 }
 
 static const bool counting_from_start = counting = begin_counting();

@@ -384,8 +384,10 @@ static void run_block(worker &w, uint64_t number)
         leave_out(w);
     for (shared_allocation &s : w.shared)
         s.in_use = false;
-    if (w.dynamic_memory != nullptr)
+    if (w.dynamic_memory != nullptr) {
         fill_fresh_shared_memory(w.dynamic_memory, w.launch->site->shared_bytes, &w.random);
+        races_fresh(w.dynamic_memory, w.launch->site->shared_bytes);
+    }
     races_begin_block((uint32_t)number, (unsigned)w.warps.size());
     counters_begin_block(w);
     if (w.live > 0)
@@ -393,6 +395,7 @@ static void run_block(worker &w, uint64_t number)
     self = nullptr;
     if (!w.dropped)
         check_shared_guards(w);
+    races_end_block();
 }
 
 /* Makes a worker ready for blocks of this launch. */

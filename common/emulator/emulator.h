@@ -24,7 +24,8 @@
  *                         status is 1 if it was 0; cu sets it
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it. 2: launches of up
  *                         to a million threads are watched, not 8,192, allocations of up to 16 MiB, not 4; and what is
- *                         not is said on stderr, once for each kernel; cu sets it
+ *                         not is said on stderr, once for each kernel; what nobody has written and what the host reads
+ *                         of the device's memory are faults, too; cu sets it
  *
  * Host threads live no longer than a launch, so a process may fork between launches.
  */
@@ -94,10 +95,10 @@ struct emulator_counts {
     uint64_t streams;          /* the most that had work to do at the same time, where work is put off */
     uint64_t waited_bytes;     /* copied between host and device at once, not put off */
     uint64_t busiest_bytes;    /* copied by the one stream that copied most, since emulator_configure() */
-    /* Of kernels that are compiled with the instrumentation of -fsanitize=thread (races.h), of others 0. A step is an
-     * access to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp
-     * takes as many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps
-     * so many read global memory, and so many are atomic operations there. */
+    /* Of a program that called emulator_watch_races(), of its kernels that tell of their accesses. A step is an access
+     * to global or shared memory. Between two places where its lanes meet (barrier, collective, end) a warp takes as
+     * many steps as its busiest lane: warp_steps. 32 warp_steps - lane_steps is what lanes idled. Of the steps so many
+     * read global memory, and so many are atomic operations there. */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics;
     /* Of such a program too, since emulator_configure(): the steps of the one lane that took most; and the bytes that
      * code of the host read or wrote by itself, but for those of its stack. */

@@ -8,146 +8,31 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/emulator/emulator_internal.h"
+#include "common/emulator/counters.h"
+#include "common/emulator/emulator_state.h"
 #include "common/emulator/races_internal.h"
+#include "common/emulator/races_segments.h"
 
 extern "C" char __executable_start, __data_start, _end;
 
 namespace emulated
 {
 
-/* ------------------------------------------------------------------------------------------------------ segments */
+bool can_watch;
+bool watching, listening;
+static uint64_t *accesses; /* of the launches that are like this one, watched so far */
+static uint64_t most_accesses;
 
-struct segment {
-    uint32_t block, epoch; /* the block, and how many barriers it had had */
-    uint16_t thread;       /* of the block, or one of the numbers below */
-    uint16_t clock;        /* barriers of its warp, as far as the thread took part */
-    uint16_t part;         /* fences that the thread had made (races_block.cpp) */
-};
-enum : uint16_t { A_WARP = 0x8000 /* and the warp's number */, A_BLOCK = 0xffff };
-enum : uint32_t { THE_GRID = 0xffffffff /* as a block */ };
-
-/* Names in cells; a segment's is even for plain accesses, the next one for atomic ones. */
-enum : uint32_t { NOT_DEVICE_MEMORY, UNTOUCHED, GUARD, FIRST_NAME = 4, LAST_NAME = 0xf0000000 };
+/* --------------------------------------------------------------------------------------------------------- cells */
 
 struct cell {
     uint32_t write, write_place, read, read_place; /* segments, and the places in the program */
 };
 
-/* What other blocks are known to have done: all before the epoch, and what some threads did in it. */
-struct release {
-    uint32_t epoch;
-    std::vector<uint16_t> threads;
-};
-struct acquisition {
-    uint16_t thread;
-    uint32_t epoch; /* of its own block: after the next barrier all threads of the block know */
-    release what;
-};
-
-bool can_watch;
-bool watching;
-static uint64_t *accesses;            /* of the launches that are like this one, watched so far */
-static std::vector<segment> segments; /* of this launch */
-static uint32_t first_name = FIRST_NAME, next_name = FIRST_NAME;
-static uint32_t block, epoch, fence_epoch; /* the epoch after the last one with a fence; 0: none */
-static std::vector<unsigned> warp_clocks;
-static uint32_t many_in_block, many_in_grid;
-static std::vector<uint32_t> many_in_warp;
-static std::unordered_map<uintptr_t, std::unordered_map<uint32_t, release>> released; /* by address, then block */
-static std::unordered_map<uint32_t, std::vector<acquisition>> acquired;               /* by the other block */
-
-static const segment &segment_of(uint32_t name)
-{
-    return segments[(name - first_name) / 2];
-}
-
-static uint32_t add_segment(const segment &made)
-{
-    segments.push_back(made);
-    next_name += 2;
-    return next_name - 2;
-}
-
-/* The running thread's. */
-static uint32_t own_segment(thread &own)
-{
-    if (own.segment < first_name || segment_of(own.segment).epoch != epoch || segment_of(own.segment).block != block ||
-        segment_of(own.segment).clock != (uint16_t)own.warp_clock || segment_of(own.segment).thread != own.place ||
-        segment_of(own.segment).part != part_of_thread(own.place))
-        own.segment =
-            add_segment({block, epoch, (uint16_t)own.place, (uint16_t)own.warp_clock, part_of_thread(own.place)});
-    return own.segment;
-}
-
-static unsigned warp_of(const segment &s)
-{
-    return (s.thread & A_WARP ? s.thread & ~A_WARP : s.thread / 32u);
-}
-
-static bool is_acquired(const segment &old, const segment &own)
-{
-    const auto found = acquired.find(old.block);
-
-    if (found == acquired.end())
-        return false;
-    for (const acquisition &a : found->second)
-        if ((a.thread == own.thread || a.epoch < own.epoch) &&
-            (old.epoch < a.what.epoch ||
-             (old.epoch == a.what.epoch &&
-              std::find(a.what.threads.begin(), a.what.threads.end(), old.thread) != a.what.threads.end())))
-            return true;
-    return false;
-}
-
-/* Whether everything that `name` stands for came before what `own` does now. Blocks that share memory follow each
- * other. */
-static bool is_over(uint32_t name, const segment &own, bool in_shared)
-{
-    if (name < first_name)
-        return true;
-
-    const segment &old = segment_of(name);
-
-    if (old.block != own.block)
-        return in_shared || (old.block != THE_GRID && is_acquired(old, own));
-    if (old.epoch != own.epoch)
-        return true;
-    if (old.thread == own.thread)
-        return true;
-    return old.thread != A_BLOCK && ((warp_of(old) == warp_of(own) && old.clock < own.clock) ||
-                                     block_order_knows(own.thread, old.thread, old.part, warp_of(old), old.clock));
-}
-
-/* A segment that stands for both. */
-static uint32_t joined(uint32_t name, const segment &own)
-{
-    const segment &old = segment_of(name);
-    uint32_t *many;
-    segment made = own;
-
-    if (old.block != own.block) {
-        many = &many_in_grid;
-        made.block = THE_GRID;
-    } else if (old.thread == A_BLOCK || warp_of(old) != warp_of(own)) {
-        many = &many_in_block;
-        made.thread = A_BLOCK;
-    } else {
-        many = &many_in_warp[warp_of(own)];
-        made.thread = (uint16_t)(A_WARP | warp_of(own));
-    }
-    if (*many < first_name ||
-        (made.block != THE_GRID && (segment_of(*many).block != block || segment_of(*many).epoch != epoch ||
-                                    (made.thread != A_BLOCK && segment_of(*many).clock != made.clock))))
-        *many = add_segment(made);
-    return *many;
-}
-
-/* --------------------------------------------------------------------------------------------------------- cells */
-
 enum { CHUNK_BITS = 20, ADDRESS_BITS = 48 };
 
-static cell **chunks; /* by address / 2^CHUNK_BITS */
+static uint32_t unwatched; /* launches that were not watched: what was fresh before may have been written since */
+static cell **chunks;      /* by address / 2^CHUNK_BITS */
 
 static void *reserve(size_t bytes)
 {
@@ -186,7 +71,7 @@ static void fill_cells(uintptr_t first, size_t bytes, uint32_t name)
         const size_t in_chunk = (1 << CHUNK_BITS) - (first & ((1 << CHUNK_BITS) - 1)),
                      count = std::min(bytes, in_chunk);
 
-        std::fill_n(find_cell(first), count, cell{name, 0, 0, 0});
+        std::fill_n(find_cell(first), count, cell{name, unwatched, 0, 0});
         first += count;
         bytes -= count;
     }
@@ -220,9 +105,28 @@ void races_register(const void *memory, size_t bytes, size_t guard)
                 most_bytes());
     if (!are_wanted() || bytes == 0 || bytes > most_bytes() || !make_cells(first - guard, first + bytes + guard))
         return;
+    listening = listening || of_program(); /* to what the host does */
     fill_cells(first - guard, guard, GUARD);
     fill_cells(first, bytes, UNTOUCHED);
     fill_cells(first + bytes, guard, GUARD);
+}
+
+void races_written(const void *memory, size_t bytes)
+{
+    if (!of_program() || chunks == nullptr || bytes == 0)
+        return;
+    for (uintptr_t at = (uintptr_t)memory; at < (uintptr_t)memory + bytes; at++) {
+        cell *const c = find_cell(at);
+
+        if (c != nullptr && c->write == UNTOUCHED)
+            c->write = WRITTEN;
+    }
+}
+
+void races_fresh(const void *memory, size_t bytes)
+{
+    if (of_program() && watching)
+        fill_cells((uintptr_t)memory, bytes, UNTOUCHED);
 }
 
 void races_forget(const void *memory, size_t bytes, size_t guard)
@@ -298,19 +202,11 @@ static inline void settle()
         report(suspect);
 }
 
-static void accuse(const cell &c, bool of_write, const void *address, size_t bytes, uint32_t place, bool writes,
-                   bool plain)
+static void accuse(uint32_t earlier, uint32_t earlier_place, bool of_write, const void *address, size_t bytes,
+                   uint32_t place, bool writes, bool plain)
 {
-    suspect = {true,
-               self,
-               address,
-               std::min(bytes, sizeof(suspect.before)),
-               {},
-               of_write ? c.write : c.read,
-               of_write ? c.write_place : c.read_place,
-               place,
-               of_write,
-               writes};
+    suspect = {true,  self,     address, std::min(bytes, sizeof(suspect.before)), {}, earlier, earlier_place,
+               place, of_write, writes};
     memcpy(suspect.before, address, suspect.bytes);
     if (!writes || !plain) {
         suspect.pending = false;
@@ -340,6 +236,64 @@ static void accuse(const cell &c, bool of_write, const void *address, size_t byt
     fault("%s", text);
 }
 
+static std::string describe_access(const char *what, const void *address, size_t bytes, bool writes, uint32_t place)
+{
+    char text[320];
+    ptrdiff_t offset = 0;
+    const char *const name = shared_name(address, &offset);
+
+    if (name[0] != '\0')
+        snprintf(text, sizeof(text), "%s: %s %zu bytes of the shared variable %s, from byte %td", what,
+                 writes ? "writes" : "reads", bytes, name, offset);
+    else
+        snprintf(text, sizeof(text), "%s: %s %zu bytes of global memory, at %p", what, writes ? "writes" : "reads",
+                 bytes, address);
+    return text + line_of(place);
+}
+
+[[noreturn]] static void report_misaligned(const void *address, size_t bytes, bool writes, uint32_t place)
+{
+    static char text[320];
+
+    watching = false;
+    snprintf(text, sizeof(text), "%s", describe_access("misaligned address", address, bytes, writes, place).c_str());
+    fault("%s", text);
+}
+
+/* A read of what nobody has written yet; it is told at the block's end, when nobody has turned out to write it too
+ * late: that is a race, and the other line is the one to look at. */
+static std::string *fresh_read;
+
+static void keep_fresh_read(const void *address, size_t bytes, uint32_t place)
+{
+    char thread[64];
+
+    if (fresh_read == nullptr)
+        fresh_read = new std::string;
+    if (!fresh_read->empty())
+        return;
+    snprintf(thread, sizeof(thread), ", thread (%u,%u,%u): ", self->index.x, self->index.y, self->index.z);
+    *fresh_read = thread + describe_access("uninitialised", address, bytes, false, place);
+}
+
+void races_end_block()
+{
+    if (fresh_read == nullptr || fresh_read->empty())
+        return;
+    if (watching)
+        keep_message("", *fresh_read);
+    fresh_read->clear();
+}
+
+/* Whether nobody has written any of these bytes. A copy of a struct may have some of padding among them. */
+static bool is_fresh(const cell *c, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (c[i].write != UNTOUCHED || c[i].write_place != unwatched)
+            return false;
+    return true;
+}
+
 void races_access(access kind, const volatile void *at, size_t bytes, const void *caller)
 {
     const void *const address = const_cast<const void *>(at);
@@ -351,50 +305,78 @@ void races_access(access kind, const volatile void *at, size_t bytes, const void
     if (c == nullptr)
         return;
     settle();
-    ++*accesses;
+    if (++*accesses > most_accesses) {
+        races_end_launch();
+        return;
+    }
     if (c->write == NOT_DEVICE_MEMORY && (address < &__data_start || address >= &_end))
         return;
     if (next_name >= LAST_NAME)
         return;
 
+    if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && (uintptr_t)address % bytes != 0)
+        report_misaligned(address, bytes, writes, place);
+    if (!writes && of_program() && bytes <= 16 && is_fresh(c, bytes))
+        keep_fresh_read(address, bytes, place);
+
     const uint32_t own = own_segment(*self);
+    cell before = {}, after = {}; /* of the last byte: the others of a word have mostly the same history */
 
     for (size_t i = 0; i < bytes; i++, c++) {
         if (((uintptr_t)address + i) % (1 << CHUNK_BITS) == 0 && i > 0 &&
             (c = find_cell((uintptr_t)address + i)) == nullptr)
             return;
+        if (kind == access::read && c->write < first_name && c->write != GUARD && stands_for_own(c->read, own))
+            continue;
         if (c->write == GUARD)
             report_outside((const char *)address + i, writes, place);
         if (!atomic && (writes ? c->write == own && c->read < first_name : c->read == own && c->write < first_name))
             continue;
+        if (i > 0 && memcmp(c, &before, sizeof(before)) == 0) {
+            *c = after;
+            continue;
+        }
+        before = *c;
 
         const segment mine = segment_of(own);
-        const auto over = [&](uint32_t name) {
-            if (name < first_name || (name & ~1u) == own)
-                return true;
-            if (!in_shared_known && segment_of(name).block != block) {
-                ptrdiff_t offset;
+        const auto is_in_shared = [&] {
+            ptrdiff_t offset;
 
+            if (!in_shared_known)
                 in_shared = shared_name(address, &offset)[0] != '\0';
-                in_shared_known = true;
-            }
-            return is_over(name, mine, in_shared);
+            in_shared_known = true;
+            return in_shared;
         };
-        const bool write_over = over(c->write), read_over = !writes || over(c->read);
+        const auto late = [&](uint32_t name, bool is_atomic, uint32_t *at_place) -> uint32_t {
+            if (name < first_name || (name & ~1u) == own)
+                return 0;
+            return not_over(name, mine, is_atomic, segment_of(name).block != block && is_in_shared(), at_place);
+        };
+        uint32_t write_place = c->write_place, read_place = c->read_place;
 
-        if (!write_over && !(atomic && (c->write & 1)))
-            accuse(*c, true, address, bytes, place, writes, !atomic);
-        else if (!read_over)
-            accuse(*c, false, address, bytes, place, writes, !atomic);
+        if (const uint32_t name = late(c->write, atomic, &write_place))
+            accuse(name, write_place, true, address, bytes, place, writes, !atomic);
+        else if (const uint32_t reader = writes ? late(c->read, false, &read_place) : 0)
+            accuse(reader, read_place, false, address, bytes, place, writes, !atomic);
         if (kind == access::read) {
-            c->read = c->read == own || over(c->read) ? own : joined(c->read, mine);
+            if (!stands_for_own(c->read, own))
+                c->read = late(c->read, false, &read_place) == 0 ? own : joined(c->read, c->read_place, own);
             c->read_place = place;
         } else if (writes) {
-            c->write = (atomic && !write_over ? joined(c->write & ~1u, mine) : own) | (atomic ? 1u : 0u);
+            /* A plain write that came before is not over for other blocks. */
+            const bool is_plain =
+                atomic && c->write >= first_name && (c->write & 1) == 0 &&
+                !((segment_of(c->write).block != block || segment_of(c->write).epoch < epoch) && is_in_shared());
+
+            c->write = atomic && (is_plain || late(c->write, false, &write_place) != 0 ||
+                                  (c->write >= first_name && segment_of(c->write).block == THE_GRID))
+                           ? joined(c->write, c->write_place, own | 1)
+                           : own | (atomic ? 1u : 0u);
             c->write_place = place;
             if (!atomic)
                 c->read = 0;
         }
+        after = *c;
     }
 }
 
@@ -448,20 +430,21 @@ void races_fence(bool of_device)
 
 bool races_begin_launch(const launch_site &site)
 {
-    watching = are_wanted() && is_to_be_watched(site, &accesses);
+    watching = are_wanted() && is_to_be_watched(site, &accesses, &most_accesses);
+    listening = watching || is_told || counting;
     if (!watching)
         return false;
-    first_name = next_name;
-    segments.clear();
-    released.clear();
-    many_in_grid = 0;
+    segments_begin_launch();
     suspect.pending = false;
     return true;
 }
 
 void races_end_launch()
 {
+    if (!watching)
+        unwatched++;
     watching = false;
+    listening = is_told || counting || (can_watch && of_program());
 }
 
 void races_begin_block(uint32_t number, unsigned warps)
@@ -469,10 +452,7 @@ void races_begin_block(uint32_t number, unsigned warps)
     if (!watching)
         return;
     block = number;
-    epoch = fence_epoch = 0;
-    warp_clocks.assign(warps, 0);
-    many_in_warp.assign(warps, 0);
-    many_in_block = 0;
+    segments_begin_block(warps);
     acquired.clear();
     block_order_begins(32 * warps);
 }
@@ -490,6 +470,7 @@ void races_barrier()
     settle();
     block_order_barrier();
     epoch++;
+    segments_barrier();
 }
 
 unsigned races_warp_barrier(unsigned warp, unsigned lanes)
@@ -498,7 +479,7 @@ unsigned races_warp_barrier(unsigned warp, unsigned lanes)
         return 0;
     settle();
     block_order_warp(warp, lanes);
-    return ++warp_clocks[warp];
+    return segments_warp_barrier(warp, lanes);
 }
 
 } /* namespace emulated */

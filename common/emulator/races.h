@@ -8,10 +8,10 @@
  * __threadfence() with an atomic operation behind it those that see its result (of one block: races_block.cpp). No
  * access has to happen at the wrong moment to be seen, so a race that a run meets is found in each.
  *
- * For each byte of device memory a cell holds who wrote it last, and who has read it since. "Who" is a segment: what a
- * thread does between two barriers. Where several have read, or added atomically, one segment stands for a warp, a
- * block or the grid. Segments are numbered through all launches, so that what an earlier launch left in the cells is
- * known by its number to be over.
+ * For each byte of device memory a cell holds who wrote it last, and who has read it since. "Who" is a segment: what
+ * a thread does between two barriers. Where several have read, or added atomically, one segment stands for lanes of a
+ * warp, threads of a block, or blocks (races_segments.h). Segments are numbered through all launches, so that what an
+ * earlier launch left in the cells is known by its number to be over.
  *
  * Writes of the value that is there already (a flag that many threads set) harm nobody and are no race.
  */
@@ -36,6 +36,7 @@ void races_end_launch();
 
 /* The block that runs from now on. */
 void races_begin_block(uint32_t number, unsigned warps);
+void races_end_block();
 /* The running thread has come to its end. */
 void races_thread_ends();
 /* All threads of the block have met. */
@@ -46,6 +47,12 @@ unsigned races_warp_barrier(unsigned warp, unsigned lanes);
 /* Device memory between guards: an access to these is a fault. */
 void races_register(const void *memory, size_t bytes, size_t guard);
 void races_forget(const void *memory, size_t bytes, size_t guard);
+
+/* With RUNGS_EMULATOR_RACES=2: the host, or a copy, has written this memory; nobody has written this shared memory.
+ * What a kernel reads before anybody wrote it is a fault then, and so is what the host reads or writes of the
+ * device's. */
+void races_written(const void *memory, size_t bytes);
+void races_fresh(const void *memory, size_t bytes);
 
 /* emulator.cpp: the name of the memory of this block that holds an address, shared or other; "" for none. */
 const char *shared_name(const void *address, ptrdiff_t *offset);

@@ -5,6 +5,7 @@
 #include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
+#include "common/emulator/runtime_internal.h"
 
 #if !defined(__SANITIZE_THREAD__)
 #if defined(__has_feature)
@@ -14,6 +15,7 @@
 #endif
 #ifndef REAL_SANITIZER
 
+extern "C" char __executable_start;
 extern "C" void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller);
 extern "C" void emulator_sees_host_call(const char *name);
 
@@ -21,11 +23,12 @@ using emulated::access;
 
 enum : ptrdiff_t { STACK = 1 << 20, MOST_OF_ONE = 16 /* bytes of an access: a GPU reads a struct piece by piece */ };
 
+/* For a judge alone: what emulator_count() says of steps, loads and atomic operations. */
 static inline void count_step(emulated::access kind, const volatile void *address)
 {
     ptrdiff_t offset;
 
-    if (emulated::self == nullptr || !emulated::races_knows(address))
+    if (!emulated::is_told || emulated::self == nullptr || !emulated::races_knows(address))
         return;
     static_cast<emulated::task *>(emulated::self)->steps++;
     if (kind == access::write || emulated::shared_name(const_cast<const void *>(address), &offset)[0] != '\0')
@@ -45,11 +48,66 @@ static inline void count_host(const volatile void *address, size_t bytes)
 }
 
 #define CALLER __builtin_return_address(0)
+/* Most launches are not watched, and then a hook costs a call and this look. */
+#define LISTENS __builtin_expect(emulated::listening, false)
 #define COUNT(kind, address, bytes)                                                                                    \
     do {                                                                                                               \
         if (emulated::counting)                                                                                        \
             emulated::counters_access(kind, address, bytes, CALLER, __builtin_dwarf_cfa());                            \
     } while (0)
+
+/* A GPU's host cannot reach what cudaMalloc() gives. Said once: whoever reads one element reads all. */
+static void look_at_host(emulated::access kind, const void *address, const void *caller)
+{
+    static bool said;
+
+    if (said || emulated::self != nullptr || !emulated::of_program() || !emulated::races_knows(address) ||
+        emulated::kind_of(address) != emulated::memory::device)
+        return;
+    said = true;
+    emulated::set_lasting_error(
+        cudaErrorIllegalAddress,
+        emulated::formatted("the host %s device memory%s", kind == access::read ? "reads" : "writes",
+                            emulated::line_of((uint32_t)((const char *)caller - &__executable_start)).c_str()));
+}
+
+static __attribute__((noinline)) void tell(emulated::access kind, void *address, size_t bytes, const void *caller,
+                                           void *frame)
+{
+    count_step(kind, address);
+    count_host(address, bytes);
+    if (emulated::counting)
+        emulated::counters_access(kind, address, bytes, caller, frame);
+    if (emulated::watching && emulated::self != nullptr)
+        emulated::races_access(kind, address, bytes, caller);
+    else
+        look_at_host(kind, address, caller);
+}
+
+static __attribute__((noinline)) void tell_volatile_write(void *address, size_t bytes, const void *caller, void *frame)
+{
+    ptrdiff_t offset;
+
+    count_step(access::write, address);
+    count_host(address, bytes);
+    if (emulated::counting)
+        emulated::counters_access(access::write, address, bytes, caller, frame);
+    if (!emulated::watching || emulated::self == nullptr)
+        return;
+    if (emulated::shared_name(address, &offset)[0] != '\0')
+        emulated::races_access(access::write, address, bytes, caller);
+    else
+        emulated::races_atomic_access(access::atomic_write, address, bytes, caller);
+}
+
+static __attribute__((noinline)) void tell_atomic(volatile void *address, size_t bytes, const void *caller,
+                                                  const void *frame)
+{
+    count_step(access::atomic_write, address);
+    if (emulated::counting)
+        emulated::counters_access(access::atomic_write, address, bytes, caller, frame);
+    emulated::races_atomic_access(access::atomic_write, address, bytes, caller);
+}
 
 /* Weak: the labs' race detector for OpenMP (common/remote/races.c) has callbacks of its own in the same program. */
 #define HOOK extern "C" __attribute__((weak))
@@ -58,11 +116,8 @@ static inline void count_host(const volatile void *address, size_t bytes)
     HOOK void name(void *address);                                                                                     \
     HOOK void name(void *address)                                                                                      \
     {                                                                                                                  \
-        count_step(kind, address);                                                                                     \
-        count_host(address, bytes);                                                                                    \
-        COUNT(kind, address, bytes);                                                                                   \
-        if (emulated::watching && emulated::self != nullptr)                                                           \
-            emulated::races_access(kind, address, bytes, __builtin_return_address(0));                                 \
+        if (LISTENS)                                                                                                   \
+            tell(kind, address, bytes, CALLER, __builtin_dwarf_cfa());                                                 \
     }
 /* To global memory a relaxed store (common/cuda/relaxed.h). In shared memory it is what warps are made to meet by
  * without a barrier, which volatile does not do. */
@@ -70,16 +125,8 @@ static inline void count_host(const volatile void *address, size_t bytes)
     HOOK void __tsan_volatile_write##bytes(void *address);                                                             \
     HOOK void __tsan_volatile_write##bytes(void *address)                                                              \
     {                                                                                                                  \
-        ptrdiff_t offset;                                                                                              \
-        count_step(access::write, address);                                                                            \
-        count_host(address, bytes);                                                                                    \
-        COUNT(access::write, address, bytes);                                                                          \
-        if (!emulated::watching || emulated::self == nullptr)                                                          \
-            return;                                                                                                    \
-        if (emulated::shared_name(address, &offset)[0] != '\0')                                                        \
-            emulated::races_access(access::write, address, bytes, __builtin_return_address(0));                        \
-        else                                                                                                           \
-            emulated::races_atomic_access(access::atomic_write, address, bytes, __builtin_return_address(0));          \
+        if (LISTENS)                                                                                                   \
+            tell_volatile_write(address, bytes, CALLER, __builtin_dwarf_cfa());                                        \
     }
 #define PLAIN_OF(bytes)                                                                                                \
     PLAIN(__tsan_read##bytes, access::read, bytes)                                                                     \
@@ -96,6 +143,8 @@ PLAIN_OF(16)
     HOOK void name(void *address, long bytes);                                                                         \
     HOOK void name(void *address, long bytes)                                                                          \
     {                                                                                                                  \
+        if (!LISTENS)                                                                                                  \
+            return;                                                                                                    \
         for (long i = 0; i < bytes; i += MOST_OF_ONE)                                                                  \
             count_step(kind, (const char *)address + i);                                                               \
         count_host(address, (size_t)bytes);                                                                            \
@@ -165,9 +214,8 @@ HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int order);                                      \
     HOOK T __tsan_atomic##bits##_##name(volatile T *address, T value, int)                                             \
     {                                                                                                                  \
-        count_step(access::atomic_write, address);                                                                     \
-        COUNT(access::atomic_write, address, sizeof(T));                                                               \
-        emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
+        if (LISTENS)                                                                                                   \
+            tell_atomic(address, sizeof(T), CALLER, __builtin_dwarf_cfa());                                            \
         return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                                      \
     }
 #define ATOMIC_COMPARE(bits, T, name)                                                                                  \
@@ -175,9 +223,8 @@ HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches
                                                            int failure);                                               \
     HOOK int __tsan_atomic##bits##_compare_exchange_##name(volatile T *address, T *expected, T value, int, int)        \
     {                                                                                                                  \
-        count_step(access::atomic_write, address);                                                                     \
-        COUNT(access::atomic_write, address, sizeof(T));                                                               \
-        emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
+        if (LISTENS)                                                                                                   \
+            tell_atomic(address, sizeof(T), CALLER, __builtin_dwarf_cfa());                                            \
         return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
     }
 #define ATOMIC_OF(bits, T)                                                                                             \
@@ -198,9 +245,8 @@ HOOK void __tsan_atomic_thread_fence(int order) /* which says how far it reaches
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int order);                                    \
     HOOK T __tsan_atomic##bits##_exchange(volatile T *address, T value, int)                                           \
     {                                                                                                                  \
-        count_step(access::atomic_write, address);                                                                     \
-        COUNT(access::atomic_write, address, sizeof(T));                                                               \
-        emulated::races_atomic_access(access::atomic_write, address, sizeof(T), CALLER);                               \
+        if (LISTENS)                                                                                                   \
+            tell_atomic(address, sizeof(T), CALLER, __builtin_dwarf_cfa());                                            \
         return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                  \
     }                                                                                                                  \
     ATOMIC_CHANGE(bits, T, fetch_add)                                                                                  \

@@ -17,17 +17,19 @@ enum class access { read, write, atomic_read, atomic_write };
 extern bool can_watch;
 /* Whether this launch is watched. */
 extern bool watching;
+/* Whether somebody wants to know of accesses now: this watch, the counters (counters.h) or a judge (is_told). */
+extern bool listening;
 
 /* A thread of a kernel accesses so many bytes; `caller` is the place in the program. */
 void races_access(access kind, const volatile void *at, size_t bytes, const void *caller);
 /* Besides, an atomic operation tells what was known before a fence to those that see its result. */
 void races_atomic_access(access kind, volatile void *address, size_t bytes, const void *caller);
 void races_fence(bool of_device); /* or of the block alone: __threadfence_block() */
-/* races_which.cpp: told by emulator_watch_races(); RUNGS_EMULATOR_RACES=2; whether a launch is one to watch, and where
- * accesses of launches of its shape are counted. */
+/* races_which.cpp: told by emulator_watch_races(); RUNGS_EMULATOR_RACES=2; whether a launch is one to watch, where
+ * accesses of launches of its shape are counted, and after how many of them it is let go. */
 extern bool is_told;
 bool of_program();
-bool is_to_be_watched(const struct launch_site &site, uint64_t **counter);
+bool is_to_be_watched(const struct launch_site &site, uint64_t **counter, uint64_t *most);
 /* races_block.cpp, for threads of the block that runs: what orders them between two barriers. */
 void block_order_begins(unsigned threads);
 void block_order_barrier();

@@ -29,10 +29,12 @@ bool of_program()
     return it_is;
 }
 
-/* CUDA threads of a launch that is watched, and accesses of all launches of one shape at one place, after which the
- * next ones are let go: a race that a shape has shows in the first of them, unless its author has put others before it.
- * So in emulator_watch_races() no grid is too large, and one in so many of the next ones is drawn by lot. */
-static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_ACCESSES_WATCHED = 1 << 18, OF_PROGRAM = 1 << 7;
+/* CUDA threads of a launch that is watched, its accesses after which it is let go, and accesses of all launches of one
+ * shape at one place after which the next ones are: a race that a shape has shows in the first of them, unless its
+ * author has put others before it. So in emulator_watch_races() no grid is too large, no launch is let go half way, and
+ * one in so many of the next ones is drawn by lot. */
+static const uint64_t MOST_THREADS_WATCHED = 1 << 13, MOST_OF_LAUNCH = 1 << 17, MOST_ACCESSES_WATCHED = 1 << 18,
+                      OF_PROGRAM = 1 << 7;
 static const unsigned ONE_IN = 8;
 
 static bool is_drawn()
@@ -62,19 +64,19 @@ static void say_unwatched(const launch_site &site, const char *reason, unsigned 
     fputc('\n', stderr);
 }
 
-bool is_to_be_watched(const launch_site &site, uint64_t **counter)
+bool is_to_be_watched(const launch_site &site, uint64_t **counter, uint64_t *most)
 {
     static std::unordered_map<uint64_t, uint64_t> *const watched = new std::unordered_map<uint64_t, uint64_t>;
     const uint64_t numbers[] = {(uintptr_t)site.name, (uintptr_t)site.line, site.grid.x,  site.grid.y,      site.grid.z,
                                 site.block.x,         site.block.y,         site.block.z, site.shared_bytes};
     uint64_t key = 1;
 
-    const uint64_t more = of_program() ? OF_PROGRAM : 1;
+    const uint64_t most_threads = of_program() ? 1 << 20 : MOST_THREADS_WATCHED;
     const uint64_t threads =
         (uint64_t)site.grid.x * site.grid.y * site.grid.z * site.block.x * site.block.y * site.block.z;
 
-    if (!is_told && threads > more * MOST_THREADS_WATCHED) {
-        say_unwatched(site, "%llu threads, more than %llu", threads, more * MOST_THREADS_WATCHED);
+    if (!is_told && threads > most_threads) {
+        say_unwatched(site, "%llu threads, more than %llu", threads, most_threads);
         return false;
     }
     for (const uint64_t number : numbers) {
@@ -82,10 +84,13 @@ bool is_to_be_watched(const launch_site &site, uint64_t **counter)
         key = next_random(&key);
     }
     *counter = &(*watched)[key];
-    if (**counter < more * MOST_ACCESSES_WATCHED || is_drawn())
+    *most = is_told || of_program() ? UINT64_MAX : **counter + MOST_OF_LAUNCH;
+
+    const uint64_t most_before = (of_program() ? OF_PROGRAM : 1) * MOST_ACCESSES_WATCHED;
+
+    if (**counter < most_before || is_drawn())
         return true;
-    say_unwatched(site, "%llu accesses in its launches before, more than %llu", **counter,
-                  more * MOST_ACCESSES_WATCHED);
+    say_unwatched(site, "%llu accesses in its launches before, more than %llu", **counter, most_before);
     return false;
 }
 
@@ -93,5 +98,5 @@ bool is_to_be_watched(const launch_site &site, uint64_t **counter)
 
 extern "C" void emulator_watch_races(void)
 {
-    emulated::is_told = true;
+    emulated::is_told = emulated::listening = true;
 }

@@ -106,6 +106,8 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
     if (*pointer == nullptr)
         return set_error(cudaErrorMemoryAllocation, "%zu bytes", bytes);
     fill_fresh_device_memory(*pointer, bytes, &table.random);
+    if (kind != memory::device) /* the host writes to it as it likes */
+        races_written(*pointer, bytes);
     table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device, in_pages};
     table.count += kind == memory::device || kind == memory::managed;
     return cudaSuccess;
@@ -178,16 +180,23 @@ std::string damaged_allocation()
     return "";
 }
 
-size_t freed_bytes_at(const void *address)
+static size_t freed_bytes(const memory_table &table, const volatile void *address)
 {
-    memory_table &table = the_table();
     size_t bytes = 0;
 
-    if (!table.mutex.try_lock())
-        return 0;
     for (const auto &its : table.freed)
         if ((uintptr_t)address - its.address < its.bytes)
             bytes = its.bytes;
+    return bytes;
+}
+
+size_t freed_bytes_at(const void *address)
+{
+    memory_table &table = the_table();
+
+    if (!table.mutex.try_lock())
+        return 0;
+    const size_t bytes = freed_bytes(table, address);
     table.mutex.unlock();
     return bytes;
 }
@@ -237,8 +246,8 @@ bool check_pointer(const launch_site &site, int position, const volatile void *p
         return true;
     if (lasting_error() == cudaSuccess)
         set_error(cudaErrorInvalidValue,
-                  "kernel %s (%s:%d): argument %d points to host memory or freed memory, which a kernel cannot use",
-                  site.name, site.file, site.line, position);
+                  "kernel %s (%s:%d): argument %d points to %s memory, which a kernel cannot use", site.name, site.file,
+                  site.line, position, freed_bytes(table, pointer) > 0 ? "freed" : "host");
     return false;
 }
 
@@ -347,6 +356,7 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
         writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
     if (error == cudaSuccess) {
         memcpy(writes ? place : to, writes ? from : place, bytes);
+        races_written(writes ? place : to, bytes);
         observe_copy_of(kind, bytes, kind != cudaMemcpyDeviceToDevice);
     }
     return error;
@@ -459,6 +469,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind
 
     if (error == cudaSuccess && bytes > 0) {
         memmove(to, from, bytes);
+        races_written(to, bytes);
         observe_copy_of(kind, bytes, crosses(to, from));
     }
     return error;
@@ -491,8 +502,10 @@ static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t f
                        area_bytes(from_pitch, width, height), kind);
     for (size_t y = 0; y < height && error == cudaSuccess; y++)
         memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
-    if (error == cudaSuccess)
-        observe_copy_of(kind, width * height, crosses(to, from));
+    if (error != cudaSuccess)
+        return error;
+    races_written(to, area_bytes(to_pitch, width, height));
+    observe_copy_of(kind, width * height, crosses(to, from));
     return error;
 }
 
@@ -524,8 +537,10 @@ static cudaError_t set_2d(void *to, size_t pitch, int value, size_t width, size_
     error = check_side("cudaMemset", "destination", to, area_bytes(pitch, width, height), true);
     for (size_t y = 0; y < height && error == cudaSuccess; y++)
         memset((char *)to + y * pitch, value, width);
-    if (error == cudaSuccess)
-        observe_copy("[CUDA memset]", width * height);
+    if (error != cudaSuccess)
+        return error;
+    races_written(to, area_bytes(pitch, width, height));
+    observe_copy("[CUDA memset]", width * height);
     return error;
 }
 

@@ -37,6 +37,7 @@ void *shared_memory(const char *site, const char *name, size_t size)
             fault("no memory for %s", name);
     }
     fill_fresh_shared_memory(found->memory, size, &w.random);
+    races_fresh(found->memory, size);
     found->in_use = true;
     return found->memory;
 }

@@ -23,8 +23,8 @@ template <int WARPS> static __global__ void sum_kernel(const unsigned *values, s
 
     sums->warp_prefix[threadIdx.x] = warp_prefix_sum(value);
     sums->warp[threadIdx.x] = warp_sum(value);
-    /* Twice with one room. Whether a barrier keeps both calls apart is seen by those who watch for races in boxes and
-     * labelling (tests/kernel_races.sh). */
+    /* Twice with one room. Whether a barrier keeps both calls apart is seen where `rungs check` watches boxes and
+     * labelling for races. */
     for (int call = 0; call < 2; call++)
         sums->before[call][threadIdx.x] =
             block_prefix_sum<WARPS>(value + (unsigned)call, &sums->total[call][threadIdx.x], room);

@@ -309,41 +309,13 @@ EMULATED_REDUCE(__reduce_xor_sync, unsigned, emulated::bit_xor)
 namespace emulated
 {
 
+/* matrices.cpp */
 struct mma_operand {
     int *d;
     const unsigned *a, *b;
     const int *c;
 };
-
-/* PTX ISA 8.7, "Matrix Fragments for mma.m16n8k32", types .u8/.s8 for A and B, .s32 for C and D. With group = lane / 4
- * and member = lane % 4, a lane holds
- *     a[r], byte i   A[group + (r & 1 ? 8 : 0)][member * 4 + i + (r & 2 ? 16 : 0)]     r = 0..3
- *     b[r], byte i   B[member * 4 + i + (r ? 16 : 0)][group]                           r = 0..1
- *     c[r], d[r]     C[group + (r & 2 ? 8 : 0)][member * 2 + (r & 1)]                  r = 0..3           */
-inline void compute_mma_m16n8k32_u8(void *const operands[32])
-{
-    unsigned A[16][32], B[32][8];
-
-    for_each_lane<mma_operand>(operands, [&A, &B](unsigned lane, mma_operand &own) {
-        const unsigned group = lane / 4, member = lane % 4;
-
-        for (unsigned r = 0; r < 4; r++)
-            for (unsigned i = 0; i < 4; i++)
-                A[group + (r & 1) * 8][member * 4 + i + (r >> 1) * 16] = own.a[r] >> (8 * i) & 255;
-        for (unsigned r = 0; r < 2; r++)
-            for (unsigned i = 0; i < 4; i++)
-                B[member * 4 + i + r * 16][group] = own.b[r] >> (8 * i) & 255;
-    });
-    for_each_lane<mma_operand>(operands, [&A, &B](unsigned lane, mma_operand &own) {
-        for (unsigned r = 0; r < 4; r++) {
-            unsigned sum = (unsigned)own.c[r]; /* wraps around, as without .satfinite */
-
-            for (unsigned k = 0; k < 32; k++)
-                sum += A[lane / 4 + (r >> 1) * 8][k] * B[k][lane % 4 * 2 + (r & 1)];
-            own.d[r] = (int)sum;
-        }
-    });
-}
+void compute_mma_m16n8k32_u8(void *const operands[32]);
 
 } /* namespace emulated */
 
@@ -367,43 +339,7 @@ struct mma_bf16_operand {
     const unsigned *a, *b;
     const float *c;
 };
-
-/* PTX ISA 8.7, "Matrix Fragments for mma.m16n8k16 with floating point type". With group = lane / 4 and member = lane %
- * 4, a lane holds
- *     a[r], half i   A[group + (r & 1 ? 8 : 0)][member * 2 + i + (r & 2 ? 8 : 0)]      r = 0..3
- *     b[r], half i   B[member * 2 + i + (r ? 8 : 0)][group]                            r = 0..1
- *     c[r], d[r]     C[group + (r & 2 ? 8 : 0)][member * 2 + (r & 1)]                  r = 0..3
- * Products and their sum are exact here, or within f64; the sum with C is rounded once. */
-inline void compute_mma_m16n8k16_bf16(void *const operands[32])
-{
-    float A[16][16], B[16][8];
-    const auto half = [](unsigned packed, unsigned i) {
-        const unsigned bits = i ? packed & 0xffff0000u : packed << 16;
-        float value;
-        memcpy(&value, &bits, sizeof(value));
-        return value;
-    };
-
-    for_each_lane<mma_bf16_operand>(operands, [&](unsigned lane, mma_bf16_operand &own) {
-        const unsigned group = lane / 4, member = lane % 4;
-
-        for (unsigned r = 0; r < 4; r++)
-            for (unsigned i = 0; i < 2; i++)
-                A[group + (r & 1) * 8][member * 2 + i + (r >> 1) * 8] = half(own.a[r], i);
-        for (unsigned r = 0; r < 2; r++)
-            for (unsigned i = 0; i < 2; i++)
-                B[member * 2 + i + r * 8][group] = half(own.b[r], i);
-    });
-    for_each_lane<mma_bf16_operand>(operands, [&](unsigned lane, mma_bf16_operand &own) {
-        for (unsigned r = 0; r < 4; r++) {
-            double sum = own.c[r];
-
-            for (unsigned k = 0; k < 16; k++)
-                sum += (double)A[lane / 4 + (r >> 1) * 8][k] * B[k][lane % 4 * 2 + (r & 1)];
-            own.d[r] = (float)sum;
-        }
-    });
-}
+void compute_mma_m16n8k16_bf16(void *const operands[32]);
 
 /* The nearest bfloat16, halves to the even one; all NaN become one. */
 inline unsigned round_to_bf16(float value)
@@ -442,9 +378,11 @@ inline unsigned emulated_pack_bf16(float lower, float upper)
 #ifdef EMULATED_COUNTED /* as one access of the kernel's, whatever is done here for it (counters.cpp) */
 extern "C" void emulator_atomic_begins(const volatile void *address, size_t bytes, const void *caller);
 extern "C" void emulator_atomic_ends();
-#define EMULATED_ONE_STEP __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
-#else
-#define EMULATED_ONE_STEP
+#define EMULATED_ONE_STEP    __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
+#define EMULATED_IN_ITS_LINE inline
+#else /* put into the kernel, whose line a race is then said to be in */
+#define EMULATED_ONE_STEP    __attribute__((always_inline)) inline
+#define EMULATED_IN_ITS_LINE __attribute__((always_inline)) inline
 #endif
 
 namespace emulated
@@ -469,13 +407,34 @@ template <class T, class Change> EMULATED_ONE_STEP T change_atomically(T *target
     return old;
 }
 
+/* Without a read of what was there, which nobody may have written. */
+template <class T> EMULATED_ONE_STEP T exchange_atomically(T *target, T value)
+{
+    T old;
+
+#ifdef EMULATED_COUNTED
+    emulator_atomic_begins(target, sizeof(T), __builtin_return_address(0));
+#endif
+    count_atomic();
+    __atomic_exchange(target, &value, &old, __ATOMIC_RELAXED);
+#ifdef EMULATED_COUNTED
+    emulator_atomic_ends();
+#endif
+    return old;
+}
+
 } /* namespace emulated */
 
 /* Integer addition wraps around, as on the device. */
 #define EMULATED_ATOMIC(name, T, expression)                                                                           \
-    inline T name(T *target, T value)                                                                                  \
+    EMULATED_IN_ITS_LINE T name(T *target, T value)                                                                    \
     {                                                                                                                  \
         return emulated::change_atomically(target, [value](T old) -> T { return expression; });                        \
+    }
+#define EMULATED_EXCHANGE(T)                                                                                           \
+    EMULATED_IN_ITS_LINE T atomicExch(T *target, T value)                                                              \
+    {                                                                                                                  \
+        return emulated::exchange_atomically(target, value);                                                           \
     }
 #define EMULATED_ATOMICS(T, U)                                                                                         \
     EMULATED_ATOMIC(atomicAdd, T, (T)((U)old + (U)value))                                                              \
@@ -483,9 +442,9 @@ template <class T, class Change> EMULATED_ONE_STEP T change_atomically(T *target
     EMULATED_ATOMIC(atomicMax, T, old < value ? value : old)                                                           \
     EMULATED_ATOMIC(atomicAnd, T, old &value)                                                                          \
     EMULATED_ATOMIC(atomicOr, T, old | value)                                                                          \
+    EMULATED_EXCHANGE(T)                                                                                               \
     EMULATED_ATOMIC(atomicXor, T, old ^ value)                                                                         \
-    EMULATED_ATOMIC(atomicExch, T, ((void)old, value))                                                                 \
-    inline T atomicCAS(T *target, T compare, T value)                                                                  \
+    EMULATED_IN_ITS_LINE T atomicCAS(T *target, T compare, T value)                                                    \
     {                                                                                                                  \
         return emulated::change_atomically(target, [=](T old) { return old == compare ? value : old; });               \
     }
@@ -500,10 +459,12 @@ EMULATED_ATOMIC(atomicMin, long long, value < old ? value : old)
 EMULATED_ATOMIC(atomicMax, long long, old < value ? value : old)
 EMULATED_ATOMIC(atomicAdd, float, old + value)
 EMULATED_ATOMIC(atomicAdd, double, old + value)
-EMULATED_ATOMIC(atomicExch, float, ((void)old, value))
+EMULATED_EXCHANGE(float)
 #undef EMULATED_ATOMICS
+#undef EMULATED_EXCHANGE
 #undef EMULATED_ATOMIC
 #undef EMULATED_ONE_STEP
+#undef EMULATED_IN_ITS_LINE
 #undef EMULATED_SITE
 
 #endif

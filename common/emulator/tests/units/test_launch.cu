@@ -602,7 +602,7 @@ static void test_host_pointers_are_refused(void **)
 
     write_at<<<1, 8>>>(&on_host, 0);
     expect_message(message_of(cudaErrorInvalidValue),
-                   "invalid argument: kernel write_at (" HERE ":%d): argument 1 points to host memory or freed memory, "
+                   "invalid argument: kernel write_at (" HERE ":%d): argument 1 points to host memory, "
                    "which a kernel cannot use",
                    __LINE__ - 4);
     assert_int_equal(on_host, 0);
