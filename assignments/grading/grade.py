@@ -251,10 +251,11 @@ def grade_needs(outcome, task, check, hidden):
         if what == "frames_at_work" and not ok and check[call]["depth"] > count:
             took = f"it takes {check[call]['depth']} frames"
             outcome.parts.append(Part(need["title"], 0, need["points"],
-                                      f"{took} and keeps them: of its processor time {check[call]['between']} % passes between submit() and "
-                                      "receive(), and a tenth must" if "between" in check[call] else
-                                      f"{took}, but only one stream has work at a time: does submit() wait, or keep the frame, or is a "
-                                      "copy's memory on the host not page-locked?"))
+                                      f"{took} and keeps them: of the time of the steps that its result comes from (by step_run()) "
+                                      f"{check[call]['between']} % passes between submit() and receive(), and a tenth must"
+                                      if "between" in check[call] else
+                                      f"{took}, but only one stream has steps of its results to run at a time (by step_run()): does submit() "
+                                      "wait, or keep the frame, or is a copy's memory on the host not page-locked?"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"
