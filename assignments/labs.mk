@@ -101,7 +101,7 @@ step_files_c = $(call rungs_in,cpu,$(steps_of_$(1)))
 step_files_cu = $(call rungs_in,cpu,$(filter $(host_steps),$(steps_of_$(1)))) $(call rungs_in,cuda,$(steps_of_$(1)))
 # PIPELINE, ALGORITHM, EXTENSION
 steps_named = $(shell sh common/build/steps.sh '$(1) $(call contract_files,$(2))' $(call step_files_$(3),$(2)) -- $(helpers_$(3)))
-pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) common/remote/worker_pipeline.c
+pipeline_parts := $(addprefix common/contract/,pipeline.c registry.c parameters.c) $(worker_main) $(addprefix common/remote/,worker_pipeline.c worker_steps.c)
 # Named outside of patterns as well: else make takes a pipeline for any version while one of these is not there yet.
 .PHONY: worker-parts
 worker-parts: $(call object,common/remote/worker_alone.c common/remote/no_device.c $(pipeline_parts) $(call contract_files,$(algorithms)) \
@@ -168,7 +168,7 @@ $(BUILD)/$(5)/$(1)/$(2)/%.$(3): $(6)/$(1)/$(2)/%.$(3).o $(call object,$(pipeline
 	    $(if $(filter cu,$(3)),-- '$(host_steps_only)' $$(call rungs_in,cpu,$$(filter-out $(host_steps),$$(steps_of_$(2))))) && \
 	    echo 'const char *const worker_algorithm = "$(2)";'; } >$$@.versions.c
 	$$(quiet)$$(compile_c) -c $$@.versions.c -o $$@.versions.o
-	$$(quiet)$(if $(8),$$($(8)) && )$$($(7)) $(if $(8),$$@.o $$(filter-out $$<,$$(filter %.o,$$^)),$$(filter %.o,$$^)) $$@.versions.o \
+	$$(quiet)$(if $(8),$$($(8)) && )$$($(7)) -Wl$$(comma)--wrap=step_run $(if $(8),$$@.o $$(filter-out $$<,$$(filter %.o,$$^)),$$(filter %.o,$$^)) $$@.versions.o \
 	    $$(filter %.a,$$^) $$(worker_libraries) -o $$@
 endef
 # OBJECTS, ALGORITHM, EXTENSION

@@ -6,7 +6,7 @@ import re
 
 from grading.build import build_version
 from grading.lab import fix_of, shown
-from grading.measure import USUAL, check_version, fault_of_counts
+from grading.measure import USUAL, also_missing, check_version, fault_of_counts
 from grading.races import find_kernel_race
 from grading.similarity import tokens
 
@@ -15,6 +15,7 @@ WIDTH = 120  # characters of a line, at most
 NEAR = 2     # lines between the one that is named and one that the fix changes
 # Words and signs that a fix may change: so many times those that the key's does, and so many besides. Another algorithm is a hundred.
 TIMES, BESIDES = 1.5, 30
+SPOILED_SECONDS = 2  # of cases, of which the first ones show it
 AROUND = 5   # lines between one that a student changes and one that the key does: what is further off is another program
 
 
@@ -93,6 +94,9 @@ def grade_fix(lab, bug, said, pictures):
     found, allowed = changed_tokens(broken, mended), TIMES * changed_tokens(broken, key) + BESIDES
     if key and found > allowed:
         return 0, f"{copy} changes {found} words and signs of {bug['file']}, and {allowed:g} do: mend what is wrong, and keep the algorithm"
+    fault = idle_lines(lab, bug, mine, pictures)
+    if fault:
+        return 0, f"{copy} {fault}: mend what is wrong, and let the other lines do their work"
     half = bug["points"] / 2
     if said is None:
         return half, "mended; answers.toml does not say which line was wrong"
@@ -101,9 +105,30 @@ def grade_fix(lab, bug, said, pictures):
     return bug["points"], f"line {said:g} named and mended: all {cases} cases agree"
 
 
+def fix_in_key(lab, bug):
+    return next((f for f in (lab.key or {}).get("fix", []) if f["bug"] == bug["id"]), None)
+
+
+def idle_lines(lab, bug, mine, pictures):
+    """Whether a mended copy goes round lines that its algorithm stands on, in words, or "": they must be there, and where the key says how
+    to spoil them, a copy that is spoiled must be wrong."""
+    text = mine.read_text(encoding="utf-8", errors="replace")
+    for line, *spoiled in (fix_in_key(lab, bug) or {}).get("works", []):
+        if line not in "\n".join(plain_lines(text)):
+            return f"is without `{line}`"
+        if not spoiled:
+            continue
+        other = mine.with_stem(f"{mine.stem}_spoiled")
+        other.write_text(re.sub(r"\s+".join(map(re.escape, line.split())), lambda _: spoiled[0], text), encoding="utf-8")
+        worker, _, _ = build_version(shown(other), added=lab.allowed)
+        if worker and check_version(lab, worker, f"student/bug{bug['id']}", pictures, total=SPOILED_SECONDS)["outcome"] == "pass":
+            return f"is right whatever `{line}` does"
+    return ""
+
+
 def key_of(lab, bug):
     """The lines of the broken version as the key mends it; none in a handout, which has no key."""
-    fix = next((f for f in (lab.key or {}).get("fix", []) if f["bug"] == bug["id"]), None)
+    fix = fix_in_key(lab, bug)
     if not fix:
         return []
     text = (lab.folder / bug["file"]).read_text(encoding="utf-8")
@@ -123,7 +148,11 @@ def find_fault(lab, bug, file, pictures, seed=USUAL):
     fault = fault_of_counts(check)  # mended by a loop of the host behind the kernel, or in one thread
     if fault:
         return fault, check["cases"]
-    return find_kernel_race(lab, file, f"student/bug{bug['id']}") if bug.get("watch") else "", check["cases"]
+    if bug.get("watch"):
+        counts = {}
+        fault = find_kernel_race(lab, file, f"student/bug{bug['id']}", counts=counts)
+        check |= {"watched": counts} if counts else {}
+    return fault or also_missing(bug, check), check["cases"]
 
 
 def grade_figure(lab, bug, said):

@@ -1,6 +1,5 @@
 """Points with reasons: for tasks, for the bugs that a student named, for predictions."""
 
-import math
 import os
 import re
 import secrets
@@ -10,14 +9,12 @@ from grading.bugs import grade_bug
 from grading.build import build_version, has_gpu, reference_file, reference_worker
 from grading.lab import ROOT, maximum_of
 from grading.races import AT_WORK, THREADS, count_watched, find_kernel_race, find_race, has_threads, shared_work
-from grading.measure import FULL, ZERO, check_version, fault_of_counts, time_version, usable_cores
+from grading.measure import CALLS, FULL, ZERO, also_missing, check_version, fault_of_counts, is_within, time_version, usable_cores
 from grading.similarity import is_same
 from grading.worst import grade_worst
 
 MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
 MOST_OTHERS = 8  # samples for each thread of launches whose blocks a tunable does not shape
-CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
-         "watched": "of a call that is watched", "any_threads": "with one thread and with seven"}
 MOST_SIDE = 65535  # pixels, of any contract's pictures
 ATTEMPTS = 4  # at a timing that does not earn all points
 # Shares of its time that the reference may wait for a core, and of the cores that others may have; more of both, and the machine
@@ -194,23 +191,6 @@ def check_tunables(lab, task, worker, check, variant, pictures, say):
     return None
 
 
-def also_missing(need, check):
-    """What is missing of a need's further conditions, or "": effects that what only looks like the need's count does not have."""
-    for other in need.get("also", []):
-        call, what = other["count"].split(".")
-        found = check.get(call, {what: None}).get(what, "not counted")
-        if found is None or found != "not counted" and is_within(other, check[call], what):
-            continue  # None: on a GPU or under the sanitizers
-        wanted = f"at most {other['most']}" if "most" in other else f"at least {other['least']}"
-        return f"{what.replace('_', ' ')} {CALLS[call]}: {found}, must be {wanted} {other['why']}"
-    return ""
-
-
-def is_within(need, counts, what):
-    """Whether a count is as asked for, on the lab's picture moved round by lot as well, which nobody knows."""
-    return all(need.get("least", 0) <= found[what] <= need.get("most", math.inf) for found in (counts, counts.get("moved", counts)))
-
-
 def grade_needs(outcome, task, check, hidden):
     good = True
     for need in task.get("need", []):
@@ -251,10 +231,11 @@ def grade_needs(outcome, task, check, hidden):
         if what == "frames_at_work" and not ok and check[call]["depth"] > count:
             took = f"it takes {check[call]['depth']} frames"
             outcome.parts.append(Part(need["title"], 0, need["points"],
-                                      f"{took} and keeps them: of its processor time {check[call]['between']} % passes between submit() and "
-                                      "receive(), and a tenth must" if "between" in check[call] else
-                                      f"{took}, but only one stream has work at a time: does submit() wait, or keep the frame, or is a "
-                                      "copy's memory on the host not page-locked?"))
+                                      f"{took} and keeps them: of the time of the steps that its result comes from (by step_run()) "
+                                      f"{check[call]['between']} % passes between submit() and receive(), and a tenth must"
+                                      if "between" in check[call] else
+                                      f"{took}, but only one stream has steps of its results to run at a time (by step_run()): does submit() "
+                                      "wait, or keep the frame, or is a copy's memory on the host not page-locked?"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"

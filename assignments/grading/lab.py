@@ -73,7 +73,7 @@ def read_regular(folder, path):
 POINTS = 100  # of every lab
 TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "next", "speed", "need", "tunables", "watch", "largest",
              "counted", "counted_size", "helpers", "calls", "picture", "picture_params", "unlike"}
-BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch"}
+BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch", "also"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}
 SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames", "watched_size"}

@@ -1,6 +1,7 @@
 """Asks the judge (build/lab-NN/judge): is a version right, and how long does it take?"""
 
 import json
+import math
 import os
 import pathlib
 import tempfile
@@ -13,6 +14,8 @@ USUAL = 1  # the judge's seed, where a student may see the same cases again
 MOST_SAMPLES = 64  # of a result for each of a GPU's threads
 MOST_TO_HOST = 1.25  # times the outputs' bytes that a call may copy to the host, which has no use for more,
 FLAGS = 4096  # and so many bytes besides
+CALLS = {"first_call": "of the first call", "second_call": "of the second call", "pipeline": "of the pipeline",
+         "watched": "of a call that is watched", "any_threads": "with one thread and with seven"}
 FULL, ZERO = 1.2, 3.0  # times the reference's time that earn all and none of the speed points
 
 
@@ -74,6 +77,23 @@ def fault_of_counts(check):
     if check.get("needs_few_threads"):
         return "its result is right when one in eight of its threads does nothing: few threads do all the work"
     return None
+
+
+def also_missing(need, check):
+    """What is missing of a need's further conditions, or "": effects that what only looks like the need's count does not have."""
+    for other in need.get("also", []):
+        call, what = other["count"].split(".")
+        found = check.get(call, {what: None}).get(what, "not counted")
+        if found is None or found != "not counted" and is_within(other, check[call], what):
+            continue  # None: on a GPU or under the sanitizers
+        wanted = f"at most {other['most']}" if "most" in other else f"at least {other['least']}"
+        return f"{what.replace('_', ' ')} {CALLS[call]}: {found}, must be {wanted} {other['why']}"
+    return ""
+
+
+def is_within(need, counts, what):
+    """Whether a count is as asked for, on the lab's picture moved round by lot as well, which nobody knows."""
+    return all(need.get("least", 0) <= found[what] <= need.get("most", math.inf) for found in (counts, counts.get("moved", counts)))
 
 
 def time_version(lab, worker, reference, speed, size):

@@ -1,7 +1,7 @@
 /*
  * judge_frames.c: plays a few frames. On the CPU one at a time: it waits after each submit() until the worker is idle,
- * and sees where its processor time went. On the emulated device as many as may be in flight: it sees how many streams
- * had work.
+ * and sees when the steps ran that its result came from. On the emulated device as many as may be in flight: it sees
+ * how many streams had such steps to run at the same time (common/remote/worker_steps.c).
  */
 #include "common/lab/judge_frames.h"
 
@@ -59,45 +59,46 @@ out:
     return status;
 }
 
-/* One frame at a time: the percentage of processor time between submit() and receive(). */
+/* One frame at a time: of the processor time of the steps that results came from, the percentage that passed between
+ * submit() and receive(), while nobody called. */
 static enum status listen_between(struct remote *remote, const struct image *frame, int *percent)
 {
+    struct channel *const channel = remote_channel(remote);
     double all = 0, between = 0;
     enum status status = STATUS_OK;
 
     for (int i = 0; i < FRAMES; i++) {
         wait_until_idle(remote);
-        const double begun = remote_processor_seconds(remote);
-
-        remote_channel(remote)->in[0] = *frame;
+        channel->in[0] = *frame;
+        channel->listens = CHANNEL_LISTEN_ANEW;
         TRY(remote_call(remote, CHANNEL_SUBMIT, NULL));
-        const double submitted = remote_processor_seconds(remote);
-
         wait_until_idle(remote);
-        const double idle = remote_processor_seconds(remote);
-
+        channel->listens = CHANNEL_LISTEN_ON;
         TRY(remote_call(remote, CHANNEL_RECEIVE, NULL));
-        wait_until_idle(remote);
-        all += remote_processor_seconds(remote) - begun;
-        between += idle - submitted;
+        all += (double)channel->counts.steps_ns;
+        between += (double)channel->counts.between_ns;
     }
     *percent = all > 0 ? (int)(100 * between / all) : 0;
 out:
     return status;
 }
 
-/* As many frames as may be in flight, and then their results: how many streams had work at the same time. */
+/* As many frames as may be in flight, and then their results: how many streams had steps to run at the same time that
+ * results came from. */
 static enum status count_streams(struct remote *remote, const struct image frames[], int depth, int *streams)
 {
+    struct channel *const channel = remote_channel(remote);
     enum status status = STATUS_OK;
 
     for (int i = 0; i < depth; i++) {
-        remote_channel(remote)->in[0] = frames[i];
+        channel->in[0] = frames[i];
+        channel->listens = i ? CHANNEL_LISTEN_ON : CHANNEL_LISTEN_ANEW;
         TRY(remote_call(remote, CHANNEL_SUBMIT, NULL));
     }
-    for (int i = 0; i < depth; i++)
+    for (int i = 0; i < depth; i++) {
         TRY(remote_call(remote, CHANNEL_RECEIVE, NULL));
-    *streams = (int)remote_channel(remote)->counts.streams;
+        *streams = (int)channel->counts.step_streams;
+    }
 out:
     return status;
 }

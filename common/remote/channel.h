@@ -26,6 +26,8 @@ enum {
     CHANNEL_MAX_TUNABLES = 8,
     CHANNEL_MAX_DEPTH = 64 /* frames in flight of a pipeline that is judged */
 };
+/* Of a pipeline whose steps are to be seen (worker_steps.c): not now; from this request on; go on. */
+enum { CHANNEL_LISTEN_NOT, CHANNEL_LISTEN_ANEW, CHANNEL_LISTEN_ON };
 /* Address space, not memory: pages come into being when they are written. */
 #define CHANNEL_BYTES ((size_t)2 << 30)
 
@@ -67,6 +69,10 @@ struct channel_counts {
     /* Of a race worker of a version in C, else 0 (races.h): bytes that its accesses touched, and the most of them that
      * come one after the other. */
     uint64_t work_bytes, longest_bytes;
+    /* Of a pipeline's receive(), where the judge listens (worker_steps.c), of the runs of steps that its result came
+     * from: their processor time, what of it passed while nobody called the pipeline, and the most streams that had
+     * such runs to do at the same time. */
+    uint64_t steps_ns, between_ns, step_streams;
 };
 
 struct channel {
@@ -82,6 +88,7 @@ struct channel {
     int tunable, value;
     int lack;                   /* of the emulator: enum emulator_lack */
     int one_page_in;            /* of a race worker in C: how many pages of memory are watched, by lot; 0: all */
+    int listens;                /* to a pipeline's steps: CHANNEL_LISTEN_... */
     int heap_byte, shared_byte; /* what fresh memory holds during the call (device_perturb()); 0 = whatever it does */
     double params[CHANNEL_MAX_PARAMS / sizeof(double)]; /* the algorithm's parameter struct */
 

@@ -26,6 +26,8 @@
 
 __attribute__((weak)) void worker_races_begin(int one_page_in);
 __attribute__((weak)) void worker_races_count(struct channel_counts *counts);
+__attribute__((weak)) void worker_steps_begin(int wanted);
+__attribute__((weak)) void worker_steps_count(const struct image *result, struct channel_counts *counts);
 
 static struct channel *channel;
 static const struct version *the_version;
@@ -205,9 +207,13 @@ int main(void)
         device_perturb(request.heap_byte, request.shared_byte);
         if (worker_races_begin)
             worker_races_begin(request.one_page_in);
+        if (worker_steps_begin)
+            worker_steps_begin(request.listens);
         channel->status = answer(&request);
         mallopt(M_PERTURB, 0);
         channel->counts = worker_device_counts();
+        if (worker_steps_count)
+            worker_steps_count(request.request == CHANNEL_RECEIVE ? &request.out[0] : NULL, &channel->counts);
         channel->counts.allocations -= before.allocations;
         channel->counts.launches -= before.launches;
         channel->counts.threads -= before.threads;

@@ -30,6 +30,13 @@ void worker_device_begin(int threads, int lack);
 /* Of a race worker of a version in C (races.c), before and after each request; other workers have neither. */
 void worker_races_begin(int one_page_in);
 void worker_races_count(struct channel_counts *counts);
+/* Of a pipeline (worker_steps.c), before and after each request: CHANNEL_LISTEN_..., and what receive() gave, or
+ * NULL. */
+void worker_steps_begin(int wanted);
+void worker_steps_count(const struct image *result, struct channel_counts *counts);
+/* Calls that when all is done that the emulated device's stream has been given; a worker without a device never
+ * does. */
+void worker_device_in_turn(struct CUstream_st *stream, void (*function)(void *), void *argument);
 /* Since the worker's start; allocations of worker_device() itself are in them too. */
 struct channel_counts worker_device_counts(void);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <functional>
+
 #include "common/cuda/device.h"
 #include "common/verify/verify.h"
 
@@ -26,6 +28,19 @@ void worker_device_end(void)
 }
 
 #ifdef RUNGS_EMULATED
+namespace emulated
+{
+void put_off(cudaStream_t stream, std::function<bool()> work); /* in no graph, whether one is captured or not */
+}
+
+void worker_device_in_turn(struct CUstream_st *stream, void (*function)(void *), void *argument)
+{
+    emulated::put_off(stream, [function, argument] {
+        function(argument);
+        return true;
+    });
+}
+
 #define EMULATED_ALLOCATE "_ZN8emulated8allocateEPPvmNS_6memoryE" /* emulated::allocate() */
 
 enum { MOST_SHAPES = 16 };
@@ -85,6 +100,10 @@ extern "C" cudaError_t __wrap_cudaHostRegister(void *pointer, size_t bytes, unsi
 {
     seen.locked++;
     return __real_cudaHostRegister(pointer, bytes, flags);
+}
+#else
+void worker_device_in_turn(struct CUstream_st *, void (*)(void *), void *)
+{
 }
 #endif
 

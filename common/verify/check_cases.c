@@ -97,8 +97,7 @@ static enum status add_ends(const struct algorithm *algorithm, struct check_case
             if (!value_is_drawn(p))
                 continue;
             value_append_end(text, sizeof text, p, end == 1);
-            if (strlen(all) + strlen(text) + 2 < sizeof all)
-                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", all[0] ? " " : "", text);
+            value_append_end_beside(all, sizeof all, p, end == 1);
             if (p->kind != PARAMETER_CHOICE && (item.settings = case_keep_settings(list, algorithm, text))) {
                 item.calls = case_one_call(list);
                 TRY(case_add(list, item));

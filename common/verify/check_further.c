@@ -105,20 +105,6 @@ out:
     return status;
 }
 
-/* An end of a parameter's range; of ranges with more than MANY whole numbers a small one is the upper end: a table of a
- * million rows would take longer than all else, and those ends are tried alone. */
-static void append_end(char *text, size_t size, const struct parameter *p, bool upper)
-{
-    enum { MANY = 4096, UPPER = 300 };
-    int values;
-
-    value_first(p, &values);
-    if (upper && p->kind == PARAMETER_INT && values > MANY)
-        value_append(text, size, p, UPPER);
-    else
-        value_append_end(text, size, p, upper);
-}
-
 enum { MAX_FACTORS = 7, RUNS = 8 };
 
 /* Every two parameters at each pair of their ends, in RUNS sets: the columns of an orthogonal array of two levels. Lots
@@ -152,7 +138,8 @@ static enum status add_pairs(const struct algorithm *algorithm, struct check_cas
         for (int f = 0; f < count; f++) {
             const unsigned column = (unsigned)f + 1; /* which of the bits of `run` count */
 
-            append_end(text, sizeof text, factors[f], (__builtin_popcount(run & column) & 1) != (int)(turned >> f & 1));
+            value_append_end_beside(text, sizeof text, factors[f],
+                                    (__builtin_popcount(run & column) & 1) != (int)(turned >> f & 1));
         }
         item.calls = case_one_call(list);
         if ((item.settings = case_keep_settings(list, algorithm, text)))
@@ -186,7 +173,7 @@ static enum status add_models(const struct algorithm *algorithm, struct check_ca
                         !value_is_drawn(p) || check_settings_name(own, p->name))
                         continue;
                     snprintf(text, sizeof text, "%s", own);
-                    append_end(text, sizeof text, p, end == 1);
+                    value_append_end_beside(text, sizeof text, p, end == 1);
                     item.calls = case_one_call(list);
                     if ((item.settings = case_keep_settings(list, algorithm, text)))
                         TRY(case_add(list, item));
@@ -211,7 +198,7 @@ static enum status add_growth(const struct algorithm *algorithm, struct check_ca
         item.settings = NULL;
         for (const struct parameter *p = algorithm->parameters; p && p->name; p++)
             if (value_is_drawn(p))
-                append_end(all, sizeof all, p, end == 1);
+                value_append_end_beside(all, sizeof all, p, end == 1);
         if (all[0])
             item.settings = case_keep_settings(list, algorithm, all);
         for (const struct parameter *p = algorithm->parameters; all[0] && !item.settings && p->name; p++) {
@@ -219,7 +206,7 @@ static enum status add_growth(const struct algorithm *algorithm, struct check_ca
 
             if (!value_is_drawn(p))
                 continue;
-            append_end(one, sizeof one, p, end == 1);
+            value_append_end_beside(one, sizeof one, p, end == 1);
             item.settings = case_keep_settings(list, algorithm, one);
         }
         if (item.settings)

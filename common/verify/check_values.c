@@ -102,10 +102,11 @@ void value_append_drawn(char *text, size_t size, const struct parameter *p, uint
 {
     const size_t length = strlen(text);
     const double share = (double)(pattern_random(random) >> 11) * 0x1p-53, range = p->maximum - p->minimum;
-    const bool evenly = pattern_random(random) % 4 == 0;
     int count;
 
     value_first(p, &count);
+    const bool evenly = pattern_random(random) % 4 == 0 && count <= MANY_VALUES;
+
     if (p->kind == PARAMETER_REAL)
         snprintf(text + length, size - length, "%s%s=%.4g", length ? " " : "", p->name,
                  p->minimum + (evenly ? share * range : range * expm1(share * log1p(999)) / 999));
@@ -126,6 +127,18 @@ void value_append_end(char *text, size_t size, const struct parameter *p, bool u
                  upper ? largest_tried(p) : p->minimum);
     else
         value_append(text, size, p, upper ? values - 1 : 0);
+}
+
+void value_append_end_beside(char *text, size_t size, const struct parameter *p, bool upper)
+{
+    enum { UPPER = 300 };
+    int values;
+
+    value_first(p, &values);
+    if (upper && p->kind == PARAMETER_INT && values > MANY_VALUES)
+        value_append(text, size, p, UPPER);
+    else
+        value_append_end(text, size, p, upper);
 }
 
 struct check_case check_values_case(const struct algorithm *algorithm)

@@ -9,6 +9,8 @@
 /* Of a parameter with up to so many values every version tries all; of one with up to the second number each is tried
  * by some version. */
 enum { ALL_VALUES = 64, SHARED_VALUES = 1024 };
+/* A table of more rows takes longer than all else: such values are tried at their end alone, and drawn seldom. */
+enum { MANY_VALUES = 4096 };
 
 /* One call of run() on a small picture by the defaults; of a contract with shapes of its own on the first that is
  * neither small nor flat. */
@@ -29,9 +31,11 @@ int value_first(const struct parameter *p, int *count);
 /* Appends " name=value" for value number `index`. */
 void value_append(char *text, size_t size, const struct parameter *p, int index);
 /* The same for one drawn by lot. Ranges of many orders of magnitude are drawn from by their logarithm, every fourth
- * time evenly. */
+ * time evenly, where they have no more than MANY_VALUES. */
 void value_append_drawn(char *text, size_t size, const struct parameter *p, uint64_t *random);
 /* The same for the least or the largest that is tried. */
 void value_append_end(char *text, size_t size, const struct parameter *p, bool upper);
+/* The same beside values of other parameters: of more than MANY_VALUES whole numbers a small one is the largest. */
+void value_append_end_beside(char *text, size_t size, const struct parameter *p, bool upper);
 
 #endif

@@ -1,4 +1,4 @@
-/* expect: right 12..12 | frames in flight 0..0 | speed 0..0 | says only one stream has work */
+/* expect: right 12..12 | frames in flight 0..0 | speed 0..0 | says only one stream has steps */
 /*
  * Idea:     says that three frames are in flight, and computes each when its result is asked for.
  * Changed:  nothing that helps.
