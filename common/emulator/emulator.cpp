@@ -35,7 +35,6 @@ namespace emulated
 
 __thread struct thread *self;
 __thread worker *active;
-
 static std::mutex workers_mutex;
 static std::vector<worker *> *idle_workers; /* never destroyed: kernels may run while the program ends */
 

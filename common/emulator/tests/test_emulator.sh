@@ -15,7 +15,7 @@ esac
 root=../..
 [ -f $root/common/emulator/emulator.h ] || root=$build/root
 warnings='-Wall -Wextra -Wshadow -Werror'
-flags="-std=c++20 -D_GNU_SOURCE -O1 -g $warnings $sanitizers -I$root -I. -Iinclude"
+flags="-std=c++20 -D_GNU_SOURCE -O1 -g $warnings $sanitizers -I$root -Iinclude"
 out=$build/tests/emulator
 failed=0
 

@@ -3,7 +3,7 @@
  */
 #include <cuda_fp16.h>
 
-#include "tests/units/emulator_test.h"
+#include "common/emulator/tests/units/emulator_test.h"
 
 static uint64_t state = 1;
 

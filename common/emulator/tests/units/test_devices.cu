@@ -4,7 +4,7 @@
  */
 #include <pthread.h>
 
-#include "tests/units/emulator_test.h"
+#include "common/emulator/tests/units/emulator_test.h"
 
 static const int WORK = 64;
 

@@ -1,7 +1,7 @@
 /*
  * test_memory.cu: allocation, copies and their checks, symbols, streams, events, the device.
  */
-#include "tests/units/emulator_test.h"
+#include "common/emulator/tests/units/emulator_test.h"
 
 static __constant__ uint16_t weights[31];
 static __constant__ struct {

@@ -1,7 +1,7 @@
 /*
  * test_streams.cu: work on streams that is put off until somebody waits (RUNGS_EMULATOR_LATE=1).
  */
-#include "tests/units/emulator_test.h"
+#include "common/emulator/tests/units/emulator_test.h"
 
 static const int WORK = 64;
 

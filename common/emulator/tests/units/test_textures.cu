@@ -4,7 +4,7 @@
  */
 #include <texture_indirect_functions.h>
 
-#include "tests/units/emulator_test.h"
+#include "common/emulator/tests/units/emulator_test.h"
 
 enum { WIDTH = 5, HEIGHT = 3, PITCH = 64, FETCHES = 8 };
 
