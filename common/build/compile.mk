@@ -121,8 +121,9 @@ seen_accesses := $(if $(COUNTED),$(counted))
 # A lab's version has a worker of its own that is watched (assignments/labs.mk), and what runs on the host is no kernel.
 watched_objects := $(BUILD)/cuda/%.cu.o $(BUILD)/tests/%.cu.o $(BUILD)/$(BUILD)/patched/%.cu.o \
                      $(patsubst %,$(BUILD)/%.o,$(shell grep -l __global__ common/cuda/*.cu))
-$(watched_objects) $(BUILD)/generated/kernels.h.gch/watched: seen_accesses := $(if $(COUNTED),$(counted),$(watched))
-$(watched_objects) $(BUILD)/generated/kernels.h.gch/watched: optimize_cxx := $(if $(SANITIZE),-O0,-O1)
+# Private: what they are made from, gch/all among it, would have the same flags else.
+$(watched_objects) $(BUILD)/generated/kernels.h.gch/watched: private seen_accesses := $(if $(COUNTED),$(counted),$(watched))
+$(watched_objects) $(BUILD)/generated/kernels.h.gch/watched: private optimize_cxx := $(if $(SANITIZE),-O0,-O1)
 emulate = $(compile_cxx) $(seen_accesses) -fno-strict-aliasing -Icommon/emulator/include
 $(BUILD)/generated/kernels.h: $(BUILD)/settings
 	@mkdir -p $(@D)
