@@ -4,6 +4,7 @@
 # Not under the sanitizers: it tests a shell script.
 # usage: sh tests/test_stages.sh BUILD-FOLDER
 set -u
+unset KEEP_GOING # of whoever runs all the tests
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
