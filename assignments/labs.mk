@@ -154,8 +154,8 @@ $(BUILD)/race-workers/%.cu: $(BUILD)/races/%.cu.o $(call object,$(watching_parts
                             $$(call contract_objects,$$(call algorithm_in,$$*)) $(under_cu)
 	@mkdir -p $(@D)
 	$(quiet)$(race_link_cu) $(worker_libraries) -o $@
-.PHONY: watched-headers
-watched-headers: $(call object,$(watching_parts_cu))
+.PHONY: watching-parts
+watching-parts: $(call object,$(watching_parts_cu))
 # FOLDER, ALGORITHM, EXTENSION, more files, workers or race-workers, folder of the version's object, its link,
 # rename_copies where a copy of that object is linked, of which the calls are renamed
 define pipeline_worker

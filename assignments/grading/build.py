@@ -84,7 +84,7 @@ def build_tools(lab, files, watched=False):
     """The lab's judge, and what workers of these files need: the emulator takes most of the time, and C none of it. `watched`: some of
     them are watched for races of kernels, whose watching parts take a second, beside the rest on another core."""
     build([judge_of(lab), *sorted({part for file in files for part in worker_files(file)}),
-           *(["watched-headers"] if watched and watches_kernels() else [])])
+           *(["watching-parts"] if watched and watches_kernels() else [])])
 
 
 def judge_of(lab):

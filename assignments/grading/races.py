@@ -132,7 +132,7 @@ def find_kernel_race(lab, file, name, task=None, counts=None):
         return ""
     task = task or {}
     largest, counted = task.get("largest", KERNEL_PIXELS), task.get("counted_size")
-    build(["watched-headers"])
+    build(["watching-parts"])
     worker = build_for_races(file, task.get("helpers", ()))
     if not worker:
         return NOT_BUILT
@@ -175,7 +175,7 @@ def count_watched(lab, task):
         return None
     worker = race_worker_of(lab.file_of(task))
     if not task.get("watch"):  # else it was built for that
-        build(["watched-headers"])
+        build(["watching-parts"])
         if not build_for_races(lab.file_of(task), task.get("helpers", ())):
             return {}
     counts, _ = judge(lab, ["count", "--worker", worker, "--picture", lab.folder / task["picture"], "--moved", "--limit", COUNT_SECONDS,

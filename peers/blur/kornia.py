@@ -2,6 +2,7 @@
 Idea:     kornia-rs, a library in Rust: its gaussian_blur, separable and with the border replicated as ours.
 Changed:  not ours; its weights are rounded otherwise: up to 9 levels away with 3 taps, 2 with more.
 Expect:   ten times the time of OpenCV's GaussianBlur.
+Result:   8.8 times the time of OpenCV's (results/h200/blur/blur_3840x2160_peers.json).
 """
 import os
 

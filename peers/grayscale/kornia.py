@@ -2,6 +2,7 @@
 Idea:     kornia-rs, a library in Rust: its gray_from_rgb.
 Changed:  not ours; it gives back a picture of its own, which is copied after the clock has stopped.
 Expect:   as fast as OpenCV's, bound by memory, but for the picture that each call allocates.
+Result:   1.9 times the time of OpenCV's (results/h200/grayscale/grayscale_3840x2160_peers.json).
 """
 import os
 

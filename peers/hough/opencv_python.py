@@ -3,6 +3,7 @@ Idea:     the yardstick where only OpenCV's Python package is here: cv2.HoughLin
 Changed:  not ours; called through numpy, in a process of its own. Before OpenCV 5 its rho is half a cell low where the number
           of cells is even, as peer/opencv says.
 Expect:   as fast as peer/opencv of the same release, on one thread.
+Result:   29 times the time of cpu/bins with 16 threads; peer/opencv is not beside it (results/h200/hough/hough_1920x1080_peers.json).
 """
 LIBRARY, PACKAGE = "cv2", "opencv-python"
 DECLINES = "hough_opencv_declines"

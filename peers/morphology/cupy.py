@@ -2,6 +2,7 @@
 Idea:     the GPU's library for numpy's users: cupyx.scipy.ndimage.grey_dilation and its relatives, with the element as footprint.
 Changed:  not ours; the copies to and from the device are in its end-to-end time, its kernel time is by CUDA events.
 Expect:   as fast as cuda/v1.0: a thread compares every pixel of the element.
+Result:   its kernels take 1.3 times the time of cuda/v1.0 (results/h200/morphology/morphology_3840x2160.json).
 """
 from on_gpu import OnGpu
 
