@@ -10,6 +10,7 @@
  */
 #include "common/algo/boxes.h"
 #include "common/cuda/device.h"
+#include "common/cuda/early.cuh"
 #include "cuda/boxes/shared/used.h"
 
 enum {
@@ -103,6 +104,7 @@ static __global__ void __launch_bounds__(32 * TILE_WARPS)
     int y = blockIdx.y * TILE_HEIGHT + threadIdx.y, last_row = min((int)(blockIdx.y + 1) * TILE_HEIGHT, in.height);
     int4 next = load(in, x, y, last_row); /* prefetch: one row ahead of the work */
 
+    allow_next();
     for (int slot = thread; slot < SLOTS; slot += 32 * TILE_WARPS) {
         tile.label[slot] = tile.area[slot] = tile.x_sum[slot] = tile.y_sum[slot] = 0;
         tile.x_min[slot] = tile.y_min[slot] = 0x7fffffff;

@@ -2,7 +2,7 @@
  * Problem:  The first three stages, for all windows, take two fifths of the time of cuda/v2.3.
  * Idea:     SWAR: a thread takes four neighbouring windows, whose cells are the bytes of a word:
  *           one instruction compares all. The kind of feature is a template parameter, which keeps
- *           cells in registers. The pyramid's version is cuda/v2.0.
+ *           cells in registers. The pyramid's version is cuda/v2.1.
  * Expect:   26 instead of 80 instructions, no local memory: 1.3 times as fast as cuda/v2.3.
  * Result:   1.13 times as fast as cuda/v2.3, 141 us (results/h100/detect/detect_1280x720.json).
  * Run:      make diff-detect A=cuda/v2.3 B=cuda/v2.4
@@ -207,7 +207,7 @@ static enum status setup(struct state *state, const struct image in[], const str
 {
     enum status status = STATUS_OK;
 
-    TRY(hits_setup(&state->hits, in, params, "cuda/v2.0"));
+    TRY(hits_setup(&state->hits, in, params, "cuda/v2.1"));
     if (!state->overlaps)
         TRY(device_allocate((void **)&state->overlaps, GROUP_BYTES(params->maximum)));
 out:

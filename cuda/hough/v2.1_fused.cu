@@ -10,6 +10,7 @@
  */
 #include "common/algo/hough.h"
 #include "common/cuda/device.h"
+#include "common/cuda/early.cuh"
 #include "common/cuda/warp.cuh"
 #include "cuda/hough/shared/lanes.cuh"
 #include "cuda/hough/shared/lines.h"
@@ -39,7 +40,6 @@ static __global__ void vote_kernel(struct tiles_step tiles, struct image accumul
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = blockDim.x / LANES;
     const int group = cells * LANES; /* counters of one */
     const int thread = ((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
-    struct tiles_list list = tiles_list_of(tiles, blockIdx.z * gridDim.y + blockIdx.y);
     struct hough_angle angles[GROUPS];
     int rows[GROUPS], least[GROUPS];
     unsigned zero[GROUPS]; /* where the counter of offset 0 would be, less the bits of the rounder */
@@ -53,9 +53,12 @@ static __global__ void vote_kernel(struct tiles_step tiles, struct image accumul
     }
     for (int i = threadIdx.x; i < GROUPS * group; i += blockDim.x)
         counters[i] = 0;
+    allow_next();
+    wait_for_last();
     for (int i = thread; step.count && i < step.most_votes + 2; i += gridDim.x * gridDim.y * gridDim.z * blockDim.x)
         step.count[i] = 0;
     __syncthreads();
+    const struct tiles_list list = tiles_list_of(tiles, blockIdx.z * gridDim.y + blockIdx.y);
     const int whole = ALL ? list.count / POINTS * POINTS : 0;
     for (int i = warp * POINTS; i < whole; i += warps * POINTS) {
         float4 pairs[POINTS / 2];
@@ -106,6 +109,7 @@ static __global__ void __launch_bounds__(SORTERS)
     __shared__ unsigned sums[SORTERS / 32];
     const int counters = step.most_votes + 1, stretch = (counters + SORTERS - 1) / SORTERS;
     const int from = min((int)threadIdx.x * stretch, counters), to = min(from + stretch, counters);
+    wait_for_last();
     const unsigned count = *step.count, maximum = (unsigned)lines.height - 1;
     const unsigned begin = blockIdx.x * maximum / gridDim.x, end = (blockIdx.x + 1) * maximum / gridDim.x;
     unsigned sum = 0, total, first;
@@ -187,18 +191,20 @@ static enum status launch(struct state *state, const struct image in[], struct i
     const size_t bytes = ((size_t)lines->most_votes + 1) * sizeof *lines->votes;
     const int blocks = min(ceiling_divide(lines->most_votes + 1, 32), device_blocks(16));
     const auto kernel = params->half_width == HOUGH_ALL_ROWS ? vote_kernel<true> : vote_kernel<false>;
+    cudaLaunchAttribute early;
+    const unsigned attributes = early_attributes(&early);
+    const size_t counters = (size_t)GROUPS * cells * CELL_BYTES;
+    cudaLaunchConfig_t vote = {grid, dim3(threads), counters, stream, &early, attributes};
+    cudaLaunchConfig_t rank = {dim3(blocks), SORTERS, bytes, stream, &early, attributes};
 
     TRY(tiles_launch(&state->tiles, in, lines->directions, params, accumulator, stream));
-    kernel<<<grid, threads, (size_t)GROUPS * cells * CELL_BYTES, stream>>>(state->tiles, accumulator, cells, *lines,
-                                                                           *params);
-    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaLaunchKernelEx(&vote, kernel, state->tiles, accumulator, cells, *lines, *params));
     TRY(lines_search(lines, out, params, stream));
     if (bytes > MOST_RANKS)
         return lines_end(lines, out, params, stream); /* three kernels */
     if (!lines->count)
         return STATUS_OK;
-    rank_kernel<<<blocks, SORTERS, bytes, stream>>>(*lines, out[0], hough_step(params), (float)params->rho);
-    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaLaunchKernelEx(&rank, rank_kernel, *lines, out[0], hough_step(params), (float)params->rho));
 out:
     return status;
 }

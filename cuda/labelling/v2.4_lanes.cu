@@ -10,6 +10,7 @@
  */
 #include "common/algo/labelling.h"
 #include "common/cuda/device.h"
+#include "common/cuda/early.cuh"
 #include "cuda/labelling/shared/borders.cuh"
 #include "cuda/labelling/shared/numbers.h"
 #include "cuda/labelling/shared/places.cuh"
@@ -27,27 +28,6 @@ struct state {
     int *parent;    /* device: by raster index, but only runs' first pixels have one */
     struct numbers numbers;
 };
-
-/* GPUs before Hopper launch one kernel after the other and do not have these instructions. From allow_next() on the
- * next kernel may be launched; every thread waits for the last one before it reads what that has written. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define allow_next()
-#define wait_for_last()
-#else
-#define allow_next()    cudaTriggerProgrammaticLaunchCompletion()
-#define wait_for_last() cudaGridDependencySynchronize()
-#endif
-
-/* Fills in what a launch says to be early; returns how many attributes that is, for the GPU in use. */
-static unsigned early_attributes(cudaLaunchAttribute *early)
-{
-    int device = 0, major = 0;
-
-    early->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early->val.programmaticStreamSerializationAllowed = 1;
-    return cudaGetDevice(&device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9;
-}
 
 /* The 8 pixels of row y from x on, which the words of the row hold. */
 static __device__ unsigned eight_at(const struct image &in, int x, int y)

@@ -8,6 +8,7 @@
  *           (results/h100/ntf/ntf_24x16520_rank16.json); u and P alone are not timed there.
  * Run:      make bench-ntf VERSIONS=cuda/v2.0,cuda/v2.1
  */
+#include "common/cuda/early.cuh"
 #include "cuda/ntf/shared/iterate.h"
 #include "cuda/ntf/shared/tensor.cuh"
 
@@ -75,10 +76,12 @@ static __global__ void __launch_bounds__(FUSED, 1)
     extern __shared__ __align__(16) unsigned char memory[];
     struct room<TILES> &own = *(struct room<TILES> *)memory;
     const int warp = threadIdx.x / 32, from = blockIdx.y * SIDE * TILES, steps = (device.rank + TERM - 1) / TERM;
-    const bool settled = *device.settled;
     float sum[2][TILES][4] = {}, ahead[SLICES];
 
-    load_slices(in, blockIdx.x * SLICES, ahead);
+    allow_next();
+    load_slices(in, blockIdx.x * SLICES, ahead); /* no kernel writes the tensor */
+    wait_for_last();
+    const bool settled = *device.settled;
     make_products<TILES>(device, from, own.products[warp]);
     make_weights<TILES>(device, from, own.weights);
     __syncthreads();
@@ -114,11 +117,12 @@ static enum status fuse(struct ntf_device *device, const struct image *in, int u
     const int chunks = ceiling_divide(device->rank, SIDE * TILES);
     const int blocks = min(max(device->multiprocessors / chunks, 1), ceiling_divide(in->height, SLICES));
     const int threads = 32 * ceiling_divide(in->width * in->channels, WIDTH);
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {dim3(blocks, chunks),    dim3(threads), sizeof(struct room<TILES>), stream, &early,
+                                 early_attributes(&early)};
     enum status status = STATUS_OK;
 
-    fused_kernel<TILES>
-        <<<dim3(blocks, chunks), threads, sizeof(struct room<TILES>), stream>>>(*in, *device, update, sums);
-    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaLaunchKernelEx(&config, fused_kernel<TILES>, *in, *device, update, sums));
 out:
     return status;
 }

@@ -1,3 +1,4 @@
+#include "common/cuda/early.cuh"
 #include "common/cuda/warp.cuh"
 #include "cuda/boxes/shared/rows.h"
 #include "cuda/boxes/shared/used.h"
@@ -20,6 +21,8 @@ static __global__ void count_kernel(const struct boxes_sums *table, const unsign
     __shared__ int sums[WARPS];
     int i = blockIdx.x * BOXES_STRETCH + threadIdx.x, total;
 
+    allow_next();
+    wait_for_last();
     block_prefix_sum<WARPS>(count_large(table + 32 * (size_t)i, i < words ? used[i] : 0, min_area), &total, sums);
     if (threadIdx.x == 0)
         counts[blockIdx.x] = total;
@@ -30,6 +33,7 @@ static __global__ void write_kernel(struct boxes_sums *table, unsigned *used, in
 {
     __shared__ int sums[WARPS];
     int i = blockIdx.x * BOXES_STRETCH + threadIdx.x, first = 0, before, total;
+    wait_for_last();
     unsigned word = i < words ? used[i] : 0;
     bool last = blockIdx.x == gridDim.x - 1;
 
@@ -72,12 +76,12 @@ enum status boxes_write_used(struct boxes_sums *table, unsigned *used, int words
                              const struct image *out, cudaStream_t stream)
 {
     enum status status = STATUS_OK;
-    const int stretches = ceiling_divide(words, BOXES_STRETCH);
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {
+        ceiling_divide(words, BOXES_STRETCH), BOXES_STRETCH, 0, stream, &early, early_attributes(&early)};
 
-    count_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, used, words, min_area, counts);
-    CUDA_TRY(cudaGetLastError());
-    write_kernel<<<stretches, BOXES_STRETCH, 0, stream>>>(table, used, words, min_area, counts, *out);
-    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaLaunchKernelEx(&config, count_kernel, table, used, words, min_area, counts));
+    CUDA_TRY(cudaLaunchKernelEx(&config, write_kernel, table, used, words, min_area, counts, *out));
 out:
     return status;
 }

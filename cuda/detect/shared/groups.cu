@@ -1,3 +1,4 @@
+#include "common/cuda/early.cuh"
 #include "cuda/detect/shared/groups.h"
 
 enum { THREADS = 1024, EACH = DETECT_MAX_HITS / THREADS, PAIR_THREADS = 128, PAIR_BLOCKS = 128 };
@@ -7,8 +8,11 @@ enum { LEADS = -1, IN_DOUBT = -2, MEMBER_BIT = 48 /* above all votes: 4096 of at
 static __global__ void __launch_bounds__(PAIR_THREADS)
     pairs_kernel(struct sorted_hits sorted, unsigned *overlaps, double overlap, int maximum)
 {
-    const int count = *sorted.count, lane = threadIdx.x % 32, warp = (blockIdx.x * PAIR_THREADS + threadIdx.x) / 32;
+    const int lane = threadIdx.x % 32, warp = (blockIdx.x * PAIR_THREADS + threadIdx.x) / 32;
 
+    allow_next();
+    wait_for_last();
+    const int count = *sorted.count;
     for (int own = warp; own < count; own += gridDim.x * PAIR_THREADS / 32) {
         const struct detect_box box = sorted.boxes[own];
         unsigned marks = 0;
@@ -52,7 +56,6 @@ static __global__ void __launch_bounds__(THREADS)
                  const __grid_constant__ struct detect_params params, struct image detections)
 {
     __shared__ struct known_hits known;
-    const int count = *sorted.count, maximum = params.maximum;
     int verdicts[EACH], open = 1, found = 0;
 
     if (threadIdx.x < GROUP_WORDS)
@@ -61,6 +64,8 @@ static __global__ void __launch_bounds__(THREADS)
         verdicts[k] = IN_DOUBT;
         known.sums[threadIdx.x + k * THREADS] = 0;
     }
+    wait_for_last();
+    const int count = *sorted.count, maximum = params.maximum;
     while (__syncthreads_or(open)) { /* a round: those whose stronger neighbours are decided are decided, too */
         bool decided[EACH] = {};
         open = 0;
@@ -103,14 +108,16 @@ static __global__ void __launch_bounds__(THREADS)
 enum status groups_end(struct hits_step *hits, unsigned *overlaps, struct image out[],
                        const struct detect_params *params, cudaStream_t stream)
 {
+    cudaLaunchAttribute early;
+    const unsigned attributes = early_attributes(&early);
+    const dim3 grid(device_blocks(PAIR_BLOCKS), GROUP_WORDS / 8);
+    cudaLaunchConfig_t pairs = {grid, PAIR_THREADS, 0, stream, &early, attributes};
+    cudaLaunchConfig_t group = {1, THREADS, 0, stream, &early, attributes};
     enum status status = STATUS_OK;
 
     TRY(hits_sort(hits, &out[1], params, stream));
-    pairs_kernel<<<dim3(device_blocks(PAIR_BLOCKS), GROUP_WORDS / 8), PAIR_THREADS, 0, stream>>>(
-        hits->sorted, overlaps, params->overlap, params->maximum);
-    CUDA_TRY(cudaGetLastError());
-    group_kernel<<<1, THREADS, 0, stream>>>(hits->sorted, overlaps, *params, out[0]);
-    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaLaunchKernelEx(&pairs, pairs_kernel, hits->sorted, overlaps, params->overlap, params->maximum));
+    CUDA_TRY(cudaLaunchKernelEx(&group, group_kernel, hits->sorted, (const unsigned *)overlaps, *params, out[0]));
 out:
     return status;
 }

@@ -1,3 +1,4 @@
+#include "common/cuda/early.cuh"
 #include "common/cuda/selection.cuh"
 #include "cuda/detect/shared/hits.h"
 
@@ -75,6 +76,8 @@ static __global__ void __launch_bounds__(SORT_THREADS)
                 int window, int maximum, struct image hits)
 {
     __shared__ struct shared_keys shared;
+    allow_next();
+    wait_for_last();
     const int all = *list.count, count = min(all, maximum), lane = threadIdx.x % LANES;
 
     if (blockIdx.x == gridDim.x - 1)
@@ -227,11 +230,12 @@ out:
 enum status hits_sort(struct hits_step *step, struct image *hits, const struct detect_params *params,
                       cudaStream_t stream)
 {
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {device_blocks(SORT_BLOCKS), SORT_THREADS, 0, stream, &early, early_attributes(&early)};
     enum status status = STATUS_OK;
 
-    sort_kernel<<<device_blocks(SORT_BLOCKS), SORT_THREADS, 0, stream>>>(
-        step->list, step->sorted, step->layout, params->pyramid.window, params->maximum, *hits);
-    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaLaunchKernelEx(&config, sort_kernel, step->list, step->sorted, step->layout, params->pyramid.window,
+                                params->maximum, *hits));
 out:
     return status;
 }

@@ -42,26 +42,42 @@ static __device__ inline struct five_pixels planes_load(const struct image &leve
     return {__funnelshift_r(low, high, bits), __funnelshift_rc(low, high, bits + 8)};
 }
 
-/* The planes of the tile whose first pixel is at x, y of the pyramid, four means at a time. */
+/* Sums of the pixels of a row and their right neighbours, of two columns a word. */
+struct row_sums {
+    unsigned even, odd;
+};
+
+static __device__ inline struct row_sums planes_sums(struct five_pixels row)
+{
+    const unsigned even = 0x00ff00ff;
+
+    return {(row.own & even) + (row.right & even), (row.own >> 8 & even) + (row.right >> 8 & even)};
+}
+
+/* The planes of the tile whose first pixel is at x, y of the pyramid, four means at a time. A thread goes DOWN rows down,
+ * so that it loads each row once and not once more as the row below. */
 static __device__ inline void planes_fill(uint8_t *planes, int stride, int height, const struct image &levels, int x,
                                           int y)
 {
+    enum { DOWN = 4 };
     const int words = stride / 4, size = words * height;
-    unsigned *to = (unsigned *)planes;
+    const unsigned even = 0x00ff00ff, two = 0x00020002;
 
-    for (int i = threadIdx.x; i < size; i += blockDim.x) {
-        const int row = i / words, column = i - row * words;
-        const struct five_pixels up = planes_load(levels, x + 4 * column, y + row);
-        const struct five_pixels down = planes_load(levels, x + 4 * column, y + row + 1);
-        const unsigned even = 0x00ff00ff, two = 0x00020002;
-        const unsigned sums = (up.own & even) + (up.right & even) + (down.own & even) + (down.right & even) + two;
-        const unsigned odd_sums =
-            (up.own >> 8 & even) + (up.right >> 8 & even) + (down.own >> 8 & even) + (down.right >> 8 & even) + two;
-
-        to[i] = up.own;
-        to[size + i] = __vavgu4(up.own, up.right);
-        to[2 * size + i] = __vavgu4(up.own, down.own);
-        to[3 * size + i] = (sums >> 2 & even) | (odd_sums >> 2 & even) << 8;
+    for (int i = threadIdx.x; i < words * ((height + DOWN - 1) / DOWN); i += blockDim.x) {
+        const int first = i / words * DOWN, column = i % words;
+        unsigned *to = (unsigned *)planes + first * words + column;
+        struct five_pixels rows[DOWN + 1];
+        for (int k = 0; k <= DOWN; k++)
+            rows[k] = planes_load(levels, x + 4 * column, y + first + k);
+        for (int k = 0; k < DOWN; k++, to += words) {
+            const struct row_sums own = planes_sums(rows[k]), below = planes_sums(rows[k + 1]);
+            if (first + k >= height)
+                break;
+            to[0] = rows[k].own;
+            to[size] = __vavgu4(rows[k].own, rows[k].right);
+            to[2 * size] = __vavgu4(rows[k].own, rows[k + 1].own);
+            to[3 * size] = ((own.even + below.even + two) >> 2 & even) | ((own.odd + below.odd + two) >> 2 & even) << 8;
+        }
     }
 }
 

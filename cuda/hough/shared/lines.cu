@@ -1,3 +1,4 @@
+#include "common/cuda/early.cuh"
 #include "cuda/hough/shared/lines.h"
 
 enum { THREADS = 256, ROWS = 4 /* that a thread looks at, one below the other */ };
@@ -15,6 +16,8 @@ static __global__ void cross_kernel(const __grid_constant__ struct lines_step st
 
     if (threadIdx.x == 0)
         total = 0;
+    allow_next();
+    wait_for_last();
     for (int k = 0; k < ROWS + 2 && r <= step.space.centre + step.space.reach; k++) {
         const int n = first + k - 1;
         if (n < 0 || n >= step.space.rows)
@@ -135,14 +138,17 @@ enum status lines_search(struct lines_step *step, const struct image out[], cons
     enum status status = STATUS_OK;
     const struct image accumulator = lines_accumulator(step, out);
     const dim3 grid(ceiling_divide(2 * step->space.reach + 1, THREADS), ceiling_divide(step->space.rows, ROWS));
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {grid, THREADS, 0, stream, &early, early_attributes(&early)};
 
     if (!step->count)
         return STATUS_OK;
-    if (params->window == HOUGH_CROSS)
-        cross_kernel<<<grid, THREADS, 0, stream>>>(*step, accumulator, params->threshold);
-    else
+    if (params->window == HOUGH_CROSS) {
+        CUDA_TRY(cudaLaunchKernelEx(&config, cross_kernel, *step, accumulator, params->threshold));
+    } else {
         search_kernel<<<grid, THREADS, 0, stream>>>(*step, accumulator, *params);
-    CUDA_TRY(cudaGetLastError());
+        CUDA_TRY(cudaGetLastError());
+    }
 out:
     return status;
 }

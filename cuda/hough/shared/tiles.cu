@@ -1,3 +1,4 @@
+#include "common/cuda/early.cuh"
 #include "cuda/hough/shared/tiles.h"
 
 enum { SIDE = TILES_SIDE, ROWS = 8 /* pixels of a thread, one below the other */ };
@@ -13,6 +14,7 @@ static __global__ void tiles_kernel(struct image in, struct tiles_step step, con
     struct hough_gradient gradient;
     unsigned found = 0, at = 0; /* bit k: pixel (x, top + k) is a point */
 
+    allow_next();
     if (own == 0)
         count = 0;
     for (int k = 0; k < ROWS && x < in.width && top + k < in.height; k++)

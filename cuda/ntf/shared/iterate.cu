@@ -1,3 +1,4 @@
+#include "common/cuda/early.cuh"
 #include "cuda/ntf/shared/entries.cuh"
 #include "cuda/ntf/shared/iterate.h"
 
@@ -142,6 +143,8 @@ static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *fa
               height = min(ROOM / stride, TALL);
     const int last = min((int)(blockIdx.x + 1) * TALL, side);
 
+    allow_next();
+    wait_for_last();
     for (int round = 0; round < tiles; round += COLUMN) {
         const int tile = round + threadIdx.x % min(tiles, COLUMN);
         int a = 0, b = tile;
@@ -193,6 +196,8 @@ static __global__ void __launch_bounds__(COLUMN)
     const float *const factor = device.factors[mode], *const column = sums + (size_t)k * device.sides[1] * t_side;
     const float *const other = mode == 1 || update == NTF_DAMPED ? device.factors[3 - mode] : device.next[1];
 
+    allow_next();
+    wait_for_last();
     for (int m = threadIdx.x; m < rank; m += blockDim.x)
         weights[m] =
             (float)(device.grams[0][min(m, k) * rank + max(m, k)] * product_of_columns(other, length, rank, m, k));
@@ -227,6 +232,8 @@ static __global__ void __launch_bounds__(COLUMN)
     const float *const w = damped ? device.factors[2] : device.next[2];
     double model = 0, product = 0;
 
+    allow_next();
+    wait_for_last();
     for (int m = threadIdx.x; m < rank; m += blockDim.x) {
         const int at = m * rank + k;
         const double v_product = product_of_columns(device.next[1], device.sides[1], rank, m, k);
@@ -390,13 +397,15 @@ enum status ntf_device_solve(struct ntf_device *device, const struct image *in, 
 static enum status take_u(struct ntf_device *device, cudaStream_t stream)
 {
     float *const old = device->factors[0];
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {
+        ceiling_divide(device->sides[0], TALL), COLUMN, 0, stream, &early, early_attributes(&early)};
     enum status status = STATUS_OK;
 
     device->factors[0] = device->next[0];
     device->next[0] = old;
-    triangle_kernel<<<ceiling_divide(device->sides[0], TALL), COLUMN, 0, stream>>>(device->factors[0], device->sides[0],
-                                                                                   device->rank, device->grams[0]);
-    CUDA_TRY(cudaGetLastError());
+    CUDA_TRY(cudaLaunchKernelEx(&config, triangle_kernel, device->factors[0], device->sides[0], device->rank,
+                                device->grams[0]));
 out:
     return status;
 }
@@ -420,14 +429,13 @@ enum status ntf_device_follow(struct ntf_device *device, float *sums, struct ima
 {
     /* A warp for each row. */
     const int threads = min(+COLUMN, 32 * max(device->sides[1], device->sides[2]));
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {dim3(device->rank), dim3(threads), 0, stream, &early, early_attributes(&early)};
     enum status status = STATUS_OK;
 
-    side_kernel<<<device->rank, threads, 0, stream>>>(*device, 1, params->update, sums);
-    CUDA_TRY(cudaGetLastError());
-    side_kernel<<<device->rank, threads, 0, stream>>>(*device, 2, params->update, sums);
-    CUDA_TRY(cudaGetLastError());
-    finish_kernel<<<device->rank, threads, 0, stream>>>(*device, *params, sums, errors, iteration);
-    CUDA_TRY(cudaGetLastError());
+    for (int mode = 1; mode < 3; mode++)
+        CUDA_TRY(cudaLaunchKernelEx(&config, side_kernel, *device, mode, params->update, sums));
+    CUDA_TRY(cudaLaunchKernelEx(&config, finish_kernel, *device, *params, sums, errors, iteration));
     for (int mode = 1; mode < 3; mode++) {
         float *const old = device->factors[mode];
         device->factors[mode] = device->next[mode];
