@@ -44,8 +44,8 @@ static __device__ void add(struct boxes_sums *table, unsigned *used, int label, 
     atomicMax(&sums->y_max, part.y_max);
     atomicAdd(&sums->x_sum, part.x_sum);
     atomicAdd(&sums->y_sum, part.y_sum);
-    if (atomicAdd(&sums->area, part.area) == 0)
-        atomicOr(&used[(label - 1) / 32], 1u << (label - 1) % 32);
+    atomicAdd(&sums->area, part.area);
+    atomicOr(&used[(label - 1) / 32], 1u << (label - 1) % 32); /* asking whether it is set would wait for the area */
 }
 
 /* The slot of a label, a new one if it has none yet; -1 if all slots where it may be belong to others. */

@@ -6,6 +6,7 @@ enum {
     THREADS = 128,
     SLICE = 128 /* rows of a factor for one block */,
     COLUMN = 512 /* threads of a column at most */,
+    MOST = 1024 /* threads of a block of a column of v or w at most */,
     TALL = 256
 };
 
@@ -185,8 +186,9 @@ static __global__ void __launch_bounds__(COLUMN) triangle_kernel(const float *fa
     }
 }
 
-/* Column k = blockIdx.x of v or w: a warp for each row. */
-static __global__ void __launch_bounds__(COLUMN)
+/* Column k = blockIdx.x of v or w: a warp for each row. The last threads compute the weights, so that these do not make
+ * the first rows wait. */
+static __global__ void __launch_bounds__(MOST)
     side_kernel(struct ntf_device device, int mode, int update, const float *sums)
 {
     __shared__ float weights[NTF_MAX_RANK];
@@ -198,33 +200,37 @@ static __global__ void __launch_bounds__(COLUMN)
 
     allow_next();
     wait_for_last();
-    for (int m = threadIdx.x; m < rank; m += blockDim.x)
+    for (int m = blockDim.x - 1 - threadIdx.x; m < rank; m += blockDim.x)
         weights[m] =
             (float)(device.grams[0][min(m, k) * rank + max(m, k)] * product_of_columns(other, length, rank, m, k));
+    for (int i = warp; i < device.sides[mode]; i += blockDim.x / 32) {
+        double sum = 0;
+        for (int j = lane; j < length; j += 32)
+            sum += column[(size_t)i * along + (size_t)j * step] * other[(size_t)j * rank + k];
+        sum = sum_of_warp(sum);
+        if (lane == 0)
+            device.numerators[mode][i * rank + k] = (float)sum;
+    }
     __syncthreads();
     for (int i = warp; i < device.sides[mode]; i += blockDim.x / 32) {
         const int at = i * rank + k;
-        double sum = 0;
         float denominator = 0;
-        for (int j = lane; j < length; j += 32)
-            sum += column[(size_t)i * along + (size_t)j * step] * other[(size_t)j * rank + k];
         for (int m = lane; m < rank; m += 32)
             denominator += factor[i * rank + m] * weights[m];
-        const float numerator = (float)sum_of_warp(sum);
         denominator = sum_of_warp(denominator);
-        if (lane > 0)
-            continue;
-        device.numerators[mode][at] = numerator;
-        device.next[mode][at] = *device.settled ? factor[at] : ntf_updated(factor[at], numerator, denominator, update);
+        if (lane == 0)
+            device.next[mode][at] = *device.settled
+                                        ? factor[at]
+                                        : ntf_updated(factor[at], device.numerators[mode][at], denominator, update);
     }
 }
 
 /* Column k = blockIdx.x of the products of v and of w with themselves, and its part of the error, which the last block
  * adds up. P and the products of u become zero. */
-static __global__ void __launch_bounds__(COLUMN)
+static __global__ void __launch_bounds__(MOST)
     finish_kernel(struct ntf_device device, struct ntf_params params, float *sums, struct image errors, int iteration)
 {
-    __shared__ double models[COLUMN / 32];
+    __shared__ double models[MOST / 32], squares[2][NTF_MAX_RANK];
     __shared__ bool is_last;
     const int k = blockIdx.x, rank = device.rank, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int samples = device.sides[1] * device.sides[2];
@@ -234,10 +240,20 @@ static __global__ void __launch_bounds__(COLUMN)
 
     allow_next();
     wait_for_last();
+    for (int i = threadIdx.x; i < 2 * 32 * ((rank + 31) / 32); i += blockDim.x) { /* a warp has v or w */
+        const int m = i / 64 * 32 + lane, mode = 1 + i / 32 % 2;
+        if (m < rank)
+            squares[mode - 1][m] = product_of_columns(device.next[mode], device.sides[mode], rank, m, k);
+    }
+    for (int i = threadIdx.x; i < samples; i += blockDim.x)
+        sums[(size_t)k * samples + i] = 0;
+    for (int t = lane; t < device.sides[2] && warp == (int)blockDim.x / 32 - 1; t += 32)
+        product += (double)w[(size_t)t * rank + k] * device.numerators[2][(size_t)t * rank + k];
+    product = sum_of_warp(product);
+    __syncthreads();
     for (int m = threadIdx.x; m < rank; m += blockDim.x) {
         const int at = m * rank + k;
-        const double v_product = product_of_columns(device.next[1], device.sides[1], rank, m, k);
-        const double w_product = product_of_columns(device.next[2], device.sides[2], rank, m, k);
+        const double v_product = squares[0][m], w_product = squares[1][m];
         if (m <= k)
             model += (m < k ? 2 : 1) * device.grams[0][at] * (damped ? device.grams[1][at] : v_product) *
                      (damped ? device.grams[2][at] : w_product);
@@ -246,18 +262,14 @@ static __global__ void __launch_bounds__(COLUMN)
         device.grams[2][at] = w_product;
     }
     model = sum_of_warp(model);
-    for (int i = threadIdx.x; i < samples; i += blockDim.x)
-        sums[(size_t)k * samples + i] = 0;
-    for (int t = lane; t < device.sides[2] && warp == 0; t += 32)
-        product += (double)w[(size_t)t * rank + k] * device.numerators[2][(size_t)t * rank + k];
-    product = sum_of_warp(product);
     if (lane == 0)
         models[warp] = model;
+    if (threadIdx.x == blockDim.x - 32)
+        device.parts[2 * k] = product;
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 1; i < (int)blockDim.x / 32; i++)
             model += models[i];
-        device.parts[2 * k] = product;
         device.parts[2 * k + 1] = model;
         __threadfence();
         is_last = atomicAdd(device.arrived, 1) == (int)gridDim.x - 1;
@@ -427,8 +439,8 @@ out:
 enum status ntf_device_follow(struct ntf_device *device, float *sums, struct image errors, int iteration,
                               const struct ntf_params *params, cudaStream_t stream)
 {
-    /* A warp for each row. */
-    const int threads = min(+COLUMN, 32 * max(device->sides[1], device->sides[2]));
+    /* A warp for each row, and one for the weights. */
+    const int threads = min(+MOST, 32 * max(device->sides[1], device->sides[2]) + 32);
     cudaLaunchAttribute early;
     cudaLaunchConfig_t config = {dim3(device->rank), dim3(threads), 0, stream, &early, early_attributes(&early)};
     enum status status = STATUS_OK;
