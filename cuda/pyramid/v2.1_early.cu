@@ -1,10 +1,11 @@
 /*
- * Problem:  cuda/v2.0 launches six kernels, one after the other. The last four have so few blocks that
- *           their start takes longer than their work: 17 of 26 us.
- * Idea:     Programmatic dependent launch (common/cuda/early.cuh): a kernel starts beside the one before it,
- *           finds its tiles and waits only then for the level that it reads.
+ * Problem:  cuda/v2.0 has six launches, one after the other. The last four have so few blocks that
+ *           to start them takes longer than their work: 17 of 26 us.
+ * Idea:     Programmatic dependent launch (common/cuda/early.cuh): a kernel starts beside the end
+ *           of the one before, finds its tiles, and then waits for the level that it reads.
  * Expect:   18 us: five starts of 1.5 us less.
- * Result:   not measured yet.
+ * Result:   1.3 times as fast as cuda/v2.0, 20.7 us
+ *           (results/h200/pyramid/pyramid_1280x720_early.json).
  * Run:      make diff-pyramid A=cuda/v2.0 B=cuda/v2.1
  */
 #include "common/algo/pyramid.h"

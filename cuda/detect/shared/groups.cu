@@ -108,11 +108,10 @@ static __global__ void __launch_bounds__(THREADS)
 enum status groups_end(struct hits_step *hits, unsigned *overlaps, struct image out[],
                        const struct detect_params *params, cudaStream_t stream)
 {
-    cudaLaunchAttribute early;
-    const unsigned attributes = early_attributes(&early);
     const dim3 grid(device_blocks(PAIR_BLOCKS), GROUP_WORDS / 8);
-    cudaLaunchConfig_t pairs = {grid, PAIR_THREADS, 0, stream, &early, attributes};
-    cudaLaunchConfig_t group = {1, THREADS, 0, stream, &early, attributes};
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t pairs = {grid, PAIR_THREADS, 0, stream, &early, early_attributes(&early)};
+    cudaLaunchConfig_t group = {1, THREADS, 0, stream, &early, pairs.numAttrs};
     enum status status = STATUS_OK;
 
     TRY(hits_sort(hits, &out[1], params, stream));

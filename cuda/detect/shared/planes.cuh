@@ -54,8 +54,8 @@ static __device__ inline struct row_sums planes_sums(struct five_pixels row)
     return {(row.own & even) + (row.right & even), (row.own >> 8 & even) + (row.right >> 8 & even)};
 }
 
-/* The planes of the tile whose first pixel is at x, y of the pyramid, four means at a time. A thread goes DOWN rows down,
- * so that it loads each row once and not once more as the row below. */
+/* The planes of the tile whose first pixel is at x, y of the pyramid, four means at a time. A thread goes DOWN rows
+ * down, so that it loads each row once and not once more as the row below. */
 static __device__ inline void planes_fill(uint8_t *planes, int stride, int height, const struct image &levels, int x,
                                           int y)
 {
