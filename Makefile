@@ -134,9 +134,8 @@ survey: $(BUILD)/cu
 	@$(if $(DIR),,echo "make survey: name a folder, for example  make survey DIR=programs OUT=table.md" >&2; exit 2)
 	@$(PYTHON) -B common/emulator/survey.py --cu $(BUILD)/cu $(if $(LIMIT),--limit $(LIMIT)) $(call files,$(LIST),--list) $(call files,$(OUT),--out) $(call quoted,$(DIR))
 
-# Threads that spin while they wait make checks slower, and timings faster.
 check: $(BUILD)/rungs
-	@OMP_WAIT_POLICY=passive $(rungs) check
+	@$(rungs) check
 
 # A real photograph for the bench. Without a network (and none fetched before) the bench says that it uses a pattern.
 .PHONY: photograph images

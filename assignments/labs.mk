@@ -118,9 +118,9 @@ race_wraps := $(foreach loop,$(parallel_loops),GOMP_parallel_loop_$(loop)) $(add
                 trylock timedlock unlock) cnd_wait cnd_timedwait call_once malloc calloc realloc aligned_alloc posix_memalign
 race_link = $(worker_link) $(race_wraps:%=-Wl$(comma)--wrap=%)
 # What copies for a version without an access of its own (common/remote/races.c, races_of_kernels.c): in the version's
-# object alone, for the emulator copies as well, and fills shared memory, while a thread of a kernel runs.
+# object alone, for the emulator copies as well, and fills shared memory, while a thread of a kernel runs. And the clocks that it sees.
 renamed = $(foreach function,$(1),--redefine-sym $(function)=__wrap_$(function))
-seen_copies_c := $(call renamed,memcpy memmove memset snprintf qsort image_copy image_fill)
+seen_copies_c := $(call renamed,memcpy memmove memset snprintf qsort image_copy image_fill clock_gettime timespec_get omp_get_wtime)
 seen_copies_cu := $(seen_copies_c) $(call renamed,memcmp memchr strlen strcmp strncmp bsearch)
 # Each access of a kernel goes by way of common/remote/kernels_seen.cu.
 seen_accesses_cu := $(foreach bits,8 16 32 64,$(foreach does,load store,--redefine-sym __tsan_atomic$(bits)_$(does)=__seen_atomic$(bits)_$(does))) \

@@ -10,7 +10,7 @@ from grading.build import build_version, has_gpu, reference_file, reference_work
 from grading.lab import ROOT, maximum_of
 from grading.races import AT_WORK, THREADS, count_watched, find_kernel_race, find_race, has_threads, shared_work
 from grading.measure import CALLS, FULL, ZERO, also_missing, check_version, fault_of_counts, is_within, time_version, usable_cores
-from grading.similarity import is_same
+from grading.similarity import expanded, is_same
 from grading.worst import grade_worst
 
 MOST_AROUND = 0.5  # of a result's variation that may come about without shared memory, where that is asked for
@@ -106,6 +106,8 @@ def grade_task(lab, task, pictures, say):
             fault, at_work = shared_work(lab, task, drawn_size(speed["sizes"][0]))
         if fault:
             return give_up(fault)
+    if "any_threads" in check:
+        check["any_threads"]["at_work"] = at_work if has_threads(lab, task) else 1
     if task.get("watch"):
         say(f"{task['id']}: watching kernels for data races")
         counts = {}
@@ -136,15 +138,16 @@ def twin_of(lab, task):
         if "/" not in name:
             if is_twin(lab, task, lab.task(name)):
                 return f"{lab.task(name)['file']}, which is another task's answer"
-        elif is_same(*((ROOT / f).read_text(encoding="utf-8", errors="replace")
-                       for f in (lab.file_of(task), reference_file(name, task["algorithm"], lab)))):
-            return f"{name}, which was handed out"
+            continue
+        other = reference_file(name, task["algorithm"], lab)  # none of our own solutions in a handout
+        if other and is_same(*(expanded(ROOT / f) for f in (lab.file_of(task), other))):
+            return f"{name}, which is the answer of another task" if name.startswith("solution/") else f"{name}, which was handed out"
     return ""
 
 
 def is_twin(lab, task, other):
     files = [lab.place / t["file"] for t in (task, other)]
-    return all(f.is_file() for f in files) and is_same(*(f.read_text(encoding="utf-8", errors="replace") for f in files))
+    return all(f.is_file() for f in files) and is_same(*map(expanded, files))
 
 
 def race_behind(lab, task, name, say):
@@ -204,11 +207,6 @@ def grade_needs(outcome, task, check, hidden):
             outcome.parts.append(Part(need["title"], need["points"], need["points"],
                                       "not counted on a GPU or under the sanitizers, where the speed shows it"))
             continue
-        short = also_missing(need, check)
-        if short:
-            outcome.parts.append(Part(need["title"], 0, need["points"], short))
-            good = False
-            continue
         count = check[call][what]
         ok = is_within(need, check[call], what)
         for_show = ok and "least" in need and what in ("shared_bytes", "barriers")  # could be: asked for, and not used
@@ -223,6 +221,11 @@ def grade_needs(outcome, task, check, hidden):
                                       f"{100 * around:.0f} % of its result is still there: most samples come from elsewhere"))
             good = False
             continue
+        short = also_missing(need, check)
+        if short:
+            outcome.parts.append(Part(need["title"], 0, need["points"], short))
+            good = False
+            continue
         before = next((p for p in outcome.parts if p.name == need.get("after")), None)
         if before and before.points < before.maximum:
             outcome.parts.append(Part(need["title"], 0, need["points"], f"counts once there are {before.name}"))
@@ -235,7 +238,8 @@ def grade_needs(outcome, task, check, hidden):
                                       f"{check[call]['between']} % passes between submit() and receive(), and a tenth must"
                                       if "between" in check[call] else
                                       f"{took}, but only one stream has steps of its results to run at a time (by step_run()): does submit() "
-                                      "wait, or keep the frame, or is a copy's memory on the host not page-locked?"))
+                                      "wait, or keep the frame, does an event put whole frames one behind the other, or is a copy's memory on the "
+                                      "host not page-locked?"))
             good = False
             continue
         wanted = f"at most {need['most']}" if "most" in need else f"at least {need['least']}"

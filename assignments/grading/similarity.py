@@ -2,9 +2,11 @@
 
 import pathlib
 import re
+import tempfile
 
 from grading.allowed import KEYWORDS
-from grading.build import reference_file
+from grading.build import reference_file, run_limited
+from grading.jail import COMPILE_SECONDS, limit_compiler
 from grading.lab import ROOT, shown
 
 RUN = 8  # tokens that must stand in the same order
@@ -36,6 +38,19 @@ def is_same(text, other):
     """Whether a file is the `other` one, whatever its names are, or has all of it beside code that is there to look different."""
     a, b = ({tuple(words[i:i + RUN]) for i in range(len(words) - RUN + 1)} for words in map(nameless, (text, other)))
     return len(a & b) >= min(SAME * max(1, len(a | b)), WITHIN * max(FEWEST, len(b)))
+
+
+def expanded(path):
+    """A file whose own macros are spelled out, so that none makes one program look like another; nothing is included."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    bare = re.sub(r"/\*.*?(?:\*/|\Z)|//[^\n]*", " ", text.replace("\\\n", ""), flags=re.S)
+    if not re.search(r"^\s*(?:#|%:)\s*define", bare, re.M):
+        return text
+    with tempfile.NamedTemporaryFile("w", suffix=path.suffix.replace(".cu", ".cpp"), encoding="utf-8") as file:
+        file.write(re.sub(r"^[ \t]*(?:#|%:)[ \t]*(?:include\w*|import|embed)\b[^\n]*", "", bare, flags=re.M))
+        file.flush()
+        code, said = run_limited(["gcc", "-E", "-P", "-nostdinc", file.name], COMPILE_SECONDS, limit_compiler)
+    return said if code == 0 else text
 
 
 def nameless(text):

@@ -19,26 +19,27 @@ static const struct subcommand {
     const char *name;
     int (*function)(int argc, char **argv);
     const char *summary;
-    bool shares_cores; /* times versions, or runs them beside ffmpeg: limit_openmp_spinning() */
+    const char *spins; /* how often threads look before they sleep, NULL: as often as libgomp has it */
 } subcommands[] = {
-    {"list", cli_list, "algorithms and versions, with their ideas, and why one cannot run here", false},
-    {"run", cli_run, "apply a version to real files, a folder of pictures or a video", true},
-    {"train", cli_train, "make the model that an algorithm works with, out of data", false},
-    {"check", cli_check, "verify versions against the reference", false},
-    {"bench", cli_bench, "verify, then time versions side by side", true},
-    {"tune", cli_tune, "search a version's launch parameters for the fastest, and keep them", true},
-    {"compare", cli_compare, "two results files: what changed beyond the noise", false},
-    {"diff", cli_diff, "two versions: code, verification, phases, prediction and measurement", true},
-    {"doctor", cli_doctor, "what this machine has and lacks, and what to type", false},
-    {"profile", cli_profile, "one version: where the time of its calls goes", true},
+    {"list", cli_list, "algorithms and versions, with their ideas, and why one cannot run here", NULL},
+    {"run", cli_run, "apply a version to real files, a folder of pictures or a video", "10000"},
+    {"train", cli_train, "make the model that an algorithm works with, out of data", NULL},
+    {"check", cli_check, "verify versions against the reference", "0"},
+    {"bench", cli_bench, "verify, then time versions side by side", "10000"},
+    {"tune", cli_tune, "search a version's launch parameters for the fastest, and keep them", "10000"},
+    {"compare", cli_compare, "two results files: what changed beyond the noise", NULL},
+    {"diff", cli_diff, "two versions: code, verification, phases, prediction and measurement", "10000"},
+    {"doctor", cli_doctor, "what this machine has and lacks, and what to type", NULL},
+    {"profile", cli_profile, "one version: where the time of its calls goes", "10000"},
 };
 enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof subcommands[0] };
 
 /* libgomp's threads spin for up to a millisecond at a barrier before they sleep. On a machine that others use too they
  * so keep from its core the very thread that they wait for: medians of 0.4 ms became 12 ms here. A spin count of 10,000
  * (some 20 us) costs nothing on a quiet machine. The same goes for a video, with one ffmpeg decoding and one encoding
- * beside us. libgomp reads it before main() runs, hence the second start. */
-static void limit_openmp_spinning(char **argv)
+ * beside us. A check times nothing, and half of its processor time was spinning (blur: 34 s in place of 18): it has
+ * none. libgomp reads it before main() runs, hence the second start. */
+static void limit_openmp_spinning(char **argv, const char *spins)
 {
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -46,7 +47,7 @@ static void limit_openmp_spinning(char **argv)
     if (length < 0 || getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
         return;
     self[length] = '\0';
-    setenv("GOMP_SPINCOUNT", "10000", 0);
+    setenv("GOMP_SPINCOUNT", spins, 0);
     execv(self, argv);
     /* Under an emulator such as qemu-user exec fails; the run goes on with libgomp's default. */
 }
@@ -148,8 +149,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(argv[1], subcommands[i].name) != 0)
             continue;
-        if (subcommands[i].shares_cores)
-            limit_openmp_spinning(argv);
+        if (subcommands[i].spins)
+            limit_openmp_spinning(argv, subcommands[i].spins);
         snprintf(name, sizeof name, "rungs %s", argv[1]);
         argv[1] = name;
         exit_status = subcommands[i].function(argc - 1, argv + 1);

@@ -158,6 +158,8 @@ static json_t *counts_json(const struct channel_counts *counts)
         {"global_atomics", counts->global_atomics},
         {"busiest_steps", counts->busiest_steps},
         {"host_bytes", counts->host_bytes},
+        {"shared_taken", counts->shared_taken},
+        {"busiest_reads", counts->busiest_reads},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -65,12 +65,14 @@ static enum status count(struct remote *remote, const struct algorithm *algorith
     TRY(remote_call(remote, CHANNEL_RUN, NULL));
     const bool right = compare_agrees(&(struct version){.algorithm = algorithm}, picture, params, expected, out, NULL);
 
-    *result = json_pack(
-        "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "right", right, "launches",
-        (json_int_t)channel->counts.launches, "threads", (json_int_t)channel->counts.threads, "barriers",
-        (json_int_t)channel->counts.barriers, "lane_steps", (json_int_t)channel->counts.lane_steps, "warp_steps",
-        (json_int_t)channel->counts.warp_steps, "atomics", (json_int_t)channel->counts.atomics, "global_loads",
-        (json_int_t)channel->counts.global_loads, "global_atomics", (json_int_t)channel->counts.global_atomics);
+    *result =
+        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "right", right, "launches",
+                  (json_int_t)channel->counts.launches, "threads", (json_int_t)channel->counts.threads, "barriers",
+                  (json_int_t)channel->counts.barriers, "lane_steps", (json_int_t)channel->counts.lane_steps,
+                  "warp_steps", (json_int_t)channel->counts.warp_steps, "atomics", (json_int_t)channel->counts.atomics,
+                  "global_loads", (json_int_t)channel->counts.global_loads, "global_atomics",
+                  (json_int_t)channel->counts.global_atomics, "shared_taken", (json_int_t)channel->counts.shared_taken,
+                  "busiest_reads", (json_int_t)channel->counts.busiest_reads);
 out:
     outputs_free(expected);
     return status;

@@ -66,12 +66,15 @@ struct channel_counts {
     uint64_t other_threads;             /* of all launches with blocks of another width or height */
     /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
+    /* ... and by kernels_seen.cu: loads from shared memory of what another thread of the block wrote, and the bytes
+     * that the one thread that reads most reads, of shared and global memory. */
+    uint64_t shared_taken, busiest_reads;
     /* Of a race worker of a version in C, else 0 (races.h): bytes that its accesses touched, and the most of them that
      * come one after the other. */
     uint64_t work_bytes, longest_bytes;
     /* Of a pipeline's receive(), where the judge listens (worker_steps.c), of the runs of steps that its result came
-     * from: their processor time, what of it passed while nobody called the pipeline, and the most streams that had
-     * such runs to do at the same time. */
+     * from: their processor time, what of it passed while nobody called the pipeline, and the most streams that were
+     * in the midst of such runs at the same time. */
     uint64_t steps_ns, between_ns, step_streams;
 };
 

@@ -1,8 +1,11 @@
 /*
  * races_atomics.c: atomic operations, as -fsanitize=thread calls them, for the race detector of versions in C
  * (races.c). What one orders is what C11 says: a relaxed one nothing by itself, and two operations of which one
- * releases and the other acquires what came before the first.
+ * releases and the other acquires what came before the first. And the clocks that such a version sees.
  */
+#include <stdatomic.h>
+#include <time.h>
+
 #include "common/remote/races.h"
 
 enum { RELAXED, CONSUME, ACQUIRE, RELEASE, BOTH, TOTAL, ORDERS = 7 /* gcc's further bits are hints */ };
@@ -82,4 +85,34 @@ void __tsan_atomic_thread_fence(int order)
     const int its = order & ORDERS;
 
     races_fence(its != RELAXED && its != RELEASE, its >= RELEASE);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- clocks */
+
+/* A version's clock goes on by a microsecond whenever it looks: by a real one it would see that its accesses take
+ * longer here, and race where they don't. It is up to ten seconds fast, so that nothing times out too early. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *at);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *at)
+{
+    static _Atomic long looks;
+    const int result = clock_gettime(clock, at);
+
+    at->tv_sec = (at->tv_sec / 10 + 1) * 10;
+    at->tv_nsec = ++looks % 1000000 * 1000;
+    return result;
+}
+
+int __wrap_timespec_get(struct timespec *at, int base);
+int __wrap_timespec_get(struct timespec *at, int base)
+{
+    return __wrap_clock_gettime(CLOCK_REALTIME, at) == 0 ? base : 0;
+}
+
+double __wrap_omp_get_wtime(void);
+double __wrap_omp_get_wtime(void)
+{
+    struct timespec at;
+
+    __wrap_clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }

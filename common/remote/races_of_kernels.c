@@ -17,7 +17,7 @@
 void emulator_sees_copy(void *to, const void *from, size_t bytes, void *caller);
 void emulator_sees_host_call(const char *name);
 /* common/remote/kernels_seen.cu */
-void seen_copy_of_host(const void *at, size_t bytes);
+void seen_copy(const void *at, size_t bytes, bool reads);
 
 void *__wrap_memcpy(void *to, const void *from, size_t bytes);
 void *__wrap_memmove(void *to, const void *from, size_t bytes);
@@ -26,16 +26,16 @@ void *__wrap_memset(void *to, int value, size_t bytes);
 void *__wrap_memcpy(void *to, const void *from, size_t bytes)
 {
     emulator_sees_copy(to, from, bytes, __builtin_return_address(0));
-    seen_copy_of_host(to, bytes);
-    seen_copy_of_host(from, bytes);
+    seen_copy(to, bytes, false);
+    seen_copy(from, bytes, true);
     return memcpy(to, from, bytes);
 }
 
 void *__wrap_memmove(void *to, const void *from, size_t bytes)
 {
     emulator_sees_copy(to, from, bytes, __builtin_return_address(0));
-    seen_copy_of_host(to, bytes);
-    seen_copy_of_host(from, bytes);
+    seen_copy(to, bytes, false);
+    seen_copy(from, bytes, true);
     return memmove(to, from, bytes);
 }
 
@@ -72,8 +72,8 @@ void __wrap_image_copy(struct image *to, const struct image *from)
     const size_t bytes = image_row_bytes(from) * (size_t)from->height;
 
     emulator_sees_host_call("image_copy()");
-    seen_copy_of_host(to->data, bytes);
-    seen_copy_of_host(from->data, bytes);
+    seen_copy(to->data, bytes, false);
+    seen_copy(from->data, bytes, true);
     image_copy(to, from);
 }
 

@@ -22,7 +22,7 @@ struct run {
     int inputs;
     struct image in_images[MOST_INPUTS], out_image;
     uint64_t in[MOST_INPUTS], out; /* what the pictures held */
-    uint64_t asked, done;          /* moments, from 1; done = 0: not yet */
+    uint64_t begun, done;          /* moments, from 1; done = 0: not yet */
     uint64_t nanoseconds;          /* of the thread's processor time */
 };
 
@@ -75,6 +75,9 @@ static void look_at_inputs(void *argument)
 
     for (int i = 0; i < run->inputs; i++)
         run->in[i] = contents(&run->in_images[i]);
+    pthread_mutex_lock(&lock);
+    run->begun = ++moment;
+    pthread_mutex_unlock(&lock);
 }
 
 static void look_at_output(void *argument)
@@ -98,7 +101,7 @@ static struct run *new_run(const struct step *step, const struct image in[], con
     pthread_mutex_lock(&lock);
     if (listens && run_count < MOST_RUNS) {
         run = &runs[run_count++];
-        *run = (struct run){.stream = stream, .on_device = step->version->launch != NULL, .asked = ++moment};
+        *run = (struct run){.stream = stream, .on_device = step->version->launch != NULL};
     }
     pthread_mutex_unlock(&lock);
     if (!run)
@@ -174,7 +177,9 @@ static const struct run *twin_of(const struct run *one)
     return NULL;
 }
 
-/* Streams that had a run that matters to do when this one was asked for. */
+/* Streams that were in the midst of a run that matters during this one. The emulator draws by lot which stream does the
+ * next of its works, so what may happen at the same time does so in some frame, and what an event, a host's function or
+ * the default stream puts behind another stream's work never does. */
 static uint64_t streams_beside(const struct run *one)
 {
     const void *streams[MOST_RUNS];
@@ -182,7 +187,7 @@ static uint64_t streams_beside(const struct run *one)
 
     for (const struct run *run = runs; run < runs + run_count; run++) {
         bool is_new =
-            run->on_device && run->matters && run->asked <= one->asked && one->asked < run->done && !twin_of(run);
+            run->on_device && run->matters && run->begun < one->done && one->begun < run->done && !twin_of(run);
 
         for (uint64_t i = 0; i < count; i++)
             is_new = is_new && streams[i] != run->stream;

@@ -1,4 +1,4 @@
-/* expect: right 0..0 | speed 0..0 | says right, but not while it is watched */
+/* expect: right 0..0 | speed 0..0 | says data race */
 /*
  * Idea:     races, and gives up where its own accesses take far longer than the C library's: it is watched.
  * Changed:  nothing that helps.

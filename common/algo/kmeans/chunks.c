@@ -76,6 +76,9 @@ enum status kmeans_assign_chunks(const struct kmeans_assignment *assignment, kme
     struct kmeans_table table = {0};
     enum status status = STATUS_OK;
 
+    /* Else a version whose chunk does nothing would have its assignments made here, by the definition. */
+    if (!rows->small && kmeans_rows_were_small())
+        return status_set(STATUS_FAILED, "the rows are small, where an assignment says that they are not");
     if (rows->small)
         TRY(make_table(&table, assignment, lanes));
     if (assignment->first || !differences || !rows->small) {

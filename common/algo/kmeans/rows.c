@@ -8,6 +8,13 @@ enum { SMALL = 1 << 18 /* largest sum of a row times largest sample */ };
 
 const int32_t kmeans_zeros[KMEANS_MAX_FEATURES];
 
+static _Thread_local bool were_small;
+
+bool kmeans_rows_were_small(void)
+{
+    return were_small;
+}
+
 void kmeans_rows_measure(struct kmeans_rows *rows)
 {
     const enum pixel_type type = rows->in->type;
@@ -30,7 +37,7 @@ void kmeans_rows_measure(struct kmeans_rows *rows)
         largest_sum = sum > largest_sum ? sum : largest_sum;
     }
     rows->shift = type == PIXEL_F32 ? kmeans_shift(magnitude) : KMEANS_SHIFT;
-    rows->small = type != PIXEL_F32 && (uint64_t)largest * largest_sum < SMALL;
+    rows->small = were_small = type != PIXEL_F32 && (uint64_t)largest * largest_sum < SMALL;
 }
 
 enum status kmeans_rows_fix(struct kmeans_rows *rows)

@@ -10,6 +10,8 @@ extern const int32_t kmeans_zeros[KMEANS_MAX_FEATURES]; /* a centroid from which
 
 /* Shift, and whether the rows are small. f32: no faster than `fixed` needs it. u8, u16: the sums decide. */
 void kmeans_rows_measure(struct kmeans_rows *rows);
+/* Whether those that this thread measured last are small, whatever a version has written into them since. */
+bool kmeans_rows_were_small(void);
 /* Makes `fixed`, which is the caller's to free. */
 enum status kmeans_rows_fix(struct kmeans_rows *rows);
 /* D of a row and a centroid. */
