@@ -171,7 +171,7 @@ eval "$CXX -rdynamic $(tr '\n' ' ' <"$work/objects") \"\$library/libcu.a\" $(tr 
 
 case $program in */*) ;; *) program=./$program ;; esac
 export RUNGS_EMULATOR_TELL=1
-[ -z "$race" ] || export RUNGS_EMULATOR_RACES=2
+[ -z "$race" ] || export RUNGS_EMULATOR_RACES=2 RUNGS_EMULATOR_TELL=2
 [ -z "$check" ] || export RUNGS_EMULATOR_LATE=1
 [ -z "$profile" ] || export RUNGS_EMULATOR_COUNTERS="${RUNGS_EMULATOR_COUNTERS:-1}"
 seeds=$seed
@@ -180,6 +180,7 @@ for seed in $seeds; do
     RUNGS_EMULATOR_SEED=$seed "$program" "$@"
     status=$?
     [ $status = 0 ] || break
+    export RUNGS_EMULATOR_TELL=1 # what was never freed is told once
 done
 [ $status = 0 ] || [ -z "$check" ] || echo "cu: with seed $seed (again with --seed $seed)" >&2
 exit $status

@@ -21,7 +21,8 @@
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * RUNGS_EMULATOR_TELL     1: the error of a launch that the program never asks for is printed at its end, and its exit
- *                         status is 1 if it was 0; cu sets it
+ *                         status is 1 if it was 0; cu sets it. 2: and a program that ends with 0 is told which
+ *                         memory it never freed, and the lines that asked for it; cu --race sets it
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it. 2: launches of up
  *                         to a million threads are watched, not 8,192, allocations of up to 16 MiB, not 4; and what is
  *                         not is said on stderr, once for each kernel; what nobody has written and what the host reads

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
@@ -23,8 +25,9 @@ namespace emulated
 struct allocation {
     size_t bytes;
     memory kind;
-    int device;    /* that was current; it matters for device memory */
-    bool in_pages; /* pages_allocate() made it */
+    int device;     /* that was current; it matters for device memory */
+    bool in_pages;  /* pages_allocate() made it */
+    uint32_t place; /* in the program, of the call that asked for it (line_of()) */
 };
 
 struct memory_table {
@@ -35,8 +38,10 @@ struct memory_table {
     struct {
         uintptr_t address;
         size_t bytes;
-    } freed[256] = {}; /* the last, in a ring */
+        uint32_t made, freed; /* where */
+    } freed[256] = {};        /* the last, in a ring */
     unsigned next_freed = 0;
+    std::vector<allocation> lost; /* nobody had freed them when cudaDeviceReset() did */
 };
 
 static memory_table &the_table()
@@ -89,6 +94,7 @@ static size_t room_for(const memory_table &table, memory kind)
 
 cudaError_t allocate(void **pointer, size_t bytes, memory kind)
 {
+    const uint32_t place = place_of(__builtin_return_address(0));
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
@@ -108,7 +114,7 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
     fill_fresh_device_memory(*pointer, bytes, &table.random);
     if (kind != memory::device) /* the host writes to it as it likes */
         races_written(*pointer, bytes);
-    table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device, in_pages};
+    table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device, in_pages, place};
     table.count += kind == memory::device || kind == memory::managed;
     return cudaSuccess;
 }
@@ -132,7 +138,19 @@ size_t memory_used()
     return bytes;
 }
 
-static cudaError_t release(void *pointer, bool on_host)
+/* " in f.cu:9", and where it was allocated, of what held that address and was freed last; "" for none. */
+static std::string where_freed(const memory_table &table, const volatile void *address)
+{
+    for (unsigned i = 1; i <= std::size(table.freed); i++) {
+        const auto &its = table.freed[(table.next_freed - i) % std::size(table.freed)];
+
+        if ((uintptr_t)address - its.address < its.bytes)
+            return ": freed" + line_of(its.freed) + ", allocated" + line_of(its.made);
+    }
+    return "";
+}
+
+static cudaError_t release(void *pointer, bool on_host, uint32_t place)
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
@@ -147,15 +165,58 @@ static cudaError_t release(void *pointer, bool on_host)
                     : it->second.kind == memory::device || it->second.kind == memory::managed);
     if (fits) {
         free_allocation(pointer, it->second);
-        table.freed[table.next_freed++ % std::size(table.freed)] = {it->first, it->second.bytes};
+        table.freed[table.next_freed++ % std::size(table.freed)] = {it->first, it->second.bytes, it->second.place,
+                                                                    place};
         table.allocations.erase(it);
     }
     if (lasting_error() != cudaSuccess)
         return lasting_error();
     if (!fits)
-        return set_error(cudaErrorInvalidValue, "%s(%p): not the start of memory that is allocated now (freed twice?)",
-                         what, pointer);
+        return set_error(cudaErrorInvalidValue,
+                         "%s(%p)%s: not the start of memory that is allocated now (freed twice?)%s", what, pointer,
+                         line_of(place).c_str(), where_freed(table, pointer).c_str());
     return cudaSuccess;
+}
+
+/* What the program has left: of each line that asked for it, how much in how many pieces. A program that fails has
+ * mostly not come to where it frees. */
+static void tell_lost(int status, void *)
+{
+    memory_table &table = the_table();
+    std::vector<uint32_t> places;
+    std::vector<bool> own;
+    std::map<std::pair<memory, std::string>, std::pair<size_t, size_t>> sums;
+
+    if (status != 0)
+        return;
+    for (const auto &[address, its] : table.allocations)
+        if (its.kind != memory::symbol && its.kind != memory::registered)
+            table.lost.push_back(its);
+    for (const allocation &its : table.lost)
+        places.push_back(its.place);
+    const std::vector<std::string> lines = places.empty() ? std::vector<std::string>() : lines_of(places, &own);
+    for (size_t i = 0; i < lines.size(); i++) {
+        auto &[bytes, count] = sums[{table.lost[i].kind, lines[i]}];
+
+        bytes += table.lost[i].bytes;
+        count++;
+    }
+    fflush(nullptr);
+    for (const auto &[which, sum] : sums)
+        fprintf(stderr, "emulator: note: never freed: %zu bytes of %s memory in %zu allocation%s%s%s\n", sum.first,
+                which.first == memory::device    ? "device"
+                : which.first == memory::managed ? "managed"
+                                                 : "page-locked",
+                sum.second, sum.second == 1 ? "" : "s", which.second.empty() ? "" : ", made in ", which.second.c_str());
+}
+
+/* Before any other constructor of the program, so that what its own destructors free is freed by then. */
+__attribute__((constructor(101))) static void tell_lost_at_end()
+{
+    const char *const text = getenv("RUNGS_EMULATOR_TELL");
+
+    if (text != nullptr && strcmp(text, "2") == 0)
+        on_exit(tell_lost, nullptr);
 }
 
 std::string damaged_allocation()
@@ -246,8 +307,9 @@ bool check_pointer(const launch_site &site, int position, const volatile void *p
         return true;
     if (lasting_error() == cudaSuccess)
         set_error(cudaErrorInvalidValue,
-                  "kernel %s (%s:%d): argument %d points to %s memory, which a kernel cannot use", site.name, site.file,
-                  site.line, position, freed_bytes(table, pointer) > 0 ? "freed" : "host");
+                  "kernel %s (%s:%d): argument %d points to %s memory, which a kernel cannot use%s", site.name,
+                  site.file, site.line, position, freed_bytes(table, pointer) > 0 ? "freed" : "host",
+                  where_freed(table, pointer).c_str());
     return false;
 }
 
@@ -256,7 +318,7 @@ void *symbol_address(const void *symbol, size_t bytes)
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
-    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol, 0, false};
+    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol, 0, false, 0};
     return const_cast<void *>(symbol);
 }
 
@@ -374,14 +436,16 @@ void free_memory_of_device()
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
-    std::erase_if(table.allocations, [](const auto &entry) {
+    std::erase_if(table.allocations, [&table](const auto &entry) {
         const auto &[address, its] = entry;
         const bool of_device = its.kind == memory::device || its.kind == memory::managed;
 
         if (of_device ? its.device != current_device : device_count() > 1)
             return false;
-        if (its.kind != memory::symbol && its.kind != memory::registered)
+        if (its.kind != memory::symbol && its.kind != memory::registered) {
+            table.lost.push_back(its);
             free_allocation((void *)address, its);
+        }
         return true;
     });
 }
@@ -422,18 +486,20 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 cudaError_t cudaFree(void *pointer)
 {
     wait_for_all_streams();
-    return release(pointer, false);
+    return release(pointer, false, place_of(__builtin_return_address(0)));
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    return in_turn("cudaFreeAsync", stream, [=] { return release(pointer, false); });
+    const uint32_t place = place_of(__builtin_return_address(0));
+
+    return in_turn("cudaFreeAsync", stream, [=] { return release(pointer, false, place); });
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
     wait_for_all_streams();
-    return release(pointer, true);
+    return release(pointer, true, place_of(__builtin_return_address(0)));
 }
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
@@ -443,7 +509,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 
     if (pointer == nullptr || bytes == 0)
         return set_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
-    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0, false}}).second)
+    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0, false, 0}}).second)
         return set_error(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister(%p)", pointer);
     return lasting_error();
 }

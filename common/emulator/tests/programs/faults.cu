@@ -491,18 +491,44 @@ static void free_twice()
 {
     int *x;
 
-    cudaMalloc(&x, 64);
-    cudaFree(x);
-    cudaFree(x);
+    cudaMalloc(&x, 64); /* free_twice 1 */
+    cudaFree(x);        /* free_twice 2 */
+    cudaFree(x);        /* free_twice 2 */
 }
 static void use_freed()
 {
     int *x;
 
-    cudaMalloc(&x, N * sizeof(int));
-    cudaFree(x);
-    use<<<1, N>>>(x); /* use_after_free 1 */
+    cudaMalloc(&x, N * sizeof(int)); /* use_after_free 1 */
+    cudaFree(x);                     /* use_after_free 2 */
+    use<<<1, N>>>(x);                /* use_after_free 2 */
 }
+static void never_free()
+{
+    void *x;
+
+    for (int i = 0; i < 3; i++)
+        cudaMalloc(&x, 100 * (size_t)(i + 1)); /* leak 1 */
+    cudaMallocHost(&x, 64);
+    cudaFreeHost(x);
+}
+static void reset_without_free()
+{
+    int *x, *y;
+
+    cudaMallocManaged(&x, 40);        /* leak_at_reset 1 */
+    cudaHostAlloc((void **)&y, 8, 0); /* leak_at_reset 2 */
+    cudaDeviceReset();
+    ints = out = nullptr, count = nullptr;
+}
+/* Freed after main() and all that it has registered to happen then. */
+static struct freed_at_the_end {
+    void *it = nullptr;
+    ~freed_at_the_end()
+    {
+        cudaFree(it);
+    }
+} held;
 template <class Launch> static void with_fresh(Launch launch)
 {
     int *fresh;
@@ -554,6 +580,8 @@ static const struct {
     {"host_reads", "the host reads device memory", host_reads},
     {"host_writes", "the host writes device memory", host_writes},
     {"free_twice", "freed twice?", free_twice},
+    {"leak", "never freed: 600 bytes of device memory in 3 allocations, made in", never_free},
+    {"leak_at_reset", "never freed: 40 bytes of managed memory in 1 allocation, made in", reset_without_free},
 
     {"spin_lock", "", [] { spin_lock<<<2, N>>>(out); }},
     {"flag_of_warp", "", [] { flag_of_warp<<<2, N>>>(out); }},
@@ -579,6 +607,7 @@ static const struct {
     {"claim", "", [] { claim<<<1, N>>>(out, (int *)count + 1, ints, count); }},
     {"handed_round", "", [] { handed_round<<<2, N>>>(out); }},
     {"barriers_in_a_branch", "", [] { barriers_in_a_uniform_branch<<<3, N>>>(out, 3); }},
+    {"freed_by_destructor", "", [] { cudaMalloc(&held.it, 80); }},
     {"shared_reused", "", [] { shared_reused<<<5, N>>>(out); }},
 };
 
@@ -604,7 +633,11 @@ int main(int argc, char **argv)
                 printf("%s\n", cudaGetErrorString(error));
                 return 1;
             }
-            cudaMemcpy(&wrong, out, sizeof(int), cudaMemcpyDeviceToHost);
+            if (out != nullptr)
+                cudaMemcpy(&wrong, out, sizeof(int), cudaMemcpyDeviceToHost);
+            cudaFree(ints);
+            cudaFree(out);
+            cudaFree(count);
             if (wrong != 0)
                 printf("a wrong result\n");
             return wrong;
