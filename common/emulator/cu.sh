@@ -7,7 +7,7 @@ usage: cu [OPTION]... FILE... [-- ARGUMENT...]
 Translates, compiles and runs a CUDA program in the emulator: no GPU, no CUDA Toolkit. Each FILE is .cu, .cpp, .cc, .c, .o or .a, and
 one of them has main(). Local headers are found as nvcc finds them. After -- come the program's own arguments.
 
-  --race         watch every access of every kernel for data races; slower
+  --race         watch every access of every kernel for data races, and say what was never freed; slower
   --check        --race, with streams as late as they may be, and with three seeds of the random order
   --profile      count what each kernel and each of its lines costs in memory, and print it when the program ends; slower
   --compile      compile only

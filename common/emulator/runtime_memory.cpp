@@ -1,5 +1,5 @@
 /*
- * runtime_memory.cpp: the memory of the emulator's CUDA runtime: the table of all allocations, copies.
+ * runtime_memory.cpp: the memory of the emulator's CUDA runtime: the table of all allocations.
  */
 #include <algorithm>
 #include <iterator>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/emulator/emulator_state.h"
+#include "common/emulator/launch_order.h"
 #include "common/emulator/races.h"
 #include "common/emulator/runtime_internal.h"
 
@@ -138,7 +139,24 @@ size_t memory_used()
     return bytes;
 }
 
-/* " in f.cu:9", and where it was allocated, of what held that address and was freed last; "" for none. */
+/* What cudaFreeAsync() does to memory that others may still use. */
+static void overwrite_all(void *pointer)
+{
+    memory_table &table = the_table();
+    size_t bytes = 0;
+
+    {
+        const std::lock_guard<std::mutex> lock(table.mutex);
+        const auto it = table.allocations.find((uintptr_t)pointer);
+
+        bytes = it != table.allocations.end() ? it->second.bytes : 0;
+    }
+    operation_runs now("cudaFreeAsync", nullptr, 0, false);
+
+    now.writes(pointer, bytes, bytes, bytes > 0);
+}
+
+/* See where_freed(const void *). */
 static std::string where_freed(const memory_table &table, const volatile void *address)
 {
     for (unsigned i = 1; i <= std::size(table.freed); i++) {
@@ -148,6 +166,14 @@ static std::string where_freed(const memory_table &table, const volatile void *a
             return ": freed" + line_of(its.freed) + ", allocated" + line_of(its.made);
     }
     return "";
+}
+
+std::string where_freed(const void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    return where_freed(table, pointer);
 }
 
 static cudaError_t release(void *pointer, bool on_host, uint32_t place)
@@ -322,113 +348,17 @@ void *symbol_address(const void *symbol, size_t bytes)
     return const_cast<void *>(symbol);
 }
 
-/* Checks one side of a copy of `bytes` bytes. */
-static cudaError_t check_side(const char *call, const char *side, const void *pointer, size_t bytes, bool on_device)
-{
-    memory_table &table = the_table();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-    const auto it = find_allocation(table, pointer);
-    size_t room;
-
-    if (pointer == nullptr)
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is NULL", call, side);
-    if (it == table.allocations.end()) {
-        if (!on_device)
-            return cudaSuccess;
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is not device memory", call, side);
-    }
-    room = it->first + it->second.bytes - (uintptr_t)pointer;
-    if (on_device && (it->second.kind == memory::pinned || it->second.kind == memory::registered))
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is host memory (pinned), not device memory", call,
-                         side);
-    if (!on_device && room > 0 && (it->second.kind == memory::device || it->second.kind == memory::symbol))
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is device memory, not host memory", call, side);
-    if (bytes > room && (on_device || room > 0) && it->second.kind != memory::registered)
-        return set_error(cudaErrorInvalidValue, "%s: %zu bytes too many for the %s, which has %zu bytes from there on",
-                         call, bytes - room, side, room);
-    return cudaSuccess;
-}
-
-std::optional<memory> kind_of(const void *pointer)
+std::optional<memory> kind_of(const void *pointer, size_t *room)
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
     const auto it = find_allocation(table, pointer);
 
-    return it == table.allocations.end() ? std::nullopt : std::optional(it->second.kind);
-}
-
-/* Checks both sides of a copy; each spans that many bytes. */
-static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes,
-                              cudaMemcpyKind kind)
-{
-    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    cudaError_t error = lasting_error();
-
-    if (kind == cudaMemcpyDefault) {
-        to_device = is_device_memory(to);
-        from_device = is_device_memory(from);
-    } else if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-        return set_error(cudaErrorInvalidMemcpyDirection, "%s: there is no cudaMemcpyKind %d", call, (int)kind);
-    }
-    if (error == cudaSuccess)
-        error = check_side(call, "destination", to, to_bytes, to_device);
-    if (error == cudaSuccess)
-        error = check_side(call, "source", from, from_bytes, from_device);
-    return error;
-}
-
-static void observe_copy_of(cudaMemcpyKind kind, size_t bytes, bool crosses)
-{
-    static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",
-                                        "[CUDA memcpy DtoD]", "[CUDA memcpy]"};
-
-    observe_copy(names[kind], bytes);
-    if (crosses)
-        count_copied(bytes);
-}
-
-/* Whether a copy goes from the host to the device or back. */
-static bool crosses(const void *to, const void *from)
-{
-    return is_device_memory(to) != is_device_memory(from);
-}
-
-cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
-                        size_t bytes, cudaMemcpyKind kind)
-{
-    const bool writes = to == nullptr;
-    const char *const call = writes ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
-    char *const place = static_cast<char *>(symbol_address(symbol, symbol_bytes)) + offset;
-    cudaError_t error;
-
-    wait_for_blocking_streams();
-    if (writes && from == nullptr)
-        return set_error(cudaErrorInvalidValue, "%s: the source pointer is NULL", call);
-    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault &&
-        kind != (writes ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost))
-        return set_error(cudaErrorInvalidMemcpyDirection, "%s: kind %d does not fit", call, (int)kind);
-    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return set_error(cudaErrorInvalidValue, "%s: %zu bytes at offset %zu of a symbol of %zu bytes", call, bytes,
-                         offset, symbol_bytes);
-    if (bytes == 0)
-        return lasting_error();
-    error =
-        writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
-    if (error == cudaSuccess) {
-        memcpy(writes ? place : to, writes ? from : place, bytes);
-        races_written(writes ? place : to, bytes);
-        observe_copy_of(kind, bytes, kind != cudaMemcpyDeviceToDevice);
-    }
-    return error;
-}
-
-cudaError_t copy_to_symbol_in_turn(const void *symbol, size_t symbol_bytes, size_t offset, const void *from,
-                                   size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_in_turn("cudaMemcpyToSymbolAsync", symbol_address(symbol, symbol_bytes), from, stream,
-                        [=] { return copy_symbol(symbol, symbol_bytes, offset, nullptr, from, bytes, kind); });
+    if (it == table.allocations.end())
+        return std::nullopt;
+    if (room != nullptr)
+        *room = it->first + it->second.bytes - (uintptr_t)pointer;
+    return it->second.kind;
 }
 
 void free_memory_of_device()
@@ -448,12 +378,6 @@ void free_memory_of_device()
         }
         return true;
     });
-}
-
-/* Bytes from the first byte of a pitched area to its last. */
-static size_t area_bytes(size_t pitch, size_t width, size_t height)
-{
-    return (height - 1) * pitch + width;
 }
 
 } /* namespace emulated */
@@ -486,6 +410,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 cudaError_t cudaFree(void *pointer)
 {
     wait_for_all_streams();
+    order_host_waits_for_device();
     return release(pointer, false, place_of(__builtin_return_address(0)));
 }
 
@@ -493,12 +418,16 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
     const uint32_t place = place_of(__builtin_return_address(0));
 
-    return in_turn("cudaFreeAsync", stream, [=] { return release(pointer, false, place); });
+    return in_turn("cudaFreeAsync", stream, place, [=] {
+        overwrite_all(pointer);
+        return release(pointer, false, place);
+    });
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
     wait_for_all_streams();
+    order_host_waits_for_device();
     return release(pointer, true, place_of(__builtin_return_address(0)));
 }
 
@@ -517,6 +446,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 cudaError_t cudaHostUnregister(void *pointer)
 {
     wait_for_all_streams();
+    order_host_waits_for_device();
 
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
@@ -526,110 +456,6 @@ cudaError_t cudaHostUnregister(void *pointer)
         return set_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister(%p)", pointer);
     table.allocations.erase(it);
     return lasting_error();
-}
-
-static cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
-{
-    wait_for_blocking_streams();
-    const cudaError_t error = bytes == 0 ? lasting_error() : check_copy("cudaMemcpy", to, bytes, from, bytes, kind);
-
-    if (error == cudaSuccess && bytes > 0) {
-        memmove(to, from, bytes);
-        races_written(to, bytes);
-        observe_copy_of(kind, bytes, crosses(to, from));
-    }
-    return error;
-}
-
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
-{
-    const cudaError_t error = check_no_record("cudaMemcpy");
-
-    return error == cudaSuccess ? copy(to, from, bytes, kind) : error;
-}
-
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_in_turn("cudaMemcpyAsync", to, from, stream, [=] { return copy(to, from, bytes, kind); });
-}
-
-static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                           cudaMemcpyKind kind)
-{
-    wait_for_blocking_streams();
-    cudaError_t error = lasting_error();
-
-    if (error == cudaSuccess && (to_pitch < width || from_pitch < width))
-        error = set_error(cudaErrorInvalidPitchValue, "cudaMemcpy2D: a pitch (%zu, %zu) is less than the width %zu",
-                          to_pitch, from_pitch, width);
-    if (width == 0 || height == 0 || error != cudaSuccess)
-        return error;
-    error = check_copy("cudaMemcpy2D", to, area_bytes(to_pitch, width, height), from,
-                       area_bytes(from_pitch, width, height), kind);
-    for (size_t y = 0; y < height && error == cudaSuccess; y++)
-        memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
-    if (error != cudaSuccess)
-        return error;
-    races_written(to, area_bytes(to_pitch, width, height));
-    observe_copy_of(kind, width * height, crosses(to, from));
-    return error;
-}
-
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind)
-{
-    const cudaError_t error = check_no_record("cudaMemcpy2D");
-
-    return error == cudaSuccess ? copy_2d(to, to_pitch, from, from_pitch, width, height, kind) : error;
-}
-
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_in_turn("cudaMemcpy2DAsync", to, from, stream,
-                        [=] { return copy_2d(to, to_pitch, from, from_pitch, width, height, kind); });
-}
-
-static cudaError_t set_2d(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    wait_for_blocking_streams();
-    cudaError_t error = lasting_error();
-
-    if (error == cudaSuccess && pitch < width)
-        error =
-            set_error(cudaErrorInvalidPitchValue, "cudaMemset2D: pitch %zu is less than the width %zu", pitch, width);
-    if (width == 0 || height == 0 || error != cudaSuccess)
-        return error;
-    error = check_side("cudaMemset", "destination", to, area_bytes(pitch, width, height), true);
-    for (size_t y = 0; y < height && error == cudaSuccess; y++)
-        memset((char *)to + y * pitch, value, width);
-    if (error != cudaSuccess)
-        return error;
-    races_written(to, area_bytes(pitch, width, height));
-    observe_copy("[CUDA memset]", width * height);
-    return error;
-}
-
-cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    const cudaError_t error = check_no_record("cudaMemset2D");
-
-    return error == cudaSuccess ? cudaMemset2DAsync(to, pitch, value, width, height, nullptr) : error;
-}
-
-cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
-{
-    return in_turn("cudaMemset2DAsync", stream, [=] { return set_2d(to, pitch, value, width, height); });
-}
-
-cudaError_t cudaMemset(void *to, int value, size_t bytes)
-{
-    return cudaMemset2D(to, bytes, value, bytes, 1);
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
-{
-    return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
 }
 
 } /* extern "C" */

@@ -285,8 +285,7 @@ cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes);
 
 } /* namespace emulated */
 
-/* Put into its caller at each optimization, so that the address where the emulator's function returns to is the caller's
- * line. */
+/* Always put into its caller, so that the address where the emulator's function returns to is the caller's line. */
 #define EMULATED_CALL [[gnu::always_inline]] inline cudaError_t
 
 template <class T> EMULATED_CALL cudaMalloc(T **pointer, size_t bytes)

@@ -1,12 +1,5 @@
-/* Small kernels with one fault each, and correct ones that look odd. The argument names the case; --list prints all,
- * each with what its message must contain ("" for a correct one). A line that a message must name ends in a comment,
- * the case's name and a number: tests/test_faults.sh finds it by that. */
-#include <stdio.h>
-#include <string.h>
-
-enum { N = 64 };
-static int *ints, *out; /* N of each on the device, cleared but for what a case itself allocates */
-static unsigned *count; /* a ticket */
+/* Small kernels with one fault each, and correct ones that look odd (faults.h). */
+#include "faults.h"
 
 /* ---------------------------------------------------------------------------------------------- races in one block */
 
@@ -538,10 +531,7 @@ template <class Launch> static void with_fresh(Launch launch)
     cudaDeviceSynchronize();
 }
 
-static const struct {
-    const char *name, *message; /* "" for a correct one */
-    void (*run)();
-} CASES[] = {
+static const fault_case CASES[] = {
     {"no_barrier", "race: shared variable s", [] { shared_without_barrier<<<1, N>>>(out); }},
     {"write_after_read", "race: shared variable s", [] { barrier_before_write<<<1, N>>>(out); }},
     {"shared_counter", "race: shared variable sum", [] { counter_in_shared<<<1, N>>>(out); }},
@@ -613,34 +603,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    int wrong = 0;
-
-    if (argc < 2)
-        return 2;
-    cudaMalloc(&ints, N * sizeof(int));
-    cudaMalloc(&out, 2 * N * sizeof(int));
-    cudaMalloc(&count, 2 * sizeof(unsigned));
-    cudaMemset(ints, 0, N * sizeof(int));
-    cudaMemset(out, 0, 2 * N * sizeof(int));
-    cudaMemset(count, 0, 2 * sizeof(unsigned));
-    for (const auto &one : CASES)
-        if (strcmp(argv[1], "--list") == 0) {
-            printf("%s\t%s\n", one.name, one.message);
-        } else if (strcmp(argv[1], one.name) == 0) {
-            one.run();
-            cudaDeviceSynchronize();
-            if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-                printf("%s\n", cudaGetErrorString(error));
-                return 1;
-            }
-            if (out != nullptr)
-                cudaMemcpy(&wrong, out, sizeof(int), cudaMemcpyDeviceToHost);
-            cudaFree(ints);
-            cudaFree(out);
-            cudaFree(count);
-            if (wrong != 0)
-                printf("a wrong result\n");
-            return wrong;
-        }
-    return strcmp(argv[1], "--list") == 0 ? 0 : 2;
+    return run_case(argc, argv, CASES);
 }
