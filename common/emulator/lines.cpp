@@ -15,7 +15,7 @@ extern "C" char __executable_start; /* the linker's */
 namespace emulated
 {
 
-uint32_t place_of(const void *return_address)
+uint32_t program_place(const void *return_address)
 {
     return (uint32_t)((const char *)return_address - &__executable_start);
 }

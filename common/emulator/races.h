@@ -58,7 +58,7 @@ void races_fresh(const void *memory, size_t bytes);
 const char *shared_name(const void *address, ptrdiff_t *offset);
 
 /* A place in the program, behind a call there: in bytes from the program's start. */
-uint32_t place_of(const void *return_address);
+uint32_t program_place(const void *return_address);
 /* " in cuda/blur/v1.2_tiled.cu:41" for such a place; "" for 0 and where binutils are not there. */
 std::string line_of(uint32_t place);
 /* lines.cpp: of several at once "cuda/blur/v1.2_tiled.cu:41", "" where that is not known. `own` gets whether the code

@@ -146,10 +146,10 @@ void races_host(access kind, const void *memory, size_t bytes, const void *calle
         if (unordered_from != ALL_ORDERED && other == nullptr)
             other = unordered_access(c, address, kind, &other_place, &wrote);
         if (name != 0 && c.write != NOT_DEVICE_MEMORY)
-            touch(c, kind, name, place_of(caller));
+            touch(c, kind, name, program_place(caller));
     });
     if (other != nullptr)
-        report("the host", kind, place_of(caller), *other, wrote, other_place);
+        report("the host", kind, program_place(caller), *other, wrote, other_place);
 }
 
 } /* namespace emulated */

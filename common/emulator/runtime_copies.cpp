@@ -81,7 +81,7 @@ cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, 
     cudaError_t error;
 
     wait_for_blocking_streams();
-    operation_runs now(call, nullptr, place_of(__builtin_return_address(0)), true);
+    operation_runs now(call, nullptr, program_place(__builtin_return_address(0)), true);
     if (writes && from == nullptr)
         return set_error(cudaErrorInvalidValue, "%s: the source pointer is NULL", call);
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault &&
@@ -108,7 +108,7 @@ cudaError_t copy_to_symbol_in_turn(const void *symbol, size_t symbol_bytes, size
                                    size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
     return copy_in_turn("cudaMemcpyToSymbolAsync", symbol_address(symbol, symbol_bytes), from, stream,
-                        place_of(__builtin_return_address(0)),
+                        program_place(__builtin_return_address(0)),
                         [=] { return copy_symbol(symbol, symbol_bytes, offset, nullptr, from, bytes, kind); });
 }
 
@@ -152,12 +152,12 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
 {
     const cudaError_t error = check_no_record("cudaMemcpy");
 
-    return error == cudaSuccess ? copy(to, from, bytes, kind, place_of(__builtin_return_address(0))) : error;
+    return error == cudaSuccess ? copy(to, from, bytes, kind, program_place(__builtin_return_address(0))) : error;
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_in_turn("cudaMemcpyAsync", to, from, stream, place_of(__builtin_return_address(0)),
+    return copy_in_turn("cudaMemcpyAsync", to, from, stream, program_place(__builtin_return_address(0)),
                         [=] { return copy(to, from, bytes, kind, 0); });
 }
 
@@ -193,15 +193,15 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 {
     const cudaError_t error = check_no_record("cudaMemcpy2D");
 
-    return error == cudaSuccess
-               ? copy_2d(to, to_pitch, from, from_pitch, width, height, kind, place_of(__builtin_return_address(0)))
-               : error;
+    return error == cudaSuccess ? copy_2d(to, to_pitch, from, from_pitch, width, height, kind,
+                                          program_place(__builtin_return_address(0)))
+                                : error;
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return copy_in_turn("cudaMemcpy2DAsync", to, from, stream, place_of(__builtin_return_address(0)),
+    return copy_in_turn("cudaMemcpy2DAsync", to, from, stream, program_place(__builtin_return_address(0)),
                         [=] { return copy_2d(to, to_pitch, from, from_pitch, width, height, kind, 0); });
 }
 
@@ -237,28 +237,29 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
     const cudaError_t error = check_no_record("cudaMemset2D");
 
     return error == cudaSuccess ? set_in_turn("cudaMemset2D", to, pitch, value, width, height, nullptr,
-                                              place_of(__builtin_return_address(0)))
+                                              program_place(__builtin_return_address(0)))
                                 : error;
 }
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
     return set_in_turn("cudaMemset2DAsync", to, pitch, value, width, height, stream,
-                       place_of(__builtin_return_address(0)));
+                       program_place(__builtin_return_address(0)));
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
     const cudaError_t error = check_no_record("cudaMemset");
 
-    return error == cudaSuccess
-               ? set_in_turn("cudaMemset", to, bytes, value, bytes, 1, nullptr, place_of(__builtin_return_address(0)))
-               : error;
+    return error == cudaSuccess ? set_in_turn("cudaMemset", to, bytes, value, bytes, 1, nullptr,
+                                              program_place(__builtin_return_address(0)))
+                                : error;
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    return set_in_turn("cudaMemsetAsync", to, bytes, value, bytes, 1, stream, place_of(__builtin_return_address(0)));
+    return set_in_turn("cudaMemsetAsync", to, bytes, value, bytes, 1, stream,
+                       program_place(__builtin_return_address(0)));
 }
 
 } /* extern "C" */

@@ -95,7 +95,7 @@ static size_t room_for(const memory_table &table, memory kind)
 
 cudaError_t allocate(void **pointer, size_t bytes, memory kind)
 {
-    const uint32_t place = place_of(__builtin_return_address(0));
+    const uint32_t place = program_place(__builtin_return_address(0));
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
@@ -411,12 +411,12 @@ cudaError_t cudaFree(void *pointer)
 {
     wait_for_all_streams();
     order_host_waits_for_device();
-    return release(pointer, false, place_of(__builtin_return_address(0)));
+    return release(pointer, false, program_place(__builtin_return_address(0)));
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    const uint32_t place = place_of(__builtin_return_address(0));
+    const uint32_t place = program_place(__builtin_return_address(0));
 
     return in_turn("cudaFreeAsync", stream, place, [=] {
         overwrite_all(pointer);
@@ -428,7 +428,7 @@ cudaError_t cudaFreeHost(void *pointer)
 {
     wait_for_all_streams();
     order_host_waits_for_device();
-    return release(pointer, true, place_of(__builtin_return_address(0)));
+    return release(pointer, true, program_place(__builtin_return_address(0)));
 }
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)

@@ -476,7 +476,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
         return error;
     if (!the_executables().has(executable))
         return set_error(cudaErrorInvalidValue, "cudaGraphLaunch: this graph does not exist");
-    return in_turn("cudaGraphLaunch", stream, place_of(__builtin_return_address(0)), [works = executable->works] {
+    return in_turn("cudaGraphLaunch", stream, program_place(__builtin_return_address(0)), [works = executable->works] {
         const cudaError_t before = std::exchange(last_error, cudaSuccess);
 
         for (const std::function<void()> &work : works)
@@ -530,7 +530,7 @@ cudaError_t count_nodes(cudaGraph_t graph, size_t *count)
 
 cudaError_t host_function_in_turn(cudaStream_t stream, void (*function)(void *), void *data)
 {
-    return in_turn("cudaLaunchHostFunc", stream, place_of(__builtin_return_address(0)), [function, data] {
+    return in_turn("cudaLaunchHostFunc", stream, program_place(__builtin_return_address(0)), [function, data] {
         function(data);
         host_function_has_run();
         return cudaSuccess;
@@ -539,11 +539,12 @@ cudaError_t host_function_in_turn(cudaStream_t stream, void (*function)(void *),
 
 cudaError_t callback_in_turn(cudaStream_t stream, void (*function)(cudaStream_t, cudaError_t, void *), void *data)
 {
-    return in_turn("cudaStreamAddCallback", stream, place_of(__builtin_return_address(0)), [stream, function, data] {
-        function(stream, lasting_error(), data);
-        host_function_has_run();
-        return cudaSuccess;
-    });
+    return in_turn("cudaStreamAddCallback", stream, program_place(__builtin_return_address(0)),
+                   [stream, function, data] {
+                       function(stream, lasting_error(), data);
+                       host_function_has_run();
+                       return cudaSuccess;
+                   });
 }
 
 } /* namespace emulated */
