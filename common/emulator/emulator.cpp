@@ -554,8 +554,7 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     try {
         for (uint64_t i = 1; i < host_threads; i++)
             helpers.emplace_back(run_blocks, &launch);
-    } catch (const std::system_error &) {
-        /* fewer host threads do as well */
+    } catch (const std::system_error &) { /* fewer host threads do as well */
     }
     run_blocks(&launch);
     for (std::thread &helper : helpers)
@@ -596,5 +595,6 @@ struct emulator_counts emulator_count(void)
             emulated::busiest_bytes(),     emulated::lane_steps,
             emulated::warp_steps,          emulated::global_loads,
             emulated::global_atomics,      emulated::busiest_steps,
-            emulated::host_bytes,          emulated::wait_count};
+            emulated::host_bytes,          emulated::wait_count,
+            emulated::counted_sectors(),   emulated::counted_conflicts()};
 }

@@ -61,6 +61,9 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
  * grids of any size are watched, and of the many launches of one shape some by lot. */
 void emulator_watch_races(void);
 
+/* From now on what the lanes of a warp ask for together is counted (counters.h); slower. */
+void emulator_count_requests(void);
+
 /* Whether this program has kernels that tell of their accesses (races.h), so that races can be watched. */
 bool emulator_can_watch_races(void);
 
@@ -105,6 +108,9 @@ struct emulator_counts {
      * code of the host read or wrote by itself, but for those of its stack. */
     uint64_t busiest_steps, host_bytes;
     uint64_t barrier_waits; /* threads that waited at a barrier, each time that one did */
+    /* Of a program that called emulator_count_requests() too: sectors of 32 bytes that its warps' accesses to global
+     * memory moved, and wavefronts of shared memory that bank conflicts cost (counters.h). */
+    uint64_t global_sectors, bank_conflicts;
 };
 struct emulator_counts emulator_count(void);
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
 #include "common/emulator/launch_order.h"
 #include "common/emulator/races.h"
@@ -440,6 +441,7 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
         return set_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
     if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0, false, 0}}).second)
         return set_error(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister(%p)", pointer);
+    counters_register(pointer, bytes);
     return lasting_error();
 }
 
@@ -454,6 +456,7 @@ cudaError_t cudaHostUnregister(void *pointer)
 
     if (it == table.allocations.end() || it->second.kind != memory::registered)
         return set_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister(%p)", pointer);
+    counters_forget(pointer);
     table.allocations.erase(it);
     return lasting_error();
 }

@@ -66,6 +66,7 @@ struct channel_counts {
     uint64_t other_threads;             /* of all launches with blocks of another width or height */
     /* Of a race worker's kernels, else 0 (common/emulator/emulator.h): */
     uint64_t lane_steps, warp_steps, global_loads, global_atomics, busiest_steps, host_bytes;
+    uint64_t global_sectors, bank_conflicts; /* where the request says counts_requests */
     /* Of a race worker of a version in C, else 0 (races.h): bytes that its accesses touched, and the most of them that
      * come one after the other. */
     uint64_t work_bytes, longest_bytes;
@@ -87,6 +88,7 @@ struct channel {
     int repeat;
     int tunable, value;
     int lack;                   /* of the emulator: enum emulator_lack */
+    bool counts_requests;       /* of a race worker's kernels: what the lanes of a warp ask for together is counted */
     int one_page_in;            /* of a race worker in C: how many pages of memory are watched, by lot; 0: all */
     int listens;                /* to a pipeline's steps: CHANNEL_LISTEN_... */
     int heap_byte, shared_byte; /* what fresh memory holds during the call (device_perturb()); 0 = whatever it does */
