@@ -108,7 +108,13 @@ $(addprefix run-,$(algorithms)): run-%: $$(call program,$$*)
 # V=cuda/v1.3 names the version; nsys and ncu leave their reports in $(BUILD)/nsight.
 profiled := $(addprefix profile-,$(algorithms)) $(addprefix nsys-,$(algorithms)) $(addprefix ncu-,$(algorithms))
 .PHONY: $(profiled)
-counts := $(and $(filter emulated,$(CUDA)),$(filter cuda/%,$(V)),$(watched))
+counts := $(and $(filter emulated,$(CUDA)),$(filter cuda cuda/%,$(V)),$(watched))
+# V=cuda: all of the main path, one after the other, into the folder of MACHINE.
+each_of = $(if $(filter cuda,$(V)),$(sort $(foreach file,$(notdir $(wildcard cuda/$*/v*.cu)),cuda/$(firstword $(subst _, ,$(file))))),$(call quoted,$(V)))
+hash := \#
+json_of_each = $(if $(JSON),$(call quoted,$(JSON)),$(if $(MACHINE),results/$(call quoted,$(MACHINE))/$*/profile_$*_$${version$(hash)cuda/}.json,$(if $(counts),$(BUILD)/profile.json)))
+# What nvcc makes of them, where it is, though nothing here can run it.
+resources_of_each = $(if $(NVCC),$(PYTHON) -B common/report/resources.py --nvcc $(call quoted,$(NVCC)) $$(ls cuda/$*/$${version$(hash)cuda/}_*.cu cuda/$*/*/$${version$(hash)cuda/}.cu 2>/dev/null | head -n 1) $(json_of_each),echo 'missing   registers and occupancy are not known: no nvcc here')
 profile_options = $(if $(SIZE),--size $(SIZE)) $(call files,$(INPUT),--input) \
                   $(if $(THREADS),--threads $(THREADS)) $(foreach p,$(P),-p $(call quoted,$(p))) $(if $(CALLS),--calls $(CALLS))
 report = $(BUILD)/nsight/$*_$(subst /,_,$(V))
@@ -116,7 +122,12 @@ report = $(BUILD)/nsight/$*_$(subst /,_,$(V))
 counted_program = $(subst $(BUILD)/,$(BUILD)-counted/,$(call program,$*))
 $(addprefix profile-,$(algorithms)): profile-%: $$(call program,$$*) photograph
 	$(if $(counts),@$(MAKE) --no-print-directory COUNTED=1 CUDA=emulated OBJECTS=$(BUILD) BUILD=$(BUILD)-counted $(counted_program))
-	@$(ladder) profile '$*:$(V)' $(profile_options) $(if $(counts),--counted $(counted_program) $(if $(LINES),--lines)) $(if $(JSON),--json $(call quoted,$(JSON))) $(if $(TRACE),--trace $(call quoted,$(TRACE)))
+	$(if $(MACHINE),@mkdir -p results/$(call quoted,$(MACHINE))/$*)
+	@for version in $(each_of); do \
+	    $(ladder) profile "$*:$$version" $(profile_options) $(if $(counts),--counted $(counted_program) $(if $(LINES),--lines)) \
+	        $(if $(json_of_each),--json $(json_of_each)) $(if $(TRACE),--trace $(call quoted,$(TRACE))) || exit; \
+	    $(if $(counts),$(resources_of_each) || exit;) \
+	done
 $(addprefix nsys-,$(algorithms)): nsys-%: $$(call program,$$*) photograph
 	@sh common/build/nsight.sh nsys '$(report)' $(ladder) profile '$*:$(V)' $(profile_options)
 $(addprefix ncu-,$(algorithms)): ncu-%: $$(call program,$$*) photograph

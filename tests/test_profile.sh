@@ -108,6 +108,13 @@ if grep -q emulated "$folder/cuda" 2>/dev/null && case $build in *-asan | *-race
     check "the counting program" "${MAKE:-make}" --no-print-directory -s COUNTED=1 CUDA=emulated OPENCV=no OPENBLAS=no OBJECTS="$build" BUILD="$build-counted" "$counted"
     check "what kernels cost" sh -c "'$rungs' profile grayscale:cuda/v1.0 --size 64x48 --counted '$counted' --lines --json '$folder/out/a.json' >'$folder/costs'"
     check "in ncu's words" grep -Eq "^  global load efficiency +[0-9.]+ %$" "$folder/costs"
+    # 64 registers for each of 32 lanes: of 64 warps 32 fit
+    printf '#!/bin/sh\nprintf "ptxas info    : Compiling entry function \047%%s\047 for \047sm_90\047\\n    8 bytes stack frame, 0 bytes spill stores\\nptxas info    : Used 64 registers\\n" "%s" >&2\n' \
+        "$(sed -n 's/.*"kernel": "\([a-z_]*\)".*/\1/p' "$folder/out/a.json" | head -n 1)" >"$folder/bin/nvcc"
+    chmod +x "$folder/bin/nvcc"
+    check "registers of a compiler" sh -c "python3 -B common/report/resources.py --nvcc '$folder/bin/nvcc' any.cu '$folder/out/a.json' | grep -Eq '^ +64 +0 B +8 B +50.0 %  [a-z_]+ \(bound by registers\)$'"
+    check "are in the profile" grep -Eq '"registers": 64' "$folder/out/a.json"
+    check "no compiler" sh -c "python3 -B common/report/resources.py --nvcc '$folder/none' any.cu '$folder/out/a.json' | grep -q 'are not known'"
     "$rungs" profile grayscale:cuda/v1.0 --counted "$counted" >"$folder/small" 2>&1
     check "at which size" grep -q "^Counted, not timed, at 256x144 " "$folder/small"
     check "by line" grep -Eq "^  global load +[0-9]+ x +[0-9.]+ .*[|] +[0-9]+ .* = " "$folder/costs"

@@ -139,6 +139,11 @@ check "a page of a profile is whole" "$python" -B tests/check_page.py "$folder/o
     "$folder/results/there/profile_blur_v1.0.json"
 exits "no plots of a profile" 2 1 "a profile, not a bench" \
     "$python" -B common/report/plots.py blur "$folder/plots" "$folder/results/there/profile_blur_v1.0.json"
+sed 's/"cuda_emulated": *false/"cuda_emulated": true/' results/h200/blur/profile_blur_v1.0.json >"$folder/results/there/profile_blur_v1.0.json"
+rm "$folder/results/there/profile_blur_v1.0.txt"
+exits "a profile that was counted" 0 2 "no plots" $quick
+page_has "its counters in the row of the version" '<th scope="col" class="number">sectors a global load</th>'
+check "a page of counters is whole" "$python" -B tests/check_page.py "$folder/out/a.html" .
 rm "$folder/results/there/"*
 
 # --- a video, with a peer that was added to the file

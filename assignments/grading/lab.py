@@ -76,6 +76,7 @@ TASK_KEYS = {"id", "without", "title", "file", "algorithm", "right", "rung", "ne
 BUG_KEYS = {"id", "title", "file", "points", "changes", "figure", "watch", "also"}
 PREDICTION_KEYS = {"id", "text", "task", "measure", "size", "params", "frames", "points"}
 WORST_KEYS = {"id", "title", "version", "picture", "side", "params", "zero", "full", "points"}
+OF_PICTURE = {"watched.global_sectors", "watched.bank_conflicts"}  # counted of the call on a task's picture alone
 SPEED_KEYS = {"points", "reference", "sizes", "params", "kernel", "full", "zero", "seconds", "threads", "frames", "watched_size"}
 
 
@@ -120,6 +121,9 @@ class Lab:
                 if unknown or missing:
                     raise LabError(f"{shown(path)}: {kind} {entry.get('id', '?')}: "
                                    + (f"unknown key {unknown[0]}" if unknown else f"no {missing[0]}"))
+                counts = {condition["count"] for need in entry.get("need", []) for condition in (need, *need.get("also", []))}
+                if counts & OF_PICTURE and "picture" not in entry:
+                    raise LabError(f"{shown(path)}: task {entry['id']}: {sorted(counts & OF_PICTURE)[0]} needs a picture")
 
     def answers(self):
         """The student's answers, and what is wrong with the file, or None."""

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/emulator/emulator.h"
 #include "common/emulator/emulator_state.h"
 #include "common/emulator/races.h"
 
@@ -443,6 +444,29 @@ static bool begin_counting()
 
 static const bool counting_from_start = counting = begin_counting();
 
+static uint64_t sum_of(std::initializer_list<enum cost> costs, uint64_t (*number)(const tally &t))
+{
+    const std::lock_guard<std::mutex> lock(costs_mutex);
+    uint64_t sum = 0;
+
+    if (all_costs != nullptr)
+        for (const kernel_costs &k : *all_costs)
+            for (const enum cost cost : costs)
+                for (const auto &[place, t] : k.places[cost])
+                    sum += number(t);
+    return sum;
+}
+
+uint64_t counted_sectors()
+{
+    return sum_of({GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC}, [](const tally &t) { return t.units; });
+}
+
+uint64_t counted_conflicts()
+{
+    return sum_of({SHARED_LOAD, SHARED_STORE}, [](const tally &t) { return t.units - t.least; });
+}
+
 void counters_begin_launch(const launch_site &site, uint64_t blocks, uint64_t warps)
 {
     if (!counting)
@@ -497,3 +521,12 @@ void counters_thread_ends(worker &w, const task &t)
 }
 
 } /* namespace emulated */
+
+extern "C" void emulator_count_requests(void)
+{
+    if (emulated::all_costs == nullptr) {
+        emulated::all_costs = new std::vector<emulated::kernel_costs>;
+        emulated::find_constants();
+    }
+    emulated::counting = emulated::listening = true;
+}

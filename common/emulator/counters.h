@@ -75,6 +75,10 @@ void counters_range(access kind, const volatile void *address, size_t bytes, con
 void counters_register(const void *memory, size_t bytes);
 void counters_forget(const void *memory);
 
+/* Of all kernels so far: sectors that accesses to global memory moved, and wavefronts that bank conflicts cost. */
+uint64_t counted_sectors();
+uint64_t counted_conflicts();
+
 /* counters_table.cpp: at the program's end. */
 void print_counters(const std::vector<kernel_costs> &kernels, const char *where);
 

@@ -7,7 +7,7 @@ usage: cu [OPTION]... FILE... [-- ARGUMENT...]
 Translates, compiles and runs a CUDA program in the emulator: no GPU, no CUDA Toolkit. Each FILE is .cu, .cpp, .cc, .c, .o or .a, and
 one of them has main(). Local headers are found as nvcc finds them. After -- come the program's own arguments.
 
-  --race         watch every access of every kernel for data races; slower
+  --race         watch every access of every kernel for data races, and say what was never freed; slower
   --check        --race, with streams as late as they may be, and with three seeds of the random order
   --profile      count what each kernel and each of its lines costs in memory, and print it when the program ends; slower
   --compile      compile only
@@ -171,7 +171,7 @@ eval "$CXX -rdynamic $(tr '\n' ' ' <"$work/objects") \"\$library/libcu.a\" $(tr 
 
 case $program in */*) ;; *) program=./$program ;; esac
 export RUNGS_EMULATOR_TELL=1
-[ -z "$race" ] || export RUNGS_EMULATOR_RACES=2
+[ -z "$race" ] || export RUNGS_EMULATOR_RACES=2 RUNGS_EMULATOR_TELL=2
 [ -z "$check" ] || export RUNGS_EMULATOR_LATE=1
 [ -z "$profile" ] || export RUNGS_EMULATOR_COUNTERS="${RUNGS_EMULATOR_COUNTERS:-1}"
 seeds=$seed
@@ -180,6 +180,7 @@ for seed in $seeds; do
     RUNGS_EMULATOR_SEED=$seed "$program" "$@"
     status=$?
     [ $status = 0 ] || break
+    export RUNGS_EMULATOR_TELL=1 # what was never freed is told once
 done
 [ $status = 0 ] || [ -z "$check" ] || echo "cu: with seed $seed (again with --seed $seed)" >&2
 exit $status

@@ -21,6 +21,7 @@
 
 #include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
+#include "common/emulator/launch_order.h"
 #include "common/emulator/races.h"
 #ifdef EMULATED_ASAN
 #include <sanitizer/asan_interface.h>
@@ -185,7 +186,6 @@ static void count_atomics(worker &w, const task &t)
 void yield()
 {
     worker &w = *active;
-
     task &own = *static_cast<task *>(self);
 
     count_atomics(w, own);
@@ -506,8 +506,7 @@ void observe_copy(const char *what, size_t bytes)
 }
 
 /* A host thread is worth its start and its own stacks for about this many CUDA threads. */
-static const uint64_t THREADS_PER_HOST_THREAD = 8192;
-static const uint64_t MOST_HOST_THREADS = 256;
+static const uint64_t THREADS_PER_HOST_THREAD = 8192, MOST_HOST_THREADS = 256;
 
 /* Constant from the start, so that it can be set before any constructor; 0: the environment says. */
 static std::atomic<unsigned> configured_threads;
@@ -536,6 +535,7 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     launch.blocks = (uint64_t)site.grid.x * site.grid.y * site.grid.z;
     if (!begin_cooperative_launch(site, launch.blocks))
         return;
+    const operation_runs its_turn("kernel", site.stream, 0, false);
     launch.seed = next_launch_seed();
     thread_count.fetch_add(launch.blocks * launch.threads, std::memory_order_relaxed);
     if (lacking == EMULATOR_LACKS_KERNELS)
@@ -554,8 +554,7 @@ void run(const launch_site &site, void (*body)(void *context), void *context)
     try {
         for (uint64_t i = 1; i < host_threads; i++)
             helpers.emplace_back(run_blocks, &launch);
-    } catch (const std::system_error &) {
-        /* fewer host threads do as well */
+    } catch (const std::system_error &) { /* fewer host threads do as well */
     }
     run_blocks(&launch);
     for (std::thread &helper : helpers)
@@ -596,5 +595,6 @@ struct emulator_counts emulator_count(void)
             emulated::busiest_bytes(),     emulated::lane_steps,
             emulated::warp_steps,          emulated::global_loads,
             emulated::global_atomics,      emulated::busiest_steps,
-            emulated::host_bytes,          emulated::wait_count};
+            emulated::host_bytes,          emulated::wait_count,
+            emulated::counted_sectors(),   emulated::counted_conflicts()};
 }

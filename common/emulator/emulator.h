@@ -21,7 +21,8 @@
  * RUNGS_EMULATOR_LATE     1: see above; `rungs check` sets it; else all is done at once, in the order of the calls
  *
  * RUNGS_EMULATOR_TELL     1: the error of a launch that the program never asks for is printed at its end, and its exit
- *                         status is 1 if it was 0; cu sets it
+ *                         status is 1 if it was 0; cu sets it. 2: and a program that ends with 0 is told which
+ *                         memory it never freed, and the lines that asked for it; cu --race sets it
  * RUNGS_EMULATOR_RACES    1: races between threads end the launch (races.h); `rungs check` sets it. 2: launches of up
  *                         to a million threads are watched, not 8,192, allocations of up to 16 MiB, not 4; and what is
  *                         not is said on stderr, once for each kernel; what nobody has written and what the host reads
@@ -59,6 +60,9 @@ void emulator_configure(unsigned threads, bool late, enum emulator_lack lack);
 /* As RUNGS_EMULATOR_RACES=1, before the first call of CUDA's, for a program whose own code must not be able to tell:
  * grids of any size are watched, and of the many launches of one shape some by lot. */
 void emulator_watch_races(void);
+
+/* From now on what the lanes of a warp ask for together is counted (counters.h); slower. */
+void emulator_count_requests(void);
 
 /* Whether this program has kernels that tell of their accesses (races.h), so that races can be watched. */
 bool emulator_can_watch_races(void);
@@ -104,6 +108,9 @@ struct emulator_counts {
      * code of the host read or wrote by itself, but for those of its stack. */
     uint64_t busiest_steps, host_bytes;
     uint64_t barrier_waits; /* threads that waited at a barrier, each time that one did */
+    /* Of a program that called emulator_count_requests() too: sectors of 32 bytes that its warps' accesses to global
+     * memory moved, and wavefronts of shared memory that bank conflicts cost (counters.h). */
+    uint64_t global_sectors, bank_conflicts;
 };
 struct emulator_counts emulator_count(void);
 

@@ -2,7 +2,7 @@
 # Both say where it lies ($(emulator)), where things go ($(BUILD)), how C++ is compiled ($(compile_cxx)) and what C is warned of ($(warnings)).
 
 # Two files, one for each of two cores: to read the headers took each of the emulator's files longer than its code.
-emulator_scheduler := $(foreach file,emulator shared_memory races races_block races_which races_hooks lines counters fiber random devices matrices,$(emulator)/$(file).cpp)
+emulator_scheduler := $(foreach file,emulator shared_memory races races_block races_which races_hooks races_streams launch_order lines counters fiber random devices matrices,$(emulator)/$(file).cpp)
 emulator_runtime := $(filter-out $(emulator_scheduler),$(wildcard $(emulator)/*.cpp))
 emulator_units := $(foreach unit,scheduler runtime,$(BUILD)/generated/emulator_$(unit).cpp.o)
 

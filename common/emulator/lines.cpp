@@ -10,8 +10,15 @@
 
 #include "common/emulator/races.h"
 
+extern "C" char __executable_start; /* the linker's */
+
 namespace emulated
 {
+
+uint32_t program_place(const void *return_address)
+{
+    return (uint32_t)((const char *)return_address - &__executable_start);
+}
 
 /* "cuda/blur/v1.2_tiled.cu:41" of "/home/me/rungs/cuda/blur/v1.2_tiled.cu:41 (discriminator 2)". */
 static std::string short_name(char *text, const char *folder)

@@ -10,6 +10,7 @@
 
 #include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
+#include "common/emulator/launch_order.h"
 #include "common/emulator/races_internal.h"
 #include "common/emulator/races_segments.h"
 
@@ -25,27 +26,15 @@ static uint64_t most_accesses;
 
 /* --------------------------------------------------------------------------------------------------------- cells */
 
-struct cell {
-    uint32_t write, write_place, read, read_place; /* segments, and the places in the program */
-};
-
-enum { CHUNK_BITS = 20, ADDRESS_BITS = 48 };
-
 static uint32_t unwatched; /* launches that were not watched: what was fresh before may have been written since */
-static cell **chunks;      /* by address / 2^CHUNK_BITS */
+cell **chunks;
+uint32_t unordered_from = ALL_ORDERED;
 
-static void *reserve(size_t bytes)
+void *reserve(size_t bytes)
 {
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return memory == MAP_FAILED ? nullptr : memory;
-}
-
-static cell *find_cell(uintptr_t address)
-{
-    cell *const chunk = address >> ADDRESS_BITS ? nullptr : chunks[address >> CHUNK_BITS];
-
-    return chunk == nullptr ? nullptr : &chunk[address & ((1 << CHUNK_BITS) - 1)];
 }
 
 static bool make_cells(uintptr_t first, uintptr_t end)
@@ -63,6 +52,21 @@ bool races_knows(const volatile void *address)
     const cell *const c = chunks == nullptr ? nullptr : find_cell((uintptr_t)address);
 
     return c != nullptr && c->write != NOT_DEVICE_MEMORY;
+}
+
+bool is_of_device(const cell &c, uintptr_t address)
+{
+    return c.write != GUARD &&
+           (c.write != NOT_DEVICE_MEMORY || (address >= (uintptr_t)&__data_start && address < (uintptr_t)&_end));
+}
+
+uint32_t races_begin_names(const char *what)
+{
+    const uint32_t name = next_name;
+
+    next_name += 2;
+    unordered_from = order_begins_names(name, what);
+    return name;
 }
 
 static void fill_cells(uintptr_t first, size_t bytes, uint32_t name)
@@ -109,6 +113,7 @@ void races_register(const void *memory, size_t bytes, size_t guard)
     fill_cells(first - guard, guard, GUARD);
     fill_cells(first, bytes, UNTOUCHED);
     fill_cells(first + bytes, guard, GUARD);
+    forget_second_reads(first, bytes);
 }
 
 void races_written(const void *memory, size_t bytes)
@@ -166,6 +171,7 @@ struct suspicion {
     unsigned char before[16];
     uint32_t earlier, earlier_place, place;
     bool earlier_wrote, writes;
+    const execution *other; /* `earlier` is of another operation on a stream */
 };
 static suspicion suspect;
 
@@ -184,10 +190,11 @@ static suspicion suspect;
             snprintf(text, sizeof(text), "race: shared variable %s, byte %td: ", name, offset);
         else
             snprintf(text, sizeof(text), "race: global memory: ");
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s, this one %s it%s, unordered",
-                 who(s.earlier, true).c_str(),
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s, this one %s it%s, unordered%s",
+                 s.other != nullptr ? s.other->what.c_str() : who(s.earlier, true).c_str(),
                  s.earlier_wrote ? (s.earlier & 1 ? " wrote it atomically" : " wrote it") : " read it", first.c_str(),
-                 s.writes ? "writes" : "reads", second.c_str());
+                 s.writes ? "writes" : "reads", second.c_str(),
+                 s.other != nullptr ? ": no event or synchronise between them" : "");
     }
     fault("%s", text);
 }
@@ -203,10 +210,10 @@ static inline void settle()
 }
 
 static void accuse(uint32_t earlier, uint32_t earlier_place, bool of_write, const void *address, size_t bytes,
-                   uint32_t place, bool writes, bool plain)
+                   uint32_t place, bool writes, bool plain, const execution *other = nullptr)
 {
-    suspect = {true,  self,     address, std::min(bytes, sizeof(suspect.before)), {}, earlier, earlier_place,
-               place, of_write, writes};
+    suspect = {true,     self,   address, std::min(bytes, sizeof(suspect.before)), {}, earlier, earlier_place, place,
+               of_write, writes, other};
     memcpy(suspect.before, address, suspect.bytes);
     if (!writes || !plain) {
         suspect.pending = false;
@@ -337,6 +344,14 @@ void races_access(access kind, const volatile void *at, size_t bytes, const void
             continue;
         }
         before = *c;
+        if (unordered_from < first_name) {
+            uint32_t other_place = 0;
+            bool wrote = false;
+            const execution *const other = unordered_access(*c, (uintptr_t)address + i, kind, &other_place, &wrote);
+
+            if (other != nullptr)
+                accuse(0, other_place, wrote, address, bytes, place, writes, !atomic, other);
+        }
 
         const segment mine = segment_of(own);
         const auto is_in_shared = [&] {
@@ -435,6 +450,9 @@ bool races_begin_launch(const launch_site &site)
     if (!watching)
         return false;
     segments_begin_launch();
+    if (of_program())
+        unordered_from =
+            order_begins_names(first_name, formatted("kernel %s (%s:%d)", site.name, site.file, site.line));
     suspect.pending = false;
     return true;
 }

@@ -57,8 +57,9 @@ void races_fresh(const void *memory, size_t bytes);
 /* emulator.cpp: the name of the memory of this block that holds an address, shared or other; "" for none. */
 const char *shared_name(const void *address, ptrdiff_t *offset);
 
-/* " in cuda/blur/v1.2_tiled.cu:41" for a place behind an instruction, in bytes from the program's start; "" for 0 and
- * where binutils are not there. */
+/* A place in the program, behind a call there: in bytes from the program's start. */
+uint32_t program_place(const void *return_address);
+/* " in cuda/blur/v1.2_tiled.cu:41" for such a place; "" for 0 and where binutils are not there. */
 std::string line_of(uint32_t place);
 /* lines.cpp: of several at once "cuda/blur/v1.2_tiled.cu:41", "" where that is not known. `own` gets whether the code
  * is the emulator's, put into the program's. */

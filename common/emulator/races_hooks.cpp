@@ -4,6 +4,7 @@
 
 #include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
+#include "common/emulator/launch_order.h"
 #include "common/emulator/races.h"
 #include "common/emulator/runtime_internal.h"
 
@@ -56,11 +57,14 @@ static inline void count_host(const volatile void *address, size_t bytes)
             emulated::counters_access(kind, address, bytes, CALLER, __builtin_dwarf_cfa());                            \
     } while (0)
 
-/* A GPU's host cannot reach what cudaMalloc() gives. Said once: whoever reads one element reads all. */
-static void look_at_host(emulated::access kind, const void *address, const void *caller)
+/* A GPU's host cannot reach what cudaMalloc() gives, and waits before it reaches for the rest. Said once: whoever reads
+ * one element reads all. */
+static void look_at_host(emulated::access kind, const void *address, size_t bytes, const void *caller)
 {
     static bool said;
 
+    if (emulated::self == nullptr && emulated::host_may_race)
+        emulated::races_host(kind, address, bytes, caller);
     if (said || emulated::self != nullptr || !emulated::of_program() || !emulated::races_knows(address) ||
         emulated::kind_of(address) != emulated::memory::device)
         return;
@@ -81,7 +85,7 @@ static __attribute__((noinline)) void tell(emulated::access kind, void *address,
     if (emulated::watching && emulated::self != nullptr)
         emulated::races_access(kind, address, bytes, caller);
     else
-        look_at_host(kind, address, caller);
+        look_at_host(kind, address, bytes, caller);
 }
 
 static __attribute__((noinline)) void tell_volatile_write(void *address, size_t bytes, const void *caller, void *frame)
@@ -152,6 +156,8 @@ PLAIN_OF(16)
             emulated::counters_range(kind, address, (size_t)bytes, CALLER, __builtin_dwarf_cfa());                     \
         if (emulated::watching && emulated::self != nullptr)                                                           \
             emulated::races_access(kind, address, (size_t)bytes, __builtin_return_address(0));                         \
+        else                                                                                                           \
+            look_at_host(kind, address, (size_t)bytes, __builtin_return_address(0));                                   \
     }
 RANGE(__tsan_read_range, access::read)
 RANGE(__tsan_write_range, access::write)

@@ -30,8 +30,7 @@ struct segment {
 enum : uint16_t { A_WARP = 0x8000 /* and the warp's number */, A_BLOCK = 0xffff };
 enum : uint32_t { THE_GRID = 0xffffffff /* as a block */ };
 
-/* Names in cells; a segment's is even for plain accesses, the next one for atomic ones. */
-enum : uint32_t { NOT_DEVICE_MEMORY, UNTOUCHED, GUARD, WRITTEN, FIRST_NAME, LAST_NAME = 0xf0000000 };
+/* Names in cells: a segment's is even for plain accesses, the next one for atomic ones. */
 
 /* What other blocks are known to have done: all before the epoch, and what some threads did in it. */
 struct release {

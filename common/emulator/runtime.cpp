@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/emulator/emulator.h"
+#include "common/emulator/launch_order.h"
 #include "common/emulator/runtime_internal.h"
 
 namespace emulated
@@ -228,12 +229,14 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize(void)
 {
     wait_for_all_streams();
+    order_host_waits_for_device();
     return after_waiting();
 }
 
 cudaError_t cudaDeviceReset(void)
 {
     wait_for_all_streams();
+    order_host_waits_for_device();
     free_memory_of_device();
     clear_errors();
     return cudaSuccess;

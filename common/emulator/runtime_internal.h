@@ -28,8 +28,9 @@ void pages_free(void *memory, size_t bytes);
 ptrdiff_t pages_damage(const void *memory, size_t bytes);
 void pages_mend(void *memory, size_t bytes);
 
-/* Which memory this is that the device can reach by itself; none: the host's ordinary memory. */
-std::optional<memory> kind_of(const void *pointer);
+/* Which memory this is that the device can reach by itself; none: the host's ordinary memory. *room gets how many bytes
+ * it has from there on. */
+std::optional<memory> kind_of(const void *pointer, size_t *room = nullptr);
 inline bool is_known(const void *pointer)
 {
     return kind_of(pointer).has_value();
@@ -42,6 +43,8 @@ inline bool is_device_memory(const void *pointer)
 {
     return is_known(pointer) && !is_page_locked(pointer);
 }
+/* ": freed in f.cu:9, allocated in f.cu:3" of what held that address and was freed last; "" for none. */
+std::string where_freed(const void *pointer);
 void free_memory_of_device(); /* of the current one, and what is page-locked when there is no other */
 
 /* --------------------------------------------------------------------------------------- runtime_streams.cpp */
@@ -50,10 +53,11 @@ void free_memory_of_device(); /* of the current one, and what is page-locked whe
  * broken. */
 cudaError_t check_no_record(const char *call);
 
-/* A call that works on `stream` in its turn: now, later, or each time that the graph runs that is being captured. */
-cudaError_t in_turn(const char *call, cudaStream_t stream, const std::function<cudaError_t()> &work);
+/* A call, made at `place` (races.h), that works on `stream` in its turn: now, later, or each time that the graph runs
+ * that is being captured. */
+cudaError_t in_turn(const char *call, cudaStream_t stream, uint32_t place, const std::function<cudaError_t()> &work);
 /* The same for a copy, which does not wait for its turn when one side is host memory that is not page-locked. */
-cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream,
+cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream, uint32_t place,
                          const std::function<cudaError_t()> &work);
 /* What the calls that wait return: the error of the works that they waited for, or of what was before. */
 cudaError_t after_waiting();

@@ -1,5 +1,5 @@
 /*
- * runtime_memory.cpp: the memory of the emulator's CUDA runtime: the table of all allocations, copies.
+ * runtime_memory.cpp: the memory of the emulator's CUDA runtime: the table of all allocations.
  */
 #include <algorithm>
 #include <iterator>
@@ -10,8 +10,12 @@
 #include <string.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
+#include "common/emulator/counters.h"
 #include "common/emulator/emulator_state.h"
+#include "common/emulator/launch_order.h"
 #include "common/emulator/races.h"
 #include "common/emulator/runtime_internal.h"
 
@@ -23,8 +27,9 @@ namespace emulated
 struct allocation {
     size_t bytes;
     memory kind;
-    int device;    /* that was current; it matters for device memory */
-    bool in_pages; /* pages_allocate() made it */
+    int device;     /* that was current; it matters for device memory */
+    bool in_pages;  /* pages_allocate() made it */
+    uint32_t place; /* in the program, of the call that asked for it (line_of()) */
 };
 
 struct memory_table {
@@ -35,8 +40,10 @@ struct memory_table {
     struct {
         uintptr_t address;
         size_t bytes;
-    } freed[256] = {}; /* the last, in a ring */
+        uint32_t made, freed; /* where */
+    } freed[256] = {};        /* the last, in a ring */
     unsigned next_freed = 0;
+    std::vector<allocation> lost; /* nobody had freed them when cudaDeviceReset() did */
 };
 
 static memory_table &the_table()
@@ -89,6 +96,7 @@ static size_t room_for(const memory_table &table, memory kind)
 
 cudaError_t allocate(void **pointer, size_t bytes, memory kind)
 {
+    const uint32_t place = program_place(__builtin_return_address(0));
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
@@ -108,7 +116,7 @@ cudaError_t allocate(void **pointer, size_t bytes, memory kind)
     fill_fresh_device_memory(*pointer, bytes, &table.random);
     if (kind != memory::device) /* the host writes to it as it likes */
         races_written(*pointer, bytes);
-    table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device, in_pages};
+    table.allocations[(uintptr_t)*pointer] = {bytes, kind, current_device, in_pages, place};
     table.count += kind == memory::device || kind == memory::managed;
     return cudaSuccess;
 }
@@ -132,7 +140,44 @@ size_t memory_used()
     return bytes;
 }
 
-static cudaError_t release(void *pointer, bool on_host)
+/* What cudaFreeAsync() does to memory that others may still use. */
+static void overwrite_all(void *pointer)
+{
+    memory_table &table = the_table();
+    size_t bytes = 0;
+
+    {
+        const std::lock_guard<std::mutex> lock(table.mutex);
+        const auto it = table.allocations.find((uintptr_t)pointer);
+
+        bytes = it != table.allocations.end() ? it->second.bytes : 0;
+    }
+    operation_runs now("cudaFreeAsync", nullptr, 0, false);
+
+    now.writes(pointer, bytes, bytes, bytes > 0);
+}
+
+/* See where_freed(const void *). */
+static std::string where_freed(const memory_table &table, const volatile void *address)
+{
+    for (unsigned i = 1; i <= std::size(table.freed); i++) {
+        const auto &its = table.freed[(table.next_freed - i) % std::size(table.freed)];
+
+        if ((uintptr_t)address - its.address < its.bytes)
+            return ": freed" + line_of(its.freed) + ", allocated" + line_of(its.made);
+    }
+    return "";
+}
+
+std::string where_freed(const void *pointer)
+{
+    memory_table &table = the_table();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+
+    return where_freed(table, pointer);
+}
+
+static cudaError_t release(void *pointer, bool on_host, uint32_t place)
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
@@ -147,15 +192,58 @@ static cudaError_t release(void *pointer, bool on_host)
                     : it->second.kind == memory::device || it->second.kind == memory::managed);
     if (fits) {
         free_allocation(pointer, it->second);
-        table.freed[table.next_freed++ % std::size(table.freed)] = {it->first, it->second.bytes};
+        table.freed[table.next_freed++ % std::size(table.freed)] = {it->first, it->second.bytes, it->second.place,
+                                                                    place};
         table.allocations.erase(it);
     }
     if (lasting_error() != cudaSuccess)
         return lasting_error();
     if (!fits)
-        return set_error(cudaErrorInvalidValue, "%s(%p): not the start of memory that is allocated now (freed twice?)",
-                         what, pointer);
+        return set_error(cudaErrorInvalidValue,
+                         "%s(%p)%s: not the start of memory that is allocated now (freed twice?)%s", what, pointer,
+                         line_of(place).c_str(), where_freed(table, pointer).c_str());
     return cudaSuccess;
+}
+
+/* What the program has left: of each line that asked for it, how much in how many pieces. A program that fails has
+ * mostly not come to where it frees. */
+static void tell_lost(int status, void *)
+{
+    memory_table &table = the_table();
+    std::vector<uint32_t> places;
+    std::vector<bool> own;
+    std::map<std::pair<memory, std::string>, std::pair<size_t, size_t>> sums;
+
+    if (status != 0)
+        return;
+    for (const auto &[address, its] : table.allocations)
+        if (its.kind != memory::symbol && its.kind != memory::registered)
+            table.lost.push_back(its);
+    for (const allocation &its : table.lost)
+        places.push_back(its.place);
+    const std::vector<std::string> lines = places.empty() ? std::vector<std::string>() : lines_of(places, &own);
+    for (size_t i = 0; i < lines.size(); i++) {
+        auto &[bytes, count] = sums[{table.lost[i].kind, lines[i]}];
+
+        bytes += table.lost[i].bytes;
+        count++;
+    }
+    fflush(nullptr);
+    for (const auto &[which, sum] : sums)
+        fprintf(stderr, "emulator: note: never freed: %zu bytes of %s memory in %zu allocation%s%s%s\n", sum.first,
+                which.first == memory::device    ? "device"
+                : which.first == memory::managed ? "managed"
+                                                 : "page-locked",
+                sum.second, sum.second == 1 ? "" : "s", which.second.empty() ? "" : ", made in ", which.second.c_str());
+}
+
+/* Before any other constructor of the program, so that what its own destructors free is freed by then. */
+__attribute__((constructor(101))) static void tell_lost_at_end()
+{
+    const char *const text = getenv("RUNGS_EMULATOR_TELL");
+
+    if (text != nullptr && strcmp(text, "2") == 0)
+        on_exit(tell_lost, nullptr);
 }
 
 std::string damaged_allocation()
@@ -246,8 +334,9 @@ bool check_pointer(const launch_site &site, int position, const volatile void *p
         return true;
     if (lasting_error() == cudaSuccess)
         set_error(cudaErrorInvalidValue,
-                  "kernel %s (%s:%d): argument %d points to %s memory, which a kernel cannot use", site.name, site.file,
-                  site.line, position, freed_bytes(table, pointer) > 0 ? "freed" : "host");
+                  "kernel %s (%s:%d): argument %d points to %s memory, which a kernel cannot use%s", site.name,
+                  site.file, site.line, position, freed_bytes(table, pointer) > 0 ? "freed" : "host",
+                  where_freed(table, pointer).c_str());
     return false;
 }
 
@@ -256,117 +345,21 @@ void *symbol_address(const void *symbol, size_t bytes)
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
-    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol, 0, false};
+    table.allocations[(uintptr_t)symbol] = {bytes, memory::symbol, 0, false, 0};
     return const_cast<void *>(symbol);
 }
 
-/* Checks one side of a copy of `bytes` bytes. */
-static cudaError_t check_side(const char *call, const char *side, const void *pointer, size_t bytes, bool on_device)
-{
-    memory_table &table = the_table();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-    const auto it = find_allocation(table, pointer);
-    size_t room;
-
-    if (pointer == nullptr)
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is NULL", call, side);
-    if (it == table.allocations.end()) {
-        if (!on_device)
-            return cudaSuccess;
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is not device memory", call, side);
-    }
-    room = it->first + it->second.bytes - (uintptr_t)pointer;
-    if (on_device && (it->second.kind == memory::pinned || it->second.kind == memory::registered))
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is host memory (pinned), not device memory", call,
-                         side);
-    if (!on_device && room > 0 && (it->second.kind == memory::device || it->second.kind == memory::symbol))
-        return set_error(cudaErrorInvalidValue, "%s: the %s pointer is device memory, not host memory", call, side);
-    if (bytes > room && (on_device || room > 0) && it->second.kind != memory::registered)
-        return set_error(cudaErrorInvalidValue, "%s: %zu bytes too many for the %s, which has %zu bytes from there on",
-                         call, bytes - room, side, room);
-    return cudaSuccess;
-}
-
-std::optional<memory> kind_of(const void *pointer)
+std::optional<memory> kind_of(const void *pointer, size_t *room)
 {
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
     const auto it = find_allocation(table, pointer);
 
-    return it == table.allocations.end() ? std::nullopt : std::optional(it->second.kind);
-}
-
-/* Checks both sides of a copy; each spans that many bytes. */
-static cudaError_t check_copy(const char *call, const void *to, size_t to_bytes, const void *from, size_t from_bytes,
-                              cudaMemcpyKind kind)
-{
-    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    cudaError_t error = lasting_error();
-
-    if (kind == cudaMemcpyDefault) {
-        to_device = is_device_memory(to);
-        from_device = is_device_memory(from);
-    } else if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-        return set_error(cudaErrorInvalidMemcpyDirection, "%s: there is no cudaMemcpyKind %d", call, (int)kind);
-    }
-    if (error == cudaSuccess)
-        error = check_side(call, "destination", to, to_bytes, to_device);
-    if (error == cudaSuccess)
-        error = check_side(call, "source", from, from_bytes, from_device);
-    return error;
-}
-
-static void observe_copy_of(cudaMemcpyKind kind, size_t bytes, bool crosses)
-{
-    static const char *const names[] = {"[CUDA memcpy HtoH]", "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]",
-                                        "[CUDA memcpy DtoD]", "[CUDA memcpy]"};
-
-    observe_copy(names[kind], bytes);
-    if (crosses)
-        count_copied(bytes);
-}
-
-/* Whether a copy goes from the host to the device or back. */
-static bool crosses(const void *to, const void *from)
-{
-    return is_device_memory(to) != is_device_memory(from);
-}
-
-cudaError_t copy_symbol(const void *symbol, size_t symbol_bytes, size_t offset, void *to, const void *from,
-                        size_t bytes, cudaMemcpyKind kind)
-{
-    const bool writes = to == nullptr;
-    const char *const call = writes ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol";
-    char *const place = static_cast<char *>(symbol_address(symbol, symbol_bytes)) + offset;
-    cudaError_t error;
-
-    wait_for_blocking_streams();
-    if (writes && from == nullptr)
-        return set_error(cudaErrorInvalidValue, "%s: the source pointer is NULL", call);
-    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault &&
-        kind != (writes ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost))
-        return set_error(cudaErrorInvalidMemcpyDirection, "%s: kind %d does not fit", call, (int)kind);
-    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
-        return set_error(cudaErrorInvalidValue, "%s: %zu bytes at offset %zu of a symbol of %zu bytes", call, bytes,
-                         offset, symbol_bytes);
-    if (bytes == 0)
-        return lasting_error();
-    error =
-        writes ? check_copy(call, place, bytes, from, bytes, kind) : check_copy(call, to, bytes, place, bytes, kind);
-    if (error == cudaSuccess) {
-        memcpy(writes ? place : to, writes ? from : place, bytes);
-        races_written(writes ? place : to, bytes);
-        observe_copy_of(kind, bytes, kind != cudaMemcpyDeviceToDevice);
-    }
-    return error;
-}
-
-cudaError_t copy_to_symbol_in_turn(const void *symbol, size_t symbol_bytes, size_t offset, const void *from,
-                                   size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_in_turn("cudaMemcpyToSymbolAsync", symbol_address(symbol, symbol_bytes), from, stream,
-                        [=] { return copy_symbol(symbol, symbol_bytes, offset, nullptr, from, bytes, kind); });
+    if (it == table.allocations.end())
+        return std::nullopt;
+    if (room != nullptr)
+        *room = it->first + it->second.bytes - (uintptr_t)pointer;
+    return it->second.kind;
 }
 
 void free_memory_of_device()
@@ -374,22 +367,18 @@ void free_memory_of_device()
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
 
-    std::erase_if(table.allocations, [](const auto &entry) {
+    std::erase_if(table.allocations, [&table](const auto &entry) {
         const auto &[address, its] = entry;
         const bool of_device = its.kind == memory::device || its.kind == memory::managed;
 
         if (of_device ? its.device != current_device : device_count() > 1)
             return false;
-        if (its.kind != memory::symbol && its.kind != memory::registered)
+        if (its.kind != memory::symbol && its.kind != memory::registered) {
+            table.lost.push_back(its);
             free_allocation((void *)address, its);
+        }
         return true;
     });
-}
-
-/* Bytes from the first byte of a pitched area to its last. */
-static size_t area_bytes(size_t pitch, size_t width, size_t height)
-{
-    return (height - 1) * pitch + width;
 }
 
 } /* namespace emulated */
@@ -422,18 +411,25 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 cudaError_t cudaFree(void *pointer)
 {
     wait_for_all_streams();
-    return release(pointer, false);
+    order_host_waits_for_device();
+    return release(pointer, false, program_place(__builtin_return_address(0)));
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    return in_turn("cudaFreeAsync", stream, [=] { return release(pointer, false); });
+    const uint32_t place = program_place(__builtin_return_address(0));
+
+    return in_turn("cudaFreeAsync", stream, place, [=] {
+        overwrite_all(pointer);
+        return release(pointer, false, place);
+    });
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
     wait_for_all_streams();
-    return release(pointer, true);
+    order_host_waits_for_device();
+    return release(pointer, true, program_place(__builtin_return_address(0)));
 }
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
@@ -443,14 +439,16 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned)
 
     if (pointer == nullptr || bytes == 0)
         return set_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p", bytes, pointer);
-    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0, false}}).second)
+    if (!table.allocations.insert({(uintptr_t)pointer, {bytes, memory::registered, 0, false, 0}}).second)
         return set_error(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister(%p)", pointer);
+    counters_register(pointer, bytes);
     return lasting_error();
 }
 
 cudaError_t cudaHostUnregister(void *pointer)
 {
     wait_for_all_streams();
+    order_host_waits_for_device();
 
     memory_table &table = the_table();
     const std::lock_guard<std::mutex> lock(table.mutex);
@@ -458,112 +456,9 @@ cudaError_t cudaHostUnregister(void *pointer)
 
     if (it == table.allocations.end() || it->second.kind != memory::registered)
         return set_error(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister(%p)", pointer);
+    counters_forget(pointer);
     table.allocations.erase(it);
     return lasting_error();
-}
-
-static cudaError_t copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
-{
-    wait_for_blocking_streams();
-    const cudaError_t error = bytes == 0 ? lasting_error() : check_copy("cudaMemcpy", to, bytes, from, bytes, kind);
-
-    if (error == cudaSuccess && bytes > 0) {
-        memmove(to, from, bytes);
-        races_written(to, bytes);
-        observe_copy_of(kind, bytes, crosses(to, from));
-    }
-    return error;
-}
-
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
-{
-    const cudaError_t error = check_no_record("cudaMemcpy");
-
-    return error == cudaSuccess ? copy(to, from, bytes, kind) : error;
-}
-
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_in_turn("cudaMemcpyAsync", to, from, stream, [=] { return copy(to, from, bytes, kind); });
-}
-
-static cudaError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                           cudaMemcpyKind kind)
-{
-    wait_for_blocking_streams();
-    cudaError_t error = lasting_error();
-
-    if (error == cudaSuccess && (to_pitch < width || from_pitch < width))
-        error = set_error(cudaErrorInvalidPitchValue, "cudaMemcpy2D: a pitch (%zu, %zu) is less than the width %zu",
-                          to_pitch, from_pitch, width);
-    if (width == 0 || height == 0 || error != cudaSuccess)
-        return error;
-    error = check_copy("cudaMemcpy2D", to, area_bytes(to_pitch, width, height), from,
-                       area_bytes(from_pitch, width, height), kind);
-    for (size_t y = 0; y < height && error == cudaSuccess; y++)
-        memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
-    if (error != cudaSuccess)
-        return error;
-    races_written(to, area_bytes(to_pitch, width, height));
-    observe_copy_of(kind, width * height, crosses(to, from));
-    return error;
-}
-
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind)
-{
-    const cudaError_t error = check_no_record("cudaMemcpy2D");
-
-    return error == cudaSuccess ? copy_2d(to, to_pitch, from, from_pitch, width, height, kind) : error;
-}
-
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_in_turn("cudaMemcpy2DAsync", to, from, stream,
-                        [=] { return copy_2d(to, to_pitch, from, from_pitch, width, height, kind); });
-}
-
-static cudaError_t set_2d(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    wait_for_blocking_streams();
-    cudaError_t error = lasting_error();
-
-    if (error == cudaSuccess && pitch < width)
-        error =
-            set_error(cudaErrorInvalidPitchValue, "cudaMemset2D: pitch %zu is less than the width %zu", pitch, width);
-    if (width == 0 || height == 0 || error != cudaSuccess)
-        return error;
-    error = check_side("cudaMemset", "destination", to, area_bytes(pitch, width, height), true);
-    for (size_t y = 0; y < height && error == cudaSuccess; y++)
-        memset((char *)to + y * pitch, value, width);
-    if (error != cudaSuccess)
-        return error;
-    races_written(to, area_bytes(pitch, width, height));
-    observe_copy("[CUDA memset]", width * height);
-    return error;
-}
-
-cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    const cudaError_t error = check_no_record("cudaMemset2D");
-
-    return error == cudaSuccess ? cudaMemset2DAsync(to, pitch, value, width, height, nullptr) : error;
-}
-
-cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
-{
-    return in_turn("cudaMemset2DAsync", stream, [=] { return set_2d(to, pitch, value, width, height); });
-}
-
-cudaError_t cudaMemset(void *to, int value, size_t bytes)
-{
-    return cudaMemset2D(to, bytes, value, bytes, 1);
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
-{
-    return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
 }
 
 } /* extern "C" */

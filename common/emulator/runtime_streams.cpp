@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/emulator/launch_order.h"
+#include "common/emulator/races.h"
 #include "common/emulator/runtime_internal.h"
 
 struct CUgraph_st {
@@ -165,12 +167,14 @@ bool is_for_later(const launch_site &site)
     return false;
 }
 
-static void keep(cudaStream_t stream, std::function<void()> work)
+static void keep(cudaStream_t stream, const char *call, uint32_t place, std::function<void()> work)
 {
     if (is_capturing(stream))
         stream->captured.load()->works.push_back(std::move(work));
     else
-        put_off(stream, [work = std::move(work)] {
+        put_off(stream, [work = std::move(work), its = put_on_stream(call, stream, place)] {
+            const operation_runs now(its);
+
             work();
             return true;
         });
@@ -181,7 +185,7 @@ void keep(cudaStream_t stream, void (*work)(const void *context), void *context,
     const std::shared_ptr<void> held(context, release);
 
     if (!refused)
-        keep(stream, [work, held] { work(held.get()); });
+        keep(stream, "kernel", 0, [work, held] { work(held.get()); });
 }
 
 /* For calls that a captured stream cannot take. */
@@ -194,16 +198,19 @@ static cudaError_t check_not_capturing(const char *call, cudaStream_t stream)
     return error;
 }
 
-cudaError_t in_turn(const char *call, cudaStream_t stream, const std::function<cudaError_t()> &work)
+cudaError_t in_turn(const char *call, cudaStream_t stream, uint32_t place, const std::function<cudaError_t()> &work)
 {
     const cudaError_t error = check_stream(call, stream);
 
     if (error != cudaSuccess)
         return error;
-    if (!is_capturing(stream) && !is_late(stream))
-        return work();
-    keep(stream, [work] { work(); });
-    return cudaSuccess;
+    if (is_capturing(stream) || is_late(stream)) {
+        keep(stream, call, place, [work] { work(); });
+        return cudaSuccess;
+    }
+    const operation_runs now(call, stream, place, false);
+
+    return work();
 }
 
 static std::atomic<uint64_t> stream_copies, stream_downloads;
@@ -218,7 +225,7 @@ uint64_t stream_download_count()
     return stream_downloads;
 }
 
-cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream,
+cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cudaStream_t stream, uint32_t place,
                          const std::function<cudaError_t()> &work)
 {
     if ((the_streams().has(stream) || is_late(stream)) && !is_capturing(stream) && (!is_known(to) || !is_known(from))) {
@@ -227,14 +234,20 @@ cudaError_t copy_in_turn(const char *call, const void *to, const void *from, cud
         if (error != cudaSuccess)
             return error;
         wait_for_stream(stream);
-        return work();
+        order_host_waits_for_stream(stream);
+        operation_runs now(call, stream, place, false);
+        const cudaError_t result = work();
+
+        if (!is_known(to))
+            now.host_waits();
+        return result;
     }
     if (the_streams().has(stream) && !is_capturing(stream)) {
         stream_copies.fetch_add(1, std::memory_order_relaxed);
         if (is_page_locked(to))
             stream_downloads.fetch_add(1, std::memory_order_relaxed);
     }
-    return in_turn(call, stream, work);
+    return in_turn(call, stream, place, work);
 }
 
 cudaError_t after_waiting()
@@ -255,6 +268,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     *stream = the_streams().create();
     (*stream)->blocking = (flags & cudaStreamNonBlocking) == 0;
     late_stream_begin(*stream, (*stream)->blocking);
+    order_stream_begins(*stream, (*stream)->blocking);
     return lasting_error();
 }
 
@@ -266,6 +280,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     late_stream_end(stream);
+    order_stream_ends(stream);
     if (!the_streams().destroy(stream))
         return set_error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy: this stream does not exist");
     return lasting_error();
@@ -278,6 +293,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     if (error != cudaSuccess)
         return error;
     wait_for_stream(stream);
+    order_host_waits_for_stream(stream);
     return after_waiting();
 }
 
@@ -287,7 +303,10 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 
     if (error != cudaSuccess)
         return error;
-    return is_late(stream) && do_something() ? cudaErrorNotReady : after_waiting();
+    if (is_late(stream) && do_something())
+        return cudaErrorNotReady;
+    order_host_waits_for_stream(stream);
+    return after_waiting();
 }
 
 static bool has_happened(cudaEvent_t event, uint64_t record)
@@ -303,6 +322,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         error = check_event("cudaStreamWaitEvent", event);
     if (error != cudaSuccess)
         return error;
+    order_stream_waits(stream, event);
     const auto happened = [event, record = event->asked] { return has_happened(event, record); };
 
     if (is_late(stream))
@@ -326,6 +346,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+    order_event_ends(event);
     if (!the_events().destroy(event))
         return set_error(cudaErrorInvalidResourceHandle, "cudaEventDestroy: this event does not exist");
     return lasting_error();
@@ -343,6 +364,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
                       current_device, event->device, is_stream_of_device(stream) ? "" : ", the stream another one's");
     if (error != cudaSuccess)
         return error;
+    order_event_recorded(event, stream);
     const auto happen = [event, record = ++event->asked] {
         if (the_events().has(event)) {
             event->recorded = true;
@@ -368,6 +390,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (error != cudaSuccess)
         return error;
     wait_until([event, record = event->asked] { return has_happened(event, record); });
+    order_host_waits_for_event(event);
     return after_waiting();
 }
 
@@ -377,8 +400,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
     if (error != cudaSuccess)
         return error;
-    if (has_happened(event, event->asked))
+    if (has_happened(event, event->asked)) {
+        order_host_waits_for_event(event);
         return after_waiting();
+    }
     do_something();
     return cudaErrorNotReady;
 }
@@ -393,6 +418,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
         return error;
     if (!has_happened(start, start->asked) || !has_happened(end, end->asked))
         return cudaErrorNotReady;
+    order_host_waits_for_event(start);
+    order_host_waits_for_event(end);
     if (!start->recorded || !end->recorded || !start->timed || !end->timed)
         return set_error(cudaErrorInvalidResourceHandle,
                          "cudaEventElapsedTime: an event was never recorded or keeps no time");
@@ -449,7 +476,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
         return error;
     if (!the_executables().has(executable))
         return set_error(cudaErrorInvalidValue, "cudaGraphLaunch: this graph does not exist");
-    return in_turn("cudaGraphLaunch", stream, [works = executable->works] {
+    return in_turn("cudaGraphLaunch", stream, program_place(__builtin_return_address(0)), [works = executable->works] {
         const cudaError_t before = std::exchange(last_error, cudaSuccess);
 
         for (const std::function<void()> &work : works)
@@ -503,18 +530,21 @@ cudaError_t count_nodes(cudaGraph_t graph, size_t *count)
 
 cudaError_t host_function_in_turn(cudaStream_t stream, void (*function)(void *), void *data)
 {
-    return in_turn("cudaLaunchHostFunc", stream, [function, data] {
+    return in_turn("cudaLaunchHostFunc", stream, program_place(__builtin_return_address(0)), [function, data] {
         function(data);
+        host_function_has_run();
         return cudaSuccess;
     });
 }
 
 cudaError_t callback_in_turn(cudaStream_t stream, void (*function)(cudaStream_t, cudaError_t, void *), void *data)
 {
-    return in_turn("cudaStreamAddCallback", stream, [stream, function, data] {
-        function(stream, lasting_error(), data);
-        return cudaSuccess;
-    });
+    return in_turn("cudaStreamAddCallback", stream, program_place(__builtin_return_address(0)),
+                   [stream, function, data] {
+                       function(stream, lasting_error(), data);
+                       host_function_has_run();
+                       return cudaSuccess;
+                   });
 }
 
 } /* namespace emulated */

@@ -65,14 +65,15 @@ static enum status count(struct remote *remote, const struct algorithm *algorith
     TRY(remote_call(remote, CHANNEL_RUN, NULL));
     const bool right = compare_agrees(&(struct version){.algorithm = algorithm}, picture, params, expected, out, NULL);
 
-    *result =
-        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "right", right, "launches",
-                  (json_int_t)channel->counts.launches, "threads", (json_int_t)channel->counts.threads, "barriers",
-                  (json_int_t)channel->counts.barriers, "lane_steps", (json_int_t)channel->counts.lane_steps,
-                  "warp_steps", (json_int_t)channel->counts.warp_steps, "atomics", (json_int_t)channel->counts.atomics,
-                  "global_loads", (json_int_t)channel->counts.global_loads, "global_atomics",
-                  (json_int_t)channel->counts.global_atomics, "shared_taken", (json_int_t)channel->counts.shared_taken,
-                  "busiest_reads", (json_int_t)channel->counts.busiest_reads);
+    *result = json_pack(
+        "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "right", right, "launches",
+        (json_int_t)channel->counts.launches, "threads", (json_int_t)channel->counts.threads, "barriers",
+        (json_int_t)channel->counts.barriers, "lane_steps", (json_int_t)channel->counts.lane_steps, "warp_steps",
+        (json_int_t)channel->counts.warp_steps, "atomics", (json_int_t)channel->counts.atomics, "global_loads",
+        (json_int_t)channel->counts.global_loads, "global_atomics", (json_int_t)channel->counts.global_atomics,
+        "shared_taken", (json_int_t)channel->counts.shared_taken, "busiest_reads",
+        (json_int_t)channel->counts.busiest_reads, "global_sectors", (json_int_t)channel->counts.global_sectors,
+        "bank_conflicts", (json_int_t)channel->counts.bank_conflicts);
 out:
     outputs_free(expected);
     return status;
@@ -92,6 +93,7 @@ enum status judge_count(const struct judge_arguments *arguments)
     TRY(registry_open());
     TRY(remote_start(&arguments->worker, &remote));
     channel = remote_channel(remote);
+    channel->counts_requests = true;
     snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, channel->algorithm);
     algorithm = registry_find_algorithm(name);
     if (!algorithm || algorithm->input_count != 1) {

@@ -69,6 +69,7 @@ struct channel_counts {
     /* ... and by kernels_seen.cu: loads from shared memory of what another thread of the block wrote, and the bytes
      * that the one thread that reads most reads, of shared and global memory. */
     uint64_t shared_taken, busiest_reads;
+    uint64_t global_sectors, bank_conflicts; /* where the request says counts_requests */
     /* Of a race worker of a version in C, else 0 (races.h): bytes that its accesses touched, and the most of them that
      * come one after the other. */
     uint64_t work_bytes, longest_bytes;
@@ -90,6 +91,7 @@ struct channel {
     int repeat;
     int tunable, value;
     int lack;                   /* of the emulator: enum emulator_lack */
+    bool counts_requests;       /* of a race worker's kernels: what the lanes of a warp ask for together is counted */
     int one_page_in;            /* of a race worker in C: how many pages of memory are watched, by lot; 0: all */
     int listens;                /* to a pipeline's steps: CHANNEL_LISTEN_... */
     int heap_byte, shared_byte; /* what fresh memory holds during the call (device_perturb()); 0 = whatever it does */

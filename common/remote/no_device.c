@@ -73,9 +73,9 @@ enum status worker_device_pin(const struct image *image)
     return STATUS_OK;
 }
 
-void worker_device_begin(int threads, int lack)
+void worker_device_begin(int threads, int lack, bool counts_requests)
 {
-    (void)threads, (void)lack;
+    (void)threads, (void)lack, (void)counts_requests;
 }
 
 void worker_device_in_turn(struct CUstream_st *stream, void (*function)(void *), void *argument)

@@ -55,7 +55,7 @@ static void begin(int argc, char **argv, char **environment)
              CHANNEL_FILE, 0) != address)
         _exit(125);
     channel = address;
-    worker_device_begin(channel->threads, 0);
+    worker_device_begin(channel->threads, 0, false);
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGSYS, &action, NULL) != 0)
         _exit(124);
@@ -202,7 +202,7 @@ int main(void)
 
         struct channel_counts before = worker_device_counts();
 
-        worker_device_begin(request.threads, request.lack);
+        worker_device_begin(request.threads, request.lack, request.counts_requests);
         mallopt(M_PERTURB, request.heap_byte);
         device_perturb(request.heap_byte, request.shared_byte);
         if (worker_races_begin)
@@ -229,6 +229,8 @@ int main(void)
         channel->counts.warp_steps -= before.warp_steps;
         channel->counts.global_loads -= before.global_loads;
         channel->counts.global_atomics -= before.global_atomics;
+        channel->counts.global_sectors -= before.global_sectors;
+        channel->counts.bank_conflicts -= before.bank_conflicts;
         if (worker_races_count)
             worker_races_count(&channel->counts);
         if (channel->status != STATUS_OK)

@@ -26,7 +26,7 @@ void worker_device_end(void);
 /* Makes the memory of a host image page-locked, where there is a device whose copies gain from that. */
 enum status worker_device_pin(const struct image *image);
 /* Before each request: how the emulator works, whatever the version did to its settings. */
-void worker_device_begin(int threads, int lack);
+void worker_device_begin(int threads, int lack, bool counts_requests);
 /* Of a race worker of a version in C (races.c), before and after each request; other workers have neither. */
 void worker_races_begin(int one_page_in);
 void worker_races_count(struct channel_counts *counts);

@@ -138,11 +138,13 @@ struct channel_counts worker_device_counts(void)
     counts.global_atomics = emulated.global_atomics;
     counts.busiest_steps = emulated.busiest_steps;
     counts.host_bytes = emulated.host_bytes;
+    counts.global_sectors = emulated.global_sectors;
+    counts.bank_conflicts = emulated.bank_conflicts;
 #endif
     return counts;
 }
 
-void worker_device_begin(int threads, int lack)
+void worker_device_begin(int threads, int lack, bool counts_requests)
 {
 #ifdef RUNGS_EMULATED
     static const struct emulator_observer observer = {see_launch, see_copy};
@@ -151,8 +153,10 @@ void worker_device_begin(int threads, int lack)
     memset(seen.shapes, 0, sizeof seen.shapes);
     emulator_observe(&observer);
     emulator_configure((unsigned)threads, true, (enum emulator_lack)lack);
+    if (counts_requests)
+        emulator_count_requests();
 #else
-    (void)threads, (void)lack;
+    (void)threads, (void)lack, (void)counts_requests;
 #endif
 }
 

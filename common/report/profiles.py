@@ -71,6 +71,34 @@ def occupancy(results):
     return f"{code(longest['name'])} {' / '.join(texts)}"
 
 
+def is_counted(results):
+    """By the emulator: what kernels ask of memory, without a time."""
+    return bool(results["machine"].get("cuda_emulated") and results["profile"]["metrics"])
+
+
+def counted(results):
+    """Of all kernels together: the worst of each, with whose it is where there are several."""
+    metrics = results["profile"]["metrics"]
+
+    def worst(key, choose, unit):
+        known = [kernel for kernel in metrics if kernel.get(key)]
+        if not known:
+            return "–"
+        kernel = choose(known, key=lambda kernel: kernel[key])
+        return _metric(kernel[key], unit) + (f" {code(kernel['kernel'])}" if len(metrics) > 1 else "")
+
+    conflicts = sum(
+        kernel.get(f"bank_conflicts_shared_{access}") or 0 for kernel in metrics for access in ("load", "store")
+    )
+    return [
+        worst("sectors_per_global_load", max, "number"),
+        worst("global_load_efficiency", min, "efficiency"),
+        worst("global_store_efficiency", min, "efficiency"),
+        rungs.number(conflicts),
+        worst("branch_efficiency", min, "efficiency"),
+    ]
+
+
 def imbalance(results):
     """Of the parallel region that takes the most time."""
     longest = max(results["profile"]["openmp"]["regions"], key=lambda region: region["total"], default=None)
@@ -87,6 +115,9 @@ def summary(many):
         head.append("longest kernel: occupancy, possible / achieved")
     if team:
         head.append("imbalance of the longest parallel region")
+    emulated = any(is_counted(results) for results in many)
+    if emulated:
+        head += ["sectors a global load", "load efficiency", "store efficiency", "bank conflicts", "branch efficiency"]
     rows = []
     for results in many:
         profile = results["profile"]
@@ -100,6 +131,8 @@ def summary(many):
             cells.append(occupancy(results))
         if team:
             cells.append("–" if kernels(results) else imbalance(results))
+        if emulated:
+            cells += counted(results) if is_counted(results) else ["–"] * 5
         rows.append(cells)
     words = []
     if device:
@@ -110,6 +143,12 @@ def summary(many):
         )
     if team:
         words.append("Imbalance: how many times as long the slowest thread works as the mean; 1 is perfect.")
+    if emulated:
+        sizes = sorted({r["profile"].get("metrics_size") or rungs.size(r) for r in many if is_counted(r)})
+        words.append(
+            f"Sectors to branch efficiency: counted by the emulator at {', '.join(sizes)}, not timed; of several kernels "
+            "the worst, and the sum of all bank conflicts."
+        )
     text = table("Profiles", head, rows, 2)
     return text + f'<p class="small">{" ".join(words)}</p>'
 

@@ -285,33 +285,36 @@ cudaError_t occupancy(int *blocks, int threads, size_t dynamic_shared_bytes);
 
 } /* namespace emulated */
 
-template <class T> cudaError_t cudaMalloc(T **pointer, size_t bytes)
+/* Always put into its caller, so that the address where the emulator's function returns to is the caller's line. */
+#define EMULATED_CALL [[gnu::always_inline]] inline cudaError_t
+
+template <class T> EMULATED_CALL cudaMalloc(T **pointer, size_t bytes)
 {
     return emulated::allocate((void **)pointer, bytes, emulated::memory::device);
 }
 
-template <class T> cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t)
+template <class T> EMULATED_CALL cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t)
 {
     return emulated::allocate((void **)pointer, bytes, emulated::memory::device);
 }
 
-template <class T> cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
+template <class T> EMULATED_CALL cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
 {
     *pitch = (width + 511) / 512 * 512;
     return emulated::allocate((void **)pointer, *pitch * height, emulated::memory::device);
 }
 
-template <class T> cudaError_t cudaMallocManaged(T **pointer, size_t bytes, unsigned = cudaMemAttachGlobal)
+template <class T> EMULATED_CALL cudaMallocManaged(T **pointer, size_t bytes, unsigned = cudaMemAttachGlobal)
 {
     return emulated::allocate((void **)pointer, bytes, emulated::memory::managed);
 }
 
-template <class T> cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned = 0)
+template <class T> EMULATED_CALL cudaMallocHost(T **pointer, size_t bytes, unsigned = 0)
 {
     return emulated::allocate((void **)pointer, bytes, emulated::memory::pinned);
 }
 
-template <class T> cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned)
+template <class T> EMULATED_CALL cudaHostAlloc(T **pointer, size_t bytes, unsigned)
 {
     return emulated::allocate((void **)pointer, bytes, emulated::memory::pinned);
 }

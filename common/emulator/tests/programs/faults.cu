@@ -1,12 +1,5 @@
-/* Small kernels with one fault each, and correct ones that look odd. The argument names the case; --list prints all,
- * each with what its message must contain ("" for a correct one). A line that a message must name ends in a comment,
- * the case's name and a number: tests/test_faults.sh finds it by that. */
-#include <stdio.h>
-#include <string.h>
-
-enum { N = 64 };
-static int *ints, *out; /* N of each on the device, cleared but for what a case itself allocates */
-static unsigned *count; /* a ticket */
+/* Small kernels with one fault each, and correct ones that look odd (faults.h). */
+#include "faults.h"
 
 /* ---------------------------------------------------------------------------------------------- races in one block */
 
@@ -491,18 +484,44 @@ static void free_twice()
 {
     int *x;
 
-    cudaMalloc(&x, 64);
-    cudaFree(x);
-    cudaFree(x);
+    cudaMalloc(&x, 64); /* free_twice 1 */
+    cudaFree(x);        /* free_twice 2 */
+    cudaFree(x);        /* free_twice 2 */
 }
 static void use_freed()
 {
     int *x;
 
-    cudaMalloc(&x, N * sizeof(int));
-    cudaFree(x);
-    use<<<1, N>>>(x); /* use_after_free 1 */
+    cudaMalloc(&x, N * sizeof(int)); /* use_after_free 1 */
+    cudaFree(x);                     /* use_after_free 2 */
+    use<<<1, N>>>(x);                /* use_after_free 2 */
 }
+static void never_free()
+{
+    void *x;
+
+    for (int i = 0; i < 3; i++)
+        cudaMalloc(&x, 100 * (size_t)(i + 1)); /* leak 1 */
+    cudaMallocHost(&x, 64);
+    cudaFreeHost(x);
+}
+static void reset_without_free()
+{
+    int *x, *y;
+
+    cudaMallocManaged(&x, 40);        /* leak_at_reset 1 */
+    cudaHostAlloc((void **)&y, 8, 0); /* leak_at_reset 2 */
+    cudaDeviceReset();
+    ints = out = nullptr, count = nullptr;
+}
+/* Freed after main() and all that it has registered to happen then. */
+static struct freed_at_the_end {
+    void *it = nullptr;
+    ~freed_at_the_end()
+    {
+        cudaFree(it);
+    }
+} held;
 template <class Launch> static void with_fresh(Launch launch)
 {
     int *fresh;
@@ -512,10 +531,7 @@ template <class Launch> static void with_fresh(Launch launch)
     cudaDeviceSynchronize();
 }
 
-static const struct {
-    const char *name, *message; /* "" for a correct one */
-    void (*run)();
-} CASES[] = {
+static const fault_case CASES[] = {
     {"no_barrier", "race: shared variable s", [] { shared_without_barrier<<<1, N>>>(out); }},
     {"write_after_read", "race: shared variable s", [] { barrier_before_write<<<1, N>>>(out); }},
     {"shared_counter", "race: shared variable sum", [] { counter_in_shared<<<1, N>>>(out); }},
@@ -554,6 +570,8 @@ static const struct {
     {"host_reads", "the host reads device memory", host_reads},
     {"host_writes", "the host writes device memory", host_writes},
     {"free_twice", "freed twice?", free_twice},
+    {"leak", "never freed: 600 bytes of device memory in 3 allocations, made in", never_free},
+    {"leak_at_reset", "never freed: 40 bytes of managed memory in 1 allocation, made in", reset_without_free},
 
     {"spin_lock", "", [] { spin_lock<<<2, N>>>(out); }},
     {"flag_of_warp", "", [] { flag_of_warp<<<2, N>>>(out); }},
@@ -579,35 +597,11 @@ static const struct {
     {"claim", "", [] { claim<<<1, N>>>(out, (int *)count + 1, ints, count); }},
     {"handed_round", "", [] { handed_round<<<2, N>>>(out); }},
     {"barriers_in_a_branch", "", [] { barriers_in_a_uniform_branch<<<3, N>>>(out, 3); }},
+    {"freed_by_destructor", "", [] { cudaMalloc(&held.it, 80); }},
     {"shared_reused", "", [] { shared_reused<<<5, N>>>(out); }},
 };
 
 int main(int argc, char **argv)
 {
-    int wrong = 0;
-
-    if (argc < 2)
-        return 2;
-    cudaMalloc(&ints, N * sizeof(int));
-    cudaMalloc(&out, 2 * N * sizeof(int));
-    cudaMalloc(&count, 2 * sizeof(unsigned));
-    cudaMemset(ints, 0, N * sizeof(int));
-    cudaMemset(out, 0, 2 * N * sizeof(int));
-    cudaMemset(count, 0, 2 * sizeof(unsigned));
-    for (const auto &one : CASES)
-        if (strcmp(argv[1], "--list") == 0) {
-            printf("%s\t%s\n", one.name, one.message);
-        } else if (strcmp(argv[1], one.name) == 0) {
-            one.run();
-            cudaDeviceSynchronize();
-            if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-                printf("%s\n", cudaGetErrorString(error));
-                return 1;
-            }
-            cudaMemcpy(&wrong, out, sizeof(int), cudaMemcpyDeviceToHost);
-            if (wrong != 0)
-                printf("a wrong result\n");
-            return wrong;
-        }
-    return strcmp(argv[1], "--list") == 0 ? 0 : 2;
+    return run_case(argc, argv, CASES);
 }
