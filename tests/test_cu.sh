@@ -87,7 +87,7 @@ mkdir "$folder/all"
 echo 'int main() { for (volatile int x = 0;; x++); }' >"$folder/all/slow.cu"
 does "make survey" make --no-print-directory -s survey DIR="$folder/all" LIMIT=1 BUILD="$build"
 has "make survey" '| slow.cu | yes | too slow | - | more than 1 s of a processor |'
-for option in LIST=none.tsv OUT=/nowhere/table.md; do
+for option in LIST=none.tsv CHANGES=none.tsv OUT=/nowhere/table.md; do
     make --no-print-directory -s survey DIR="$folder/all" "$option" BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"
     has "make survey $option" "${option#*=}: "
 done

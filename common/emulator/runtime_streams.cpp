@@ -1,8 +1,10 @@
 /*
  * runtime_streams.cpp: streams, events and graphs of the emulator's CUDA runtime.
  */
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -12,9 +14,14 @@
 
 #include "common/emulator/runtime_internal.h"
 
+/* Of each stream that is captured together with others: so many of its works are known to have come before. */
+using captured_works = std::map<cudaStream_t, size_t>;
+
 struct CUgraph_st {
-    std::vector<std::function<void()>> works;
-    std::atomic<bool> broken{false}; /* by a call that may not be made beside the record */
+    std::vector<std::function<void()>> works; /* in the order of the calls, which is one that all events allow */
+    std::atomic<bool> broken{false};          /* by a call that may not be made beside the record */
+    cudaStream_t origin = nullptr;            /* where its capture began, and has to end */
+    std::map<cudaStream_t, captured_works> streams;
 };
 
 struct CUgraphExec_st {
@@ -31,7 +38,9 @@ struct CUevent_st {
     int device = emulated::current_device;
     bool recorded = false, timed = false;
     long long nanoseconds = 0;
-    uint64_t asked = 0, done = 0; /* records asked for, and the last one whose turn has come */
+    uint64_t asked = 0, done = 0;   /* records asked for, and the last one whose turn has come */
+    CUgraph_st *captured = nullptr; /* the graph in the making that its last record belongs to */
+    captured_works before;          /* that record */
 };
 
 namespace emulated
@@ -167,9 +176,12 @@ bool is_for_later(const launch_site &site)
 
 static void keep(cudaStream_t stream, std::function<void()> work)
 {
-    if (is_capturing(stream))
-        stream->captured.load()->works.push_back(std::move(work));
-    else
+    if (is_capturing(stream)) {
+        CUgraph_st *const graph = stream->captured;
+
+        graph->works.push_back(std::move(work));
+        graph->streams[stream][stream]++;
+    } else
         put_off(stream, [work = std::move(work)] {
             work();
             return true;
@@ -295,14 +307,35 @@ static bool has_happened(cudaEvent_t event, uint64_t record)
     return !the_events().has(event) || event->done >= record;
 }
 
+/* A stream that waits for an event of a capture is captured from then on, into the same graph. */
+static cudaError_t join_capture(cudaStream_t stream, const CUevent_st &event)
+{
+    if (!the_streams().has(stream))
+        return set_error(cudaErrorStreamCaptureImplicit,
+                         "cudaStreamWaitEvent: the default stream can't be captured, and the event was in a capture");
+    if (is_capturing(stream) && stream->captured != event.captured)
+        return set_error(cudaErrorStreamCaptureMerge,
+                         "cudaStreamWaitEvent: this stream and the event are in two captures");
+    stream->captured = event.captured;
+    captured_works &known = event.captured->streams[stream];
+    for (const auto &[other, works] : event.before)
+        known[other] = std::max(known[other], works);
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    cudaError_t error = check_not_capturing("cudaStreamWaitEvent", stream);
+    cudaError_t error = check_stream("cudaStreamWaitEvent", stream);
 
     if (error == cudaSuccess)
         error = check_event("cudaStreamWaitEvent", event);
     if (error != cudaSuccess)
         return error;
+    if (event->captured != nullptr)
+        return join_capture(stream, *event);
+    if (is_capturing(stream))
+        return set_error(cudaErrorStreamCaptureIsolation,
+                         "cudaStreamWaitEvent: this stream is being captured, and the event was not in the capture");
     const auto happened = [event, record = event->asked] { return has_happened(event, record); };
 
     if (is_late(stream))
@@ -336,13 +369,18 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     cudaError_t error = check_event("cudaEventRecord", event);
 
     if (error == cudaSuccess)
-        error = check_not_capturing("cudaEventRecord", stream);
+        error = check_stream("cudaEventRecord", stream);
     if (error == cudaSuccess && (event->device != current_device || !is_stream_of_device(stream)))
         error =
             set_error(cudaErrorInvalidResourceHandle, "cudaEventRecord on device %d: the event is device %d's%s",
                       current_device, event->device, is_stream_of_device(stream) ? "" : ", the stream another one's");
     if (error != cudaSuccess)
         return error;
+    event->captured = is_capturing(stream) ? stream->captured.load() : nullptr;
+    if (event->captured != nullptr) {
+        event->before = event->captured->streams[stream];
+        return cudaSuccess;
+    }
     const auto happen = [event, record = ++event->asked] {
         if (the_events().has(event)) {
             event->recorded = true;
@@ -361,9 +399,19 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaSuccess;
 }
 
+/* For calls that ask whether an event has happened. */
+static cudaError_t check_not_captured(const char *call, cudaEvent_t event)
+{
+    const cudaError_t error = check_event(call, event);
+
+    if (error == cudaSuccess && event->captured != nullptr)
+        return set_error(cudaErrorCapturedEvent, "%s: this event was last recorded in a capture", call);
+    return error;
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    const cudaError_t error = check_event("cudaEventSynchronize", event);
+    const cudaError_t error = check_not_captured("cudaEventSynchronize", event);
 
     if (error != cudaSuccess)
         return error;
@@ -373,7 +421,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    const cudaError_t error = check_event("cudaEventQuery", event);
+    const cudaError_t error = check_not_captured("cudaEventQuery", event);
 
     if (error != cudaSuccess)
         return error;
@@ -385,10 +433,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
-    cudaError_t error = check_event("cudaEventElapsedTime", start);
+    cudaError_t error = check_not_captured("cudaEventElapsedTime", start);
 
     if (error == cudaSuccess)
-        error = check_event("cudaEventElapsedTime", end);
+        error = check_not_captured("cudaEventElapsedTime", end);
     if (error != cudaSuccess)
         return error;
     if (!has_happened(start, start->asked) || !has_happened(end, end->asked))
@@ -408,9 +456,32 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 
     if (error == cudaSuccess && !the_streams().has(stream))
         return set_error(cudaErrorStreamCaptureUnsupported, "cudaStreamBeginCapture: not of the default stream");
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         stream->captured = the_graphs().create();
+        stream->captured.load()->origin = stream;
+    }
     return error;
+}
+
+/* Lets go of all that was captured into the graph. False when another stream's works are left that its origin has not
+ * waited for. */
+static bool end_capture(CUgraph_st &graph)
+{
+    captured_works &known = graph.streams[graph.origin];
+    bool joined = true;
+
+    for (const auto &[stream, works] : graph.streams) {
+        const auto own = works.find(stream);
+
+        joined = joined && (own == works.end() || known[stream] >= own->second);
+        if (the_streams().has(stream))
+            stream->captured = nullptr;
+    }
+    graph.streams.clear();
+    for (CUevent_st *event : the_events().handles)
+        if (event->captured == &graph)
+            event->captured = nullptr;
+    return joined;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
@@ -420,15 +491,23 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     *graph = nullptr;
     if (error == cudaSuccess && !is_capturing(stream))
         return set_error(cudaErrorInvalidValue, "cudaStreamEndCapture: this stream is not being captured");
-    if (error == cudaSuccess)
-        *graph = stream->captured.exchange(nullptr);
-    if (error == cudaSuccess && (*graph)->broken) {
-        the_graphs().destroy(*graph);
-        *graph = nullptr;
+    if (error == cudaSuccess && stream->captured.load()->origin != stream)
+        return set_error(cudaErrorStreamCaptureUnmatched, "cudaStreamEndCapture: the capture began on another stream");
+    if (error != cudaSuccess)
+        return error;
+    *graph = stream->captured;
+    const bool joined = end_capture(**graph);
+    if (joined && !(*graph)->broken)
+        return cudaSuccess;
+    const bool broken = (*graph)->broken;
+    the_graphs().destroy(*graph);
+    *graph = nullptr;
+    if (broken)
         return set_error(cudaErrorStreamCaptureInvalidated,
                          "cudaStreamEndCapture: a call on the default stream has broken this record");
-    }
-    return error;
+    return set_error(cudaErrorStreamCaptureUnjoined,
+                     "cudaStreamEndCapture: this stream waits for no event behind the last work of another stream "
+                     "that is captured with it");
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long)
