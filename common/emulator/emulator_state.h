@@ -33,12 +33,17 @@ struct alignas(64) task : thread {
     struct call call;   /* the one it waits at */
     unsigned mask;      /* at a collective */
     compute_function *compute;
-    void *operand;
 };
 
 struct warp {
     unsigned waiting, gone; /* lanes at a collective; lanes that have ended or never were */
     uint64_t most_steps;    /* of a lane since lanes met */
+    /* What the lanes that wait have asked for, side by side: to read it in 32 tasks took longer than all else of a
+     * collective. */
+    compute_function *compute; /* of the first of them */
+    unsigned mask;
+    bool mixed; /* another of them waits for something else */
+    void *operands[32];
 };
 
 struct shared_allocation {
