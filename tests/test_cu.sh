@@ -69,7 +69,7 @@ echo 'int main(int argc, char **) { return argc != 3; }' >"$folder/arguments.cu"
 does "make cu" make --no-print-directory -s cu FILE="$folder/arguments.cu" ARGS="1 2" BUILD="$build"
 make --no-print-directory -s cu BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"
 has "make cu without a file" "make cu: name a program"
-page=common/emulator/CU.md survey=results/cpu2_xeon/emulator/survey.md
+page=common/emulator/CU.md survey=results/cpu2/emulator/survey.md
 if [ ! -f $survey ]; then # a handout
     skipped=$((skipped + 1))
 elif grep '^[0-9]* programs: ' $survey >"$folder/stdout" && grep -qxF "> $(cat "$folder/stdout")" $page; then
