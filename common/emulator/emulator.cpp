@@ -141,15 +141,15 @@ static fiber *take_idle_fiber(worker &w)
         if (f == nullptr)
             fault("no memory for the stack of another thread");
         fiber_start_at(f, fiber_entry, false);
-        f->launch = w.launches;
+        f->start = w.starts;
         w.fibers.push_back(f);
         return f;
     }
     f = w.idle.back();
     w.idle.pop_back();
-    if (f->launch != w.launches) {
+    if (f->start != w.starts) {
         fiber_start_at(f, fiber_entry, false);
-        f->launch = w.launches;
+        f->start = w.starts;
     }
     return f;
 }
@@ -427,10 +427,13 @@ static bool begin_launch(worker &w, running_launch *launch)
         t.block = &w;
         t.call = {};
     }
-    w.host = {};
+    if (w.thread != &active) {
+        w.host = {};
+        w.starts++;
+    }
+    w.thread = &active;
     w.current = &w.host;
     w.idle = w.fibers;
-    w.launches++;
     w.atomics = w.lane_steps = w.warp_steps = w.busiest_steps = 0;
     if (w.dropped)
         for (fiber *f : w.fibers)
@@ -465,6 +468,10 @@ static void run_blocks(running_launch *launch)
         if (idle_workers == nullptr)
             idle_workers = new std::vector<worker *>;
         if (!idle_workers->empty()) {
+            /* One that this host thread had, so that its fibers can go on. */
+            for (worker *&idle : *idle_workers)
+                if (idle->thread == &active)
+                    std::swap(idle, idle_workers->back());
             w = idle_workers->back();
             idle_workers->pop_back();
         }

@@ -71,8 +71,9 @@ struct running_launch {
 /* What one host thread needs to run blocks; kept from launch to launch for its stacks. */
 struct worker : block {
     running_launch *launch;
-    uint64_t launches; /* so far */
-    uint64_t number;   /* of the block */
+    const void *thread; /* the host thread that ran it last: where that has `active` */
+    uint64_t starts;    /* how often its fibers had to be started anew */
+    uint64_t number;    /* of the block */
     uint64_t random;
     uint64_t atomics; /* operations of this launch */
     uint64_t lane_steps, warp_steps, busiest_steps;
