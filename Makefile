@@ -139,11 +139,12 @@ cu: $(BUILD)/cu
 	@$(if $(FILE),,echo "make cu: name a program, for example  make cu FILE=mine.cu ARGS='100 7'" >&2; exit 2)
 	@$(BUILD)/cu $(CU) $(call files,$(FILE)) -- $(ARGS)
 
-# Every .cu program below DIR, compiled and run by build/cu: a table on stdout, or in OUT. LIMIT=20: processor seconds for each.
+# Every .cu program below DIR, or of LIST, compiled and run by build/cu: a table on stdout, or in OUT. LIMIT=20: processor seconds for each.
+# CHANGES=common/emulator/survey_changes.tsv: smaller sizes for some.
 .PHONY: survey
 survey: $(BUILD)/cu
 	@$(if $(DIR),,echo "make survey: name a folder, for example  make survey DIR=programs OUT=table.md" >&2; exit 2)
-	@$(PYTHON) -B common/emulator/survey.py --cu $(BUILD)/cu $(if $(LIMIT),--limit $(LIMIT)) $(call files,$(LIST),--list) $(call files,$(OUT),--out) $(call quoted,$(DIR))
+	@$(PYTHON) -B common/emulator/survey.py --cu $(BUILD)/cu $(if $(LIMIT),--limit $(LIMIT)) $(call files,$(LIST),--list) $(call files,$(CHANGES),--changes) $(call files,$(OUT),--out) $(call quoted,$(DIR))
 
 check: $(BUILD)/rungs
 	@$(rungs) check

@@ -69,7 +69,7 @@ echo 'int main(int argc, char **) { return argc != 3; }' >"$folder/arguments.cu"
 does "make cu" make --no-print-directory -s cu FILE="$folder/arguments.cu" ARGS="1 2" BUILD="$build"
 make --no-print-directory -s cu BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"
 has "make cu without a file" "make cu: name a program"
-page=common/emulator/CU.md survey=results/cpu2_xeon/emulator/survey.md
+page=common/emulator/CU.md survey=results/cpu2/emulator/survey.md
 if [ ! -f $survey ]; then # a handout
     skipped=$((skipped + 1))
 elif grep '^[0-9]* programs: ' $survey >"$folder/stdout" && grep -qxF "> $(cat "$folder/stdout")" $page; then
@@ -87,7 +87,7 @@ mkdir "$folder/all"
 echo 'int main() { for (volatile int x = 0;; x++); }' >"$folder/all/slow.cu"
 does "make survey" make --no-print-directory -s survey DIR="$folder/all" LIMIT=1 BUILD="$build"
 has "make survey" '| slow.cu | yes | too slow | - | more than 1 s of a processor |'
-for option in LIST=none.tsv OUT=/nowhere/table.md; do
+for option in LIST=none.tsv CHANGES=none.tsv OUT=/nowhere/table.md; do
     make --no-print-directory -s survey DIR="$folder/all" "$option" BUILD="$build" >"$folder/stdout" 2>"$folder/stderr"
     has "make survey $option" "${option#*=}: "
 done

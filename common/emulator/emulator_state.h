@@ -33,12 +33,17 @@ struct alignas(64) task : thread {
     struct call call;   /* the one it waits at */
     unsigned mask;      /* at a collective */
     compute_function *compute;
-    void *operand;
 };
 
 struct warp {
     unsigned waiting, gone; /* lanes at a collective; lanes that have ended or never were */
     uint64_t most_steps;    /* of a lane since lanes met */
+    /* What the lanes that wait have asked for, side by side: to read it in 32 tasks took longer than all else of a
+     * collective. */
+    compute_function *compute; /* of the first of them */
+    unsigned mask;
+    bool mixed; /* another of them waits for something else */
+    void *operands[32];
 };
 
 struct shared_allocation {
@@ -66,8 +71,9 @@ struct running_launch {
 /* What one host thread needs to run blocks; kept from launch to launch for its stacks. */
 struct worker : block {
     running_launch *launch;
-    uint64_t launches; /* so far */
-    uint64_t number;   /* of the block */
+    const void *thread; /* the host thread that ran it last: where that has `active` */
+    uint64_t starts;    /* how often its fibers had to be started anew */
+    uint64_t number;    /* of the block */
     uint64_t random;
     uint64_t atomics; /* operations of this launch */
     uint64_t lane_steps, warp_steps, busiest_steps;

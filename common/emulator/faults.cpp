@@ -2,11 +2,14 @@
  * faults.cpp: what an emulated kernel did wrong, in words.
  */
 #include <algorithm>
+#include <assert.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <mutex>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <string>
 #include <ucontext.h>
@@ -126,6 +129,17 @@ void keep_divergence(const worker &w)
             other = &t;
     keep_message("barrier divergence in ", ": thread " + describe(waiting->index) + " " + describe(*waiting) +
                                                ", but thread " + describe(other->index) + " " + describe(*other));
+}
+
+/* A thread's assert() has failed: what a GPU prints, before its kernel ends. */
+static void keep_assertion(const char *assertion, const char *file, unsigned line, const char *function)
+{
+    const uint3 &b = active->index, &t = self->index;
+
+    fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line, function,
+            b.x, b.y, b.z, t.x, t.y, t.z, assertion);
+    keep_message("", ", thread " + describe(t) + ": assert(" + assertion + ") in " + file + formatted(":%u", line),
+                 cudaErrorAssert);
 }
 
 /* Says on stderr which CUDA thread was running when the process is about to die. Async-signal-safe but for snprintf,
@@ -252,3 +266,15 @@ void install_crash_notes()
 #endif
 
 } /* namespace emulated */
+
+/* The C library's, which assert() calls. On the host it does what it does there. */
+void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function) noexcept
+{
+    if (emulated::self != nullptr && emulated::active != nullptr) {
+        emulated::keep_assertion(assertion, file, line, function);
+        emulated::drop_block();
+    }
+    fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name, file, line, function,
+            assertion);
+    abort();
+}

@@ -35,7 +35,7 @@ struct fiber {
     size_t stack_size;
     void *fake_stack;       /* AddressSanitizer's */
     struct task *next_task; /* what the scheduler wants it to run */
-    uint64_t launch;        /* the scheduler's: for which launch it was started */
+    uint64_t start;         /* the scheduler's: when it was started */
 #ifdef EMULATED_UCONTEXT
     ucontext_t context;
 #endif

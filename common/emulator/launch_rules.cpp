@@ -1,9 +1,10 @@
 /*
- * launch_rules.cpp: which launches the device refuses, and why.
+ * launch_rules.cpp: which launches the device refuses, and why; and who is told of those that it takes.
  */
 #include <limits.h>
 #include <string>
 
+#include "common/emulator/emulator.h"
 #include "common/emulator/emulator_state.h"
 
 namespace emulated
@@ -78,4 +79,28 @@ bool launch_is_legal(const launch_site &site)
     return false;
 }
 
+/* ------------------------------------------------------------------------------------------- who looks on */
+
+static const struct emulator_observer *observer;
+
+void observe_launch(const launch_site &site)
+{
+    const unsigned grid[] = {site.grid.x, site.grid.y, site.grid.z};
+    const unsigned block[] = {site.block.x, site.block.y, site.block.z};
+
+    if (observer != nullptr)
+        observer->launch(site.name, grid, block, site.shared_bytes);
+}
+
+void observe_copy(const char *what, size_t bytes)
+{
+    if (observer != nullptr)
+        observer->copy(what, bytes);
+}
+
 } /* namespace emulated */
+
+void emulator_observe(const struct emulator_observer *observer)
+{
+    emulated::observer = observer;
+}

@@ -151,6 +151,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
     p.maxThreadsPerMultiProcessor = MULTIPROCESSOR_THREADS;
     p.maxBlocksPerMultiProcessor = MULTIPROCESSOR_BLOCKS;
     p.l2CacheSize = 50 << 20;
+    p.persistingL2CacheMaxSize = p.l2CacheSize / 4 * 3; /* which nothing here makes use of */
+    p.accessPolicyMaxWindowSize = 128 << 20;
     p.canMapHostMemory = p.concurrentKernels = p.asyncEngineCount = p.unifiedAddressing = 1;
     p.memoryBusWidth = 5120;
     p.clockRate = p.memoryClockRate = 1000000; /* kHz: clock64() counts nanoseconds */

@@ -1,79 +1,26 @@
 /*
- * runtime_streams.cpp: streams, events and graphs of the emulator's CUDA runtime.
+ * runtime_streams.cpp: streams and events of the emulator's CUDA runtime.
  */
-#include <atomic>
-#include <functional>
+#include <algorithm>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "common/emulator/launch_order.h"
 #include "common/emulator/races.h"
-#include "common/emulator/runtime_internal.h"
-
-struct CUgraph_st {
-    std::vector<std::function<void()>> works;
-    std::atomic<bool> broken{false}; /* by a call that may not be made beside the record */
-};
-
-struct CUgraphExec_st {
-    std::vector<std::function<void()>> works;
-};
-
-struct CUstream_st {
-    std::atomic<CUgraph_st *> captured{nullptr}; /* the graph in the making, while this stream is captured */
-    bool blocking = true;
-    int device = emulated::current_device;
-};
-
-struct CUevent_st {
-    int device = emulated::current_device;
-    bool recorded = false, timed = false;
-    long long nanoseconds = 0;
-    uint64_t asked = 0, done = 0; /* records asked for, and the last one whose turn has come */
-};
+#include "common/emulator/runtime_streams.h"
 
 namespace emulated
 {
 
-template <class T> struct handle_table {
-    std::mutex mutex;
-    std::set<T *> handles;
-
-    T *create()
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-
-        return *handles.insert(new T()).first;
-    }
-    bool has(T *handle)
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-
-        return handles.count(handle) != 0;
-    }
-    bool destroy(T *handle)
-    {
-        const std::lock_guard<std::mutex> lock(mutex);
-
-        if (handles.erase(handle) == 0)
-            return false;
-        delete handle;
-        return true;
-    }
-};
-
-static handle_table<CUstream_st> &the_streams()
+handle_table<CUstream_st> &the_streams()
 {
     static handle_table<CUstream_st> *const it = new handle_table<CUstream_st>;
 
     return *it;
 }
 
-static handle_table<CUevent_st> &the_events()
+handle_table<CUevent_st> &the_events()
 {
     static handle_table<CUevent_st> *const it = new handle_table<CUevent_st>;
 
@@ -118,7 +65,7 @@ static bool is_default(cudaStream_t stream)
     return stream == nullptr || stream == cudaStreamLegacy;
 }
 
-static cudaError_t check_stream(const char *call, cudaStream_t stream)
+cudaError_t check_stream(const char *call, cudaStream_t stream)
 {
     const cudaError_t error = lasting_error();
 
@@ -134,20 +81,6 @@ static cudaError_t check_event(const char *call, cudaEvent_t event)
     if (error == cudaSuccess && !the_events().has(event))
         return set_error(cudaErrorInvalidResourceHandle, "%s: this event does not exist", call);
     return error;
-}
-
-static handle_table<CUgraph_st> &the_graphs()
-{
-    static handle_table<CUgraph_st> *const it = new handle_table<CUgraph_st>;
-
-    return *it;
-}
-
-static handle_table<CUgraphExec_st> &the_executables()
-{
-    static handle_table<CUgraphExec_st> *const it = new handle_table<CUgraphExec_st>;
-
-    return *it;
 }
 
 bool is_capturing(cudaStream_t stream)
@@ -169,9 +102,12 @@ bool is_for_later(const launch_site &site)
 
 static void keep(cudaStream_t stream, const char *call, uint32_t place, std::function<void()> work)
 {
-    if (is_capturing(stream))
-        stream->captured.load()->works.push_back(std::move(work));
-    else
+    if (is_capturing(stream)) {
+        CUgraph_st *const graph = stream->captured;
+
+        graph->works.push_back(std::move(work));
+        graph->streams[stream][stream]++;
+    } else
         put_off(stream, [work = std::move(work), its = put_on_stream(call, stream, place)] {
             const operation_runs now(its);
 
@@ -188,8 +124,7 @@ void keep(cudaStream_t stream, void (*work)(const void *context), void *context,
         keep(stream, "kernel", 0, [work, held] { work(held.get()); });
 }
 
-/* For calls that a captured stream cannot take. */
-static cudaError_t check_not_capturing(const char *call, cudaStream_t stream)
+cudaError_t check_not_capturing(const char *call, cudaStream_t stream)
 {
     const cudaError_t error = check_stream(call, stream);
 
@@ -314,14 +249,35 @@ static bool has_happened(cudaEvent_t event, uint64_t record)
     return !the_events().has(event) || event->done >= record;
 }
 
+/* A stream that waits for an event of a capture is captured from then on, into the same graph. */
+static cudaError_t join_capture(cudaStream_t stream, const CUevent_st &event)
+{
+    if (!the_streams().has(stream))
+        return set_error(cudaErrorStreamCaptureImplicit,
+                         "cudaStreamWaitEvent: the default stream can't be captured, and the event was in a capture");
+    if (is_capturing(stream) && stream->captured != event.captured)
+        return set_error(cudaErrorStreamCaptureMerge,
+                         "cudaStreamWaitEvent: this stream and the event are in two captures");
+    stream->captured = event.captured;
+    captured_works &known = event.captured->streams[stream];
+    for (const auto &[other, works] : event.before)
+        known[other] = std::max(known[other], works);
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
-    cudaError_t error = check_not_capturing("cudaStreamWaitEvent", stream);
+    cudaError_t error = check_stream("cudaStreamWaitEvent", stream);
 
     if (error == cudaSuccess)
         error = check_event("cudaStreamWaitEvent", event);
     if (error != cudaSuccess)
         return error;
+    if (event->captured != nullptr)
+        return join_capture(stream, *event);
+    if (is_capturing(stream))
+        return set_error(cudaErrorStreamCaptureIsolation,
+                         "cudaStreamWaitEvent: this stream is being captured, and the event was not in the capture");
     order_stream_waits(stream, event);
     const auto happened = [event, record = event->asked] { return has_happened(event, record); };
 
@@ -357,13 +313,18 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     cudaError_t error = check_event("cudaEventRecord", event);
 
     if (error == cudaSuccess)
-        error = check_not_capturing("cudaEventRecord", stream);
+        error = check_stream("cudaEventRecord", stream);
     if (error == cudaSuccess && (event->device != current_device || !is_stream_of_device(stream)))
         error =
             set_error(cudaErrorInvalidResourceHandle, "cudaEventRecord on device %d: the event is device %d's%s",
                       current_device, event->device, is_stream_of_device(stream) ? "" : ", the stream another one's");
     if (error != cudaSuccess)
         return error;
+    event->captured = is_capturing(stream) ? stream->captured.load() : nullptr;
+    if (event->captured != nullptr) {
+        event->before = event->captured->streams[stream];
+        return cudaSuccess;
+    }
     order_event_recorded(event, stream);
     const auto happen = [event, record = ++event->asked] {
         if (the_events().has(event)) {
@@ -383,9 +344,19 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaSuccess;
 }
 
+/* For calls that ask whether an event has happened. */
+static cudaError_t check_not_captured(const char *call, cudaEvent_t event)
+{
+    const cudaError_t error = check_event(call, event);
+
+    if (error == cudaSuccess && event->captured != nullptr)
+        return set_error(cudaErrorCapturedEvent, "%s: this event was last recorded in a capture", call);
+    return error;
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    const cudaError_t error = check_event("cudaEventSynchronize", event);
+    const cudaError_t error = check_not_captured("cudaEventSynchronize", event);
 
     if (error != cudaSuccess)
         return error;
@@ -396,7 +367,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    const cudaError_t error = check_event("cudaEventQuery", event);
+    const cudaError_t error = check_not_captured("cudaEventQuery", event);
 
     if (error != cudaSuccess)
         return error;
@@ -410,10 +381,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
-    cudaError_t error = check_event("cudaEventElapsedTime", start);
+    cudaError_t error = check_not_captured("cudaEventElapsedTime", start);
 
     if (error == cudaSuccess)
-        error = check_event("cudaEventElapsedTime", end);
+        error = check_not_captured("cudaEventElapsedTime", end);
     if (error != cudaSuccess)
         return error;
     if (!has_happened(start, start->asked) || !has_happened(end, end->asked))
@@ -427,106 +398,14 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     return cudaSuccess;
 }
 
-/* ------------------------------------------------------------------------------------------------------- graphs */
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
-{
-    const cudaError_t error = check_not_capturing("cudaStreamBeginCapture", stream);
-
-    if (error == cudaSuccess && !the_streams().has(stream))
-        return set_error(cudaErrorStreamCaptureUnsupported, "cudaStreamBeginCapture: not of the default stream");
-    if (error == cudaSuccess)
-        stream->captured = the_graphs().create();
-    return error;
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-    const cudaError_t error = check_stream("cudaStreamEndCapture", stream);
-
-    *graph = nullptr;
-    if (error == cudaSuccess && !is_capturing(stream))
-        return set_error(cudaErrorInvalidValue, "cudaStreamEndCapture: this stream is not being captured");
-    if (error == cudaSuccess)
-        *graph = stream->captured.exchange(nullptr);
-    if (error == cudaSuccess && (*graph)->broken) {
-        the_graphs().destroy(*graph);
-        *graph = nullptr;
-        return set_error(cudaErrorStreamCaptureInvalidated,
-                         "cudaStreamEndCapture: a call on the default stream has broken this record");
-    }
-    return error;
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long)
-{
-    *executable = nullptr;
-    if (!the_graphs().has(graph))
-        return set_error(cudaErrorInvalidValue, "cudaGraphInstantiate: this graph does not exist");
-    *executable = the_executables().create();
-    (*executable)->works = graph->works;
-    return lasting_error();
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
-{
-    const cudaError_t error = check_not_capturing("cudaGraphLaunch", stream);
-
-    if (error != cudaSuccess)
-        return error;
-    if (!the_executables().has(executable))
-        return set_error(cudaErrorInvalidValue, "cudaGraphLaunch: this graph does not exist");
-    return in_turn("cudaGraphLaunch", stream, program_place(__builtin_return_address(0)), [works = executable->works] {
-        const cudaError_t before = std::exchange(last_error, cudaSuccess);
-
-        for (const std::function<void()> &work : works)
-            if (last_error == cudaSuccess)
-                work();
-        if (last_error != cudaSuccess)
-            return last_error;
-        last_error = before;
-        return lasting_error();
-    });
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-    if (!the_graphs().destroy(graph))
-        return set_error(cudaErrorInvalidValue, "cudaGraphDestroy: this graph does not exist");
-    return lasting_error();
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
-{
-    if (!the_executables().destroy(executable))
-        return set_error(cudaErrorInvalidValue, "cudaGraphExecDestroy: this graph does not exist");
-    return lasting_error();
-}
-
 } /* extern "C" */
 
 namespace emulated
 {
 
 /* Declared in include/program/calls.h. */
-cudaError_t make_graph(cudaGraph_t *graph);
-cudaError_t count_nodes(cudaGraph_t graph, size_t *count);
 cudaError_t host_function_in_turn(cudaStream_t stream, void (*function)(void *), void *data);
 cudaError_t callback_in_turn(cudaStream_t stream, void (*function)(cudaStream_t, cudaError_t, void *), void *data);
-
-cudaError_t make_graph(cudaGraph_t *graph)
-{
-    *graph = the_graphs().create();
-    return lasting_error();
-}
-
-cudaError_t count_nodes(cudaGraph_t graph, size_t *count)
-{
-    if (!the_graphs().has(graph))
-        return set_error(cudaErrorInvalidValue, "cudaGraphGetNodes: this graph does not exist");
-    *count = graph->works.size();
-    return lasting_error();
-}
 
 cudaError_t host_function_in_turn(cudaStream_t stream, void (*function)(void *), void *data)
 {

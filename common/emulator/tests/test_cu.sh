@@ -238,6 +238,28 @@ int main()
     return *h != 5;
 }
 CU
+cat >"$folder/assert.cu" <<'CU'
+#include <assert.h>
+__global__ void all_below(int n) { assert(threadIdx.x < n); }
+int main(int argc, char **argv)
+{
+    all_below<<<3, 64>>>(63);
+    if (argc > 1 && (cudaDeviceSynchronize() != cudaErrorAssert || cudaGetLastError() != cudaErrorAssert))
+        return 3;
+    assert(argc != 3);
+    return 0;
+}
+CU
+run 1 "assert() in a kernel" assert.cu
+complains "assert() in a kernel" "never asked for this error: device-side assert triggered: kernel all_below (assert.cu:5), block ("
+run 0 "assert() in a kernel, asked for" assert.cu -- asked
+if grep -qx 'assert.cu:2: void all_below(int): block: \[[0-2],0,0\], thread: \[63,0,0\] Assertion `threadIdx.x < n` failed.' "$folder/stderr"; then
+    ok
+else
+    bad "assert() in a kernel: not what a GPU says"
+fi
+run 134 "assert() on the host" assert.cu -- asked host
+complains "assert() on the host" "program: assert.cu:8: int main(int, char**): Assertion \`argc != 3' failed."
 cat >"$folder/far.cu" <<'CU'
 __global__ void scale(float *x, int n)
 {
@@ -303,9 +325,40 @@ if python3 -c '' 2>/dev/null; then
         '| slow.cu | yes | too slow | - | more than 1 s of a processor |'; do
         says "the survey" "$line"
     done
-    for option in '--list none.tsv' '--out /nowhere/table.md'; do # said before an hour's work
+    for option in '--list none.tsv' '--changes none.tsv' '--out /nowhere/table.md'; do # said before an hour's work
         if survey $option; then bad "the survey $option"; else complains "the survey $option" "${option#* }: "; fi
     done
+    # Changes: each kind, and constants that stand in no place or in two.
+    mkdir -p "$folder/all/lent"
+    echo '#define LENT 3' >"$folder/all/lent/lent.h"
+    cat >"$folder/all/size.cu" <<'CU'
+#include <stdio.h>
+#include <stdlib.h>
+#include <lent.h>
+#define TURNS 100 // 10 / 2
+static const int high{ 1 << 30 / 2 };
+static const int wide = 1;
+int main(int argc, char **argv)
+{
+    for (volatile int turn = 0; turn < 200000000; turn++)
+        ;
+    int wide = 2 + ::wide;
+    printf("%s\n", argc == 2 && atoi(argv[1]) == TURNS && TURNS == high && atoi(getenv("SETTING")) == wide && wide == LENT ? "PASSED" : "FAILED");
+}
+CU
+    printf 'size.cu\tconstant\tTURNS=7\nsize.cu\tconstant\thigh=7\nsize.cu\tword\t200000000=2\nsize.cu\targuments\t7\nsize.cu\tsetting\tSETTING=3\n' >"$folder/changes.tsv"
+    printf 'size.cu\theaders\tlent\n# a remark\n' >>"$folder/changes.tsv"
+    survey --only size --changes "$folder/changes.tsv" || bad "the survey with changes"
+    says "the survey with changes" '1 programs: 1 compile, 1 end as they should, 0 are too slow; 1 of them are changed'
+    says "the survey with changes" '| size.cu | yes | yes | passes |  | TURNS=7, high=7, 200000000=2, 7, SETTING=3, lent |'
+    for change in 'constant wide=1 2' 'constant deep=1 0' 'word printf=puts 1' 'word LENT=4 1' 'word wide=4 5'; do
+        set -- $change
+        printf 'size.cu\t%s\t%s\n' "$1" "$2" >"$folder/changes.tsv"
+        survey --only size --changes "$folder/changes.tsv" || bad "the survey with $change"
+        [ "$3" = 1 ] || says "the survey with $change" "| size.cu | no | - | - | $1 ${2%=*} stands in $3 places, wanted one |"
+    done
+    printf 'size.cu\tcheck\tgone\n' >"$folder/changes.tsv"
+    if survey --changes "$folder/changes.tsv"; then bad "a change of no kind"; else complains "a change of no kind" "changes.tsv: wanted a program, one of constant, "; fi
 else
     skipped=$((skipped + 1))
     echo "SKIP the survey: no python3"

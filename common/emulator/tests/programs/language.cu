@@ -91,6 +91,8 @@ int main()
     cudaGraph_t graph;
     cudaGraphExec_t executable;
     size_t nodes;
+    struct cudaDeviceProp properties;
+    cudaStreamAttrValue attribute;
 
     cudaMallocManaged(&out, sizeof(int));
     *out = 0;
@@ -120,6 +122,11 @@ int main()
     assert(cudaOccupancyMaxPotentialBlockSize(&grid, &block, typed<int>) == cudaSuccess && block == 1024 && grid == 16);
     assert(cudaMemPrefetchAsync(out, sizeof(int), cudaCpuDeviceId, stream) == cudaSuccess);
     assert(cudaFuncSetCacheConfig(typed<int>, cudaFuncCachePreferL1) == cudaSuccess);
+    cudaGetDeviceProperties(&properties, 0);
+    assert(properties.persistingL2CacheMaxSize > 0 && properties.accessPolicyMaxWindowSize > 0);
+    assert(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, properties.persistingL2CacheMaxSize) == cudaSuccess);
+    attribute.accessPolicyWindow = {out, sizeof(int), 1.0f, cudaAccessPropertyPersisting, cudaAccessPropertyNormal};
+    assert(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &attribute) == cudaSuccess);
     cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
     typed<<<1, 1, 0, stream>>>(out, 13);
     cudaStreamEndCapture(stream, &graph);

@@ -237,6 +237,66 @@ static void test_graphs_are_late_too(void **)
     assert_int_equal(its.host[0], 10);
 }
 
+/* An event takes a second stream into the capture, and another one must bring it back. */
+static void test_events_in_a_capture(void **)
+{
+    bench its;
+    cudaStream_t first = its.streams[0], second = its.streams[1];
+    cudaEvent_t fork, join, outside;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+
+    assert_int_equal(cudaEventCreate(&fork), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&join), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&outside), cudaSuccess);
+    assert_int_equal(cudaEventRecord(outside, first), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(first, outside, 0), cudaErrorStreamCaptureIsolation);
+    add<<<1, WORK, 0, first>>>(its.device, 5);
+    assert_int_equal(cudaEventRecord(fork, first), cudaSuccess);
+    assert_int_equal(cudaEventQuery(fork), cudaErrorCapturedEvent);
+    assert_int_equal(cudaEventSynchronize(fork), cudaErrorCapturedEvent);
+    assert_int_equal(cudaStreamWaitEvent(0, fork, 0), cudaErrorStreamCaptureImplicit);
+    assert_int_equal(cudaStreamWaitEvent(second, fork, 0), cudaSuccess);
+    its.download(second);
+    assert_int_equal(cudaStreamEndCapture(second, &graph), cudaErrorStreamCaptureUnmatched);
+    cudaGetLastError();
+    assert_int_equal(cudaEventRecord(join, second), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(first, join, 0), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(first, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(executable, first), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(first), cudaSuccess);
+    assert_int_equal(its.host[WORK - 1], 5);
+    assert_int_equal(cudaStreamWaitEvent(second, fork, 0), cudaSuccess); /* of no capture any more */
+    assert_int_equal(cudaStreamSynchronize(second), cudaSuccess);
+    assert_int_equal(cudaGraphExecDestroy(executable), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+
+    /* Work behind the event that the first stream waits for is not joined. */
+    assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaEventRecord(fork, first), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(second, fork, 0), cudaSuccess);
+    assert_int_equal(cudaEventRecord(join, second), cudaSuccess);
+    add<<<1, WORK, 0, second>>>(its.device, 5);
+    assert_int_equal(cudaStreamWaitEvent(first, join, 0), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(first, &graph), cudaErrorStreamCaptureUnjoined);
+    assert_null(graph);
+    cudaGetLastError();
+
+    /* Two captures are not made one by an event. */
+    assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(second, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaEventRecord(fork, first), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(second, fork, 0), cudaErrorStreamCaptureMerge);
+    for (cudaStream_t stream : its.streams) {
+        assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+        assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    }
+    for (cudaEvent_t event : {fork, join, outside})
+        assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+}
+
 /* The default stream would have to wait for what is only recorded; a stream that it does not wait for stays as it
  * is. */
 static void test_default_stream_breaks_a_record(void **)
@@ -298,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_source_is_read_in_its_turn),
         cmocka_unit_test(test_pageable_memory_does_not_wait),
         cmocka_unit_test(test_events_order_streams),
+        cmocka_unit_test(test_events_in_a_capture),
         cmocka_unit_test(test_order_is_drawn),
         cmocka_unit_test(test_polling_comes_to_an_end),
         cmocka_unit_test(test_default_stream_waits_for_blocking_ones),
