@@ -434,6 +434,7 @@ static bool begin_launch(worker &w, running_launch *launch)
     w.thread = &active;
     w.current = &w.host;
     w.idle = w.fibers;
+    w.launches++;
     w.atomics = w.lane_steps = w.warp_steps = w.busiest_steps = 0;
     if (w.dropped)
         for (fiber *f : w.fibers)

@@ -72,6 +72,7 @@ struct running_launch {
 struct worker : block {
     running_launch *launch;
     const void *thread; /* the host thread that ran it last: where that has `active` */
+    uint64_t launches;  /* so far */
     uint64_t starts;    /* how often its fibers had to be started anew */
     uint64_t number;    /* of the block */
     uint64_t random;
