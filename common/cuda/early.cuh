@@ -1,6 +1,6 @@
 /*
  * early.cuh: a kernel that is launched before the last one of its stream has ended (programmatic dependent launch), so
- * that its start, some 2 us, lies beside the end of the other:
+ * that its start, 1 to 2 us, lies beside the end of the other:
  *
  *     cudaLaunchAttribute early;
  *     cudaLaunchConfig_t launch = {grid, block, 0, stream, &early, early_attributes(&early)};
